@@ -1,0 +1,57 @@
+"""Random streams: one per block of items, so that the same seed gives the same draws on any number of threads."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+
+import numpy as np
+
+BLOCK = 64
+"""Items per block: small enough that a block of draws stays in memory, large enough to amortise its stream."""
+
+type Seed = int | np.random.Generator | np.random.SeedSequence | None
+
+
+def seed_sequence(seed: Seed) -> np.random.SeedSequence:
+    """Turn what a user passes as seed into the root of all streams of one call.
+
+    A Generator gives four fresh words, so that two calls with the same Generator differ.
+    """
+    if isinstance(seed, np.random.SeedSequence):
+        return seed
+    if isinstance(seed, np.random.Generator):
+        return np.random.SeedSequence([int(w) for w in seed.integers(0, 2**32, 4)])
+    return np.random.SeedSequence(seed)
+
+
+def item_blocks(n_items: int, size: int = BLOCK) -> list[slice]:
+    """Cut the items into consecutive blocks; the cut depends on nothing but the number of items."""
+    return [slice(start, min(start + size, n_items)) for start in range(0, n_items, size)]
+
+
+def block_generators(seed: Seed, n_blocks: int) -> list[np.random.Generator]:
+    """Spawn one independent generator per block of items."""
+    root = seed_sequence(seed)
+    # Children by position, not by root.spawn(): spawning counts, and a second call would get other streams.
+    keys = [np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, b)) for b in range(n_blocks)]
+    return [np.random.Generator(np.random.SFC64(key)) for key in keys]
+
+
+def n_threads() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def map_blocks[B, R](work: Callable[[B], R], blocks: list[B]) -> Iterator[R]:
+    """Apply a nogil function to every block in threads, in order, holding only a few results at a time."""
+    threads = n_threads()
+    if threads == 1 or len(blocks) == 1:
+        yield from map(work, blocks)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = iter(blocks)
+        running = [pool.submit(work, block) for block in islice(waiting, 2 * threads)]
+        while running:
+            yield running.pop(0).result()
+            running.extend(pool.submit(work, block) for block in islice(waiting, 1))

@@ -1,0 +1,75 @@
+"""Results: every posterior leaves the package as an `xarray.DataTree` that ArviZ reads."""
+
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesagree.errors import InputError, SizeError
+
+MAX_BYTES = 2**30
+"""Largest result kept in memory by default, 1 GiB."""
+
+
+def result_tree(
+    groups: Mapping[str, Mapping[str, tuple[tuple[str, ...], Any]]],
+    coords: Mapping[str, Any],
+    *,
+    engine: str,
+    seed: Any,
+    settings: Mapping[str, Any],
+) -> xr.DataTree:
+    """Build a result from ``{group: {variable: (dims, values)}}``; each group takes the coordinates it uses.
+
+    attrs hold strings and numbers only (netCDF knows nothing else): settings and seed are JSON.
+    """
+    attrs = {
+        "inference_library": "bayesagree",
+        "inference_library_version": version("bayesagree"),
+        "modeling_interface": "bayesagree",
+        "engine": engine,
+        "seed": json.dumps(seed if isinstance(seed, int) else None),
+        "settings": json.dumps(settings, default=str),
+    }
+    datasets = {}
+    for group, variables in groups.items():
+        used = {dim for dims, _ in variables.values() for dim in dims}
+        data = xr.Dataset(dict(variables), coords={d: coords[d] for d in coords if d in used})
+        for dim in ("chain", "draw"):
+            if dim in used and dim not in data.coords:
+                data = data.assign_coords({dim: np.arange(data.sizes[dim])})
+        datasets[f"/{group}"] = data.assign_attrs(attrs)
+    tree = xr.DataTree.from_dict(datasets)
+    tree.attrs.update(attrs)
+    return tree
+
+
+def settings_of(tree: xr.DataTree) -> dict[str, Any]:
+    """Return the settings that a result was made with."""
+    return json.loads(tree.attrs.get("settings", "{}"))
+
+
+def check_size(shape: Mapping[str, int], itemsize: int, max_bytes: int, way_out: str) -> None:
+    """Refuse a result that would not fit, before anything is computed."""
+    size = itemsize * int(np.prod([int(n) for n in shape.values()], dtype=object))
+    if size > max_bytes:
+        dims = " x ".join(f"{n} {dim}" for dim, n in shape.items())
+        raise SizeError(f"{dims} takes {size / 2**30:.2f} GiB, more than max_bytes={max_bytes}; {way_out}")
+
+
+def positive_int(value: Any, name: str) -> int:
+    """Return a count of draws, chains, labels ... that must be a whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"{name}={value!r} must be a whole number of at least 1")
+    return int(value)
+
+
+def positive(value: Any, name: str, *, zero: bool = False) -> float:
+    """Return a finite number that must be positive (or at least zero)."""
+    number = float(value)
+    if not np.isfinite(number) or number < 0 or (number == 0 and not zero):
+        raise InputError(f"{name}={value!r} must be a {'finite number >= 0' if zero else 'positive number'}")
+    return number

@@ -1,0 +1,1 @@
+"""What is the truth of each item? One module per posterior of plausibilities."""
