@@ -1,0 +1,207 @@
+"""Text and columnar files to plain tables; nothing here knows what an annotation is."""
+
+import csv
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any
+
+import pandas as pd
+
+from bayesagree.errors import InputError, some
+
+MISSING = ["", "NA", "NaN", "nan"]
+"""Cells of text tables that are missing; 'None' or 'null' may well be a label."""
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    r"""Read a table from CSV, TSV, Parquet or JSON Lines, plain or gzip (.gz), chosen by the ending of its name.
+
+    Raises
+    ------
+    InputError
+        Unknown ending, no row, repeated column names, rows of different lengths, text that is not UTF-8, broken
+        gzip, JSON or Parquet; or Parquet without pyarrow (extra ``scale``).
+    FileNotFoundError
+        There is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "table.csv"
+    >>> _ = path.write_text("item,label\n1,cat\n2,\n")
+    >>> read_table(path)["label"].isna().tolist()
+    [False, True]
+    """
+    path = Path(path)
+    read = _READERS.get(Path(path.name.removesuffix(".gz")).suffix)
+    if read is None:
+        raise InputError(f"{str(path)!r}: unknown kind of file; known are {', '.join(_READERS)}, each also with .gz")
+    table = _guarded(read, path)
+    if len(table) == 0:
+        raise InputError(f"{str(path)!r} is empty: no row below the columns {some(table.columns, 20)}")
+    return table
+
+
+def read_blocks(path: Path) -> tuple[list[Any], list[Any] | None, list[Any] | None]:
+    """Read nested blocks: the cases, the names of the items and the labels, None where the file has none."""
+    content = _guarded(_json, path)
+    if isinstance(content, list):
+        content = {"cases": content}
+    if not isinstance(content, dict) or "cases" not in content:
+        raise InputError("expected a list of cases or an object with 'cases'")
+    cases = content["cases"]
+    for i, case in enumerate(_list(cases, "cases")):
+        for r, ranking in enumerate(_list(case, f"case {i}")):
+            for b, block in enumerate(_list(ranking, f"case {i}, ranking {r}")):
+                _list(block, f"case {i}, ranking {r}, block {b}")
+    return cases, content.get("items"), content.get("labels")
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InputError(f"{where}: expected a list, got {value!r}; the nesting is cases > rankings > blocks > labels")
+    return value
+
+
+def _guarded[T](read: Callable[[Path], T], path: Path) -> T:
+    """Turn what can be wrong with a file into errors that name it."""
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    try:
+        return read(path)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{str(path)!r}, line {_undecodable_line(path)}: not UTF-8 text; save it as UTF-8") from error
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise InputError(f"{str(path)!r}: not a whole gzip file ({error}); unpack it or download it again") from error
+
+
+def _open(path: Path) -> IO[bytes]:
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def _undecodable_line(path: Path) -> int:
+    with _open(path) as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+    return 0
+
+
+def _text_lines(path: Path) -> Iterator[str]:
+    with _open(path) as lines:
+        for line in lines:
+            yield line.decode("utf-8")
+
+
+def _csv(path: Path) -> pd.DataFrame:
+    return _delimited(path, ",")
+
+
+def _tsv(path: Path) -> pd.DataFrame:
+    return _delimited(path, "\t")
+
+
+def _delimited(path: Path, separator: str) -> pd.DataFrame:
+    header = _header(path, separator)
+    try:
+        with _open(path) as stream:
+            table = pd.read_csv(
+                stream, sep=separator, keep_default_na=False, na_values=MISSING, encoding="utf-8-sig", low_memory=False
+            )
+    except pd.errors.ParserError as error:
+        _require_even_rows(path, separator, len(header))
+        raise InputError(f"{str(path)!r}: {error}") from error
+    # pandas takes a first column too many for row names, and fills rows that are too short from the right.
+    if not isinstance(table.index, pd.RangeIndex) or (len(table) and table.iloc[:, -1].isna().any()):
+        _require_even_rows(path, separator, len(header))
+    return table
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    header = next(csv.reader(_text_lines(path), delimiter=separator), None)
+    if not header:
+        raise InputError(f"{str(path)!r} is empty: the first line must name the columns")
+    header[0] = header[0].removeprefix("\ufeff")
+    _require_distinct(header, f"{str(path)!r}")
+    other = {",": "\t;", "\t": ",;"}[separator]
+    if len(header) == 1 and any(c in header[0] for c in other):
+        raise InputError(
+            f"{str(path)!r}: the only column is {header[0]!r}; this file is not separated by {separator!r}: "
+            "end its name in .tsv for tabs, .csv for commas"
+        )
+    return header
+
+
+def _require_distinct(names: list[str], where: str) -> None:
+    repeated = [name for i, name in enumerate(names) if name in names[:i]]
+    if repeated:
+        raise InputError(f"{where}: column {repeated[0]!r} is there twice; give every column a name of its own")
+
+
+def _require_even_rows(path: Path, separator: str, width: int) -> None:
+    rows = csv.reader(_text_lines(path), delimiter=separator)
+    for row in rows:
+        if row and len(row) != width:
+            raise InputError(
+                f"{str(path)!r}, line {rows.line_num}: {len(row)} fields where the header has {width}; "
+                f"quote fields that contain {separator!r} and fill missing ones with nothing"
+            )
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    if find_spec("pyarrow") is None:
+        raise InputError(f"{str(path)!r}: Parquet needs pyarrow; pip install 'bayesagree[scale]'")
+    from pyarrow import ArrowInvalid
+
+    try:
+        with _open(path) as stream:
+            return pd.read_parquet(stream, engine="pyarrow")
+    except ArrowInvalid as error:
+        raise InputError(f"{str(path)!r}: not a Parquet file ({error})") from error
+
+
+def _json_lines(path: Path) -> pd.DataFrame:
+    numbered = enumerate(_text_lines(path), 1)
+    rows = [_record(line, f"{str(path)!r}, line {number}") for number, line in numbered if line.strip()]
+    if not rows:
+        raise InputError(f"{str(path)!r} is empty: no JSON object in it")
+    return pd.DataFrame.from_records(rows)
+
+
+def _record(line: str, where: str) -> dict[str, Any]:
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields = dict(pairs)
+        if len(fields) != len(pairs):
+            _require_distinct([name for name, _ in pairs], where)
+        return fields
+
+    try:
+        row = json.loads(line, object_pairs_hook=distinct)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}: not JSON ({error}); one object a line") from error
+    if not isinstance(row, dict):
+        raise InputError(f"{where}: expected an object, got {row!r}; one object a line")
+    return row
+
+
+def _json(path: Path) -> Any:
+    try:
+        with _open(path) as stream:
+            return json.load(stream)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{str(path)!r}, line {error.lineno}: not JSON ({error.msg})") from error
+
+
+_READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
+    ".csv": _csv,
+    ".tsv": _tsv,
+    ".parquet": _parquet,
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+}
