@@ -525,6 +525,17 @@ class Rankings:
         """Number of rankings."""
         return int(self.item_index.size)
 
+    def ranking_index(self) -> NDArray[np.int64]:
+        """Return the ranking that each entry belongs to, shape (entry,)."""
+        return np.repeat(np.arange(self.n_annotations), np.diff(self.start))
+
+    def block_sizes(self) -> NDArray[np.int64]:
+        """Return how many labels share the block of each entry, shape (entry,)."""
+        new_block = np.append(False, np.diff(self.block) != 0)
+        new_block[self.start[1:-1]] = True
+        block = np.cumsum(new_block)
+        return np.bincount(block)[block]
+
     @property
     def annotators_known(self) -> bool:
         """Whether each ranking says who made it."""

@@ -1,0 +1,113 @@
+"""The best labels of each draw, from whatever stands for the truth: a posterior of any kind, or a point estimate."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._streams import BLOCK, item_blocks
+from bayesagree.errors import InputError
+from bayesagree.plausibility._blocks import DrawBlock, label_dtype
+from bayesagree.plausibility.normal_inverse_gamma import THRESHOLD_LABELS
+
+type Truth = xr.DataTree | xr.DataArray
+"""A posterior, or a point estimate of the plausibilities with dims (item, label)."""
+
+
+@dataclass(frozen=True, eq=False)
+class TruthDraws:
+    """Names, sizes and blocks of the draws of a truth."""
+
+    items: NDArray[Any]
+    labels: NDArray[Any]
+    chains: int
+    draws: int
+    blocks: Iterator[DrawBlock]
+
+
+def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> TruthDraws:
+    """Return the `depth` best labels of each draw.
+
+    Equal plausibilities stand in label order. Items with NaN (a majority vote that excludes ties) are an error here:
+    drop them first.
+
+    Raises
+    ------
+    InputError
+        More labels asked for than were kept, ratings without a threshold, or no posterior at all.
+    """
+    if isinstance(truth, xr.DataArray):
+        values = _point(truth)
+        return _from_plausibility(values, np.asarray(truth["item"]), np.asarray(truth["label"]), depth)
+    posterior = truth["posterior"].to_dataset()
+    if "top_label" in posterior:
+        return _from_top_label(truth, posterior["top_label"], depth)
+    if "plausibility" in posterior:
+        values = posterior["plausibility"].transpose("chain", "draw", "item", "label")
+        return _from_plausibility(values.values, np.asarray(values["item"]), np.asarray(values["label"]), depth)
+    if "mean" in posterior:
+        return _from_mean(posterior["mean"], threshold)
+    raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
+
+
+def labels_of(tree: xr.DataTree) -> NDArray[Any]:
+    """Return the names of all labels, also where only the best ones were kept."""
+    for group in ("constant_data", "posterior"):
+        if group in tree and "label" in tree[group].coords:
+            return np.asarray(tree[group]["label"])
+    raise InputError("the result does not name its labels")
+
+
+def _point(estimate: xr.DataArray) -> NDArray[np.float64]:
+    if set(estimate.dims) != {"item", "label"}:
+        raise InputError(f"a point estimate has dims (item, label), not {estimate.dims}")
+    values = estimate.transpose("item", "label").values
+    if np.isnan(values).any():
+        open_items = np.asarray(estimate["item"])[np.isnan(values).any(axis=1)]
+        raise InputError(
+            f"item {open_items[0]!r} has no plausibility ({open_items.size} such items, excluded ties?); "
+            "drop them from the estimate and from the predictions"
+        )
+    return values[None, None]
+
+
+def _from_plausibility(values: NDArray[Any], items: NDArray[Any], labels: NDArray[Any], depth: int) -> TruthDraws:
+    chains, draws, n_items, n_labels = values.shape
+    if depth > n_labels:
+        raise InputError(f"the top {depth} labels do not exist: there are {n_labels}")
+
+    def blocks() -> Iterator[DrawBlock]:
+        flat = values.reshape(chains * draws, n_items, n_labels)
+        for block in item_blocks(n_items, BLOCK):
+            order = np.argsort(-flat[:, block], axis=-1, kind="stable")[:, :, :depth]
+            yield DrawBlock(block, np.ascontiguousarray(order.swapaxes(0, 1), dtype=label_dtype(n_labels)))
+
+    return TruthDraws(items, labels, chains, draws, blocks())
+
+
+def _from_top_label(tree: xr.DataTree, top: xr.DataArray, depth: int) -> TruthDraws:
+    if depth > top.sizes["rank"]:
+        raise InputError(
+            f"the top {depth} labels are needed, but only {top.sizes['rank']} were kept; pass top_labels={depth}"
+        )
+    values = top.transpose("chain", "draw", "item", "rank").values[..., :depth]
+    chains, draws, n_items, _ = values.shape
+
+    def blocks() -> Iterator[DrawBlock]:
+        flat = values.reshape(chains * draws, n_items, depth)
+        for block in item_blocks(n_items, BLOCK):
+            yield DrawBlock(block, np.ascontiguousarray(flat[:, block].swapaxes(0, 1)))
+
+    return TruthDraws(np.asarray(top["item"]), labels_of(tree), chains, draws, blocks())
+
+
+def _from_mean(mean: xr.DataArray, threshold: float | None) -> TruthDraws:
+    if threshold is None:
+        raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
+    values = mean.transpose("chain", "draw", "item").values
+    above = (values >= threshold).astype(np.float64)
+    plausibility = np.stack([1 - above, above], axis=-1)
+    return _from_plausibility(plausibility, np.asarray(mean["item"]), THRESHOLD_LABELS, 2)

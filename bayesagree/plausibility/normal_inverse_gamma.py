@@ -1,0 +1,216 @@
+"""Plausibilities from ratings: the normal-inverse-gamma posterior.
+
+The ratings of item i scatter around a mean m_i with variance v_i; every annotator of reliability gamma counts as gamma
+observations:
+
+    x_ir ~ Normal(m_i, v_i),    v_i ~ InverseGamma(a0, b0),    m_i | v_i ~ Normal(m0, v_i / k0).
+
+The posterior is of the same family, so draws are exact and independent. A threshold turns it into two labels: is the
+mean below or not?
+
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 3 (aggregation of real-valued
+annotations).
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._streams import Seed, block_generators, item_blocks, map_blocks
+from bayesagree._tree import MAX_BYTES, check_size, positive, positive_int, result_tree
+from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError
+from bayesagree.plausibility._blocks import DrawBlock
+from bayesagree.plausibility._nuts import sample_nuts
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+THRESHOLD_LABELS = np.array(["below", "at_or_above"])
+"""The two labels that a threshold makes of a rating."""
+
+
+@dataclass(frozen=True)
+class NormalInverseGammaPrior:
+    """Prior of an item's mean and variance, in the units of the ratings.
+
+    Attributes
+    ----------
+    mean, strength
+        Centre m0 of the mean, and how many ratings it is worth (k0).
+    shape, scale
+        Shape a0 and scale b0 of the inverse-gamma variance.
+    """
+
+    mean: float
+    strength: float
+    shape: float
+    scale: float
+
+    def __post_init__(self) -> None:
+        """Refuse what is no prior."""
+        if not np.isfinite(self.mean):
+            raise InputError(f"prior mean {self.mean!r} must be finite")
+        for name in ("strength", "shape", "scale"):
+            positive(getattr(self, name), f"prior {name}")
+
+    @classmethod
+    def for_scale(cls, scale: tuple[float, float]) -> "NormalInverseGammaPrior":
+        """Return the default: centred, worth a tenth of a rating, standard deviation about a quarter of the range."""
+        low, high = scale
+        return cls((low + high) / 2, 0.1, 1.5, 1.5 * ((high - low) / 4) ** 2)
+
+
+def normal_inverse_gamma(
+    ratings: Ratings,
+    *,
+    reliability: float = 1.0,
+    prior: NormalInverseGammaPrior | None = None,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+    engine: Literal["exact", "nuts"] = "exact",
+    max_bytes: int = MAX_BYTES,
+) -> xr.DataTree:
+    """Draw the mean and variance of each item's ratings from their posterior.
+
+    Parameters
+    ----------
+    ratings
+        Ratings on a bounded scale (the bounds only set the default prior).
+    reliability
+        Trust in one rating, in units of observations: gamma >= 0 multiplies the number of ratings and their scatter.
+    prior
+        By default `NormalInverseGammaPrior.for_scale`.
+    draws, chains, seed, engine, max_bytes
+        As in `dirichlet`.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior``: ``mean`` and ``variance`` (chain, draw, item), in units of the scale and their square.
+        Group ``constant_data``: the posterior's ``location``, ``strength``, ``shape`` and ``scale`` (item).
+
+    References
+    ----------
+    Stutz et al., section 3; the update is the conjugate one with the likelihood raised to the power gamma.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[1.2, -0.3, 0.7, 2.0]], scale=(-4, 4))
+    >>> prior = NormalInverseGammaPrior(mean=0.1, strength=0.5, shape=1.5, scale=0.8)
+    >>> tree = normal_inverse_gamma(ratings, reliability=2.5, prior=prior, seed=1)
+    >>> tree["constant_data"]["location"].values.round(6).tolist()
+    [0.861905]
+    """
+    draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
+    prior = prior or NormalInverseGammaPrior.for_scale(ratings.scale)
+    sizes = {"chain": chains, "draw": draws, "item": ratings.items.size}
+    check_size(sizes, 16, max_bytes, "use fewer draws, or evaluate(), which streams")
+    after = _posterior(ratings, reliability, prior)
+    groups = {}
+    if engine == "nuts":
+        sampled = sample_nuts(
+            normal_inverse_gamma_model(ratings, reliability=reliability, prior=prior),
+            draws=draws,
+            chains=chains,
+            seed=seed,
+        )
+        mean, variance = sampled["posterior"]["mean"].values, sampled["posterior"]["variance"].values
+        stats = {k: (("chain", "draw"), sampled["sample_stats"][k].values) for k in ("diverging", "energy")}
+        groups["sample_stats"] = stats
+    elif engine == "exact":
+        mean, variance = np.empty((2, *sizes.values()))
+        for items, block_mean, block_variance in _draw_blocks(after, chains * draws, seed):
+            mean[:, :, items] = block_mean.reshape(chains, draws, -1)
+            variance[:, :, items] = block_variance.reshape(chains, draws, -1)
+    else:
+        raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
+    dims = ("chain", "draw", "item")
+    groups["posterior"] = {"mean": (dims, mean), "variance": (dims, variance)}
+    groups["constant_data"] = {name: (("item",), values) for name, values in after.items()}
+    settings = {"plausibility": "normal_inverse_gamma", "reliability": reliability, "prior": asdict(prior)}
+    return result_tree(groups, {"item": ratings.items}, engine=engine, seed=seed, settings=settings)
+
+
+def normal_inverse_gamma_blocks(
+    ratings: Ratings,
+    *,
+    threshold: float,
+    reliability: float = 1.0,
+    prior: NormalInverseGammaPrior | None = None,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+) -> Iterator[DrawBlock]:
+    """Stream the order of the labels "below" and "at_or_above" the threshold, block of items by block."""
+    after = _posterior(ratings, reliability, prior or NormalInverseGammaPrior.for_scale(ratings.scale))
+    for items, mean, _ in _draw_blocks(after, positive_int(draws, "draws") * positive_int(chains, "chains"), seed):
+        above = (threshold <= mean.T).astype(np.int16)
+        yield DrawBlock(items, np.stack([above, 1 - above], axis=2))
+
+
+def normal_inverse_gamma_model(
+    ratings: Ratings, *, reliability: float = 1.0, prior: NormalInverseGammaPrior | None = None
+) -> "pm.Model":
+    """Build the same posterior as a PyMC model; observed data are long, one entry of ``rating`` per annotation.
+
+    Returns
+    -------
+    pymc.Model
+        ``mean`` and ``variance`` (item); observed ``rating`` (annotation) when the reliability is 1, else a potential.
+    """
+    import pymc as pm
+
+    prior = prior or NormalInverseGammaPrior.for_scale(ratings.scale)
+    power = positive(reliability, "reliability", zero=True)
+    coords = {"item": ratings.items, "annotation": np.arange(ratings.n_annotations)}
+    with pm.Model(coords=coords) as model:
+        variance: Any = pm.InverseGamma("variance", alpha=prior.shape, beta=prior.scale, dims="item")
+        offset = pm.Normal("offset", 0.0, 1.0, dims="item")
+        mean: Any = pm.Deterministic("mean", prior.mean + offset * (variance / prior.strength) ** 0.5, dims="item")
+        item = ratings.item_index
+        if power == 1:
+            pm.Normal("rating", mean[item], variance[item] ** 0.5, observed=ratings.rating, dims="annotation")
+        else:
+            log_likelihood: Any = pm.logp(pm.Normal.dist(mean[item], variance[item] ** 0.5), ratings.rating)
+            pm.Potential("tempered_log_likelihood", (log_likelihood * power).sum())
+    return model
+
+
+def _posterior(ratings: Ratings, reliability: float, prior: NormalInverseGammaPrior) -> dict[str, NDArray[np.floating]]:
+    """Return the updated parameters of each item, k0, m0, a0 and b0 become k, m, a and b."""
+    gamma = positive(reliability, "reliability", zero=True)
+    n_items, item, x = ratings.items.size, ratings.item_index, ratings.rating
+    n = np.bincount(item, minlength=n_items)
+    centre = np.bincount(item, weights=x, minlength=n_items) / np.maximum(n, 1)
+    scatter = np.bincount(item, weights=(x - centre[item]) ** 2, minlength=n_items)
+    weight = gamma * n
+    strength = prior.strength + weight
+    shift = prior.strength * weight * (centre - prior.mean) ** 2 / (2 * strength)
+    return {
+        "location": (prior.strength * prior.mean + weight * centre) / strength,
+        "strength": strength,
+        "shape": prior.shape + weight / 2,
+        "scale": prior.scale + gamma * scatter / 2 + shift,
+    }
+
+
+def _draw_blocks(
+    after: dict[str, NDArray[np.floating]], n_samples: int, seed: Seed
+) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
+    """Yield items and draws of their mean and variance, both of shape (sample, item)."""
+    blocks = item_blocks(after["location"].size)
+
+    def draw(job: tuple[slice, np.random.Generator]) -> tuple[slice, NDArray[np.float64], NDArray[np.float64]]:
+        items, rng = job
+        location, strength, shape, scale = (values[items] for values in after.values())
+        variance = scale / rng.standard_gamma(shape, (n_samples, shape.size))
+        mean = location + np.sqrt(variance / strength) * rng.standard_normal(variance.shape)
+        return items, mean, variance
+
+    yield from map_blocks(draw, list(zip(blocks, block_generators(seed, len(blocks)))))
