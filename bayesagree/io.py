@@ -287,8 +287,9 @@ def _wide_scores(table: pd.DataFrame, model: str, item: str, labels: Sequence[An
                 f"no column {name!r} for the {role}; the table has {some(table.columns, 20)}: "
                 f"name the right one with {role}=..."
             )
-        if table[name].isna().any():
-            raise InputError(f"row {int(table[name].isna().argmax())}: the {role} is missing; every row needs one")
+        missing = pd.isna(table[name].to_numpy())
+        if missing.any():
+            raise InputError(f"row {int(missing.argmax())}: the {role} is missing; every row needs one")
     columns = [c for c in table.columns if c not in (model, item)] if labels is None else [str(k) for k in labels]
     absent = [c for c in columns if c not in table.columns]
     if absent or not columns:

@@ -1,0 +1,83 @@
+"""Where the files of a data set are: the folder in BAYESAGREE_DATA first, else downloaded once and checked."""
+
+import json
+import os
+from functools import cache
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesagree._tables import read_table
+from bayesagree.datasets._sources import SOURCES
+
+
+def table(path: str) -> pd.DataFrame:
+    """Read a table of a data set; `path` is folder/name without .gz."""
+    return read_table(locate(path))
+
+
+def lines(path: str) -> list[str]:
+    """Read the lines of a text file of a data set."""
+    return locate(path).read_text(encoding="utf-8").splitlines()
+
+
+def json_content(path: str) -> Any:
+    """Read a JSON file of a data set."""
+    return json.loads(locate(path).read_text(encoding="utf-8"))
+
+
+def arrays(path: str) -> dict[str, NDArray[Any]]:
+    """Read the arrays of an .npz file of a data set."""
+    with np.load(locate(path), allow_pickle=False) as content:
+        return dict(content)
+
+
+def locate(path: str) -> Path:
+    """Return the file, plain or gzip, from the local folder or else downloaded.
+
+    Raises
+    ------
+    FileNotFoundError
+        The file is in no folder and cannot be downloaded; the message names its source and where to put it.
+    """
+    local = os.environ.get("BAYESAGREE_DATA")
+    for name in (path, f"{path}.gz"):
+        if local and (Path(local) / name).is_file():
+            return Path(local) / name
+    if path not in registry():
+        raise _missing(path, "it is a conversion of files that cannot be downloaded as they are")
+    if find_spec("pooch") is None:
+        raise _missing(path, "or pip install 'bayesagree[data]' to download it")
+    return _download(path)
+
+
+@cache
+def registry() -> dict[str, tuple[str, str]]:
+    """Return the files that can be downloaded: path to (checksum, URL at a pinned commit)."""
+    text = (files("bayesagree.datasets") / "registry.txt").read_text(encoding="utf-8")
+    rows = (line.split() for line in text.splitlines())
+    return {path: (checksum, url) for path, checksum, url in rows}
+
+
+def _download(path: str) -> Path:
+    import pooch
+
+    checksum, url = registry()[path]
+    folder, name = path.rsplit("/", 1)
+    try:
+        return Path(pooch.retrieve(url, checksum, fname=name, path=pooch.os_cache("bayesagree") / folder))
+    except (OSError, ValueError) as error:
+        raise _missing(path, f"the download failed: {error}") from error
+
+
+def _missing(path: str, why: str) -> FileNotFoundError:
+    folder = path.split("/", 1)[0]
+    local = os.environ.get("BAYESAGREE_DATA")
+    url = registry()[path][1] if path in registry() else SOURCES[folder].url
+    where = f"{local}/{path}" if local else f"<folder>/{path} and set BAYESAGREE_DATA=<folder>"
+    return FileNotFoundError(f"data file {path!r} is not there; get it from {url} and put it in {where} ({why})")

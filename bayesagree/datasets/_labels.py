@@ -1,0 +1,152 @@
+"""Readers of the sets whose annotations are labels."""
+
+import numpy as np
+import pandas as pd
+
+from bayesagree.annotations import Labels
+from bayesagree.datasets._content import Content, by_item, features
+from bayesagree.datasets._files import arrays, json_content, table
+from bayesagree.predictions import Predictions
+
+
+def cifar10h() -> Content:
+    """Read the human votes on the CIFAR-10 test images and four classifiers."""
+    data, models = arrays("cifar10h/cifar10h_counts.npz"), arrays("cifar10h/model_probs.npz")
+    names = list(data["class_names"])
+    return Content(
+        Labels.from_counts(data["counts"], labels=names),
+        Predictions.from_scores(models, labels=names, probabilities=True),
+        pd.Series(data["class_names"][data["labels"]], name="gold"),
+    )
+
+
+def chaosnli() -> Content:
+    """Read the 100 labels of each SNLI pair and five classifiers."""
+    data, models = arrays("chaosnli-snli/chaosnli.npz"), arrays("chaosnli-snli/model_probs.npz")
+    items, names = data["uid"], data["class_names"]
+    part = pd.Series(models.pop("part"), index=items, name="part")
+    five = [[names[k] if k >= 0 else None for k in row] for row in data["original_five"]]
+    return Content(
+        Labels.from_counts(data["counts"], items=list(items), labels=list(names)),
+        Predictions.from_scores(models, items=list(items), labels=list(names), probabilities=True),
+        pd.Series(names[data["original_label"]], index=items, name="gold"),
+        {"part": part, "original_labels": pd.DataFrame(five, index=items)},
+    )
+
+
+def crowd_gold(name: str) -> Content:
+    """Read one crowd label set; repeated annotations are kept, `table` holds the rows as they came."""
+    rows = table(f"crowd-gold/{name}_labels.csv")
+    gold = table(f"crowd-gold/{name}_gold.csv").rename(columns={"truth": "gold"})
+    known = sorted(set(rows["label"]) | set(gold["gold"]))
+    labels = Labels.from_long(rows, annotator="worker", labels=known, duplicates="keep")
+    return Content(labels, None, by_item(gold, "gold"), {"table": rows})
+
+
+def human_objects(name: str) -> Content:
+    """Read the object names that observers gave to images; no response ('na') is a missing label."""
+    rows = table(f"human-objects/{name}.csv")
+    answered = rows.assign(label=rows["label"].where(rows["label"] != "na"))
+    labels = Labels.from_long(answered, annotator="worker", labels=sorted(rows["gold"].unique()))
+    return Content(labels, None, by_item(rows, "gold"), {"table": rows})
+
+
+def dices350() -> Content:
+    """Read the safety judgments of 123 raters and the expert."""
+    data = arrays("dices350/dices350.npz")
+    items, names = list(data["item_id"]), np.array(["No", "Yes", "Unsure"])
+    labels = Labels.from_matrix(names[data["labels"]], items=items, labels=list(names))
+    return Content(labels, None, pd.Series(names[data["expert"]], index=items, name="gold"))
+
+
+def lewidi2023(name: str) -> Content:
+    """Read one set of subjective labels, with the groups of its annotators where they are known."""
+    rows, items = table(f"lewidi2023/{name}_labels.csv"), table(f"lewidi2023/{name}_items.csv")
+    extra: dict[str, pd.DataFrame] = {"items": items.set_index("item")}
+    if "annotator_group" in rows:
+        extra["annotators"] = features(rows, "annotator", ["annotator_group"])
+    return Content(Labels.from_long(rows), None, None, extra)
+
+
+def crowdtruth(name: str) -> Content:
+    """Read one input of the CrowdTruth metrics with the published scores (`uqs`, `wqs`, `aqs`)."""
+    rows = table(f"crowdtruth/{name}_labels.csv").rename(columns={"labels": "label"})
+    rows["label"] = rows["label"].astype(str).str.lower().str.split()
+    labels = Labels.from_long(rows.explode("label", ignore_index=True), duplicates="keep")
+    extra = {
+        "uqs": table(f"crowdtruth/{name}_uqs.csv").set_index("item"),
+        "wqs": table(f"crowdtruth/{name}_wqs.csv").set_index("annotator"),
+    }
+    if name == "rte":
+        published = {"label": ["0", "1"], "aqs": [0.706485, 0.793250], "aqs_initial": [0.616694, 0.715569]}
+        extra["aqs"] = pd.DataFrame(published).set_index("label")
+        return Content(labels, None, by_item(rows.assign(gold=rows["gold"].astype(str)), "gold"), extra)
+    aqs = table(f"crowdtruth/{name}_aqs.csv")
+    extra["aqs"] = aqs.assign(label=aqs["label"].astype(str).str.lower()).set_index("label")
+    return Content(labels, None, None, extra)
+
+
+def trec2011_teams() -> Content:
+    """Read the teams as annotators and as models (score of at least 0.5 is relevant: label 1)."""
+    rows, items = table("trec2011-teams/team_labels.csv"), table("trec2011-teams/items.csv").set_index("item")
+    rows["label"] = (rows["score"] >= 0.5).astype(int)
+    scores = rows.pivot(index="item", columns="team", values="score").reindex(items.index)
+    hard = {f"team {t}": (s >= 0.5).astype(object).where(s.notna(), None) for t, s in scores.items()}
+    judged = by_item(items[items["nist_gold"] >= 0].reset_index(), "nist_gold")
+    return Content(
+        Labels.from_long(rows, annotator="team", labels=[0, 1]),
+        Predictions.from_labels({m: h.map({True: 1, False: 0}) for m, h in hard.items()}, labels=[0, 1]),
+        pd.Series((judged >= 1).astype(int), name="gold"),
+        {"scores": scores, "nist_gold": judged, "items": items},
+    )
+
+
+def rating_table(name: str) -> Content:
+    """Read a textbook table with one row per subject and one column per rater; blank cells are missing."""
+    rows = table(f"agreement-textbook/{name}.csv")
+    raters = rows.drop(columns=["Group", "Unit", "Units"], errors="ignore")
+    cells = raters.map(lambda cell: None if pd.isna(cell) or not str(cell).strip() else cell)
+    labels = Labels.from_matrix(cells.to_numpy(dtype=object), annotators=list(raters.columns))
+    return Content(labels, None, None, {"table": rows})
+
+
+def count_table(name: str) -> Content:
+    """Read a textbook table with one row per subject and the number of raters who chose each category."""
+    rows = table(f"agreement-textbook/{name}.csv")
+    counts = rows.drop(columns=["Group", "Units", "Subject"], errors="ignore")
+    return Content(Labels.from_counts(counts.to_numpy(), labels=list(counts.columns)), None, None, {"table": rows})
+
+
+def contingency_table(name: str) -> Content:
+    """Read a textbook contingency table of two raters: each count becomes that many items."""
+    rows = table(f"agreement-textbook/{name}.csv")
+    names = list(rows.columns[1:])
+    pairs = [
+        (first, second)
+        for first, counts in zip(rows.iloc[:, 0], rows.iloc[:, 1:].to_numpy())
+        for second, n in zip(names, counts)
+        for _ in range(n)
+    ]
+    labels = Labels.from_matrix(pairs, annotators=["row rater", "column rater"], labels=names)
+    return Content(labels, None, None, {"table": rows})
+
+
+def anesthesia() -> Content:
+    """Read the 45 patients of Dawid and Skene; the three readings of rater 1 are kept."""
+    rows = table("agreement-textbook/anesthesia_long.csv")
+    return Content(Labels.from_long(rows, annotator="rater", label="rating", duplicates="keep"))
+
+
+def caries() -> Content:
+    """Read five dentists' ratings of 3859 X-rays (1 sound, 2 carious), one item for each X-ray of a pattern."""
+    rows = table("agreement-textbook/caries_patterns.csv")
+    patterns = rows.drop(columns="n")
+    matrix = np.repeat(patterns.to_numpy(), rows["n"], axis=0)
+    return Content(Labels.from_matrix(matrix, annotators=list(patterns.columns)), None, None, {"table": rows})
+
+
+def krippendorff() -> Content:
+    """Read Krippendorff's nominal example; two of its items have no label."""
+    answers = json_content("agreement-textbook/krippendorff_answers.json")
+    rows = [[answers[item].get(rater) for rater in ("0", "1", "2")] for item in answers]
+    return Content(Labels.from_matrix(rows, items=list(answers), annotators=["0", "1", "2"]))

@@ -1,0 +1,79 @@
+"""Readers of the sets whose annotations are rankings."""
+
+from typing import Any
+
+import pandas as pd
+
+from bayesagree.annotations import Rankings
+from bayesagree.datasets._content import Content, by_item
+from bayesagree.datasets._files import json_content, lines, table
+
+
+def derm_ddx() -> Content:
+    """Read the differential diagnoses; labels are the names of the conditions, `risk` their risk levels."""
+    names = lines("derm-ddx/dermatology_conditions.txt")
+    risk = [int(level) for level in lines("derm-ddx/dermatology_risks.txt")]
+    cases = json_content("derm-ddx/dermatology_selectors.json")
+    named = [[[[names[k] for k in block] for block in ranking] for ranking in case] for case in cases]
+    return Content(Rankings.from_blocks(named, labels=names), extra={"risk": dict(zip(names, risk))})
+
+
+def preflib(path: str) -> Content:
+    """Read one PrefLib file: one item, one ranking for each voter; alternatives nobody names rank last."""
+    names: dict[int, str] = {}
+    case: list[list[list[int]]] = []
+    title = ""
+    for line in lines(path):
+        head, _, rest = line.partition(":")
+        if head.startswith("# ALTERNATIVE NAME"):
+            names[int(head.rsplit(" ", 1)[1])] = rest.strip()
+        elif head == "# TITLE":
+            title = rest.strip()
+        elif line and not line.startswith("#"):
+            case.extend([_order(rest)] * int(head))
+    labels = list(names.values())
+    named = [[[names[k] for k in block] for block in ranking] for ranking in case]
+    true_rank = None
+    if "-dots/" in path or "-puzzle/" in path:
+        # The names of the alternatives are their numbers of dots or moves: fewer is better.
+        true_rank = pd.Series({name: rank for rank, name in enumerate(sorted(labels, key=int), 1)}, name="true_rank")
+    return _one_item(title or path, named, labels, true_rank)
+
+
+def _order(text: str) -> list[list[int]]:
+    """Parse ``3,{1,5},2`` into blocks, best first."""
+    blocks = text.replace("{", "|{").replace("}", "}|").split("|")
+    ties = [[int(k) for k in b.strip("{}").split(",")] if b.startswith("{") else b for b in blocks]
+    return [
+        block
+        for part in ties
+        for block in ([part] if isinstance(part, list) else [[int(k)] for k in part.split(",") if k.strip()])
+    ]
+
+
+def rank_table(name: str) -> Content:
+    """Read a table with one complete ranking a row: one column for each label, cells are ranks."""
+    rows = table(f"rankings-plackettluce/{name}.csv")
+    assessors = list(rows.pop("assessor")) if "assessor" in rows else None
+    labels = list(rows.columns)
+    orders = rows.to_numpy().argsort(axis=1, kind="stable")
+    ranked = [[[labels[k]] for k in order] for order in orders]
+    true_rank = None
+    if name.startswith("potato"):
+        true_rank = by_item(table("rankings-plackettluce/potato_true_ranking.csv"), "true_rank", "potato")
+    return _one_item(name, ranked, labels, true_rank, assessors)
+
+
+def _one_item(
+    item: str,
+    rankings: list[Any],
+    labels: list[str],
+    true_rank: pd.Series | None,
+    annotators: list[str] | None = None,
+) -> Content:
+    who = None if annotators is None else [annotators]
+    built = Rankings.from_blocks([rankings], labels=labels, items=[item], annotators=who)
+    if true_rank is None:
+        return Content(built)
+    gold = pd.Series([true_rank.idxmin()], index=[item], name="gold")
+    return Content(built, None, gold, {"true_rank": true_rank})
