@@ -1,0 +1,100 @@
+"""Rankings as the samplers read them: each item's few named labels, its distinct rankings, flat integer arrays."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree.annotations import Rankings
+
+type Integers = NDArray[np.int64]
+
+
+class Cases(NamedTuple):
+    """The rankings of all items in local label numbers 0 .. n - 1, n the number of labels somebody named.
+
+    Equal rankings of one item stand once, with a count: their arrival times only enter as sums. Rankings of an item
+    are sorted, so that nothing depends on the order of its annotators.
+
+    Attributes
+    ----------
+    label_start, label
+        Item i names the labels ``label[label_start[i]:label_start[i + 1]]`` (positions, increasing).
+    ranking_start, count
+        Item i owns the rankings ``ranking_start[i]:ranking_start[i + 1]``; `count` annotators gave each.
+    block_start, entry_start, entry
+        Ranking r owns the blocks ``block_start[r]:block_start[r + 1]``, best first, and block b the local labels
+        ``entry[entry_start[b]:entry_start[b + 1]]``.
+    named_by
+        How many annotators named each of `label`.
+    n_labels
+        Number of all possible labels, K.
+    """
+
+    label_start: Integers
+    label: Integers
+    ranking_start: Integers
+    count: Integers
+    block_start: Integers
+    entry_start: Integers
+    entry: Integers
+    named_by: Integers
+    n_labels: int
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.label_start.size - 1
+
+    @property
+    def n_unnamed(self) -> Integers:
+        """How many of the possible labels nobody named, shape (item,)."""
+        return self.n_labels - np.diff(self.label_start)
+
+    def named(self, *, pseudo: bool = False) -> Integers:
+        """Return how many annotators named each label, shape (item, label), with an empty last column for `pseudo`."""
+        table = np.zeros((self.n_items, self.n_labels + pseudo), dtype=np.int64)
+        table[np.repeat(np.arange(self.n_items), np.diff(self.label_start)), self.label] = self.named_by
+        return table
+
+
+def read_cases(rankings: Rankings, reliability: int = 1) -> Cases:
+    """Group the rankings by item; `reliability` repeats every ranking so many times."""
+    label_start, ranking_start, block_start, entry_start = [0], [0], [0], [0]
+    label: list[np.ndarray] = []
+    entry: list[np.ndarray] = []
+    named_by: list[np.ndarray] = []
+    count: list[int] = []
+    first = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
+    for i in range(rankings.items.size):
+        entries = slice(rankings.start[first[i]], rankings.start[first[i + 1]])
+        named, local = np.unique(rankings.label_index[entries], return_inverse=True)
+        label.append(named)
+        label_start.append(label_start[-1] + named.size)
+        named_by.append(reliability * np.bincount(local, minlength=named.size))
+        for (members, blocks), copies in sorted(_distinct(rankings, local, first[i], first[i + 1]).items()):
+            sizes = np.unique(blocks, return_counts=True)[1]
+            entry.append(np.asarray(members, dtype=np.int64))
+            entry_start.extend((entry_start[-1] + np.cumsum(sizes)).tolist())
+            block_start.append(block_start[-1] + sizes.size)
+            count.append(reliability * copies)
+        ranking_start.append(len(count))
+    return Cases(
+        np.asarray(label_start), np.concatenate(label).astype(np.int64), np.asarray(ranking_start),
+        np.asarray(count), np.asarray(block_start), np.asarray(entry_start), np.concatenate(entry),
+        np.concatenate(named_by).astype(np.int64), rankings.labels.size,
+    )  # fmt: skip
+
+
+def _distinct(
+    rankings: Rankings, local: Integers, first: int, last: int
+) -> dict[tuple[tuple[int, ...], tuple[int, ...]], int]:
+    """Count the equal rankings of one item; a key is the local labels in order and the block of each."""
+    counts: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+    offset = rankings.start[first]
+    for r in range(first, last):
+        at = slice(rankings.start[r], rankings.start[r + 1])
+        here = slice(at.start - offset, at.stop - offset)
+        key = (tuple(local[here].tolist()), tuple(rankings.block[at].tolist()))
+        counts[key] = counts.get(key, 0) + 1
+    return counts

@@ -1,0 +1,309 @@
+"""Compiled Gibbs sampler of Plackett-Luce worths for partial rankings with ties; linear in the size of a block.
+
+Notation: worth ``theta`` (the worths scaled to sum to one, which is the plausibility), ``remaining`` (W, the worth of
+everything ranked later or not at all), ``exposure`` (how long a label was at risk of arriving, summed over annotators).
+The scale of the worths is not identified, so a sweep works on ``theta`` and draws the total afresh: nothing under- or
+overflows, whatever the prior.
+"""
+
+import math
+
+import numba
+import numpy as np
+
+LOG_HUGE = 700.0
+
+
+@numba.njit(cache=True, nogil=True)
+def log_height(log_ratio, y):
+    """Return log density, up to a constant, of y = log(W V): y - e^y + sum_k log(1 - exp(-z_k)), z_k = e^(y + ratio_k)."""
+    total, product = y - math.exp(y), 1.0
+    for ratio in log_ratio:
+        z = math.exp(min(ratio + y, LOG_HUGE))
+        if z < 1e-10:
+            total += ratio + y
+        else:
+            product *= -math.expm1(-z)
+            if product < 1e-200:
+                total += math.log(product)
+                product = 1.0
+    return total + math.log(product)
+
+
+@numba.njit(cache=True, nogil=True)
+def slope_and_curvature(log_ratio, y):
+    """Return the first two derivatives of `log_height`; the second is negative (the density is log-concave)."""
+    slope, curvature = 1.0 - math.exp(y), -math.exp(y)
+    for ratio in log_ratio:
+        z = math.exp(min(ratio + y, LOG_HUGE))
+        if z < 1e-10:
+            slope += 1.0
+        elif z < LOG_HUGE:
+            g = z / math.expm1(z)
+            slope += g
+            curvature += g * (1.0 - z - g)
+    return slope, curvature
+
+
+@numba.njit(cache=True, nogil=True)
+def near_mode(log_ratio):
+    """Return a point near the mode of `log_height` and the curvature there; e^mode lies between 1 and 1 + |B|."""
+    high = math.log1p(log_ratio.size)
+    y, curvature = 0.5 * high, -1.0
+    for _ in range(8):
+        slope, curvature = slope_and_curvature(log_ratio, y)
+        step = min(max(y - slope / curvature, 0.0), high) - y
+        y += step
+        if abs(step) < 0.05:
+            break
+    return y, curvature
+
+
+@numba.njit(cache=True, nogil=True)
+def hull(log_ratio):
+    """Return three tangents (point, height, slope) of `log_height`: left of its mode, near it and right of it."""
+    tangents = np.empty((3, 3))
+    middle, curvature = near_mode(log_ratio)
+    reach = 1.6 / math.sqrt(-curvature)
+    for i in range(3):
+        y = middle + (i - 1) * reach
+        slope = slope_and_curvature(log_ratio, y)[0]
+        while (i == 0 and slope <= 0.0) or (i == 2 and slope >= 0.0):
+            y += (i - 1) * reach
+            slope = slope_and_curvature(log_ratio, y)[0]
+        tangents[i, 0], tangents[i, 1], tangents[i, 2] = y, log_height(log_ratio, y), slope
+    return tangents
+
+
+@numba.njit(cache=True, nogil=True)
+def crossing(tangents, i):
+    """Return where tangents i and i + 1 meet (their points lie in order, the function is concave)."""
+    y0, h0, s0 = tangents[i]
+    y1, h1, s1 = tangents[i + 1]
+    if s0 - s1 < 1e-12:
+        return 0.5 * (y0 + y1)
+    return min(max((h1 - h0 + s0 * y0 - s1 * y1) / (s0 - s1), y0), y1)
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_log_finish(log_ratio, tangents, rng):
+    """Draw y = log(W V) by rejection from the tangent hull; exact for any tangents, fast for good ones."""
+    left, right = crossing(tangents, 0), crossing(tangents, 1)
+    top = tangents[1, 1]
+    slope = tangents[1, 2]
+    width = right - left
+    low = math.exp(top + slope * (left - tangents[1, 0]) - top)
+    growth = math.expm1(slope * width)
+    flat = abs(slope * width) < 1e-9
+    area_left = math.exp(tangents[0, 1] + tangents[0, 2] * (left - tangents[0, 0]) - top) / tangents[0, 2]
+    area_middle = low * (width if flat else growth / slope)
+    area_right = -math.exp(tangents[2, 1] + tangents[2, 2] * (right - tangents[2, 0]) - top) / tangents[2, 2]
+    while True:
+        u = rng.random() * (area_left + area_middle + area_right)
+        if u < area_left:
+            i, y = 0, left - rng.standard_exponential() / tangents[0, 2]
+        elif u < area_left + area_middle:
+            part = (u - area_left) / area_middle
+            i, y = 1, left + (part * width if flat else math.log1p(part * growth) / slope)
+        else:
+            i, y = 2, right - rng.standard_exponential() / tangents[2, 2]
+        line = tangents[i, 1] + tangents[i, 2] * (y - tangents[i, 0])
+        if line - rng.standard_exponential() <= log_height(log_ratio, y):
+            return y
+
+
+@numba.njit(cache=True, nogil=True)
+def truncated_exponential(rate, z, limit, rng):
+    """Draw from Exp(rate) given that it is below `limit`, z = rate * limit."""
+    u = rng.random()
+    if z > 1.0:
+        return -math.log1p(u * math.expm1(-z)) / rate
+    return limit * (u if z < 1e-12 else -math.log1p(u * math.expm1(-z)) / z)
+
+
+@numba.njit(cache=True, nogil=True)
+def tied_block(worth, remaining, copies, rng, time):
+    """Draw the arrivals of a tied block, `copies` times: all of its labels come before any that remain.
+
+    The moment V of the first arrival among the remaining has density W e^(-W v) prod_k (1 - e^(-worth_k v)); given
+    V each label arrives by a truncated exponential. Writes each label's summed arrival time, returns the sum of the
+    last arrivals (V itself is forgotten: the race has no memory).
+    """
+    time[:] = 0.0
+    finish = 0.0
+    if remaining == 0.0:
+        for _ in range(copies):
+            last = 0.0
+            for k in range(worth.size):
+                e = rng.standard_exponential() / worth[k]
+                time[k] += e
+                last = max(last, e)
+            finish += last
+        return finish
+    log_ratio = np.log(worth) - math.log(remaining)
+    tangents = hull(log_ratio)
+    for _ in range(copies):
+        y = draw_log_finish(log_ratio, tangents, rng)
+        limit = math.exp(y) / remaining
+        last = 0.0
+        for k in range(worth.size):
+            z = math.exp(min(log_ratio[k] + y, LOG_HUGE))
+            e = truncated_exponential(worth[k], z, limit, rng)
+            time[k] += e
+            last = max(last, e)
+        finish += last
+    return finish
+
+
+@numba.njit(cache=True, nogil=True)
+def add_exposure(theta, blocks, entry_start, entry, copies, rng, exposure, scratch):
+    """Draw the arrival times of one ranking, `copies` times, and add what every label was exposed to."""
+    n = theta.size - 1
+    named, remaining, worth, time = scratch
+    named[:n] = False
+    first, last = blocks
+    for e in range(entry_start[first], entry_start[last]):
+        named[entry[e]] = True
+    # From the back: subtracting from a total would lose every digit of a small remainder.
+    rest = theta[n]
+    for k in range(n):
+        if not named[k]:
+            rest += theta[k]
+    for b in range(last - 1, first - 1, -1):
+        remaining[b - first] = rest
+        for e in range(entry_start[b], entry_start[b + 1]):
+            rest += theta[entry[e]]
+    elapsed = 0.0
+    for b in range(first, last):
+        at, size = entry_start[b], entry_start[b + 1] - entry_start[b]
+        if size == 1:
+            k = entry[at]
+            # Equal rankings repeat the same wait: their sum is one gamma.
+            wait = rng.standard_exponential() if copies == 1 else rng.standard_gamma(copies)
+            wait /= theta[k] + remaining[b - first]
+            exposure[k] += elapsed + wait
+            elapsed += wait
+        else:
+            for j in range(size):
+                worth[j] = theta[entry[at + j]]
+            finish = tied_block(worth[:size], remaining[b - first], copies, rng, time[:size])
+            for j in range(size):
+                exposure[entry[at + j]] += elapsed + time[j]
+            elapsed += finish
+    for k in range(n):
+        if not named[k]:
+            exposure[k] += elapsed
+    exposure[n] += elapsed
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_gamma(shape, rng):
+    """Draw from Gamma(shape, 1); below shape 1 through Gamma(shape + 1), which does not underflow early."""
+    if shape <= 0.0:
+        return 0.0
+    if shape >= 1.0:
+        return rng.standard_gamma(shape)
+    return rng.standard_gamma(shape + 1.0) * math.exp(-rng.standard_exponential() / shape)
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_theta(theta, exposure, posterior_shape, total_shape, rng):
+    """Draw the worths given the exposures, scaled to sum to one.
+
+    Worth k is Gamma(a + n_k, 1 + exposure_k / S), S ~ Gamma(sum of the prior shapes) the total worth drawn afresh
+    (independent of theta a posteriori) and exposures in units of 1 / S.
+    """
+    total = draw_gamma(total_shape, rng)
+    scale = 0.0
+    for k in range(theta.size):
+        theta[k] = draw_gamma(posterior_shape[k], rng) / (total + exposure[k])
+        scale += theta[k]
+    theta /= scale
+
+
+@numba.njit(cache=True, nogil=True)
+def sample_item(cases, item, shape, unnamed_shape, chains, tune, draws, thin, rng, out):
+    """Run the chains of one item; `out` has shape (chains * draws, n + 1), the last column for unnamed labels."""
+    label_start, _, ranking_start, count, block_start, entry_start, entry, named_by, _ = cases
+    lo, hi = label_start[item], label_start[item + 1]
+    n = hi - lo
+    posterior_shape = np.empty(n + 1)
+    posterior_shape[:n] = shape + named_by[lo:hi]
+    posterior_shape[n] = unnamed_shape
+    total_shape = n * shape + unnamed_shape
+    theta, exposure = np.empty(n + 1), np.empty(n + 1)
+    scratch = (np.empty(n, np.bool_), np.empty(n), np.empty(n), np.empty(n))
+    row = 0
+    for _ in range(chains):
+        exposure[:] = 1.0
+        draw_theta(theta, exposure, posterior_shape, total_shape, rng)
+        for sweep in range(tune + draws * thin):
+            exposure[:] = 0.0
+            for r in range(ranking_start[item], ranking_start[item + 1]):
+                blocks = (block_start[r], block_start[r + 1])
+                add_exposure(theta, blocks, entry_start, entry, count[r], rng, exposure, scratch)
+            draw_theta(theta, exposure, posterior_shape, total_shape, rng)
+            if sweep >= tune and (sweep - tune + 1) % thin == 0:
+                out[row] = theta
+                row += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def insert_label(value, label, count, values, labels):
+    """Insert a label into a list sorted from the largest value; equal values keep their order. Returns the length."""
+    depth = values.size
+    if count == depth and value <= values[depth - 1]:
+        return count
+    at = min(count, depth - 1)
+    while at > 0 and values[at - 1] < value:
+        values[at], labels[at] = values[at - 1], labels[at - 1]
+        at -= 1
+    values[at], labels[at] = value, label
+    return min(count + 1, depth)
+
+
+@numba.njit(cache=True, nogil=True)
+def top_labels(theta, named, unnamed, shape, rng, out):
+    """Find each draw's best labels, shape (sample, rank), without drawing every unnamed label.
+
+    The mass of the unnamed labels splits as a symmetric Dirichlet, largest-biased part first: V ~ Beta(a + 1, (labels
+    left) a) of what remains, until what remains cannot reach the list. `shape` 0 splits it equally. `unnamed` is
+    reordered.
+    """
+    n, depth = named.size, out.shape[1]
+    values = np.empty(depth)
+    for s in range(theta.shape[0]):
+        labels = out[s]
+        found = 0
+        for k in range(n):
+            found = insert_label(theta[s, k], named[k], found, values, labels)
+        mass, left = theta[s, n], unnamed.size
+        while left > 0 and (found < depth or mass > values[depth - 1]):
+            pick = int(rng.random() * left)
+            left -= 1
+            unnamed[pick], unnamed[left] = unnamed[left], unnamed[pick]
+            part = 1.0 / (left + 1)
+            if shape > 0.0 and left > 0:
+                this, others = rng.standard_gamma(shape + 1.0), draw_gamma(left * shape, rng)
+                part = this / (this + others)
+            if shape == 0.0 and found == depth and mass * part <= values[depth - 1]:
+                break
+            found = insert_label(mass * part, unnamed[left], found, values, labels)
+            mass *= 1.0 - part
+
+
+@numba.njit(cache=True, nogil=True)
+def spread(theta, named, unnamed, shape, rng, out):
+    """Write full plausibilities, shape (sample, label): named labels, and the unnamed mass as a Dirichlet(shape)."""
+    n = named.size
+    log_part = np.empty(unnamed.size)
+    for s in range(theta.shape[0]):
+        for k in range(n):
+            out[s, named[k]] = theta[s, k]
+        for u in range(unnamed.size):
+            log_part[u] = math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
+        if unnamed.size:
+            part = np.exp(log_part - log_part.max())
+            part *= theta[s, n] / part.sum()
+            for u in range(unnamed.size):
+                out[s, unnamed[u]] = part[u]
