@@ -1,0 +1,186 @@
+"""Compiled kernels of the area under the curve: one model at a time, its items in ascending order of score.
+
+Every kernel takes `order` (positions of the items, worst score first) and `tied` (whether the item at a place has
+the same score as the one before it), so that a model is sorted once and then compared with any number of truths.
+Twice the number of concordant pairs is counted, which keeps ties (one half) whole numbers.
+"""
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+type Order = NDArray[np.intp]
+type Tied = NDArray[np.bool_]
+type Floats = NDArray[np.float64]
+
+BITS = 6
+LANES = 64
+"""Children of a node of the counting tree, and bits of a word: 2 ** BITS."""
+
+ONE = np.uint64(1)
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_bits(word: np.uint64) -> np.int64:
+    word = word - ((word >> ONE) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_below(words: NDArray[np.uint64], tree: NDArray[np.int32], position: Any) -> int:
+    word = position >> BITS
+    count = _count_bits(words[word] & ((ONE << np.uint64(position & (LANES - 1))) - ONE))
+    for level in range(tree.shape[0]):
+        count += tree[level, word >> (BITS * level)]
+    return count
+
+
+@numba.njit(cache=True, nogil=True)
+def _twice_misordered(
+    order: Order,
+    tied: Tied,
+    position: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    words: NDArray[np.uint64],
+    tree: NDArray[np.int32],
+) -> int:
+    """Count the pairs that a model orders against the truth, twice, and those it ties, once."""
+    words[:] = 0
+    tree[:] = 0
+    twice, place, n = 0, 0, order.size
+    while place < n:
+        stop = place + 1
+        while stop < n and tied[stop]:
+            stop += 1
+        for k in range(place, stop):
+            twice += place - _count_below(words, tree, upper[order[k]])
+        for k in range(place, stop):
+            here = position[order[k]]
+            word = here >> BITS
+            words[word] |= ONE << np.uint64(here & (LANES - 1))
+            for level in range(tree.shape[0]):
+                node = word >> (BITS * level)
+                first = (node >> BITS) << BITS
+                lanes = tree[level, first : first + LANES]
+                for lane in range(LANES):  # all, not only those after the node: a fixed length is vector code
+                    lanes[lane] += first + lane > node
+        for k in range(place, stop):
+            twice += stop - _count_below(words, tree, upper[order[k]])
+        place = stop
+    return twice
+
+
+@numba.njit(cache=True, nogil=True)
+def graded_concordances(
+    order: Order, tied: Tied, position: NDArray[np.int64], upper: NDArray[np.int64], pairs: int, out: Floats
+) -> None:
+    """Fill `out` (model,) with the share of the `pairs` of items of different truth that each model orders alike.
+
+    `position` is the place of each item in ascending order of truth, `upper` the first place of a higher truth. A
+    tree holds the items met so far, all with lower scores: one bit per position, and above the words of 64 bits, at
+    each level, the number of items in the lanes before. An insertion or a count touches one node per level.
+    """
+    n_words = (position.size >> BITS) + 1
+    levels = 1
+    while (n_words - 1) >> (BITS * levels):
+        levels += 1
+    words = np.empty(n_words, np.uint64)
+    tree = np.empty((levels, ((n_words >> BITS) + 1) << BITS), np.int32)
+    for m in range(order.shape[0]):
+        out[m] = (2 * pairs - _twice_misordered(order[m], tied[m], position, upper, words, tree)) / (2 * pairs)
+
+
+@numba.njit(cache=True, nogil=True)
+def weighted_concordance(order: Order, tied: Tied, positive: Floats, negative: Floats) -> Any:
+    """Share of (positive, negative) mass on two different items that the scores order alike; NaN without any."""
+    below, twice, own, positives, place = 0.0, 0.0, 0.0, 0.0, 0
+    n = order.size
+    while place < n:
+        stop, before = place, below
+        while stop < n and (stop == place or tied[stop]):
+            below += negative[order[stop]]
+            stop += 1
+        for k in range(place, stop):
+            item = order[k]
+            twice += positive[item] * (before + below)
+            own += positive[item] * negative[item]
+            positives += positive[item]
+        place = stop
+    mass = positives * below - own
+    return (twice - own) / (2 * mass) if mass > 0 else np.nan
+
+
+@numba.njit(cache=True, nogil=True)
+def pairwise_by_annotator(
+    order: Order,
+    tied: Tied,
+    item: NDArray[np.int32],
+    positive: NDArray[np.bool_],
+    start: NDArray[np.int64],
+    annotators: NDArray[np.int64],
+    pair_weight: Floats,
+    out: Floats,
+) -> None:
+    """Add to `out` (model,) twice the concordant pairs of each of the `annotators`, times `pair_weight`.
+
+    Labels are sorted by annotator, j owning ``start[j]:start[j + 1]``, the negative ones first. Each pair is
+    compared for all models at once, which is vector code: the quickest way while annotators give few labels.
+    """
+    n_models, n_items = order.shape
+    rank = np.empty((n_items, n_models), np.int32)
+    for m in range(n_models):
+        value = 0
+        for place in range(n_items):
+            value += not tied[m, place]
+            rank[order[m, place], m] = value
+    for j in annotators:
+        twice = np.zeros(n_models, np.int32)
+        middle = start[j]
+        while not positive[middle]:
+            middle += 1
+        for a in range(middle, start[j + 1]):
+            high = rank[item[a]]
+            for b in range(start[j], middle):
+                low = rank[item[b]]
+                for m in range(n_models):
+                    twice[m] += np.int32(high[m] > low[m]) + np.int32(high[m] >= low[m])
+        out += pair_weight[j] * twice
+
+
+@numba.njit(cache=True, nogil=True)
+def sorted_by_annotator(
+    order: Order,
+    tied: Tied,
+    annotator: NDArray[np.int32],
+    positive: NDArray[np.bool_],
+    start: NDArray[np.int64],
+    pair_weight: Floats,
+    out: Floats,
+) -> None:
+    """Do the same for all annotators with a `pair_weight`, in time linear in the labels.
+
+    Labels are sorted by item, i owning ``start[i]:start[i + 1]``. One walk through the items in ascending score
+    serves all annotators; `below` holds the negative labels of each that were met so far.
+    """
+    below = np.empty(pair_weight.size, np.int64)
+    for m in range(order.shape[0]):
+        below[:] = 0
+        place, n = 0, order.shape[1]
+        while place < n:
+            stop = place + 1
+            while stop < n and tied[m, stop]:
+                stop += 1
+            # A positive label beats those below its run of equal scores and half of the run: before + after.
+            for step in range(3):
+                for k in range(place, stop):
+                    for row in range(start[order[m, k]], start[order[m, k] + 1]):
+                        j = annotator[row]
+                        if step == 1:
+                            below[j] += not positive[row]
+                        elif positive[row]:
+                            out[m] += pair_weight[j] * below[j]
+            place = stop
