@@ -1,6 +1,6 @@
 """From columns of any data frame to integer codes and names: the one place where input tables are read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import narwhals as nw
@@ -12,6 +12,7 @@ from bayesagree.errors import InputError, plain, some
 
 type Codes = NDArray[np.int32]
 type Duplicates = Literal["error", "keep", "first", "last"]
+type Place = Callable[[int], str]
 
 
 def eager_frame(frame: Any) -> nw.DataFrame[Any]:
@@ -46,56 +47,87 @@ def float_column(table: nw.DataFrame[Any], name: str, role: str) -> NDArray[np.f
     if series.dtype.is_numeric():
         return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
     values = np.asarray(series.to_list(), dtype=object)
+    return float_values(values, lambda row: f"column {name!r}, row {row}", role)
+
+
+def float_values(values: NDArray[Any], place: Place, role: str) -> NDArray[np.float64]:
+    """Return numbers, with NaN for missing values; text that is no number is an error with its place."""
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
     numbers = np.asarray(pd.to_numeric(values, errors="coerce"), dtype=np.float64)
     bad = np.flatnonzero(np.isnan(numbers) & pd.notna(values))
     if bad.size:
-        raise InputError(f"column {name!r}, row {bad[0]}: {values[bad[0]]!r} is not a number ({role})")
+        raise InputError(f"{place(int(bad[0]))}: {values[bad[0]]!r} is not a number ({role})")
     return numbers
 
 
 def categories(series: nw.Series[Any]) -> list[Any] | None:
-    """Return the declared categories of a categorical column, in their order, or None."""
-    if series.dtype == nw.Enum:
-        return list(series.dtype.categories)  # type: ignore[attr-defined]
-    return series.cat.get_categories().to_list() if series.dtype == nw.Categorical else None
+    """Return the declared categories of a pandas categorical or an Enum column, in their order, or None.
+
+    The categories of other dictionary-encoded columns are an encoding, not a declaration.
+    """
+    native = series.to_native()
+    if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):
+        return list(native.cat.categories)
+    return list(series.dtype.categories) if isinstance(series.dtype, nw.Enum) else None
 
 
-def values_of(series: nw.Series[Any]) -> NDArray[Any]:
-    """Return a column as an array for `encode`; integers with gaps become objects, not floats."""
+def values_of(series: nw.Series[Any]) -> Any:
+    """Return a column as `encode` reads it: numbers as they are, text as pandas has it, the rest as objects."""
+    native = series.to_native()
+    if isinstance(native, pd.Series) and native.dtype.kind in "biuf" and isinstance(native.dtype, np.dtype):
+        return native.to_numpy()
+    if isinstance(native, pd.Series) and isinstance(native.dtype, pd.StringDtype):
+        return native.array
     if series.dtype.is_integer() and series.null_count() == 0:
         return series.to_numpy()
-    return np.asarray(series.to_list(), dtype=object)
+    return objects(series.to_list())
+
+
+def objects(values: Sequence[Any]) -> NDArray[Any]:
+    """Return values as a 1-D array of objects, whatever they are."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def wide_table(
+    table: Any, rows: Sequence[Any] | None, columns: Sequence[Any] | None
+) -> tuple[NDArray[Any], Sequence[Any] | None, Sequence[Any] | None]:
+    """Return the cells of a matrix or a data frame and the names of its rows and columns.
+
+    A data frame names its columns itself, a pandas frame also its rows (index); names that are passed win.
+    """
+    frame = nw.from_native(table, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if not isinstance(frame, nw.DataFrame):
+        return np.asarray(table, dtype=None if isinstance(table, np.ndarray) else object), rows, columns
+    index = nw.maybe_get_index(frame)
+    if rows is None and index is not None:
+        rows = list(index)
+    cells = [np.asarray(values_of(frame[name])) for name in frame.columns]
+    if cells and not all(c.dtype.kind in "biuf" for c in cells):
+        cells = [c.astype(object) for c in cells]
+    matrix = np.column_stack(cells) if cells else np.empty((len(frame), 0))
+    return matrix, rows, list(frame.columns) if columns is None else columns
 
 
 def names_array(names: Sequence[Any] | ArrayLike, role: str) -> NDArray[Any]:
     """Return the names of one axis as a 1-D array of one kind, without repeats."""
-    given = list(names)  # type: ignore[arg-type]
-    array = _one_kind(given, role)
+    given = objects(list(names))  # type: ignore[arg-type]
+    if pd.isna(given).any():
+        raise InputError(f"{role} names hold a missing one at position {int(pd.isna(given).argmax())}; name every one")
+    array = _one_kind(given, _kinds(given), role)
     repeated = pd.Index(array).duplicated()
     if repeated.any():
         raise InputError(f"{role} {plain(array[repeated][0])!r} is listed twice; every {role} has one name")
     return array
 
 
-def _one_kind(values: list[Any], role: str) -> NDArray[Any]:
-    kinds = {_kind(v) for v in values}
-    if len(kinds) > 1:
-        examples = [next(v for v in values if _kind(v) == kind) for kind in sorted(kinds)]
-        raise InputError(f"{role} names mix {' and '.join(sorted(kinds))} ({some(examples)}); use one kind")
-    if kinds == {"number"} and not all(float(v).is_integer() for v in values):
-        return np.asarray(values, dtype=np.float64)
-    if kinds == {"number"}:
-        return np.asarray([int(v) for v in values], dtype=np.int64)
-    return np.asarray(values, dtype=bool) if kinds == {"truth value"} else np.asarray([str(v) for v in values])
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, bool | np.bool_):
-        return "truth value"
-    return "number" if isinstance(value, int | float | np.number) else "text"
-
-
-def encode(values: NDArray[Any], role: str, names: NDArray[Any] | None = None) -> tuple[Codes, NDArray[Any]]:
+def encode(
+    values: Any, role: str, names: NDArray[Any] | None = None, place: Place = "row {}".format
+) -> tuple[Codes, NDArray[Any]]:
     """Code values as positions in `names` (sorted distinct values where none are given); missing is -1.
 
     Returns
@@ -106,10 +138,11 @@ def encode(values: NDArray[Any], role: str, names: NDArray[Any] | None = None) -
     Raises
     ------
     InputError
-        A value that `names` does not list, with its row and the nearest way out.
+        A value that `names` does not list, with its place and the nearest way out.
     """
-    codes, found = pd.factorize(np.asarray(values), use_na_sentinel=True)
-    found = _one_kind(list(found), role)
+    codes, distinct = pd.factorize(values, use_na_sentinel=True)
+    distinct = np.asarray(distinct)
+    found = _one_kind(distinct, _kinds(np.asarray(values) if distinct.dtype == object else distinct), role)
     if names is None:
         order = np.argsort(found, kind="stable")
         target, names = np.empty(found.size, np.int64), found[order]
@@ -120,10 +153,43 @@ def encode(values: NDArray[Any], role: str, names: NDArray[Any] | None = None) -
             unknown = int(np.flatnonzero(target < 0)[0])
             row = int(np.flatnonzero(codes == unknown)[0])
             raise InputError(
-                f"row {row}: {role} {plain(found[unknown])!r} is not one of the {len(names)} known "
+                f"{place(row)}: {role} {plain(found[unknown])!r} is not one of the {len(names)} known "
                 f"({some(names)}); add it to {role}s=[...] or correct the row"
             )
-    return np.append(target, -1)[codes].astype(np.int32), names
+    return np.append(target, -1).astype(np.int32)[codes], names
+
+
+def _kinds(values: NDArray[Any]) -> set[str]:
+    """Return the kinds of names among the values that are not missing: truth value, number, text."""
+    if values.dtype != object:
+        return {"truth value" if values.dtype.kind == "b" else "number" if values.dtype.kind in "iuf" else "text"}
+    types = set(map(type, values)) - {type(None), type(pd.NA), type(pd.NaT)}
+    floats = {t for t in types if issubclass(t, float | np.floating)}
+    if floats and all(v != v for v in values if isinstance(v, float | np.floating)):
+        types -= floats
+    return {_kind(t) for t in types}
+
+
+def _kind(kind: type) -> str:
+    if issubclass(kind, bool | np.bool_):
+        return "truth value"
+    return "number" if issubclass(kind, int | float | np.number) else "text"
+
+
+def _one_kind(values: NDArray[Any], kinds: set[str], role: str) -> NDArray[Any]:
+    """Return names as int64, float64, bool or text; whole floats are integers (a column with gaps holds floats)."""
+    if len(kinds) > 1:
+        raise InputError(f"{role} names mix {' and '.join(sorted(kinds))} ({some(values)}); use one kind")
+    if kinds == {"truth value"}:
+        return values.astype(bool)
+    if kinds != {"number"}:
+        return np.asarray([str(v) for v in values.tolist()], dtype=np.str_ if values.size else "<U1")
+    numbers = values if values.dtype != object else np.asarray(values.tolist())
+    if numbers.dtype.kind == "f" and (np.abs(numbers) < 2**53).all() and (numbers == np.floor(numbers)).all():
+        numbers = numbers.astype(np.int64)
+    if numbers.dtype.kind in "iu" and (numbers.size == 0 or numbers.max() <= np.iinfo(np.int64).max):
+        return numbers.astype(np.int64)
+    return numbers if numbers.dtype == np.uint64 else numbers.astype(np.float64)
 
 
 def require_present(codes: Codes, role: str) -> None:
@@ -139,9 +205,9 @@ def kept_rows(
     if duplicates not in ("error", "keep", "first", "last"):
         raise InputError(f"duplicates={duplicates!r} is not one of 'error', 'keep', 'first', 'last'")
     pair = item.astype(np.int64) * (len(names[1]) + 1) + annotator
-    repeated = pd.Series(pair).duplicated(keep="last" if duplicates == "last" else "first").to_numpy()
-    if duplicates == "keep" or not repeated.any():
+    if duplicates == "keep" or not _has_equal_neighbours(np.sort(pair)):
         return np.arange(len(pair))
+    repeated = pd.Series(pair).duplicated(keep="last" if duplicates == "last" else "first").to_numpy()
     if duplicates == "error":
         row = int(np.flatnonzero(repeated)[0])
         raise InputError(
@@ -149,3 +215,24 @@ def kept_rows(
             f"than once ({int(repeated.sum())} repeated rows in all); pass duplicates='first', 'last' or 'keep'"
         )
     return np.flatnonzero(~repeated)
+
+
+def sort_rows(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[Codes, ...]:
+    """Sort rows of codes by the first column, then the second, ...; equal rows are equal, so no order is needed."""
+    if float(np.prod(np.asarray(sizes, dtype=float))) >= 2**63:
+        order = np.lexsort(tuple(reversed(codes)))
+        return tuple(c[order].astype(np.int32) for c in codes)
+    key = np.zeros(codes[0].size, np.int64)
+    for column_codes, size in zip(codes, sizes):
+        key *= size
+        key += column_codes
+    key.sort()
+    columns = []
+    for size in reversed(sizes):
+        key, column_codes = np.divmod(key, size)
+        columns.append(column_codes.astype(np.int32))
+    return tuple(reversed(columns))
+
+
+def _has_equal_neighbours(values: NDArray[Any]) -> bool:
+    return bool((values[1:] == values[:-1]).any())
