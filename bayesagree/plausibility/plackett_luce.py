@@ -15,7 +15,7 @@ in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranke
 """
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -30,6 +30,9 @@ from bayesagree.plausibility._concentration import check_depth
 from bayesagree.plausibility._mixing import warn_unmixed
 from bayesagree.plausibility._plackett_luce_cases import Cases, read_cases
 from bayesagree.plausibility._plackett_luce_sampler import Results, Run, Unranked, gibbs_results, worth_prior
+
+if TYPE_CHECKING:
+    import pymc as pm
 
 type Stats = dict[str, tuple[tuple[str, ...], Any]]
 
@@ -131,7 +134,10 @@ def plackett_luce(
     elif engine == "nuts":
         from bayesagree.plausibility._plackett_luce_nuts import nuts_results
 
-        results, stats = nuts_results(rankings, cases, prior, run, positive(exponent, "exponent"), seed, depth)
+        model = plackett_luce_model(
+            rankings, reliability=reliability, shape=shape, rate=rate, unranked=unranked, exponent=exponent
+        )
+        results, stats = nuts_results(cases, prior, run, seed, depth, model)
     else:
         raise InputError(f"engine={engine!r} is not one of 'gibbs', 'nuts'")
     settings = {
@@ -179,6 +185,41 @@ def plackett_luce_blocks(
         r_hat[items] = mixing[:, 0]
         yield DrawBlock(items, block)
     warn_unmixed(rankings.items, r_hat, f"raise tune={tune}, draws={draws} or thin={thin}")
+
+
+def plackett_luce_model(
+    rankings: Rankings,
+    *,
+    reliability: int = 1,
+    shape: float | None = None,
+    rate: float = 1.0,
+    unranked: Unranked = "exact",
+    exponent: float = 1.0,
+) -> "pm.Model":
+    """Build the same posterior as a PyMC model.
+
+    Returns
+    -------
+    pymc.Model
+        Free variable ``worth`` (slot): for each item its named labels in order, then all others together; observed
+        ``ranks`` (ranking, position), a `bayesagree.distributions.PartialRanking`. The parameters are those of
+        `plackett_luce`.
+
+    Raises
+    ------
+    InputError
+        An exponent other than 1 where several labels are unnamed and not lumped.
+    """
+    from bayesagree.plausibility._plackett_luce_nuts import worth_model
+
+    cases = read_cases(rankings, positive_int(reliability, "reliability"))
+    return worth_model(
+        cases,
+        worth_prior(cases, shape, unranked),
+        rate=positive(rate, "rate"),
+        exponent=positive(exponent, "exponent"),
+        items=rankings.items,
+    )
 
 
 def _check_result(cases: Cases, run: Run, depth: int | None, unranked: Unranked, max_bytes: int) -> None:
