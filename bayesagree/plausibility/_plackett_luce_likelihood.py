@@ -140,3 +140,31 @@ def item_log_probability(log_worth, cases, item, gradient):
         value += count[r] * ranking_log_probability(log_worth, blocks, entry_start, entry, local)
         gradient += count[r] * local
     return value
+
+
+@numba.njit(cache=True, nogil=True)
+def rankings_given_plausibility(plausibility, item, start, label, block, recursive, out):
+    """Fill `out`, shape (sample, ranking), with log probabilities; `plausibility` has shape (sample, item, label)."""
+    gradient = np.zeros(plausibility.shape[2] + 1)
+    for r in range(item.size):
+        members, blocks = label[start[r] : start[r + 1]], block[start[r] : start[r + 1]]
+        entry_start = np.append(np.searchsorted(blocks, np.arange(blocks[-1] + 1)), members.size)
+        entry = np.arange(members.size)
+        worth = np.empty(members.size + 1)
+        for s in range(plausibility.shape[0]):
+            rest = plausibility[s, item[r]].copy()
+            worth[:-1] = rest[members]
+            rest[members] = 0.0
+            worth[-1] = rest.sum()
+            log_worth = np.log(worth)
+            if recursive:
+                value, later = 0.0, log_worth[-1]
+                for b in range(entry_start.size - 2, -1, -1):
+                    members_worth = log_worth[entry_start[b] : entry_start[b + 1]]
+                    value += block_log_probability_recursive(members_worth, later)
+                    for log_one in members_worth:
+                        later = log_add(later, log_one)
+                out[s, r] = value
+            else:
+                blocks_of = (0, entry_start.size - 1)
+                out[s, r] = ranking_log_probability(log_worth, blocks_of, entry_start, entry, gradient)
