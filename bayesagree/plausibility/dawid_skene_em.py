@@ -165,6 +165,7 @@ def _climb(
     n_labels = prior.shape[0]
     weights, probability = np.zeros(cells.cell_label.size), start.copy()
     count = _count_start(cells, probability, weights, n_labels)
+    prevalence, log_confusion = count / count.sum(), weights
     history: list[float] = []
     converged = False
     for _ in range(max_iterations):

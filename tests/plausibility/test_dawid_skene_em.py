@@ -163,5 +163,5 @@ def test_thousands_of_labels_and_annotators_stay_sparse():
 
 @pytest.mark.parametrize("options", [{"variant": "hierarchical"}, {"candidates": "some"}])
 def test_unknown_choices_are_named(options):
-    with pytest.raises(InputError, match="not one of|has no EM"):
+    with pytest.raises(InputError, match=r"not one of|has no EM"):
         fit(anesthesia(), 45, 5, 4, **options)
