@@ -191,56 +191,62 @@ def log_rising(a, n):
 
 
 @numba.njit(cache=True, nogil=True)
-def table_density(x, tables, size, times):
-    """Log density of a concentration given numbers of tables: x^tables prod (Gamma(x) / Gamma(x + size))^times."""
-    value = tables * math.log(x)
+def concentration_density(u, scale, size, times, log_mean, log_sd):
+    """Log density of u = log x: sum of times * log_rising(scale * x, size), with a normal prior on u."""
+    x = math.exp(u)
+    value = -0.5 * ((u - log_mean) / log_sd) ** 2
     for g in range(size.size):
-        value -= times[g] * log_rising(x, size[g])
+        value += times[g] * log_rising(scale[g] * x, size[g])
     return value
 
 
 @numba.njit(cache=True, nogil=True)
-def row_density(x, cells, weights, rows, phi):
-    """Log likelihood of the concentration of the rows of one true label, with the rows integrated out."""
-    value = 0.0
-    for r in rows:
-        total = 0
-        for cell in cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]:
-            n = int(weights[cell])
-            if n > 0:
-                value += log_rising(x * phi[cells.cell_label[cell]], n)
-                total += n
-        if total > 0:
-            value -= log_rising(x, total)
-    return value
-
-
-@numba.njit(cache=True, nogil=True)
-def draw_concentration(rng, value, density, arguments, log_mean, log_sd):
+def draw_concentration(rng, value, scale, size, times, log_mean, log_sd):
     """Draw a concentration with a log-normal prior by slice sampling on its logarithm (Neal 2003).
 
-    `density` is the log likelihood, called with the concentration and `arguments`.
+    Its likelihood is a product of rising factorials (scale x)(scale x + 1)...(scale x + size - 1), each to a power.
     """
-
-    def log_density(u):
-        return density(math.exp(u), *arguments) - 0.5 * ((u - log_mean) / log_sd) ** 2
-
     u = math.log(value)
-    level = log_density(u) - rng.standard_exponential()
+    level = concentration_density(u, scale, size, times, log_mean, log_sd) - rng.standard_exponential()
     low = u - rng.random()
     high = low + 1.0
-    while log_density(low) > level:
+    while concentration_density(low, scale, size, times, log_mean, log_sd) > level:
         low -= 1.0
-    while log_density(high) > level:
+    while concentration_density(high, scale, size, times, log_mean, log_sd) > level:
         high += 1.0
     while True:
         proposal = low + rng.random() * (high - low)
-        if log_density(proposal) > level:
+        if concentration_density(proposal, scale, size, times, log_mean, log_sd) > level:
             return math.exp(proposal)
         if proposal < u:
             low = proposal
         else:
             high = proposal
+
+
+@numba.njit(cache=True, nogil=True)
+def row_factors(cells, weights, rows, phi):
+    """Return scale, size and power of each factor in the likelihood of the concentration of some rows.
+
+    With a row integrated out its answers have probability prod (x phi_l)^(n_l rising) / x^(n rising).
+    """
+    most = rows.size
+    for r in rows:
+        most += cells.row_start[r + 1] - cells.row_start[r]
+    scale, size, times = np.ones(most), np.zeros(most, np.int64), np.ones(most)
+    g = 0
+    for r in rows:
+        total = 0
+        for cell in cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]:
+            n = int(weights[cell])
+            if n > 0:
+                scale[g], size[g] = phi[cells.cell_label[cell]], n
+                g += 1
+                total += n
+        if total > 0:
+            size[g], times[g] = total, -1.0
+            g += 1
+    return scale[:g], size[:g], times[:g]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -250,8 +256,8 @@ def draw_crowd_rows(rng, cells, weights, rows, rows_start, base, kappa, phi, log
     ``rows[rows_start[k]:rows_start[k + 1]]`` are the confusion rows of true label k.
     """
     for k in range(kappa.size):
-        likelihood = (cells, weights, rows[rows_start[k] : rows_start[k + 1]], phi[k])
-        kappa[k] = draw_concentration(rng, kappa[k], row_density, likelihood, log_mean, log_sd)
+        scale, size, times = row_factors(cells, weights, rows[rows_start[k] : rows_start[k + 1]], phi[k])
+        kappa[k] = draw_concentration(rng, kappa[k], scale, size, times, log_mean, log_sd)
     tables = draw_tables(rng, cells, weights, kappa.reshape(-1, 1) * phi)
     for k in range(kappa.size):
         log_phi = log_dirichlet_draw(rng, base[k] + tables[k])

@@ -51,7 +51,9 @@ class MixedMembershipSampler:
         start = cells.item_start[:-1][cells.sizes > 0]
         self.dish[start] = start_truth(cells, shares, rng)[cells.sizes > 0]
         self.guests[start] = cells.sizes[cells.sizes > 0]
-        self.sizes, self.times = np.unique(cells.sizes[cells.sizes > 0], return_counts=True)
+        # alpha^tables prod_i Gamma(alpha) / Gamma(alpha + n_i), as rising factorials; alpha itself is that of size 1.
+        sizes, times = np.unique(cells.sizes[cells.sizes > 0], return_counts=True)
+        self.sizes, self.times = np.append(sizes, 1), times.astype(np.float64)
         self.weights, self.tables = np.empty(cells.cell_label.size), np.empty(n_labels)
         self.readings = np.empty(cells.candidate.size)
         self.prevalence = np.empty(n_labels)
@@ -63,9 +65,9 @@ class MixedMembershipSampler:
         count_readings(cells, self.seat, self.dish, self.guests, self.weights, self.tables, self.readings)
         log_prevalence = log_dirichlet_draw(rng, prior.prevalence + self.tables)
         self.prevalence = np.exp(log_prevalence)
-        seating = (self.tables.sum(), self.sizes, self.times)
+        times = np.append(-self.times, self.tables.sum())
         self.ambiguity = draw_concentration(
-            rng, self.ambiguity, table_density, seating, math.log(prior.ambiguity), prior.ambiguity_sd
+            rng, self.ambiguity, np.ones(times.size), self.sizes, times, math.log(prior.ambiguity), prior.ambiguity_sd
         )
         self.confusion.draw_crowd(rng, self.weights)
         mass, row_mass = self.confusion.masses(self.weights)
