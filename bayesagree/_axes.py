@@ -60,12 +60,14 @@ def matrix_axes(
     return matrix, axis_names(items, matrix.shape[0], "item"), axis_names(columns, matrix.shape[1], column_role)
 
 
-def cell_place(items: NDArray[Any], columns: NDArray[Any], column_role: str = "annotator") -> Place:
+def cell_place(
+    rows: NDArray[Any], columns: NDArray[Any], row_role: str = "item", column_role: str = "annotator"
+) -> Place:
     """Return how an error names a cell of a flattened matrix."""
 
     def place(cell: int) -> str:
         i, j = divmod(cell, columns.size)
-        return f"item {plain(items[i])!r}, {column_role} {plain(columns[j])!r}"
+        return f"{row_role} {plain(rows[i])!r}, {column_role} {plain(columns[j])!r}"
 
     return place
 

@@ -17,18 +17,25 @@ type Place = Callable[[int], str]
 
 def eager_frame(frame: Any) -> nw.DataFrame[Any]:
     """Wrap a pandas, polars or pyarrow table; anything else is an error that names the type."""
-    try:
-        table = nw.from_native(frame)
-    except TypeError as error:
+    table = _frame(frame)
+    if table is None:
         raise InputError(
             f"expected a data frame (pandas, polars or pyarrow), got {type(frame).__name__}; "
             "arrays go through from_matrix"
-        ) from error
-    if isinstance(table, nw.LazyFrame):
-        table = table.collect()
+        )
     if len(table) == 0:
         raise InputError(f"the table is empty: no row below the columns {some(table.columns, 20)}")
     return table
+
+
+def _frame(native: Any) -> nw.DataFrame[Any] | None:
+    try:
+        table = nw.from_native(native, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"{error}; give every column a name of its own") from error
+    if isinstance(table, nw.LazyFrame):
+        table = table.collect()
+    return table if isinstance(table, nw.DataFrame) else None
 
 
 def column(table: nw.DataFrame[Any], name: str, role: str) -> nw.Series[Any]:
@@ -98,15 +105,13 @@ def wide_table(
 
     A data frame names its columns itself, a pandas frame also its rows (index); names that are passed win.
     """
-    frame = nw.from_native(table, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    if not isinstance(frame, nw.DataFrame):
+    frame = _frame(table)
+    if frame is None:
         return np.asarray(table, dtype=None if isinstance(table, np.ndarray) else object), rows, columns
     index = nw.maybe_get_index(frame)
     if rows is None and index is not None:
         rows = list(index)
-    cells = [np.asarray(values_of(frame[name])) for name in frame.columns]
+    cells = [np.asarray(values_of(series)) for series in frame.iter_columns()]
     if cells and not all(c.dtype.kind in "biuf" for c in cells):
         cells = [c.astype(object) for c in cells]
     matrix = np.column_stack(cells) if cells else np.empty((len(frame), 0))
@@ -142,7 +147,9 @@ def encode(
     """
     codes, distinct = pd.factorize(values, use_na_sentinel=True)
     distinct = np.asarray(distinct)
-    found = _one_kind(distinct, _kinds(np.asarray(values) if distinct.dtype == object else distinct), role)
+    # True equals 1, so only the values themselves tell whether a column of objects mixes the two.
+    kinds = _kinds(values if isinstance(values, np.ndarray) else distinct)
+    found = _one_kind(distinct, kinds, role)
     if names is None:
         order = np.argsort(found, kind="stable")
         target, names = np.empty(found.size, np.int64), found[order]
@@ -185,6 +192,8 @@ def _one_kind(values: NDArray[Any], kinds: set[str], role: str) -> NDArray[Any]:
     if kinds != {"number"}:
         return np.asarray([str(v) for v in values.tolist()], dtype=np.str_ if values.size else "<U1")
     numbers = values if values.dtype != object else np.asarray(values.tolist())
+    if numbers.dtype == object:
+        raise InputError(f"{role} names hold whole numbers beyond 64 bits ({some(values)}); make them text")
     if numbers.dtype.kind == "f" and (np.abs(numbers) < 2**53).all() and (numbers == np.floor(numbers)).all():
         numbers = numbers.astype(np.int64)
     if numbers.dtype.kind in "iu" and (numbers.size == 0 or numbers.max() <= np.iinfo(np.int64).max):

@@ -139,12 +139,14 @@ class Labels:
         6
         """
         cells, items_, labels_ = matrix_axes(array, items, labels, "label")
-        counts = float_values(cells.ravel(), cell_place(items_, labels_, "label"), "count").reshape(cells.shape)
+        counts = float_values(cells.ravel(), cell_place(items_, labels_, column_role="label"), "count").reshape(
+            cells.shape
+        )
         bad = np.argwhere(~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))))
         if bad.size:
             row, col = bad[0]
             raise InputError(
-                f"item {plain(items_[row])!r}, label {plain(labels_[col])!r}: count {plain(counts[row, col])!r} "
+                f"item {plain(items_[row])!r}, label {plain(labels_[col])!r}: count {counts[row, col]:g} "
                 "is not a whole number of annotations (0, 1, 2, ...)"
             )
         item_codes, label_codes = np.nonzero(counts)

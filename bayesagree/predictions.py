@@ -8,15 +8,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._axes import cell_place, label_column
 from bayesagree._columns import (
     Codes,
     column,
     eager_frame,
     encode,
     float_column,
+    float_values,
     names_array,
+    objects,
     require_present,
     values_of,
+    wide_table,
 )
 from bayesagree.errors import InputError, plain, some
 
@@ -55,9 +59,10 @@ class Predictions:
         Parameters
         ----------
         scores
-            Model name to its scores. Frames carry their own item and label names and are aligned by name.
+            Model name to its scores. Data frames name their labels by their columns, pandas frames also their items
+            by their index; models are aligned by name.
         items, labels
-            Names for arrays; by default 0, 1, ...
+            Names where the scores carry none; by default 0, 1, ...
         probabilities
             Declare the scores to be probabilities: each row must then sum to one within 1e-3.
 
@@ -74,17 +79,15 @@ class Predictions:
         """
         if not scores:
             raise InputError("there is no model: pass {name: scores}")
-        frames = {str(m): _score_frame(s, items, labels, m) for m, s in scores.items()}
-        first = next(iter(frames.values()))
-        items_, labels_ = names_array(first.index, "item"), names_array(first.columns, "label")
+        models = names_array(list(scores), "model")
+        tables = [_named_scores(table, items, labels, model) for model, table in scores.items()]
+        items_, labels_ = tables[0][1:]
         stack = []
-        for model, frame in frames.items():
-            _same_names(items_, frame.index, f"model {model!r}", "item")
-            _same_names(labels_, frame.columns, f"model {model!r}", "label")
-            stack.append(frame.reindex(index=first.index, columns=first.columns).to_numpy())
-        models = names_array(list(frames), "model")
+        for model, (table, its_items, its_labels) in zip(models, tables):
+            rows = positions(items_, its_items, f"model {plain(model)!r}", "item")
+            columns = positions(labels_, its_labels, f"model {plain(model)!r}", "label")
+            stack.append(table[np.ix_(rows, columns)])
         array = np.stack(stack)
-        array = array if array.dtype.kind == "f" else array.astype(np.float64)
         _check_scores(array, models, items_, labels_, probabilities)
         return cls(models, items_, labels_, array, None)
 
@@ -107,15 +110,14 @@ class Predictions:
         """
         if not predicted:
             raise InputError("there is no model: pass {name: labels}")
-        series = {str(m): _label_series(p, items, m) for m, p in predicted.items()}
-        first = next(iter(series.values()))
-        items_ = names_array(first.index, "item")
-        for model, values in series.items():
-            _same_names(items_, values.index, f"model {model!r}", "item")
-        table = np.stack([s.reindex(first.index).to_numpy(dtype=object) for s in series.values()])
+        models = names_array(list(predicted), "model")
+        named = [_named_labels(values, items, model) for model, values in predicted.items()]
+        items_ = named[0][1]
+        rows = [positions(items_, its, f"model {plain(m)!r}", "item") for m, (_, its) in zip(models, named)]
+        table = np.stack([values[row] for (values, _), row in zip(named, rows)])
         known = None if labels is None else names_array(labels, "label")
-        codes, known = encode(table.ravel(), "label", known)
-        return cls(names_array(list(series), "model"), items_, known, None, codes.reshape(table.shape))
+        codes, known = encode(table.ravel(), "label", known, cell_place(models, items_, "model", "item"))
+        return cls(models, items_, known, None, codes.reshape(table.shape))
 
     @classmethod
     def from_long(
@@ -138,7 +140,8 @@ class Predictions:
         model, item, label, score
             Names of its columns; ``score=None`` reads hard labels.
         labels
-            All possible labels, in their order; by default the distinct values, sorted.
+            All possible labels, in their order; by default the declared categories of a categorical column, else
+            the distinct values, sorted.
         probabilities
             As in `from_scores`.
 
@@ -146,12 +149,17 @@ class Predictions:
         ------
         InputError
             A repeated row, or a score that is missing for some (model, item, label), with its names.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"model": list("AAB"), "item": [1, 2, 1], "label": ["x", "y", "y"]})
+        >>> Predictions.from_long(table).label_index.tolist()
+        [[0, 1], [1, -1]]
         """
         table = eager_frame(frame)
         model_codes, models = encode(values_of(column(table, model, "model")), "model")
         item_codes, items = encode(values_of(column(table, item, "item")), "item")
-        known = None if labels is None else names_array(labels, "label")
-        label_codes, known = encode(values_of(column(table, label, "label")), "label", known)
+        label_codes, known = label_column(table, label, labels)
         require_present(model_codes, "model")
         require_present(item_codes, "item")
         cell = model_codes.astype(np.int64) * items.size + item_codes
@@ -185,11 +193,9 @@ class Predictions:
             Items that only one side has (the first five are listed), or labels that the annotations lack. Labels
             that no prediction mentions are allowed for hard labels only.
         """
-        _same_names(items, self.items, "the predictions", "item")
-        item_order = pd.Index(self.items).get_indexer(pd.Index(items))
+        item_order = positions(items, self.items, "the predictions", "item")
         if self.scores is not None:
-            _same_names(labels, self.labels, "the predictions", "label")
-            label_order = pd.Index(self.labels).get_indexer(pd.Index(labels))
+            label_order = positions(labels, self.labels, "the predictions", "label")
             scores = self.scores[:, item_order][:, :, label_order]
             return replace(self, items=items, labels=labels, scores=scores)
         target = pd.Index(labels).get_indexer(pd.Index(self.labels))
@@ -218,6 +224,8 @@ class Predictions:
         InputError
             Hard labels asked for more than their one label, or more than there are labels.
         """
+        if self.labels.size > np.iinfo(np.int16).max:
+            raise InputError(f"{self.labels.size} labels are more than the {np.iinfo(np.int16).max} that can be ranked")
         if depth < 1 or depth > self.labels.size:
             raise InputError(f"top {depth} of {self.labels.size} labels does not exist; use 1 to {self.labels.size}")
         if self.scores is None:
@@ -231,42 +239,50 @@ class Predictions:
         return order[:, :, :depth].astype(np.int16)
 
 
-def _score_frame(scores: Any, items: Sequence[Any] | None, labels: Sequence[Any] | None, model: str) -> pd.DataFrame:
-    if isinstance(scores, pd.DataFrame):
-        return scores
-    array = np.asarray(scores)
-    if array.ndim != 2:
-        raise InputError(f"model {model!r}: scores must have shape (item, label), got {array.shape}")
-    rows = range(array.shape[0]) if items is None else items
-    columns = range(array.shape[1]) if labels is None else labels
-    if (len(rows), len(columns)) != array.shape:
+def _named_scores(
+    scores: Any, items: Sequence[Any] | None, labels: Sequence[Any] | None, model: Any
+) -> tuple[NDArray[np.floating[Any]], NDArray[Any], NDArray[Any]]:
+    """Return the scores of one model (item, label) with the names of its items and labels."""
+    own_labels = None if hasattr(scores, "columns") else labels
+    own_items = None if isinstance(scores, pd.DataFrame) else items
+    table, own_items, own_labels = wide_table(scores, own_items, own_labels)
+    if table.ndim != 2 or table.size == 0:
+        raise InputError(f"model {model!r}: scores must have shape (item, label), got {table.shape}")
+    rows, columns = (range(n) if own is None else own for own, n in zip((own_items, own_labels), table.shape))
+    if (len(rows), len(columns)) != table.shape:
         raise InputError(
-            f"model {model!r}: scores have shape {array.shape}, but there are {len(rows)} item names and "
+            f"model {model!r}: scores have shape {table.shape}, but there are {len(rows)} item names and "
             f"{len(columns)} label names"
         )
-    return pd.DataFrame(array, index=pd.Index(rows), columns=pd.Index(columns))
+    items_, labels_ = names_array(rows, "item"), names_array(columns, "label")
+    if table.dtype.kind != "f":
+        cell = cell_place(items_, labels_, column_role="label")
+        table = float_values(table.ravel(), lambda k: f"model {model!r}, {cell(k)}", "score").reshape(table.shape)
+    return table, items_, labels_
 
 
-def _label_series(predicted: Any, items: Sequence[Any] | None, model: str) -> pd.Series:
+def _named_labels(predicted: Any, items: Sequence[Any] | None, model: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the hard labels of one model (item,) with the names of its items."""
+    values = objects(list(predicted))
     if isinstance(predicted, pd.Series):
-        return predicted.astype(object)
-    values = np.empty(len(predicted), dtype=object)
-    values[:] = list(predicted)
-    index = range(len(values)) if items is None else items
-    if len(index) != len(values):
-        raise InputError(f"model {model!r}: {len(values)} labels for {len(index)} items")
-    return pd.Series(values, index=pd.Index(index))
+        return values, names_array(predicted.index, "item")
+    names = range(len(values)) if items is None else items
+    if len(names) != len(values):
+        raise InputError(f"model {model!r}: {len(values)} labels for {len(names)} items")
+    return values, names_array(names, "item")
 
 
-def _same_names(known: NDArray[Any], given: Any, whose: str, role: str) -> None:
-    given_index, known_index = pd.Index(given), pd.Index(known)
-    missing, extra = known_index.difference(given_index), given_index.difference(known_index)
-    if len(missing) or len(extra):
+def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) -> NDArray[np.intp]:
+    """Return where each wanted name stands among the given ones, which must be the same set."""
+    place, back = pd.Index(given).get_indexer(pd.Index(wanted)), pd.Index(wanted).get_indexer(pd.Index(given))
+    missing, extra = wanted[place < 0], given[back < 0]
+    if missing.size or extra.size:
         raise InputError(
             f"the {role}s of {whose} are not the same set: "
-            f"missing {some(missing) if len(missing) else 'none'}; unknown {some(extra) if len(extra) else 'none'}; "
+            f"missing {some(missing) if missing.size else 'none'}; unknown {some(extra) if extra.size else 'none'}; "
             f"both sides must name the same {role}s"
         )
+    return place
 
 
 def _once(cell: NDArray[np.int64], axes: tuple[NDArray[Any], ...]) -> None:
