@@ -31,7 +31,6 @@ from bayesagree.plausibility._dawid_skene_numba import (
     draw_concentration,
     log_dirichlet_draw,
     log_gamma_draw,
-    table_density,
 )
 from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
 
