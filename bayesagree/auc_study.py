@@ -111,8 +111,8 @@ def auc_study(
     Returns
     -------
     DataTree
-        Group ``study``: ``swap_error`` with dims (case, labels_per_item, labels_per_annotator, run, method), and
-        ``adjacent_difference`` (.., run), the largest relative difference of the true concordance of two
+        Group ``study``: ``swap_error`` with dims (case, labels_per_item, labels_per_annotator, run, auc_method),
+        and ``adjacent_difference`` (.., run), the largest relative difference of the true concordance of two
         neighbouring models.
 
     Raises
@@ -123,7 +123,7 @@ def auc_study(
     Examples
     --------
     >>> tree = auc_study(cases=["good"], labels_per_item=[5], labels_per_annotator=[5], runs=2, n_items=100)
-    >>> tree["study/swap_error"].sizes["method"]
+    >>> tree["study/swap_error"].sizes["auc_method"]
     5
     """
     unknown = [case for case in cases if case not in CASES]
@@ -209,10 +209,10 @@ def _tree(study: Study, finished: Mapping[Key, Floats]) -> xr.DataTree:
     coords = {
         "case": list(study.cases), "labels_per_item": list(study.labels_per_item),
         "labels_per_annotator": list(study.labels_per_annotator), "run": np.arange(study.runs),
-        "method": list(METHODS),
+        "auc_method": list(METHODS),
     }  # fmt: skip
     variables = {
-        "swap_error": ((*dims, "method"), table[..., :-1]),
+        "swap_error": ((*dims, "auc_method"), table[..., :-1]),
         "adjacent_difference": (dims, table[..., -1]),
     }
     return result_tree({"study": variables}, coords, engine="exact", seed=study.seed, settings=asdict(study))

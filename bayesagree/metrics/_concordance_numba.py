@@ -23,7 +23,7 @@ ONE = np.uint64(1)
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_bits(word: np.uint64) -> np.int64:
+def _count_bits(word: Any) -> Any:
     word = word - ((word >> ONE) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -31,7 +31,7 @@ def _count_bits(word: np.uint64) -> np.int64:
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_below(words: NDArray[np.uint64], tree: NDArray[np.int32], position: Any) -> int:
+def _count_below(words: NDArray[np.uint64], tree: NDArray[np.int32], position: Any) -> Any:
     word = position >> BITS
     count = _count_bits(words[word] & ((ONE << np.uint64(position & (LANES - 1))) - ONE))
     for level in range(tree.shape[0]):

@@ -1,0 +1,86 @@
+"""`bayesagree study`: the simulation studies of the papers, run again."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesagree.cli import _input, _output
+from bayesagree.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+study = typer.Typer(no_args_is_help=True, help="Run the simulation studies of the papers again.")
+
+
+@study.command("auc")
+def auc(
+    cases: Annotated[str, typer.Option(help="Quality of the annotators, comma separated.")] = (
+        "extreme,bad,average,good,outstanding"
+    ),
+    labels_per_item: Annotated[str, typer.Option(help="Expected labels per item, comma separated.")] = "3,5,9,15,27,45",
+    labels_per_annotator: Annotated[str, typer.Option(help="Expected labels per annotator.")] = "3,5,9,15,27,45",
+    runs: Annotated[int, typer.Option(help="Runs per configuration.", min=1)] = 100,
+    seed: _input.SeedOption = 0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="netCDF file; a study that was stopped continues from it.")
+    ] = None,
+    dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
+    json: _input.Json = False,
+) -> None:
+    """Say how well crowd labels rank models: swap errors of DGT, SGT, PGT and the supervised reference.
+
+    Simulates problems in every configuration and compares each method's ranking of 100 models with the true one. The
+    default is the published study, 180 configurations of 100 runs, and its claims are checked.
+
+    Example: bayesagree study auc --cases good --labels-per-annotator 15 --runs 10 -o study.nc
+    """
+    from bayesagree.auc_study import auc_study
+
+    grid = {
+        "cases": [name.strip() for name in cases.split(",")],
+        "labels_per_item": _whole_numbers(labels_per_item, "--labels-per-item"),
+        "labels_per_annotator": _whole_numbers(labels_per_annotator, "--labels-per-annotator"),
+    }
+    total = runs * len(grid["cases"]) * len(grid["labels_per_item"]) * len(grid["labels_per_annotator"])
+    journal = None if output is None else output.with_name(output.name + ".journal")
+    with _output.progress("runs", total) as advance:
+        tree = auc_study(**grid, runs=runs, seed=seed, journal=journal, client=_client(dask), advance=advance)
+    if output is not None and journal is not None:
+        with _output.atomic_file(output) as path:
+            tree.to_netcdf(path, engine="h5netcdf")
+        journal.unlink()
+    _show(tree, json)
+
+
+def _whole_numbers(text: str, option: str) -> list[int]:
+    numbers = _input.numbers(text, option)
+    if not all(number.is_integer() for number in numbers):
+        raise InputError(f"{option} {text!r} must be whole numbers")
+    return [int(number) for number in numbers]
+
+
+def _client(address: str | None) -> Any:
+    if address is None:
+        return None
+    if find_spec("distributed") is None:
+        raise InputError("--dask needs the extra scale: pip install 'bayesagree[scale]'")
+    return import_module("distributed").Client(address)
+
+
+def _show(tree: "xr.DataTree", json: bool) -> None:
+    from bayesagree.auc_claims import published_grid, study_claims
+
+    errors = tree["study"].to_dataset().swap_error
+    means = errors.mean("run").to_series().unstack("auc_method").reset_index()
+    claims = study_claims(tree) if published_grid(tree) else None
+    if json:
+        found = [] if claims is None else claims.to_dict("records")
+        _output.show_json({"mean_swap_error": means.to_dict("records"), "claims": found})
+        return
+    _output.show_table(list(means.columns), means.values.tolist(), title="Mean swap error")
+    if claims is not None:
+        _output.show_table(list(claims.columns), claims.values.tolist(), title="\nClaims of the paper")
