@@ -1,0 +1,94 @@
+"""Coverage of the label-level AUC interval, and what it does not cover."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from bayesagree.metrics.auc_posterior import auc_posterior
+from bayesagree.metrics.concordance import ScoreOrder
+from bayesagree.simulate import crowdsourced_binary
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*items without labels:UserWarning")
+
+LAST = -1
+"""The most disturbed of the two simulated models: h = .45."""
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """A crowd, and how many runs the interval is tried in."""
+
+    labels_per_item: float
+    labels_per_annotator: float
+    mean_tpr: float = 0.8
+    mean_fpr: float = 0.2
+    n_items: int = 1000
+
+    def problem(self, seed, n_items=None):
+        return crowdsourced_binary(
+            n_items=n_items or self.n_items, n_models=2, labels_per_item=self.labels_per_item,
+            labels_per_annotator=self.labels_per_annotator, mean_tpr=self.mean_tpr, mean_fpr=self.mean_fpr, seed=seed,
+        )  # fmt: skip
+
+    def population(self):
+        """AUC of labels from infinitely many items and annotators, within about 4e-4 (400,000 items)."""
+        problem = self.problem(seed=1, n_items=400_000)
+        share = self.mean_fpr + problem.plausibility * (self.mean_tpr - self.mean_fpr)
+        return ScoreOrder.of(problem.scores[[LAST]]).weighted(share, 1 - share)[0]
+
+    def true_evaluation(self):
+        problem = self.problem(seed=1, n_items=400_000)
+        return ScoreOrder.of(problem.scores[[LAST]]).graded(problem.plausibility)[0]
+
+
+def narrowest(draws, prob=0.95):
+    ordered = np.sort(draws, axis=None)
+    inside = int(np.ceil(prob * ordered.size))
+    width = ordered[inside - 1 :] - ordered[: ordered.size - inside + 1]
+    first = int(np.argmin(width))
+    return ordered[first], ordered[first + inside - 1]
+
+
+def coverage(crowd, target, runs, *, draws=1000, first_seed=100, **options):
+    """Return the share of runs whose 95 % HDI holds the target."""
+    hits = 0
+    for seed in range(first_seed, first_seed + runs):
+        problem = crowd.problem(seed)
+        tree = auc_posterior(problem.labels, problem.predictions, draws=draws, chains=1, seed=seed, **options)
+        lower, upper = narrowest(tree["posterior/auc"].values[..., LAST])
+        hits += lower <= target <= upper
+    return hits / runs
+
+
+@pytest.mark.parametrize("labels_per_item", [3, 15])
+def test_label_level_interval_covers(labels_per_item):
+    crowd = Crowd(labels_per_item, 3, n_items=300)
+    runs = 150
+    found = coverage(crowd, crowd.population(), runs, draws=300, against="labels")
+    low, high = binom.ppf([0.001, 0.999], runs, 0.95) / runs
+    assert low <= found <= high
+
+
+def test_plausible_truths_do_not_cover_the_true_evaluation():
+    crowd = Crowd(15, 3, n_items=300)
+    assert coverage(crowd, crowd.true_evaluation(), 20, draws=200, against="plausible_truth") == 0
+
+
+def test_resampling_annotators_covers_where_they_are_few():
+    crowd = Crowd(5, 300, n_items=300)  # five annotators label everything
+    target, runs = crowd.population(), 60
+    items = coverage(crowd, target, runs, draws=200, against="labels")
+    both = coverage(crowd, target, runs, draws=200, against="labels", resample=("item", "annotator"))
+    assert items < binom.ppf(0.001, runs, 0.95) / runs
+    assert both > items
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("labels_per_item", [3, 15, 45])
+@pytest.mark.parametrize("first_seed", [1000, 50_000])
+def test_label_level_interval_covers_in_1000_runs(labels_per_item, first_seed):
+    crowd = Crowd(labels_per_item, 3)
+    found = coverage(crowd, crowd.population(), 1000, first_seed=first_seed, against="labels")
+    assert 0.93 <= found <= 0.97
