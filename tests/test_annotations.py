@@ -1,0 +1,346 @@
+"""Containers: what they hold is what came in, in any order and any library; what breaks a rule is refused by name."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.errors import InputError
+
+NAMES = st.one_of(st.integers(-5, 5), st.sampled_from("abcdef"))
+
+
+def frame(**columns: object) -> pd.DataFrame:
+    return pd.DataFrame({"item": [1, 1, 2], "annotator": list("aba"), "label": ["x", "y", "x"]} | columns)
+
+
+def same(one: object, other: object) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(vars(one).values(), vars(other).values()))
+
+
+@st.composite
+def label_rows(draw: st.DrawFn) -> pd.DataFrame:
+    kinds = [st.integers(-9, 9), st.text("abcä ", min_size=1, max_size=3), st.booleans()]
+    item, annotator, label = (draw(st.sampled_from(kinds)) for _ in range(3))
+    rows = draw(
+        st.lists(st.tuples(item, annotator, st.none() | label), min_size=1, max_size=30, unique_by=lambda r: r[:2])
+    )
+    return pd.DataFrame(rows, columns=["item", "annotator", "label"]).astype(object)
+
+
+@given(label_rows(), st.randoms(use_true_random=False))
+def test_labels_do_not_depend_on_row_order(rows: pd.DataFrame, random: object) -> None:
+    if rows["label"].isna().all():
+        with pytest.raises(InputError, match="there is no label"):
+            Labels.from_long(rows)
+        return
+    order = list(range(len(rows)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    assert same(Labels.from_long(rows), Labels.from_long(rows.iloc[order]))
+
+
+@given(label_rows())
+def test_labels_hold_every_row_once(rows: pd.DataFrame) -> None:
+    present = rows.dropna()
+    if present.empty:
+        return
+    labels = Labels.from_long(rows)
+    held = {
+        (labels.items[i].item(), labels.annotators[a].item(), labels.labels[k].item())
+        for i, a, k in zip(labels.item_index, labels.annotator_index, labels.label_index)
+    }
+    assert held == set(present.itertuples(index=False, name=None))
+    assert labels.n_annotations == len(present) == labels.counts().sum()
+    assert set(labels.items.tolist()) == set(rows["item"])
+    assert not labels.has_repeats
+
+
+@given(label_rows())
+def test_frames_of_every_library_give_the_same_labels(rows: pd.DataFrame) -> None:
+    if rows["label"].isna().all():
+        return
+    columns = {name: [None if pd.isna(v) else v for v in values] for name, values in rows.items()}
+    from_pandas = Labels.from_long(rows)
+    assert same(from_pandas, Labels.from_long(pl.DataFrame(columns)))
+    assert same(from_pandas, Labels.from_long(pl.DataFrame(columns).lazy()))
+    assert same(from_pandas, Labels.from_long(pa.table(columns)))
+    assert same(from_pandas, Labels.from_long(rows.convert_dtypes()))
+
+
+@given(st.lists(st.lists(st.none() | st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=8))
+def test_matrix_and_long_and_counts_agree(matrix: list[list[int | None]]) -> None:
+    if all(cell is None for row in matrix for cell in row):
+        return
+    names = ["r0", "r1", "r2"]
+    labels = Labels.from_matrix(matrix, annotators=names, labels=range(4))
+    floats = np.asarray(matrix, dtype=float)
+    assert same(labels, Labels.from_matrix(floats, annotators=names, labels=range(4)))
+    assert same(labels, Labels.from_matrix(pd.DataFrame(floats, columns=names), labels=range(4)))
+    wide = pl.DataFrame(matrix, schema=dict.fromkeys(names, pl.Int64), orient="row")
+    assert same(labels, Labels.from_matrix(wide, labels=range(4)))
+    long = wide.with_row_index("item").unpivot(names, index="item", variable_name="annotator", value_name="label")
+    assert same(labels, Labels.from_long(long, labels=range(4)))
+    assert np.array_equal(labels.counts(), [[row.count(k) for k in range(4)] for row in matrix])
+    again = Labels.from_counts(labels.counts(), labels=range(4))
+    assert np.array_equal(again.counts(), labels.counts())
+    assert (again.n_annotations, again.annotators_known) == (labels.n_annotations, False)
+
+
+def test_integer_labels_with_gaps_stay_integers() -> None:
+    for column in ([1, None, 2], np.array([1.0, np.nan, 2.0]), pd.array([1, None, 2], dtype="Int64")):
+        labels = Labels.from_long(frame(label=column))
+        assert labels.labels.dtype == np.int64
+        assert labels.labels.tolist() == [1, 2]
+
+
+def test_items_and_annotators_of_missing_labels_stay() -> None:
+    labels = Labels.from_long(frame(item=[1, 2, 3], label=["x", None, None]))
+    assert labels.items.tolist() == [1, 2, 3]
+    assert labels.annotators.tolist() == ["a", "b"]
+    assert labels.counts().tolist() == [[1], [0], [0]]
+
+
+def test_declared_categories_are_the_labels_in_their_order() -> None:
+    for ordered in (True, False):
+        text = pd.Categorical(["x", "y", "x"], categories=["z", "y", "x"], ordered=ordered)
+        assert Labels.from_long(frame(label=text)).labels.tolist() == ["z", "y", "x"]
+    numbers = pd.Categorical([2, 1, 2], categories=[3, 2, 1])
+    assert Labels.from_long(frame(label=numbers)).labels.tolist() == [3, 2, 1]
+    enum = pl.Series(["x", "y", "x"], dtype=pl.Enum(["z", "y", "x"]))
+    assert Labels.from_long(pl.DataFrame(frame().to_dict("list")).with_columns(label=enum)).labels.tolist() == [*"zyx"]
+
+
+def test_other_dictionary_encodings_are_no_declaration() -> None:
+    columns = frame().to_dict("list")
+    columns["label"] = ["y", "x", "y"]
+    lexical = pl.DataFrame(columns, schema_overrides={"label": pl.Categorical})
+    encoded = pa.table(columns | {"label": pa.array(["y", "x", "y"]).dictionary_encode()})
+    assert Labels.from_long(lexical).labels.tolist() == Labels.from_long(encoded).labels.tolist() == ["x", "y"]
+
+
+def test_unsigned_ids_of_64_bits_do_not_wrap() -> None:
+    big = np.array([2**64 - 1, 2**64 - 1, 3], dtype=np.uint64)
+    assert Labels.from_long(frame(item=big)).items.tolist() == [3, 2**64 - 1]
+
+
+def test_duplicates_by_every_rule() -> None:
+    rows = frame(annotator=list("aaa"))
+    assert Labels.from_long(rows, duplicates="first").label_index.tolist() == [0, 0]
+    assert Labels.from_long(rows, duplicates="last").label_index.tolist() == [1, 0]
+    kept = Labels.from_long(rows, duplicates="keep")
+    assert (kept.has_repeats, kept.n_annotations) == (True, 3)
+    ratings = Ratings.from_long(frame(annotator=list("aaa"), rating=[3, 1, 2]), scale=(1, 3), duplicates="keep")
+    assert (ratings.has_repeats, ratings.rating.tolist()) == (True, [1, 3, 2])
+
+
+def test_a_repeat_with_a_missing_label_is_no_repeat() -> None:
+    assert Labels.from_long(frame(annotator=list("aaa"), label=["x", None, "x"])).n_annotations == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        (frame().iloc[:0], {}, "the table is empty: no row below the columns 'item', 'annotator', 'label'"),
+        ([1, 2], {}, "expected a data frame (pandas, polars or pyarrow), got list"),
+        (frame(), {"item": "task"}, "no column 'task' for the item; the table has 'item', 'annotator', 'label': name"),
+        (frame(item=[1, None, 2]), {}, "row 1: the item is missing"),
+        (frame(annotator=["a", "b", None]), {}, "row 2: the annotator is missing"),
+        (frame(label=[None] * 3), {}, "there is no label: column 'label' holds missing values only"),
+        (frame(), {"labels": ["x"]}, "row 1: label 'y' is not one of the 1 known ('x'); add it to labels=[...]"),
+        (frame(), {"labels": ["x", "y", "x"]}, "label 'x' is listed twice"),
+        (frame(), {"labels": ["x", "y", None]}, "label names hold a missing one at position 2"),
+        (frame(label=[1, "a", 2]), {}, "label names mix number and text (1, 'a', 2); use one kind"),
+        (frame(label=pd.Series([True, 1, 0], dtype=object)), {}, "label names mix number and truth value"),
+        (frame(item=[2**70, 2**70, 1]), {}, "item names hold whole numbers beyond 64 bits"),
+        (frame(annotator=list("aaa")), {}, "item 1, annotator 'a': annotated more than once (1 repeated rows in all)"),
+        (frame(), {"duplicates": "merge"}, "duplicates='merge' is not one of 'error', 'keep', 'first', 'last'"),
+        (pd.DataFrame([[1, 2, 3]], columns=["item", "label", "label"]), {}, "give every column a name of its own"),
+    ],
+)
+def test_labels_from_long_refuses(rows: object, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Labels.from_long(rows, **options)
+
+
+def test_repeated_items_of_a_rule_breaking_table_name_the_place_in_the_callers_columns() -> None:
+    table = pl.DataFrame({"task": ["q17", "q17"], "worker": ["a3", "a3"], "answer": [1, 1]})
+    with pytest.raises(InputError, match="item 'q17', annotator 'a3': annotated more than once"):
+        Labels.from_long(table, item="task", annotator="worker", label="answer")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "options", "message"),
+    [
+        ([1, 2], {}, "expected an (item, annotator) matrix with cells, got shape (2,)"),
+        ([], {}, "expected an (item, annotator) matrix with cells"),
+        ([[None]], {}, "the matrix holds no label"),
+        ([["a", "c"]], {"labels": ["a"]}, "item 0, annotator 1: label 'c' is not one of the 1 known"),
+        ([[1, 2]], {"items": ["p", "q"]}, "2 item names for 1 items ('p', 'q'); give one name each"),
+    ],
+)
+def test_labels_from_matrix_refuses(matrix: object, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Labels.from_matrix(matrix, **options)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ([[1, -1]], "item 0, label 1: count -1 is not a whole number of annotations"),
+        ([[1, 0.5]], "item 0, label 1: count 0.5 is not a whole number"),
+        ([[1, np.nan]], "item 0, label 1: count nan is not a whole number"),
+        ([["many", 1]], "item 0, label 0: 'many' is not a number (count)"),
+        ([[0, 0]], "there is no annotation: every count is 0"),
+        ([1, 2], "expected an (item, label) matrix with cells, got shape (2,)"),
+    ],
+)
+def test_labels_from_counts_refuses(counts: object, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Labels.from_counts(counts)
+
+
+def test_counts_of_a_frame_name_items_and_labels() -> None:
+    labels = Labels.from_counts(pd.DataFrame({"no": [3, 0], "yes": [0, 2]}, index=["p", "q"]))
+    assert (labels.items.tolist(), labels.labels.tolist()) == (["p", "q"], ["no", "yes"])
+
+
+def ratings(*values: object, **options: object) -> Ratings:
+    rows = pd.DataFrame({"item": "q17", "annotator": [f"a{i}" for i in range(len(values))], "rating": values})
+    return Ratings.from_long(rows, **({"scale": (1, 5)} | options))  # type: ignore[arg-type]
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=20), st.randoms(use_true_random=False))
+def test_ratings_keep_values_in_any_row_order(levels: list[int], random: object) -> None:
+    values = [-1 + 0.25 * level for level in levels]
+    rows = pd.DataFrame(
+        {"item": [i % 3 for i in range(len(values))], "annotator": range(len(values)), "rating": values}
+    )
+    order = list(range(len(values)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    held = Ratings.from_long(rows, scale=(-1, 2), step=0.25)
+    assert same(held, Ratings.from_long(rows.iloc[order], scale=(-1, 2), step=0.25))
+    assert sorted(held.rating) == sorted(values)
+    assert sorted(held.levels()) == sorted(levels)
+    assert held.n_levels == 13
+    assert np.allclose(held.unit(), held.levels() / 12, rtol=0, atol=1e-15)
+
+
+def test_rating_matrix_and_long_agree() -> None:
+    matrix = pd.DataFrame([[1.5, np.nan], [2.0, 5.0]], index=["p", "q"], columns=["a", "b"])
+    rows = pd.DataFrame({"item": ["q", "p", "q"], "annotator": ["b", "a", "a"], "rating": [5, "1.5", None]})
+    rows = pd.concat([rows.iloc[:2], pd.DataFrame({"item": ["q"], "annotator": ["a"], "rating": ["2"]})])
+    assert same(Ratings.from_matrix(matrix, scale=(1, 5)), Ratings.from_long(rows, scale=(1, 5)))
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ([1, 6], {}, "item 'q17', annotator 'a1': rating 6 is outside the scale (1, 5); pass scale=(1, 6) or drop"),
+        ([0, 1], {}, "rating 0 is outside the scale (1, 5); pass scale=(0, 5)"),
+        ([1, np.inf], {}, "item 'q17', annotator 'a1': rating inf is not finite"),
+        ([1, 2.5], {"step": 1}, "rating 2.5 is off the step: levels are 1, 2, ..., 5; pass step=None"),
+        ([1], {"step": 3}, "step 3 does not divide the scale (1, 5) into whole levels"),
+        ([1], {"step": -1}, "step -1 does not divide"),
+        ([1], {"step": "a"}, "step 'a' does not divide"),
+        ([1], {"scale": (5, 1)}, "scale (5, 1) is not (lowest, highest) with lowest < highest"),
+        ([1], {"scale": 5}, "scale 5 is not (lowest, highest), two numbers"),
+        (["1", "good"], {}, "column 'rating', row 1: 'good' is not a number (rating)"),
+        ([None], {}, "there is no rating: every one is missing"),
+    ],
+)
+def test_ratings_refuse(values: list, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        ratings(*values, **options)
+
+
+def test_a_continuous_scale_has_no_levels() -> None:
+    assert ratings(1.0).n_levels is None
+    with pytest.raises(InputError, match="a continuous scale has no levels; pass step="):
+        ratings(1.0).levels()
+
+
+def test_rating_matrix_names_the_cell_that_is_no_number() -> None:
+    with pytest.raises(InputError, match="item 0, annotator 1: 'good' is not a number"):
+        Ratings.from_matrix([[1, "good"]], scale=(1, 5))
+
+
+@st.composite
+def block_cases(draw: st.DrawFn) -> list[list[list[list[int]]]]:
+    def ranking() -> list[list[int]]:
+        named = draw(st.lists(st.integers(0, 5), min_size=1, unique=True))
+        cuts = sorted(draw(st.sets(st.integers(1, len(named)), max_size=3)) | {len(named)})
+        return [named[a:b] for a, b in zip([0, *cuts], cuts)]
+
+    return [[ranking() for _ in range(draw(st.integers(1, 3)))] for _ in range(draw(st.integers(1, 4)))]
+
+
+def blocks_of(rankings: Rankings, r: int) -> list[set]:
+    entries = slice(rankings.start[r], rankings.start[r + 1])
+    named, block = rankings.label_index[entries], rankings.block[entries]
+    return [set(rankings.labels[named[block == b]].tolist()) for b in range(block.max() + 1)]
+
+
+@given(block_cases())
+def test_rankings_hold_the_blocks_that_came_in(cases: list) -> None:
+    rankings = Rankings.from_blocks(cases, labels=6)
+    flat = [(i, [set(b) for b in ranking]) for i, case in enumerate(cases) for ranking in case]
+    assert [(i, blocks_of(rankings, r)) for r, i in enumerate(rankings.item_index)] == flat
+    assert not rankings.annotators_known
+
+
+@given(block_cases(), st.randoms(use_true_random=False))
+def test_blocks_and_long_rankings_agree_in_any_row_order(cases: list, random: object) -> None:
+    who = [[f"a{r}" for r in range(len(case))] for case in cases]
+    from_blocks = Rankings.from_blocks(cases, labels=6, annotators=who)
+    rows = [
+        (i, who[i][r], name, 10 * b + 1)
+        for i, case in enumerate(cases)
+        for r, ranking in enumerate(case)
+        for b, block in enumerate(ranking)
+        for name in block
+    ]
+    random.shuffle(rows)  # type: ignore[attr-defined]
+    long = pd.DataFrame(rows, columns=["item", "annotator", "label", "rank"])
+    assert same(from_blocks, Rankings.from_long(long, labels=range(6)))
+
+
+@pytest.mark.parametrize(
+    ("cases", "options", "message"),
+    [
+        ([], {}, "there is no case: cases is empty"),
+        ([[]], {}, "item 0 has no ranking; drop the item"),
+        ([[[]]], {}, "item 0, ranking 0: empty block in []"),
+        ([[[[0], []]]], {}, "item 0, ranking 0: empty block in [[0], []]; every block names at least one label"),
+        ([[[[0], [1]], [[0], [0]]]], {}, "item 0: label 0 is named twice in one ranking"),
+        ([[[[0], [0]]]], {"annotators": [["a"]]}, "item 0, annotator 'a': label 0 is named twice in one ranking"),
+        ([[[[0], [5]]]], {}, "item 0, ranking 0: label 5 is not one of the 2 known (0, 1)"),
+        ([[["ab"]]], {"labels": ["ab"]}, "item 0, ranking 0: 'ab' is not a list; a ranking is a list of blocks"),
+        ([[[0, 1]]], {}, "item 0, ranking 0: 0 is not a list"),
+        ([[[[0]], [[1]]]], {"annotators": [["a"]]}, "must name one annotator for each ranking"),
+        ([[[[0]], [[1]]]], {"annotators": [["a", "a"]]}, "item 0: an annotator is named twice ('a', 'a')"),
+        ([[[[0]], [[1]]]], {"annotators": [["a", None]]}, "item 0: an annotator is missing"),
+    ],
+)
+def test_rankings_refuse(cases: list, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Rankings.from_blocks(cases, **({"labels": 2} | options))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"label": ["x", "x"], "rank": [1, 2]}, "item 1, annotator 'a': label 'x' is named twice in one ranking"),
+        ({"label": ["x", "y"], "rank": [1, None]}, "row 1: the rank is missing; leave unranked labels out"),
+        ({"label": ["x", None], "rank": [1, 2]}, "row 1: the label is missing"),
+        ({"label": ["x", "y"], "rank": ["1", "b"]}, "column 'rank', row 1: 'b' is not a number (rank)"),
+    ],
+)
+def test_long_rankings_refuse(columns: dict, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Rankings.from_long(pd.DataFrame({"item": [1, 1], "annotator": ["a", "a"]} | columns))
