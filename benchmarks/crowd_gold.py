@@ -1,0 +1,129 @@
+"""Are posteriors of crowd labels calibrated? Every method on every crowd set with gold; a table in Markdown.
+
+    BAYESAGREE_DATA=<folder> uv run --group bench python benchmarks/crowd_gold.py [--rows rows.jsonl]
+
+<folder> holds ``crowd-gold`` and ``human-objects``. Fits never see gold; `calibrate` sees 200 gold items (half of them
+where there are fewer than 400) and is scored on the others, 20 random splits. Rows are appended to the file as they are
+done, so that a run that was stopped goes on where it ended. An hour on two cores.
+"""
+
+import argparse
+import json
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesagree.annotations import Labels
+from bayesagree.calibrate import calibrate, calibration_scores, label_probability, pool_with_votes
+from bayesagree.plausibility.dawid_skene import VARIANTS, dawid_skene
+
+SETS = (
+    "bluebird", "rte", "product", "sentiment-polarity", "trec2011", "relevance2010", "adult2", "face", "music-genre",
+    "weather-cf", "edge", "sketch",
+)  # fmt: skip
+SCORES = ("mean_accuracy", "mean_confidence", "gap", "calibration_error", "log_score")
+SPLITS = 20
+
+
+def read(name: str, folder: Path) -> tuple[Labels, dict]:
+    if name in ("edge", "sketch"):
+        table = pd.read_csv(folder / "human-objects" / f"{name}.csv.gz", keep_default_na=False)
+        gold = table.groupby("item").gold.first().to_dict()
+        table = table[table.label != "na"]  # no answer in time
+    else:
+        table = pd.read_csv(folder / "crowd-gold" / f"{name}_labels.csv.gz")
+        gold = pd.read_csv(folder / "crowd-gold" / f"{name}_gold.csv.gz").set_index("item").gold.to_dict()
+    known = sorted(set(table.label) | set(gold.values()))
+    labels = Labels.from_long(table, annotator="worker", labels=known, duplicates="keep")
+    items = set(labels.items.tolist())
+    return labels, {item: label for item, label in gold.items() if item in items}
+
+
+def crowd_kit(labels: Labels) -> xr.DataArray:
+    from crowdkit.aggregation import DawidSkene
+
+    table = pd.DataFrame(
+        {"task": labels.item_index, "worker": labels.annotator_index, "label": labels.label_index}
+    ).drop_duplicates(["task", "worker", "label"])
+    fitted = DawidSkene(n_iter=100).fit_predict_proba(table)
+    values = fitted.reindex(index=range(labels.items.size), columns=range(labels.labels.size)).fillna(0).to_numpy()
+    return _array(values, labels)
+
+
+def vote_share(labels: Labels) -> xr.DataArray:
+    counts = labels.counts()
+    return _array(counts / counts.sum(axis=1, keepdims=True), labels)
+
+
+def _array(values: np.ndarray, labels: Labels) -> xr.DataArray:
+    return xr.DataArray(values, dims=("item", "label"), coords={"item": labels.items, "label": labels.labels})
+
+
+def methods(labels: Labels) -> Iterator[tuple[str, xr.DataArray | xr.DataTree]]:
+    yield "vote share", vote_share(labels)
+    yield "crowd-kit EM", crowd_kit(labels)
+    yield "EM", dawid_skene(labels, engine="em")
+    for variant in VARIANTS:
+        mixed = variant == "mixed_membership"
+        steps = {"tune": 1000, "thin": 4} if mixed else {"tune": 500, "thin": 2}
+        tree = dawid_skene(labels, variant=variant, draws=250, top_labels=1, confusion=False, seed=1, **steps)
+        yield variant, tree
+        if variant in ("hierarchical", "mixed_membership"):
+            yield f"pool of {variant} and votes", pool_with_votes(tree, labels, seed=1)
+
+
+def calibrated_gaps(tree: xr.DataTree, gold: dict) -> list[float]:
+    """Gap of the items without gold, for each split; half of the gold at most is spent."""
+    names = np.array(list(gold), dtype=object)
+    n_used = min(200, len(names) // 2)
+    small = xr.DataTree.from_dict(
+        {"/posterior": tree["posterior"].to_dataset().isel(draw=slice(0, 20)), "/derived": tree["derived"].to_dataset(),
+         "/constant_data": xr.Dataset(coords={"label": tree["derived"]["label"]})}
+    )  # fmt: skip
+    gaps = []
+    for split in range(SPLITS):
+        order = np.random.default_rng(split).permutation(len(names))
+        used, rest = ({n: gold[n] for n in names[o]} for o in (order[:n_used], order[n_used:]))
+        gaps.append(float(calibration_scores(label_probability(calibrate(small, used, seed=split)), rest)["gap"]))
+    return gaps
+
+
+def rows_of(name: str, folder: Path) -> Iterator[dict]:
+    labels, gold = read(name, folder)
+    for method, result in methods(labels):
+        tree = isinstance(result, xr.DataTree)
+        scores = calibration_scores(label_probability(result) if tree else result, gold)
+        row = {"set": name, "method": method, "n_gold": len(gold)} | {s: float(scores[s]) for s in SCORES}
+        if method in ("hierarchical", "mixed_membership"):
+            gaps = calibrated_gaps(result, gold)
+            row |= {"calibrated_gap": float(np.mean(np.abs(gaps))), "calibrated_bias": float(np.mean(gaps))}
+        if tree and "r_hat" in result["sample_stats"] if "sample_stats" in getattr(result, "children", ()) else False:
+            row["r_hat"] = float(result["sample_stats"]["r_hat"].max())
+        if method == "mixed_membership":
+            row["ambiguity"] = float(result["posterior"]["ambiguity"].mean())
+        print(json.dumps(row), flush=True)
+        yield row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=Path, default=Path("crowd_gold_rows.jsonl"))
+    parser.add_argument("--sets", nargs="*", default=SETS)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", UserWarning)  # r-hat stands in the rows
+    done = [json.loads(line) for line in arguments.rows.read_text().splitlines()] if arguments.rows.exists() else []
+    finished = {row["set"] for row in done}
+    for name in arguments.sets:
+        if name not in finished:
+            rows = list(rows_of(name, Path(os.environ["BAYESAGREE_DATA"])))
+            with arguments.rows.open("a") as file:
+                file.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+if __name__ == "__main__":
+    main()
