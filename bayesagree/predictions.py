@@ -168,6 +168,7 @@ class Predictions:
             hard = np.full(models.size * items.size, -1, np.int32)
             hard[cell] = label_codes
             return cls(models, items, known, None, hard.reshape(models.size, items.size))
+        values = float_column(table, score, "score")
         require_present(label_codes, "label")
         cell = cell * known.size + label_codes
         _once(cell, (models, items, known))
@@ -180,7 +181,7 @@ class Predictions:
                 f"model {plain(models[m])!r}, item {plain(items[i])!r}: no score for label {plain(known[k])!r} "
                 f"({int((~seen).sum())} missing in all); give every model a score for every item and label"
             )
-        array.ravel()[cell] = float_column(table, score, "score")
+        array.ravel()[cell] = values
         _check_scores(array, models, items, known, probabilities)
         return cls(models, items, known, array, None)
 

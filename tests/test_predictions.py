@@ -1,0 +1,188 @@
+"""Predictions: aligned by name in every layout; what is missing, repeated or no number is refused by name."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from bayesagree.errors import InputError
+from bayesagree.predictions import Predictions
+
+ITEMS, LABELS = np.array(["p", "q"]), np.array(["x", "y"])
+SCORES = hnp.arrays(
+    np.float64, st.tuples(st.integers(1, 3), st.integers(1, 5), st.integers(1, 4)), elements=st.floats(-9, 9)
+)
+
+
+def named(array: np.ndarray) -> Predictions:
+    models = {f"m{m}": scores for m, scores in enumerate(array)}
+    items, labels = [f"i{i}" for i in range(array.shape[1])], [f"k{k}" for k in range(array.shape[2])]
+    return Predictions.from_scores(models, items=items, labels=labels)
+
+
+@given(SCORES, st.randoms(use_true_random=False))
+def test_scores_follow_their_names_in_any_order(array: np.ndarray, random: object) -> None:
+    predictions = named(array)
+    frames = {}
+    for model, scores in zip(predictions.models, array):
+        frame = pd.DataFrame(scores, index=predictions.items, columns=predictions.labels)
+        frames[str(model)] = frame.sample(frac=1, random_state=random.randrange(2**32))  # type: ignore[attr-defined]
+    shuffled = Predictions.from_scores(frames)
+    again = shuffled.aligned(predictions.items, predictions.labels)
+    assert np.array_equal(again.scores, array)
+    assert np.array_equal(again.hard_labels(), predictions.hard_labels())
+
+
+@given(SCORES)
+def test_long_scores_are_the_same_predictions(array: np.ndarray) -> None:
+    predictions = named(array)
+    axes = (predictions.models, predictions.items, predictions.labels)
+    names = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    long = pd.DataFrame(names, columns=["model", "item", "label"]).assign(score=array.ravel())
+    for table in (long, long[::-1], pl.DataFrame(long.to_dict("list")), pa.table(long.to_dict("list"))):
+        assert np.array_equal(Predictions.from_long(table, score="score").scores, array)
+
+
+@given(SCORES)
+def test_top_labels_are_sorted_scores_and_ties_fall_in_label_order(array: np.ndarray) -> None:
+    predictions = named(np.round(array))
+    depth = array.shape[2]
+    for scores, order in zip(np.round(array).reshape(-1, depth), predictions.top_labels(depth).reshape(-1, depth)):
+        assert order.tolist() == sorted(range(depth), key=lambda k: (-scores[k], k))
+
+
+@given(st.lists(st.lists(st.none() | st.sampled_from("xyz"), min_size=2, max_size=2), min_size=1, max_size=6))
+def test_hard_labels_of_every_layout_agree(rows: list[list[str | None]]) -> None:
+    models = {"A": [row[0] for row in rows], "B": [row[1] for row in rows]}
+    predictions = Predictions.from_labels(models, labels=[*"xyz"])
+    assert [[None if k < 0 else "xyz"[k] for k in row] for row in predictions.label_index] == [*models.values()]
+    series = {m: pd.Series(v, dtype=object)[::-1] for m, v in models.items()}
+    again = Predictions.from_labels(series, labels=[*"xyz"]).aligned(predictions.items, predictions.labels)
+    assert np.array_equal(again.label_index, predictions.label_index)
+    long = [(m, i, k) for m, values in models.items() for i, k in enumerate(values)]
+    table = pd.DataFrame(long, columns=["model", "item", "label"]).astype({"label": object})
+    assert np.array_equal(Predictions.from_long(table, labels=[*"xyz"]).label_index, predictions.label_index)
+
+
+def test_rows_that_are_not_there_are_no_hard_label() -> None:
+    table = pd.DataFrame({"model": list("AAB"), "item": [1, 2, 1], "label": ["x", "y", "y"]})
+    assert Predictions.from_long(table).label_index.tolist() == [[0, 1], [1, -1]]
+
+
+def test_wide_frames_of_other_libraries_take_items_by_name() -> None:
+    for table in (pl.DataFrame({"x": [1, 2], "y": [0.5, 3]}), pa.table({"x": [1, 2], "y": [0.5, 3]})):
+        predictions = Predictions.from_scores({"A": table}, items=ITEMS)
+        assert (predictions.items.tolist(), predictions.labels.tolist()) == (["p", "q"], ["x", "y"])
+        assert predictions.hard_labels().tolist() == [[0, 1]]
+
+
+def test_single_precision_stays() -> None:
+    assert Predictions.from_scores({"A": np.ones((1, 2), np.float32)}).scores.dtype == np.float32  # type: ignore[union-attr]
+
+
+def test_hard_labels_may_leave_labels_of_the_annotations_unused() -> None:
+    aligned = Predictions.from_labels({"A": ["y", None]}, items=ITEMS).aligned(ITEMS[::-1], LABELS)
+    assert aligned.label_index.tolist() == [[-1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        ({}, {}, "there is no model: pass {name: scores}"),
+        ({1: [[1, 2]], "1": [[1, 2]]}, {}, "model names mix number and text (1, '1')"),
+        ({"A": [1, 2]}, {}, "model 'A': scores must have shape (item, label), got (2,)"),
+        ({"A": [[1, 2]]}, {"items": ["p", "q"]}, "model 'A': scores have shape (1, 2), but there are 2 item names"),
+        ({"A": [[1, np.nan]]}, {}, "model 'A', item 0, label 1: score nan is not finite (1 such scores in all)"),
+        ({"A": [[1, np.inf]]}, {}, "model 'A', item 0, label 1: score inf is not finite"),
+        ({"A": [["high", 1]]}, {}, "model 'A', item 0, label 0: 'high' is not a number (score)"),
+        (
+            {"A": [[1, 2]]},
+            {"probabilities": True},
+            "model 'A', item 0: the scores are declared probabilities but sum to 3",
+        ),
+        ({"A": [[2, -1]]}, {"probabilities": True}, "or are negative (1 such items in all); normalise them or pass"),
+        (
+            {"A": [[1, 2]], "B": [[1, 2], [1, 2]]},
+            {},
+            "the items of model 'B' are not the same set: missing none; unknown 1",
+        ),
+        (
+            {"A": pd.DataFrame([[1.0], [2.0]], index=[1, 2]), "B": pd.DataFrame([[1.0], [2.0]], index=["1", "b"])},
+            {},
+            "the items of model 'B' are not the same set: missing 1, 2; unknown '1', 'b'",
+        ),
+        ({"A": pd.DataFrame([[1.0], [2.0]], index=["p", "p"])}, {}, "item 'p' is listed twice"),
+        ({"A": pd.DataFrame([[1.0, 2.0]], columns=["x", "x"])}, {}, "give every column a name of its own"),
+    ],
+)
+def test_scores_refuse(scores: dict, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Predictions.from_scores(scores, **options)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "options", "message"),
+    [
+        ({}, {}, "there is no model: pass {name: labels}"),
+        ({"A": ["x", "w"]}, {"labels": ["x"]}, "model 'A', item 1: label 'w' is not one of the 1 known ('x')"),
+        ({"A": ["x", "y"], "B": ["x"]}, {}, "the items of model 'B' are not the same set: missing 1; unknown none"),
+        ({"A": ["x"]}, {"items": ["p", "q"]}, "model 'A': 1 labels for 2 items"),
+        ({"A": ["x", 1]}, {}, "label names mix number and text"),
+    ],
+)
+def test_hard_labels_refuse(predicted: dict, options: dict, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Predictions.from_labels(predicted, **options)
+
+
+@pytest.mark.parametrize(
+    ("columns", "score", "message"),
+    [
+        ({"item": [1, 1]}, None, "predictions for ('A', 1) are given twice; keep one row"),
+        ({"item": [1, 1], "label": ["x", "x"]}, "score", "predictions for ('A', 1, 'x') are given twice"),
+        ({}, "score", "model 'A', item 1: no score for label 'y' (2 missing in all)"),
+        ({}, "probability", "no column 'probability' for the score; the table has 'model', 'item', 'label', 'score'"),
+        ({"item": [1, 1], "score": ["0.5", "high"]}, "score", "column 'score', row 1: 'high' is not a number"),
+        ({"item": [1, 1], "score": [0.5, None]}, "score", "model 'A', item 1, label 'y': score nan is not finite"),
+        ({"model": ["A", None]}, None, "row 1: the model is missing"),
+        ({"label": ["x", None]}, "score", "row 1: the label is missing"),
+    ],
+)
+def test_long_predictions_refuse(columns: dict, score: str | None, message: str) -> None:
+    table = pd.DataFrame({"model": ["A", "A"], "item": [1, 2], "label": ["x", "y"], "score": [0.5, 0.5]} | columns)
+    with pytest.raises(InputError, match=re.escape(message)):
+        Predictions.from_long(table, score=score)
+
+
+def test_alignment_lists_the_first_five_items_that_do_not_match() -> None:
+    predictions = Predictions.from_scores({"A": np.zeros((9, 2))}, labels=LABELS)
+    with pytest.raises(InputError, match=re.escape("missing 10, 11; unknown 0, 1, 2, 3, 4, ... (9 in all)")):
+        predictions.aligned(np.array([10, 11]), LABELS)
+
+
+def test_alignment_refuses_other_labels() -> None:
+    scores = Predictions.from_scores({"A": np.zeros((2, 2))}, items=ITEMS, labels=LABELS)
+    with pytest.raises(
+        InputError, match="the labels of the predictions are not the same set: missing 'z'; unknown 'y'"
+    ):
+        scores.aligned(ITEMS, np.array(["x", "z"]))
+    hard = Predictions.from_labels({"A": ["x", "w"]}, items=ITEMS)
+    with pytest.raises(InputError, match="the predictions use labels that the annotations do not have: 'w'"):
+        hard.aligned(ITEMS, LABELS)
+
+
+def test_depths_that_do_not_exist_are_refused() -> None:
+    scores = Predictions.from_scores({"A": np.zeros((2, 2))})
+    for depth in (0, 3):
+        with pytest.raises(InputError, match=f"top {depth} of 2 labels does not exist"):
+            scores.top_labels(depth)
+    with pytest.raises(InputError, match="top 2 labels need scores, but these predictions are one hard label"):
+        Predictions.from_labels({"A": ["x", "y"]}).top_labels(2)
+    with pytest.raises(InputError, match="40000 labels are more than the 32767 that can be ranked"):
+        Predictions.from_scores({"A": np.zeros((1, 40_000))}).top_labels(1)
