@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from bayesagree.errors import some
 
-R_HAT_LIMIT = 1.05
+R_HAT_LIMIT = 1.1
+"""Chains of an item count as mixed below this split r-hat (Gelman and Rubin 1992); a few short chains stay below it."""
 
 
 @numba.njit(cache=True, nogil=True)
