@@ -8,6 +8,9 @@ from bayesagree.datasets._content import Content, by_item, features
 from bayesagree.datasets._files import arrays, json_content, table
 from bayesagree.predictions import Predictions
 
+# The source prints these two scores in a notebook and has no file of them.
+_RTE_AQS = pd.DataFrame({"label": ["0", "1"], "aqs": [0.706485, 0.793250], "aqs_initial": [0.616694, 0.715569]})
+
 
 def cifar10h() -> Content:
     """Read the human votes on the CIFAR-10 test images and four classifiers."""
@@ -72,18 +75,18 @@ def crowdtruth(name: str) -> Content:
     """Read one input of the CrowdTruth metrics with the published scores (`uqs`, `wqs`, `aqs`)."""
     rows = table(f"crowdtruth/{name}_labels.csv").rename(columns={"labels": "label"})
     rows["label"] = rows["label"].astype(str).str.lower().str.split()
-    labels = Labels.from_long(rows.explode("label", ignore_index=True), duplicates="keep")
+    aqs = _RTE_AQS if name == "rte" else table(f"crowdtruth/{name}_aqs.csv")
+    aqs = aqs.assign(label=aqs["label"].astype(str).str.lower()).set_index("label")
+    annotations = rows.explode("label", ignore_index=True)
+    gold = by_item(rows.assign(gold=rows["gold"].astype(str)), "gold") if "gold" in rows else None
+    # Every label has a published score, also those that no annotator chose.
+    labels = Labels.from_long(annotations, labels=list(aqs.index), duplicates="keep")
     extra = {
         "uqs": table(f"crowdtruth/{name}_uqs.csv").set_index("item"),
         "wqs": table(f"crowdtruth/{name}_wqs.csv").set_index("annotator"),
+        "aqs": aqs,
     }
-    if name == "rte":
-        published = {"label": ["0", "1"], "aqs": [0.706485, 0.793250], "aqs_initial": [0.616694, 0.715569]}
-        extra["aqs"] = pd.DataFrame(published).set_index("label")
-        return Content(labels, None, by_item(rows.assign(gold=rows["gold"].astype(str)), "gold"), extra)
-    aqs = table(f"crowdtruth/{name}_aqs.csv")
-    extra["aqs"] = aqs.assign(label=aqs["label"].astype(str).str.lower()).set_index("label")
-    return Content(labels, None, None, extra)
+    return Content(labels, None, gold, extra)
 
 
 def trec2011_teams() -> Content:

@@ -1,0 +1,243 @@
+"""Data sets: every name loads what its source describes; a missing file says where it is and where to put it."""
+
+import gzip
+import hashlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import datasets
+from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.datasets._files import locate, registry
+from bayesagree.datasets._sets import SETS
+from bayesagree.datasets._sources import SOURCES
+from bayesagree.errors import InputError
+
+# name: kind, items, annotators (0 = unknown), annotations, items with gold: the counts that the sources state
+STATED = {
+    "derm-ddx": (Rankings, 1947, 0, 9602, 0),
+    "cifar10h": (Labels, 10000, 0, 511000, 10000),
+    "chaosnli-snli": (Labels, 1514, 0, 151400, 1514),
+    "crowd-gold/bluebird": (Labels, 108, 39, 4212, 108),
+    "crowd-gold/rte": (Labels, 800, 164, 8000, 800),
+    "crowd-gold/trec2011": (Labels, 19033, 762, 88385, 2275),
+    "crowd-gold/relevance2010": (Labels, 20232, 766, 98453, 4460),
+    "crowd-gold/adult2": (Labels, 11040, 825, 92721, 333),
+    "crowd-gold/product": (Labels, 8315, 176, 24945, 8315),
+    "crowd-gold/face": (Labels, 584, 27, 5242, 584),
+    "crowd-gold/sentiment-polarity": (Labels, 4999, 203, 27746, 4999),
+    "crowd-gold/music-genre": (Labels, 700, 44, 2945, 700),
+    "crowd-gold/weather-cf": (Labels, 300, 461, 1720, 300),
+    "human-objects/edge": (Labels, 160, 10, 1600 - 34, 160),
+    "human-objects/sketch": (Labels, 800, 7, 5600 - 40, 800),
+    "popquorn": (Ratings, 1500, 262, 13036, 0),
+    "snow-affect": (Ratings, 600, 38, 6000, 600),
+    "snow-affect/valence": (Ratings, 100, 38, 1000, 100),
+    "truthfulness/s100": (Ratings, 122, 200, 1597 - 2, 120),
+    "truthfulness/s6": (Ratings, 122, 200, 1600, 120),
+    "lewidi2025-csc": (Ratings, 704, 850, 3186, 0),
+    "lewidi2023/hs-brexit": (Labels, 1120, 6, 6720, 0),
+    "lewidi2023/armis": (Labels, 943, 3, 2829, 0),
+    "lewidi2023/convabuse": (Labels, 4050, 8, 12168, 0),
+    "perfume/freshness": (Ratings, 14, 103, 1442, 0),
+    "perfume/chocolate": (Ratings, 6, 222, 1332, 0),
+    "jester5k": (Ratings, 100, 5000, 363209, 0),
+    "dices350": (Labels, 350, 123, 43050, 350),
+    "trec2011-teams": (Labels, 3200, 8, 16825, 395),
+    "agreement-textbook/cac.raw4raters": (Labels, 12, 4, 41, 0),
+    "agreement-textbook/distrib.6raters": (Labels, 15, 0, 90, 0),
+    "agreement-textbook/cont3x3abstractors": (Labels, 100, 2, 200, 0),
+    "agreement-textbook/anesthesia": (Labels, 45, 5, 315, 0),
+    "agreement-textbook/caries": (Labels, 3859, 5, 19295, 0),
+    "agreement-textbook/krippendorff": (Labels, 15, 3, 27, 0),
+    "crowdtruth/relex-binary": (Labels, 10, 67, 150, 0),
+    "crowdtruth/rte": (Labels, 800, 164, 8000, 800),
+    "rankings-plackettluce/netflix": (Rankings, 1, 0, 588, 0),
+    "rankings-plackettluce/potato_visual": (Rankings, 1, 12, 12, 1),
+    "rankings-preflib/00003-00000001": (Rankings, 1, 0, 10, 0),
+    "rankings-preflib/00005-00000001": (Rankings, 1, 0, 9788, 0),
+    "rankings-preflib/00024-00000002": (Rankings, 1, 0, 794, 1),
+}
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_sets_have_the_counts_that_their_sources_state(public_data: Path, name: str) -> None:
+    kind, items, annotators, annotations, gold = STATED[name]
+    data = datasets.load(name)
+    assert isinstance(data.annotations, kind)
+    assert (data.annotations.items.size, data.annotations.annotators.size) == (items, annotators)
+    assert data.annotations.n_annotations == annotations
+    assert (0 if data.gold is None else len(data.gold)) == gold
+
+
+def test_every_set_loads_and_its_parts_fit(public_data: Path) -> None:
+    for name, title in datasets.available().items():
+        data = datasets.load(name)
+        assert (data.name, data.title) == (name, title)
+        assert all((data.licence, data.citation, data.source))
+        items = set(data.annotations.items.tolist())
+        if data.gold is not None:
+            assert set(data.gold.index) <= items
+            assert data.gold.index.is_unique
+            assert data.gold.notna().all()
+        if data.gold is not None and not isinstance(data.annotations, Ratings):
+            assert set(data.gold) <= set(data.annotations.labels.tolist())
+        if data.predictions is not None and not isinstance(data.annotations, Ratings):
+            data.predictions.aligned(data.annotations.items, data.annotations.labels)
+        if "annotators" in data.extra:
+            known = set(data.extra["annotators"].index)
+            assert len(known & set(data.annotations.annotators.tolist())) >= 0.95 * len(known)
+
+
+def test_derm_ddx_names_its_conditions_and_risks(public_data: Path) -> None:
+    data = datasets.load("derm-ddx")
+    rankings = data.annotations
+    assert isinstance(rankings, Rankings)
+    assert (rankings.labels.size, np.unique(rankings.label_index).size) == (419, 274)
+    assert pd.Series(data.extra["risk"]).value_counts().to_dict() == {0: 201, 1: 150, 2: 68}
+    assert list(data.extra["risk"]) == rankings.labels.tolist()
+    per_item = np.bincount(rankings.item_index)
+    assert (per_item.min(), per_item.max()) == (1, 10)
+
+
+def test_models_reach_the_accuracies_that_the_sources_state(public_data: Path) -> None:
+    stated = {
+        "cifar10h": {
+            "resnet_110": 0.9389, "preresnet_110": 0.9506, "densenet_bc_190_40": 0.9668, "cleanlab_crossval": 0.9294,
+        },
+        "chaosnli-snli": {
+            "roberta_base_0": 0.7246, "roberta_base_1": 0.7081, "roberta_base_2": 0.7299,
+            "bert_base_uncased_0": 0.6962, "bert_base_uncased_1": 0.7015,
+        },
+    }  # fmt: skip
+    for name, accuracies in stated.items():
+        data = datasets.load(name)
+        assert data.predictions is not None
+        assert data.gold is not None
+        predicted = data.predictions.labels[data.predictions.hard_labels()]
+        correct = (predicted == data.gold.reindex(data.predictions.items).to_numpy()).mean(axis=1)
+        assert {m: round(c, 4) for m, c in zip(data.predictions.models.tolist(), correct)} == accuracies
+
+
+def test_teams_reach_the_accuracies_that_the_source_states(public_data: Path) -> None:
+    data = datasets.load("trec2011-teams")
+    assert data.predictions is not None
+    assert data.gold is not None
+    predicted = pd.DataFrame(data.predictions.label_index.T, data.predictions.items, data.predictions.models)
+    judged = predicted.loc[data.gold.index]
+    accuracy = judged.eq(data.gold, axis=0).sum() / (judged >= 0).sum().where(lambda n: n > 0)
+    stated = {1: 0.708, 3: 0.928, 4: 0.731, 5: 0.600, 6: 0.657, 11: 0.688, 12: 0.700}
+    assert accuracy.dropna().round(3).to_dict() == {f"team {t}": a for t, a in stated.items()}
+
+
+def test_repeated_annotations_are_kept(public_data: Path) -> None:
+    for name in ("crowd-gold/relevance2010", "crowd-gold/adult2", "agreement-textbook/anesthesia"):
+        labels = datasets.load(name).annotations
+        assert isinstance(labels, Labels)
+        assert labels.has_repeats
+    rows = datasets.load("crowd-gold/relevance2010").extra["table"]
+    assert Labels.from_long(rows, annotator="worker", duplicates="first").n_annotations == 98453 - 1570
+
+
+def test_published_crowdtruth_scores_fit_their_units(public_data: Path) -> None:
+    for name in ("relex-binary", "relex-multiple-choice", "rte"):
+        data = datasets.load(f"crowdtruth/{name}")
+        labels = data.annotations
+        assert isinstance(labels, Labels)
+        assert set(data.extra["uqs"].index) == set(labels.items.tolist())
+        assert set(data.extra["wqs"].index) == set(labels.annotators.tolist())
+        assert set(data.extra["aqs"].index) == set(labels.labels.tolist())
+
+
+def test_preflib_orders_ties_and_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "rankings-preflib" / "00003-nasa"
+    folder.mkdir(parents=True)
+    names = "".join(f"# ALTERNATIVE NAME {k}: name: {k}\n" for k in range(1, 6))
+    (folder / "00003-00000001.toc").write_text(f"# TITLE: a title\n{names}2: 3,{{1,5}},2\n1: {{4,2}}\n")
+    monkeypatch.setenv("BAYESAGREE_DATA", str(tmp_path))
+    rankings = datasets.load("rankings-preflib/00003-00000001").annotations
+    assert isinstance(rankings, Rankings)
+    assert (rankings.items.tolist(), rankings.n_annotations) == (["a title"], 3)
+    assert rankings.labels.tolist() == [f"name: {k}" for k in range(1, 6)]
+    assert rankings.label_index.tolist() == [2, 0, 4, 1] * 2 + [1, 3]
+    assert rankings.block.tolist() == [0, 1, 1, 2] * 2 + [0, 0]
+
+
+def test_unknown_names_suggest_similar_ones() -> None:
+    with pytest.raises(InputError, match="there is no data set 'cifar10'; similar: cifar10h"):
+        datasets.load("cifar10")
+    with pytest.raises(InputError, match=r"similar: .*lewidi2023/armis"):
+        datasets.load("lewidi2023")
+    with pytest.raises(InputError, match=re.escape("see bayesagree.datasets.available()")):
+        datasets.load("???")
+
+
+def test_a_converted_set_that_is_missing_names_its_source_and_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = str(tmp_path / "cifar10h" / "cifar10h_counts.npz")
+    monkeypatch.setenv("BAYESAGREE_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="github.com/jcpeterson/cifar-10h/tree/48da312b.*" + re.escape(where)):
+        datasets.load("cifar10h")
+    monkeypatch.delenv("BAYESAGREE_DATA")
+    with pytest.raises(FileNotFoundError, match=re.escape("<folder>/cifar10h/cifar10h_counts.npz and set BAYESAGREE_")):
+        datasets.load("cifar10h")
+
+
+def test_without_pooch_a_missing_file_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAYESAGREE_DATA", str(tmp_path))
+    monkeypatch.setattr("bayesagree.datasets._files.find_spec", lambda name: None)
+    with pytest.raises(FileNotFoundError, match=re.escape("pip install 'bayesagree[data]'")):
+        datasets.load("derm-ddx")
+
+
+def test_a_download_is_pinned_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pooch
+
+    asked = []
+
+    def retrieve(url: str, known_hash: str, fname: str, path: Path) -> str:
+        asked.append((url, known_hash))
+        (tmp_path / fname).write_text("item,worker,label\n1,a,0\n" if "label" in fname else "item,truth\n1,1\n")
+        return str(tmp_path / fname)
+
+    monkeypatch.delenv("BAYESAGREE_DATA", raising=False)
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    data = datasets.load("crowd-gold/bluebird")
+    assert data.gold is not None
+    assert data.gold.to_dict() == {1: 1}
+    assert asked == [registry()[f"crowd-gold/bluebird_{part}.csv"][::-1] for part in ("labels", "gold")]
+
+
+def test_a_failed_download_names_the_url_and_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pooch
+
+    def retrieve(*args: object, **options: object) -> str:
+        raise ValueError("SHA256 hash of downloaded file does not match")
+
+    monkeypatch.setenv("BAYESAGREE_DATA", str(tmp_path))
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    with pytest.raises(
+        FileNotFoundError, match=r"raw\.githubusercontent\.com/google-deepmind.*the download failed: SHA"
+    ):
+        datasets.load("derm-ddx")
+
+
+def test_the_registry_is_pinned() -> None:
+    for path, (checksum, url) in registry().items():
+        assert re.fullmatch(r"sha256:[0-9a-f]{64}", checksum)
+        assert re.match(r"https://raw\.githubusercontent\.com/[\w.-]+/[\w.-]+/[0-9a-f]{40}/\S+$", url)
+        assert path.split("/")[0] in SOURCES
+    assert {entry.folder for entry in SETS.values()} == set(SOURCES)
+
+
+def test_local_files_are_the_bytes_that_the_registry_names(public_data: Path) -> None:
+    for path, (checksum, _) in registry().items():
+        local = locate(path)
+        content = gzip.decompress(local.read_bytes()) if local.suffix == ".gz" else local.read_bytes()
+        if path.endswith("_gold.csv"):  # the only files whose header differs from upstream
+            content = content.replace(b"item,gold", b"item,truth", 1)
+        assert checksum == "sha256:" + hashlib.sha256(content).hexdigest(), path
