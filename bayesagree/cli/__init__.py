@@ -4,6 +4,11 @@ import sys
 
 import typer
 
+from bayesagree.cli.compare import compare
+from bayesagree.cli.demo import demo
+from bayesagree.cli.evaluate import evaluate
+from bayesagree.cli.plausibility import certainty, plausibility
+from bayesagree.cli.study import study
 from bayesagree.errors import InputError, SizeError
 
 app = typer.Typer(
@@ -12,6 +17,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="How good is a model, when the people who labelled its test set do not agree?",
 )
+app.command("demo")(demo)
+app.command("plausibility")(plausibility)
+app.command("evaluate")(evaluate)
+app.command("certainty")(certainty)
+app.command("compare")(compare)
+app.add_typer(study, name="study")
 
 
 def main() -> None:

@@ -87,7 +87,7 @@ def top_label_draws(
                 remaining = n_unnamed
                 while remaining > 0 and left > best[depth - 1]:
                     # Partial Fisher-Yates: any starting permutation gives uniform picks, so it is never reset.
-                    pick = rng.integers(0, remaining)
+                    pick = int(rng.random() * remaining)
                     picked = unnamed[pick]
                     remaining -= 1
                     unnamed[pick] = unnamed[remaining]

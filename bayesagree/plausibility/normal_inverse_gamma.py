@@ -25,6 +25,7 @@ from bayesagree._tree import MAX_BYTES, check_size, positive, positive_int, resu
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.plausibility._blocks import DrawBlock
+from bayesagree.plausibility._concentration import check_depth
 from bayesagree.plausibility._nuts import sample_nuts
 
 if TYPE_CHECKING:
@@ -140,7 +141,8 @@ def normal_inverse_gamma(
 def normal_inverse_gamma_blocks(
     ratings: Ratings,
     *,
-    threshold: float,
+    threshold: float | None = None,
+    depth: int = 2,
     reliability: float = 1.0,
     prior: NormalInverseGammaPrior | None = None,
     draws: int = 1000,
@@ -148,10 +150,13 @@ def normal_inverse_gamma_blocks(
     seed: Seed = None,
 ) -> Iterator[DrawBlock]:
     """Stream the order of the labels "below" and "at_or_above" the threshold, block of items by block."""
+    if threshold is None:
+        raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
+    depth = check_depth(depth, THRESHOLD_LABELS.size)
     after = _posterior(ratings, reliability, prior or NormalInverseGammaPrior.for_scale(ratings.scale))
     for items, mean, _ in _draw_blocks(after, positive_int(draws, "draws") * positive_int(chains, "chains"), seed):
         above = (threshold <= mean.T).astype(np.int16)
-        yield DrawBlock(items, np.stack([above, 1 - above], axis=2))
+        yield DrawBlock(items, np.stack([above, 1 - above], axis=2)[:, :, :depth])
 
 
 def normal_inverse_gamma_model(

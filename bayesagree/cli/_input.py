@@ -1,0 +1,93 @@
+"""What the commands read: a named data set or the user's own files, with the user's own column names."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesagree.errors import InputError
+
+if TYPE_CHECKING:
+    from bayesagree.annotations import Annotations
+    from bayesagree.predictions import Predictions
+
+AnnotationsFile = Annotated[
+    Path | None, typer.Argument(help="Annotations: CSV, TSV, Parquet or JSON Lines; nested blocks as JSON.")
+]
+PredictionsFile = Annotated[
+    Path | None, typer.Argument(help="Predictions: columns model, item and label, score, or one column per label.")
+]
+Data = Annotated[str | None, typer.Option("--data", help="A public data set by name, instead of files.")]
+Item = Annotated[str, typer.Option("--item", help="Column that names the item.")]
+Annotator = Annotated[str, typer.Option("--annotator", help="Column that names the annotator.")]
+LabelColumn = Annotated[str, typer.Option("--label", help="Column of the label.")]
+RatingColumn = Annotated[str, typer.Option("--rating", help="Column of the rating.")]
+RankColumn = Annotated[str, typer.Option("--rank", help="Column of the rank; equal ranks are ties.")]
+Scale = Annotated[
+    tuple[float, float] | None, typer.Option("--scale", help="Lowest and highest rating, such as: --scale 1 5.")
+]
+Step = Annotated[float | None, typer.Option("--step", help="Distance of the levels of the scale.")]
+LabelNames = Annotated[
+    str | None, typer.Option("--labels", help="All possible labels, comma separated, in the order ties should fall.")
+]
+Duplicates = Annotated[
+    str, typer.Option("--duplicates", help="Repeated (item, annotator): error, first, last or keep.")
+]
+Plausibility = Annotated[
+    str | None,
+    typer.Option("--plausibility", help="dirichlet, prirn, plackett_luce, dawid_skene or normal_inverse_gamma."),
+]
+Draws = Annotated[int, typer.Option("--draws", help="Draws per chain.", min=1)]
+Chains = Annotated[int, typer.Option("--chains", help="Chains.", min=1)]
+SeedOption = Annotated[int, typer.Option("--seed", help="Same seed, same draws.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
+Threshold = Annotated[
+    float | None, typer.Option("--threshold", help="For ratings: is the mean below this value or not?")
+]
+
+
+def read(
+    path: Path | None,
+    data: str | None,
+    *,
+    columns: dict[str, Any],
+    scale: tuple[float, float] | None,
+    step: float | None,
+    labels: str | None,
+    duplicates: str,
+) -> tuple["Annotations", "Predictions | None"]:
+    """Read annotations from a file, or a named data set together with its predictions."""
+    if (path is None) == (data is None):
+        raise InputError("give either a file of annotations or --data NAME, not both and not neither")
+    if data is not None:
+        from bayesagree.datasets import load
+
+        dataset = load(data)
+        return dataset.annotations, dataset.predictions
+    from bayesagree.io import read_annotations
+
+    if duplicates not in ("error", "keep", "first", "last"):
+        raise InputError(f"--duplicates {duplicates!r} is not one of error, keep, first, last")
+    names = label_names(labels)
+    return read_annotations(str(path), **columns, scale=scale, step=step, labels=names, duplicates=duplicates), None
+
+
+def label_names(text: str | None) -> list[Any] | None:
+    """Split a comma-separated list of labels; all of them whole numbers are numbers."""
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    return [int(name) for name in names] if all(name.lstrip("-").isdigit() for name in names) else names
+
+
+def numbers(text: str, option: str) -> list[float]:
+    """Split a comma-separated list of numbers."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option} {text!r} is not a list of numbers such as 0.1,1,10") from None
+
+
+def default_plausibility(annotations: "Annotations") -> str:
+    """Return the plausibility that fits the kind of annotations."""
+    return {"Labels": "dirichlet", "Rankings": "prirn", "Ratings": "normal_inverse_gamma"}[type(annotations).__name__]

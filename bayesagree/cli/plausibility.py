@@ -1,0 +1,130 @@
+"""`bayesagree plausibility` and `bayesagree certainty`: the truth of each item, and how sure it is."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesagree.cli import _input, _output
+from bayesagree.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesagree.annotations import Annotations
+
+_SHOWN = 20
+
+
+def plausibility(
+    annotations: _input.AnnotationsFile = None,
+    data: _input.Data = None,
+    plausibility: _input.Plausibility = None,
+    reliability: Annotated[float, typer.Option(help="Trust in the annotators.")] = 1.0,
+    top_labels: Annotated[
+        int | None, typer.Option(help="Keep only the L best labels of each draw (large data).", min=1)
+    ] = None,
+    draws: _input.Draws = 1000,
+    chains: _input.Chains = 4,
+    seed: _input.SeedOption = 1,
+    item: _input.Item = "item",
+    annotator: _input.Annotator = "annotator",
+    label: _input.LabelColumn = "label",
+    rating: _input.RatingColumn = "rating",
+    rank: _input.RankColumn = "rank",
+    scale: _input.Scale = None,
+    step: _input.Step = None,
+    labels: _input.LabelNames = None,
+    duplicates: _input.Duplicates = "error",
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the posterior goes: .nc or .zarr.")] = Path(
+        "plausibility.nc"
+    ),
+) -> None:
+    """Draw the plausibilities of each item and write them as a DataTree that ArviZ reads.
+
+    Example: bayesagree plausibility annotations.csv --reliability 2 -o plausibility.nc
+    """
+    from bayesagree.io import write_result
+
+    columns = {"item": item, "annotator": annotator, "label": label, "rating": rating, "rank": rank}
+    truth, _ = _input.read(
+        annotations, data, columns=columns, scale=scale, step=step, labels=labels, duplicates=duplicates
+    )
+    options: dict[str, Any] = {} if top_labels is None else {"top_labels": top_labels}
+    tree = posterior(truth, plausibility, reliability=reliability, draws=draws, chains=chains, seed=seed, **options)
+    write_result(tree, output)
+    sizes = ", ".join(f"{n} {dim}" for dim, n in tree["posterior"].sizes.items())
+    typer.echo(f"{output}: {', '.join(map(str, tree['posterior'].data_vars))} ({sizes})", err=True)
+
+
+def certainty(
+    annotations: _input.AnnotationsFile = None,
+    data: _input.Data = None,
+    plausibility: _input.Plausibility = None,
+    reliability: Annotated[str, typer.Option(help="Trust in the annotators, one or several: 1,3,10.")] = "1",
+    k: Annotated[int, typer.Option(help="Certainty of the k most plausible labels.", min=1)] = 1,
+    exact: Annotated[bool, typer.Option(help="Without Monte-Carlo error (k = 1; closed forms only).")] = False,
+    threshold: _input.Threshold = None,
+    draws: _input.Draws = 1000,
+    chains: _input.Chains = 4,
+    seed: _input.SeedOption = 1,
+    item: _input.Item = "item",
+    annotator: _input.Annotator = "annotator",
+    label: _input.LabelColumn = "label",
+    rating: _input.RatingColumn = "rating",
+    rank: _input.RankColumn = "rank",
+    scale: _input.Scale = None,
+    step: _input.Step = None,
+    labels: _input.LabelNames = None,
+    duplicates: _input.Duplicates = "error",
+    json: _input.Json = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="All items, as CSV: item, reliability, certainty.")
+    ] = None,
+) -> None:
+    """Say how sure the annotations are of each item, least certain first.
+
+    Example: bayesagree certainty annotations.csv --reliability 1,3,10
+    """
+    import pandas as pd
+
+    from bayesagree.certainty import annotation_certainty
+    from bayesagree.io import atomic_path
+
+    columns = {"item": item, "annotator": annotator, "label": label, "rating": rating, "rank": rank}
+    truth, _ = _input.read(
+        annotations, data, columns=columns, scale=scale, step=step, labels=labels, duplicates=duplicates
+    )
+    tables = []
+    for level in _input.numbers(reliability, "--reliability"):
+        depth: dict[str, Any] = {} if hasattr(truth, "rating") or exact else {"top_labels": k}
+        tree = posterior(
+            truth, plausibility, reliability=level, draws=1 if exact else draws, chains=chains, seed=seed, **depth
+        )
+        values = annotation_certainty(tree, k=k, threshold=threshold, exact=exact)
+        tables.append(pd.DataFrame({"item": truth.items, "reliability": level, "certainty": values.values}))
+    table = pd.concat(tables).sort_values(["reliability", "certainty", "item"], kind="stable")
+    if output is not None:
+        with atomic_path(output) as temporary:
+            table.to_csv(temporary, index=False)
+    summary = table.groupby("reliability")["certainty"].agg(["mean", "min", lambda c: float((c < 0.95).mean())])
+    rows = [[level, *map(float, row)] for level, row in zip(summary.index, summary.to_numpy())]
+    names = ["reliability", "mean certainty", "smallest", "share of items below 0.95"]
+    if json:
+        _output.show_json(
+            {"summary": [dict(zip(names, row)) for row in rows], "items": table.to_dict(orient="records")}
+        )
+        return
+    _output.show_table(names, rows)
+    least = table.head(_SHOWN)
+    _output.show_table(list(least.columns), least.values.tolist(), title="\nLeast certain items")
+
+
+def posterior(truth: "Annotations", name: str | None, *, reliability: float, **options: Any) -> "xr.DataTree":
+    """Draw the named plausibility, or the one that fits the annotations."""
+    from bayesagree.evaluate import POSTERIORS
+
+    chosen = name or _input.default_plausibility(truth)
+    if chosen not in POSTERIORS:
+        raise InputError(f"--plausibility {chosen!r} is not one of {', '.join(POSTERIORS)}")
+    return POSTERIORS[chosen](truth, reliability=reliability, **options)

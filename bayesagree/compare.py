@@ -1,0 +1,118 @@
+"""Is A better than B? Probabilities that compare models on the same draws of the truth."""
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree.errors import InputError, some
+
+
+def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None, ci_prob: float = 0.95) -> xr.Dataset:
+    """Compare all models of an evaluation, draw by draw.
+
+    Parameters
+    ----------
+    tree
+        Result of `evaluate`.
+    metric
+        Name of one of its metrics; higher is better.
+    reliability
+        Which reliability; may be left out when there is only one.
+    ci_prob
+        Probability of the highest density intervals.
+
+    Returns
+    -------
+    Dataset
+        ``prob_better`` (model, other_model): probability that the first is better, a tie counting one half, so that
+        both directions add up to one; NaN on the diagonal. ``difference``, ``lower``, ``upper`` (model, other_model):
+        expected difference and its HDI. ``rank_probability`` (model, rank): probability of each place, equal scores
+        sharing theirs. ``score``, ``score_lower``, ``score_upper`` (model): mean and HDI.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, Predictions, evaluate
+    >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]])
+    >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 0, 1]})
+    >>> result = compare(evaluate(votes, models, seed=1), metric="top_1_accuracy")
+    >>> bool(result["prob_better"].sel(model="A", other_model="B") > 0.9)
+    True
+    """
+    draws, models = _draws(tree, metric, reliability)
+    n_models = models.size
+    shape = (n_models, n_models)
+    prob, difference, lower, upper = (np.full(shape, np.nan) for _ in range(4))
+    for a in range(n_models):
+        for b in range(n_models):
+            if a != b:
+                gap = draws[:, a] - draws[:, b]
+                prob[a, b] = (gap > 0).mean() + (gap == 0).mean() / 2
+                difference[a, b] = gap.mean()
+                lower[a, b], upper[a, b] = hdi(gap, ci_prob)
+    ends = np.array([hdi(draws[:, m], ci_prob) for m in range(n_models)])
+    pair = ("model", "other_model")
+    return xr.Dataset(
+        {
+            "prob_better": (pair, prob),
+            "difference": (pair, difference),
+            "lower": (pair, lower),
+            "upper": (pair, upper),
+            "rank_probability": (("model", "rank"), rank_probabilities(draws)),
+            "score": ("model", draws.mean(axis=0)),
+            "score_lower": ("model", ends[:, 0]),
+            "score_upper": ("model", ends[:, 1]),
+        },
+        coords={"model": models, "other_model": models, "rank": np.arange(1, n_models + 1)},
+        attrs={"metric": metric, "ci_kind": "hdi", "ci_prob": ci_prob},
+    )
+
+
+def rank_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probability of each place for each model, shape (model, rank).
+
+    Parameters
+    ----------
+    scores
+        Higher is better, shape (sample, model). Models with equal scores in a draw share the places they fill.
+    """
+    n_samples, n_models = scores.shape
+    probability = np.zeros((n_models, n_models))
+    for m in range(n_models):
+        better = (scores > scores[:, [m]]).sum(axis=1)
+        equal = (scores == scores[:, [m]]).sum(axis=1)
+        for rank in range(n_models):
+            inside = (rank >= better) & (rank < better + equal)
+            probability[m, rank] = (inside / equal).sum() / n_samples
+    return probability
+
+
+def hdi(draws: NDArray[np.float64], prob: float) -> tuple[float, float]:
+    """Return the highest density interval: the narrowest that holds `prob` of the draws.
+
+    Written out here because loading ArviZ takes longer than most evaluations.
+    """
+    if not 0 < prob < 1:
+        raise InputError(f"ci_prob={prob!r} must lie between 0 and 1")
+    ordered = np.sort(draws)
+    inside = int(np.floor(prob * ordered.size))
+    widths = ordered[inside:] - ordered[: ordered.size - inside]
+    start = int(widths.argmin())
+    return float(ordered[start]), float(ordered[start + inside])
+
+
+def _draws(
+    tree: xr.DataTree, metric: str, reliability: float | None
+) -> tuple[NDArray[np.float64], NDArray[np.object_]]:
+    posterior = tree["posterior"].to_dataset()
+    if metric not in posterior:
+        raise InputError(f"metric {metric!r} was not computed; there is {some(posterior.data_vars)}")
+    scores = posterior[metric]
+    levels = np.asarray(scores["reliability"])
+    if reliability is None and levels.size > 1:
+        raise InputError(f"there are {levels.size} reliabilities ({some(levels)}); pass reliability= to choose one")
+    chosen = levels[0] if reliability is None else reliability
+    at = np.flatnonzero(np.isclose(levels, chosen, rtol=1e-9, atol=0))
+    if at.size == 0:
+        raise InputError(f"reliability {chosen!r} was not computed; there is {some(levels)}")
+    values = scores.isel(reliability=int(at[0])).transpose("chain", "draw", "model").values
+    return values.reshape(-1, values.shape[-1]), np.asarray(scores["model"])

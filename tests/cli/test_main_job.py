@@ -1,0 +1,118 @@
+import json
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import read_result
+from bayesagree.cli import main
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Run the command in this process, as its console script does."""
+
+    def command(*args):
+        monkeypatch.setattr(sys, "argv", ["bayesagree", *map(str, args)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return Done(stop.value.code or 0, *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("input")
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 3, 40)
+    rows = [
+        (f"t{i}", f"w{w}", "abc"[truth[i] if rng.random() < 0.7 else rng.integers(0, 3)])
+        for i in range(40)
+        for w in rng.permutation(6)[:4]
+    ]
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv(folder / "annotations.csv", index=False)
+    said = [
+        (m, f"t{i}", "abc"[truth[i] if rng.random() < skill else rng.integers(0, 3)])
+        for m, skill in (("good", 0.95), ("poor", 0.3))
+        for i in range(40)
+    ]
+    pd.DataFrame(said, columns=["model", "task", "label"]).to_csv(folder / "predictions.csv", index=False)
+    return folder
+
+
+def test_demo_ends_with_intervals_and_a_probability():
+    code = "from bayesagree.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "demo"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "95 % HDI" in done.stdout
+    assert "better than" in done.stdout
+
+
+def test_evaluate_keeps_draws_that_compare_reads(run, files, tmp_path):
+    out = tmp_path / "evaluation.nc"
+    done = run("evaluate", files / "annotations.csv", files / "predictions.csv", "--item", "task",
+               "--annotator", "worker", "--reliability", "1,3", "--draws", 200, "--json", "-o", out)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert [row["model"] for row in answer["scores"][:2]] == ["good", "poor"]
+    assert answer["scores"][0]["lower"] <= answer["scores"][0]["mean"] <= answer["scores"][0]["upper"]
+    assert read_result(out)["posterior"]["top_1_accuracy"].sizes["reliability"] == 2
+    compared = run("compare", out, "--reliability", 3, "--json")
+    pair = json.loads(compared.stdout)["pairs"][0]
+    assert (pair["model"], pair["other_model"]) == ("good", "poor")
+    assert pair["prob_better"] > 0.9
+    assert run("compare", out).returncode == 2
+
+
+def test_certainty_and_plausibility(run, files, tmp_path):
+    columns = ["--item", "task", "--annotator", "worker"]
+    table = tmp_path / "certainty.csv"
+    done = run("certainty", files / "annotations.csv", *columns, "--exact", "--reliability", "1,3", "-o", table)
+    assert done.returncode == 0, done.stderr
+    assert len(pd.read_csv(table)) == 80
+    out = tmp_path / "plausibility.nc"
+    done = run("plausibility", files / "annotations.csv", *columns, "--draws", 20, "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert read_result(out)["posterior"]["plausibility"].sizes == {"chain": 4, "draw": 20, "item": 40, "label": 3}
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["evaluate"], "give either a file of annotations or --data NAME"),
+        (["evaluate", "{annotations}"], "no column 'item'"),
+        (["evaluate", "{annotations}", "--item", "task", "--annotator", "worker"], "there are no predictions"),
+        (["evaluate", "missing.csv", "x.csv"], "missing.csv"),
+        (["evaluate", "{annotations}", "{predictions}", "--item", "task", "--annotator", "worker", "--metrics", "hit"],
+         "metric 'hit' is not known"),
+        (["certainty", "{annotations}", "--item", "task", "--annotator", "worker", "--reliability", "low"],
+         "--reliability 'low' is not a list of numbers"),
+        (["evaluate", "--data", "cifar"], "similar: cifar10h"),
+    ],
+)  # fmt: skip
+def test_bad_input_exits_with_2_and_one_message(run, files, tmp_path, args, message):
+    names = {"annotations": files / "annotations.csv", "predictions": files / "predictions.csv"}
+    out = tmp_path / "never.nc"
+    extra = ["-o", out] if args[0] == "evaluate" else []
+    done = run(*(a.format(**names) for a in args), *extra)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_usage_errors_exit_with_2(run):
+    assert run("evaluate", "--draws", "0").returncode == 2
+    assert run("nothing").returncode == 2

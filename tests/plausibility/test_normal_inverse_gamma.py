@@ -1,0 +1,79 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _errors_of_draws import assert_mean, assert_same_mean, assert_share
+
+from bayesagree import (
+    InputError,
+    NormalInverseGammaPrior,
+    Ratings,
+    annotation_certainty,
+    label_certainty,
+    normal_inverse_gamma,
+)
+
+ROOT = Path(__file__).parents[2]
+MODEL = json.loads((ROOT / "models" / "normal_inverse_gamma.json").read_text())
+GOLDEN = json.loads((ROOT / "tests" / "golden" / "stutz.json").read_text())["normal_inverse_gamma"]
+
+
+def ratings_of(rows):
+    width = max(map(len, rows))
+    return Ratings.from_matrix([row + [None] * (width - len(row)) for row in rows], scale=(-4, 4))
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_reference_posterior(seed):
+    data, expected = MODEL["data"], MODEL["posterior"]
+    prior = NormalInverseGammaPrior(**data["prior"])
+    tree = normal_inverse_gamma(
+        ratings_of(data["ratings"]), reliability=data["reliability"], prior=prior, draws=20_000, seed=seed
+    )
+    posterior = tree["posterior"].to_dataset().stack(sample=("chain", "draw")).transpose("sample", "item")
+    assert_mean(posterior["mean"].values, expected["mean"])
+    assert_mean(posterior["variance"].values, expected["variance"])
+    exact = label_certainty(tree, threshold=data["threshold"], exact=True)
+    np.testing.assert_allclose(exact.sel(label="below"), expected["prob_below"], atol=1e-9)
+    np.testing.assert_allclose(exact.sum("label"), 1, atol=1e-12)
+    drawn = label_certainty(tree, threshold=data["threshold"])
+    assert_share(drawn.sel(label="below"), expected["prob_below"], posterior.sizes["sample"])
+
+
+def test_golden():
+    prior = NormalInverseGammaPrior(*GOLDEN["prior"])
+    ratings = ratings_of([GOLDEN["ratings"]])
+    tree = normal_inverse_gamma(ratings, reliability=GOLDEN["reliability"], prior=prior, draws=1, chains=1)
+    after = tree["constant_data"].to_dataset().isel(item=0)
+    assert after["location"].item() == pytest.approx(GOLDEN["mean"], abs=5e-7)
+    assert (after["scale"] / (after["shape"] - 1)).item() == pytest.approx(GOLDEN["variance"], abs=5e-7)
+    certainty = annotation_certainty(tree, threshold=GOLDEN["threshold"], exact=True)
+    assert certainty.item() == pytest.approx(1 - GOLDEN["prob_below"], abs=5e-6)
+
+
+def test_nuts_is_the_same_posterior():
+    ratings = Ratings.from_matrix([[1, 2, 2, 5], [3, 3, 4, None]], scale=(1, 5), step=1)
+    for reliability in (1.0, 2.0):
+        exact = normal_inverse_gamma(ratings, reliability=reliability, draws=4000, seed=1)
+        nuts = normal_inverse_gamma(ratings, reliability=reliability, draws=1500, chains=2, seed=2, engine="nuts")
+        assert nuts["sample_stats"]["diverging"].sum() == 0
+        assert_same_mean(exact, nuts, "mean")
+
+
+def test_an_item_without_ratings_keeps_the_prior():
+    tree = normal_inverse_gamma(Ratings.from_matrix([[4.0], [None]], scale=(0, 10)), draws=1, chains=1)
+    assert tree["constant_data"]["location"].values[1] == 5.0
+    assert tree["constant_data"]["shape"].values[1] == 1.5
+
+
+def test_ratings_need_a_threshold():
+    tree = normal_inverse_gamma(Ratings.from_matrix([[4.0]], scale=(0, 10)), draws=2, chains=1)
+    for exact in (True, False):
+        with pytest.raises(InputError, match="pass threshold="):
+            annotation_certainty(tree, exact=exact)
+
+
+def test_priors_must_be_positive():
+    with pytest.raises(InputError, match="prior strength=0 must be a positive number"):
+        NormalInverseGammaPrior(mean=0, strength=0, shape=1, scale=1)

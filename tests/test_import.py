@@ -1,0 +1,21 @@
+import subprocess
+import sys
+
+HEAVY = ("pymc", "pytensor", "arviz", "matplotlib", "sklearn", "dask")
+
+
+def loaded(code):
+    script = f"{code}\nimport sys\nprint(*[m for m in {HEAVY} if m in sys.modules])"
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_import_loads_nothing_heavy():
+    assert loaded("import bayesagree, bayesagree.datasets, bayesagree.simulate, bayesagree.io") == []
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys, contextlib, io\nsys.argv = ['bayesagree', '--help']\nfrom bayesagree.cli import main\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()"
+    )
+    assert loaded(code) == []
