@@ -61,12 +61,20 @@ def committee_table(tree: xr.DataTree) -> pd.DataFrame:
     """
     errors = tree["study"].to_dataset().load().swap_error
     difference = _at(errors, "sgt") - _at(errors, "pgt")
-    lower, upper = _interval(difference)
+    lower, upper = interval(difference)
     columns = {
         "sgt": _at(errors, "sgt").mean(RUN), "pgt": _at(errors, "pgt").mean(RUN),
         "difference": difference.mean(RUN), "lower": lower, "upper": upper,
     }  # fmt: skip
     return xr.Dataset(columns).to_dataframe().reset_index()
+
+
+def interval(difference: xr.DataArray, prob: float = 0.99) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the t interval of the mean over runs."""
+    n = difference.sizes[RUN]
+    half = student.ppf((1 + prob) / 2, n - 1) * difference.std(RUN, ddof=1) / np.sqrt(n)
+    mean = difference.mean(RUN)
+    return mean - half, mean + half
 
 
 def supervised_quartiles(study: xr.Dataset) -> Claim:
@@ -97,7 +105,7 @@ def dgt_never_better(study: xr.Dataset) -> Claim:
     """Count the configurations in which DGT is better than PGT beyond a paired 99 % interval."""
     ours, better = [], []
     for method in (DGT, "dgt"):
-        lower, upper = _interval(_at(study.swap_error, method) - _at(study.swap_error, "pgt"))
+        lower, upper = interval(_at(study.swap_error, method) - _at(study.swap_error, "pgt"))
         better.append(int((upper < 0).sum()))
         ours.append(f"{method}: better in {better[-1]}, worse in {int((lower > 0).sum())} of {lower.size}")
     return Claim("DGT: never better than PGT (paired 99 %)", "in no configuration", "; ".join(ours), better[0] == 0)
@@ -210,14 +218,6 @@ def _at(array: xr.DataArray, method: str) -> xr.DataArray:
 
 def _means(study: xr.Dataset) -> xr.DataArray:
     return study.swap_error.sel({"auc_method": PUBLISHED}).mean(RUN)
-
-
-def _interval(difference: xr.DataArray, prob: float = 0.99) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the t interval of the mean over runs."""
-    n = difference.sizes[RUN]
-    half = student.ppf((1 + prob) / 2, n - 1) * difference.std(RUN, ddof=1) / np.sqrt(n)
-    mean = difference.mean(RUN)
-    return mean - half, mean + half
 
 
 def _beaten(study: xr.Dataset, case: str, method: str | list[str], labels_per_item: slice) -> np.ndarray:

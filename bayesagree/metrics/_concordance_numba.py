@@ -115,6 +115,14 @@ def weighted_concordance(order: Order, tied: Tied, positive: Floats, negative: F
 
 
 @numba.njit(cache=True, nogil=True)
+def weighted_concordances(order: Order, tied: Tied, positive: Floats, negative: Floats, out: Floats) -> None:
+    """Fill `out` (draw, model) with `weighted_concordance` for each draw of the masses, shape (draw, item)."""
+    for draw in range(positive.shape[0]):
+        for m in range(order.shape[0]):
+            out[draw, m] = weighted_concordance(order[m], tied[m], positive[draw], negative[draw])
+
+
+@numba.njit(cache=True, nogil=True)
 def pairwise_by_annotator(
     order: Order,
     tied: Tied,

@@ -22,6 +22,8 @@ type Floats = NDArray[np.float64]
 type Axis = Literal["item", "annotator"]
 
 DRAWS_PER_BLOCK = 64
+CELLS_PER_BLOCK = 2**22
+"""A block holds at most so many (draw, item) cells."""
 
 
 def auc_posterior(
@@ -71,7 +73,8 @@ def auc_posterior(
     -------
     DataTree
         Group ``posterior``: ``auc`` (chain, draw, model) and, for "labels", ``ceiling`` (chain, draw), estimated from
-        the mean and variance of the items' probabilities (pairs of labels on the same item) in a Beta distribution.
+        the mean and variance of the items' probabilities (pairs of labels on the same item) as if those had a Beta
+        distribution; a few items do not determine it well.
         A quantity that the labels do not determine is NaN, with a warning.
 
     Raises
@@ -85,8 +88,8 @@ def auc_posterior(
     >>> scores = {"A": [[0.9, 0.1], [0.7, 0.3], [0.8, 0.2], [0.4, 0.6]]}
     >>> predictions = Predictions.from_scores(scores, labels=["no", "yes"])
     >>> tree = auc_posterior(labels, predictions, against="labels", seed=1)
-    >>> tree["posterior/auc"].mean().round(2).item(), tree["posterior/ceiling"].mean().round(2).item()
-    (0.85, 0.94)
+    >>> tree["posterior/auc"].mean().round(2).item()
+    0.87
 
     References
     ----------
@@ -105,7 +108,8 @@ def auc_posterior(
         work = partial(_against_labels, order, labels, _axes(resample, labels))
     else:
         raise InputError(f"against={against!r} is not one of 'plausible_truth', 'labels'")
-    blocks = item_blocks(draws * chains, DRAWS_PER_BLOCK)
+    size = max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size))
+    blocks = item_blocks(draws * chains, size)
     streams = block_generators(seed, len(blocks))
     samples = np.concatenate(list(map_blocks(work, [(b.stop - b.start, rng) for b, rng in zip(blocks, streams)])))
     table = samples.reshape(chains, draws, -1)
@@ -131,18 +135,15 @@ def _against_labels(
 ) -> Floats:
     """Draw the label-level AUC of each model, and in the last column the ceiling; shape (draw, model + 1)."""
     n_draws, rng = block
-    out = np.empty((n_draws, len(order.order) + 1))
-    equal = np.ones(max(labels.annotators.size, 1))
-    shares = _shares(labels, equal)
-    for draw in range(n_draws):
-        if "annotator" in axes:
-            shares = _shares(labels, rng.standard_exponential(equal.size))
-        weight = rng.standard_exponential(labels.items.size) if "item" in axes else np.ones(labels.items.size)
-        labelled, share, both = shares
-        weight = weight * labelled
-        out[draw, :-1] = order.weighted(weight * share, weight * (1 - share))
-        out[draw, -1] = _ceiling(weight, share, both)
-    return out
+    if "annotator" in axes:
+        shares = [_shares(labels, rng.standard_exponential(labels.annotators.size)) for _ in range(n_draws)]
+        labelled, share, both = (np.stack(part) for part in zip(*shares))
+    else:
+        labelled, share, both = _shares(labels, np.ones(max(labels.annotators.size, 1)))
+    shape = (n_draws, labels.items.size)
+    weight = labelled * (rng.standard_exponential(shape) if "item" in axes else np.ones(shape))
+    positive = weight * share
+    return np.column_stack([order.weighted_draws(positive, weight - positive), ceiling(weight, share, both)])
 
 
 def _shares(labels: Labels, annotator_weight: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
@@ -166,32 +167,36 @@ def _shares(labels: Labels, annotator_weight: Floats) -> tuple[NDArray[np.bool_]
     return labelled, share, both
 
 
-def _ceiling(weight: Floats, share: Floats, both: Floats) -> float:
+def ceiling(weight: Floats, share: Floats, both: Floats) -> Floats:
     """Estimate the label-level AUC of a model that ranks items by their true probability p of a positive label.
 
     It is 1/2 + E|p - p'| / (4 m (1 - m)) with m = E p, over two random items. A Beta distribution with the mean and
     the variance of p gives E|p - p'| = 4 / (a + b) B(a + b, a + b) / (B(a, a) B(b, b)).
+
+    Parameters
+    ----------
+    weight
+        Weight of each item, shape (draw, item).
+    share, both
+        Estimates of p and of its square, shape (item,) or (draw, item); NaN in `both` where there is none.
+
+    Returns
+    -------
+    array
+        Shape (draw,); NaN where there is no pair of labels, or no pair of items with both labels.
     """
-    several = ~np.isnan(both) & (weight > 0)
-    others = weight.sum() ** 2 - np.square(weight).sum()
-    if not several.any() or not others > 0:
-        return np.nan
-    mean = np.average(share, weights=weight)
-    # Over pairs of different items: mean**2 would count an item with itself and take part of the variance away.
-    mean_square = ((weight @ share) ** 2 - np.square(weight * share).sum()) / others
-    if not mean > mean_square:
-        return np.nan
-    variance = np.average(both[several], weights=weight[several]) - mean_square
-    # rho = 1 / (a + b + 1) is the correlation of two labels of an item.
-    rho = variance / (mean - mean_square)
-    if rho <= 0:
-        return 0.5
-    if rho >= 1:
-        return 1.0
-    size = 1 / rho - 1
-    a, b = mean * size, (1 - mean) * size
-    distance = 4 / size * np.exp(betaln(size, size) - betaln(a, a) - betaln(b, b))
-    return float(0.5 + distance / (4 * (mean - mean_square)))
+    total, positive = weight.sum(axis=1), (weight * share).sum(axis=1)
+    paired = weight * ~np.isnan(both)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean, second = positive / total, (paired * np.nan_to_num(both)).sum(axis=1) / paired.sum(axis=1)
+        # Over pairs of different items: mean**2 would count an item with itself and take part of the variance away.
+        mean_square = (positive**2 - np.square(weight * share).sum(axis=1)) / (total**2 - np.square(weight).sum(axis=1))
+        spread = mean - mean_square
+        rho = np.where(spread > 0, (second - mean_square) / spread, np.nan)  # correlation of two labels of an item
+        size = 1 / np.clip(rho, 1e-9, 1 - 1e-9) - 1
+        a, b = mean * size, (1 - mean) * size
+        distance = 4 / size * np.exp(betaln(size, size) - betaln(a, a) - betaln(b, b))
+        return 0.5 + distance / (4 * mean * (1 - mean))
 
 
 def _axes(resample: Sequence[Axis], labels: Labels) -> frozenset[str]:

@@ -11,7 +11,7 @@ from bayesagree.metrics._concordance_numba import (
     graded_concordances,
     pairwise_by_annotator,
     sorted_by_annotator,
-    weighted_concordance,
+    weighted_concordances,
 )
 
 type Floats = NDArray[np.float64]
@@ -84,7 +84,13 @@ class ScoreOrder(NamedTuple):
 
     def weighted(self, positive: Floats, negative: Floats) -> Floats:
         """Return the share of (positive, negative) mass on two items that each model orders alike."""
-        return np.array([weighted_concordance(o, t, positive, negative) for o, t in zip(self.order, self.tied)])
+        return self.weighted_draws(positive[None], negative[None])[0]
+
+    def weighted_draws(self, positive: Floats, negative: Floats) -> Floats:
+        """Do the same for draws of the masses, shape (draw, item); returns shape (draw, model)."""
+        out = np.empty((len(positive), len(self.order)))
+        weighted_concordances(self.order, self.tied, positive, negative, out)
+        return out
 
     def by_annotator(self, labels: AnnotatorLabels, weights: Floats | None = None) -> Floats:
         """Return the mean over annotators of the area under the curve against their own labels.

@@ -90,5 +90,5 @@ def test_resampling_annotators_covers_where_they_are_few():
 @pytest.mark.parametrize("first_seed", [1000, 50_000])
 def test_label_level_interval_covers_in_1000_runs(labels_per_item, first_seed):
     crowd = Crowd(labels_per_item, 3)
-    found = coverage(crowd, crowd.population(), 1000, first_seed=first_seed, against="labels")
+    found = coverage(crowd, crowd.population(), 1000, draws=4000, first_seed=first_seed, against="labels")
     assert 0.93 <= found <= 0.97
