@@ -1,0 +1,300 @@
+"""Integrate the item means out: log Pr(ratings | precision) under flat, known or hierarchical means.
+
+The integral over mu is a trapezoidal rule in z, logit(mu) = 2 sinh(z): the integrand is analytic there and dies doubly
+exponentially, so that a few dozen nodes are exact to 1e-9 for every pattern of ratings and every prior at once.
+The step follows the narrowest likelihood, and the narrowest prior.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.special import log_expit, logit, logsumexp, ndtr
+
+from bayesagree.agreement._likelihood import Likelihood
+from bayesagree.agreement._patterns import Floats
+from bayesagree.errors import ConvergenceError
+
+DROP = 22.0
+"""A box is wide enough where the log density at its edges lies this far below its maximum."""
+CELLS = 4_000_000
+"""Largest table of (pattern, node) held at once."""
+
+
+class Nodes(NamedTuple):
+    """Nodes logit(mu) of the trapezoidal rule and the logarithms of their weights d logit(mu)."""
+
+    logit: Floats
+    log_weight: Floats
+
+
+def nodes(step: float, low: float, high: float) -> Nodes:
+    """Place nodes from logit(mu) = low to high."""
+    first, last = np.floor(np.arcsinh(low / 2) / step), np.ceil(np.arcsinh(high / 2) / step)
+    if last - first > 200_000:
+        raise ConvergenceError(
+            f"the likelihood of an item is too narrow for the exact engine ({last - first:.0f} nodes); use engine='nuts'"
+        )
+    z = step * np.arange(first, last + 1)
+    return Nodes(2 * np.sinh(z), np.log(2 * step * np.cosh(z)))
+
+
+class ItemMeans(Protocol):
+    """A prior of the item means."""
+
+    def log_evidence(self, precision: float, level: int) -> float:
+        """Return log Pr(ratings | precision); every level shortens all steps to 0.8."""
+        ...
+
+
+def refined(level: int) -> float:
+    """Return the factor by which a level of refinement shortens every step."""
+    return 0.8**level
+
+
+def likelihood_step(like: Likelihood, precision: float) -> float:
+    """Return the step that resolves the narrowest item likelihood: 0.7 of its standard deviation in logit(mu)."""
+    return min(0.15, 0.7 / float(np.sqrt(like.size.max() * (precision + 1))))
+
+
+def _blocks(like: Likelihood, n_nodes: int) -> Iterator[Likelihood]:
+    """Cut the patterns so that no table exceeds `CELLS`."""
+    rows = max(1, CELLS // n_nodes)
+    n = like.weight.size
+    if n <= rows:
+        yield like
+        return
+    for start in range(0, n, rows):
+        cut = slice(start, start + rows)
+        yield replace(
+            like, statistics=like.statistics[cut], weight=like.weight[cut], size=like.size[cut], group=like.group[cut]
+        )
+
+
+def _scaled(like: Likelihood, precision: float, at: Floats) -> tuple[Floats, Floats]:
+    """Return exp(table - row maximum) and the row maxima."""
+    table = like.table(precision, at)
+    top = table.max(axis=1)
+    np.subtract(table, top[:, None], out=table)
+    return np.exp(table, out=table), top
+
+
+@dataclass(frozen=True)
+class KnownMeans:
+    """mu_i ~ U(0, 1) (the paper's flat prior), or N(g_i, sd) on (0, 1) around a known truth g_i.
+
+    Attributes
+    ----------
+    like
+        Its `group` says which prior a pattern has: 0 flat, k the truth ``truth[k - 1]``.
+    truth
+        Distinct known truths on [0, 1], shape (truth,).
+    sd
+        Their common standard deviation.
+    """
+
+    like: Likelihood
+    truth: Floats
+    sd: float
+
+    def log_evidence(self, precision: float, level: int) -> float:
+        """Return log Pr(ratings | precision)."""
+        return float(self.like.weight @ self.pattern_evidence(precision, level)) + self.like.log_width
+
+    def pattern_evidence(self, precision: float, level: int = 0) -> Floats:
+        """Return log Pr(ratings of one item | precision) for every pattern, shape (pattern,)."""
+        at, prior = self.prior(precision, refined(level))
+        parts = []
+        for block in _blocks(self.like, at.size):
+            relative, top = _scaled(block, precision, at)
+            mass = relative @ prior[0] if not self.truth.size else np.sum(relative * prior[block.group], axis=1)
+            parts.append(np.log(mass) + top)
+        return np.concatenate(parts)
+
+    def prior(self, precision: float, fineness: float) -> tuple[Floats, Floats]:
+        """Return nodes logit(mu) and the prior mass at each, shape (prior, node): flat first, then each truth."""
+        step = likelihood_step(self.like, precision)
+        if self.truth.size:
+            step = min(step, 1.2 * self.sd)
+        at, log_weight = nodes(fineness * step, -26.0, 26.0)
+        log_slope = log_expit(at) + log_expit(-at) + log_weight
+        rows = [log_slope]
+        for g in self.truth:
+            mass = ndtr((1 - g) / self.sd) - ndtr(-g / self.sd)
+            density = -0.5 * ((np.exp(log_expit(at)) - g) / self.sd) ** 2 - np.log(mass * self.sd * np.sqrt(2 * np.pi))
+            rows.append(log_slope + density)
+        return at, np.exp(rows)
+
+
+class Box(NamedTuple):
+    """Where the posterior of (m, s) given the precision lives."""
+
+    m: tuple[float, float]
+    s: tuple[float, float]
+
+
+class HyperGrid(NamedTuple):
+    """Log density of (m, s) given one precision on a product grid, and the logarithms of the quadrature weights."""
+
+    m: Floats
+    s: Floats
+    log_density: Floats
+    log_weight: Floats
+    box: Box
+
+
+UNIT = Box((0.0, 1.0), (0.0, 1.0))
+
+
+@dataclass
+class HierarchicalMeans:
+    """mu_i ~ Beta(m t, (1 - m) t) with m ~ U(0, 1) and s = (1 + t)^(-1/2) ~ U(0, 1).
+
+    s sqrt(m (1 - m)) is the standard deviation of the item means; s = 0, all items alike, lies inside the prior.
+
+    Attributes
+    ----------
+    like
+        The ratings.
+    found
+        Where earlier integrations found the posterior of (m, s), by log precision: the next one starts there.
+    """
+
+    like: Likelihood
+    found: dict[float, Box] = field(default_factory=dict)
+
+    def log_evidence(self, precision: float, level: int) -> float:
+        """Return log Pr(ratings | precision)."""
+        grid = self.grid(precision, level)
+        return float(logsumexp(grid.log_density + grid.log_weight)) + self.like.log_width
+
+    def grid(self, precision: float, level: int) -> HyperGrid:
+        """Return the mass of (m, s) on a grid that covers its posterior at one precision.
+
+        The box zooms in from the unit square (or from where it was at a near precision) until it just covers the
+        posterior.
+        """
+        n = round(17 / refined(level))
+        box = self.guess(np.log(precision))
+        for attempt in range(60):
+            m, weight_m = _rule(box.m, n, mirrored=False)
+            s, weight_s = _rule(box.s, n, mirrored=True)
+            density = self.log_density(precision, m, s, level)
+            fitted = _zoom(box, m, s, density)
+            if fitted is None or (attempt > 9 and not _grows(box, fitted)):
+                self.found[float(np.log(precision))] = box
+                return HyperGrid(m, s, density, np.log(np.outer(weight_m, weight_s)), box)
+            box = fitted
+        raise ConvergenceError(
+            f"the posterior of the item-mean prior was not located at precision {precision:.4g} (box {box}); "
+            "use item_mean='flat' or engine='nuts'"
+        )
+
+    def guess(self, y: float) -> Box:
+        """Guess the box at log precision y between the nearest ones found, or take the nearest a little wider."""
+        below = max((v for v in self.found if v <= y), default=None)
+        above = min((v for v in self.found if v >= y), default=None)
+        if below is None and above is None:
+            return UNIT
+        if below is None or above is None:
+            nearest = self.found[below if above is None else above]  # type: ignore[index]
+            return _blend(nearest, nearest, 0.0, room=0.03)
+        share = 0.0 if above == below else (y - below) / (above - below)
+        return _blend(self.found[below], self.found[above], share, room=0.0)
+
+    def log_density(self, precision: float, m: Floats, s: Floats, level: int) -> Floats:
+        """Return sum_i log Pr(ratings of i | precision, m, s), shape (m, s)."""
+        mean, spread = (v.ravel() for v in np.meshgrid(m, s, indexing="ij"))
+        a, b = beta_shapes(mean, spread)
+        centre = logit(mean)
+        width = np.minimum(spread / np.sqrt(mean * (1 - mean)), 2.0)
+        step = likelihood_step(self.like, precision)
+        # Narrow priors need a short step, but only near their centre: one grid per halving of the step and place.
+        octave = np.ceil(np.log2(np.maximum(step * 1.6 * np.hypot(2, centre) / width, 1))).astype(int)
+        low, high = centre - 7.5 * width - 28 / a, centre + 7.5 * width + 28 / b
+        total = np.empty(mean.size)
+        place = 64 * octave + np.where(octave > 0, np.round(centre / 3).astype(int), 0)
+        for k in np.unique(place):
+            some = place == k
+            at, log_weight = nodes(refined(level) * step / 2.0 ** octave[some][0], low[some].min(), high[some].max())
+            prior = np.exp(log_beta_shape(at[:, None], mean[some], spread[some]) + log_weight[:, None])
+            prior /= prior.sum(axis=0)
+            total[some] = sum(self._log_sum(block, precision, at, prior) for block in _blocks(self.like, at.size))
+        return total.reshape(m.size, s.size)
+
+    @staticmethod
+    def _log_sum(block: Likelihood, precision: float, at: Floats, prior: Floats) -> Floats:
+        relative, top = _scaled(block, precision, at)
+        mass = np.maximum(relative @ prior, 1e-300)
+        return block.weight @ (np.log(mass, out=mass) + top[:, None])
+
+
+def beta_shapes(m: Floats, s: Floats) -> tuple[Floats, Floats]:
+    """Return the shapes (m t, (1 - m) t) of the prior of an item mean, t = s^-2 - 1."""
+    t = (1 - s) * (1 + s) / s**2
+    return m * t, (1 - m) * t
+
+
+def log_beta_shape(at: Floats, m: Floats, s: Floats) -> Floats:
+    """Return the log density of logit(mu) under Beta(m t, (1 - m) t), up to a constant, without cancellation at large t."""
+    t = (1 - s) * (1 + s) / s**2
+    away = at - logit(m)
+    far = np.maximum(away - 600, 0)
+    return t * (m * away - np.log1p(m * np.expm1(away - far)) - far)
+
+
+@cache
+def _legendre(n: int) -> tuple[Floats, Floats]:
+    x, weight = np.polynomial.legendre.leggauss(n)
+    return (x + 1) / 2, weight / 2
+
+
+def _rule(side: tuple[float, float], n: int, *, mirrored: bool) -> tuple[Floats, Floats]:
+    """Return nodes and weights on one side of the box.
+
+    Inside (0, 1) the density has died at both ends: the trapezoidal rule. The density is even in s: the midpoint rule
+    from s = 0. At the other ends of (0, 1) it is cut: Gauss-Legendre.
+    """
+    low, high = side
+    if mirrored and low == 0 and high < 1:
+        return high * (np.arange(n) + 0.5) / n, np.full(n, high / n)
+    if low == 0 or high == 1:
+        x, weight = _legendre(round(1.5 * n))
+        return low + (high - low) * x, (high - low) * weight
+    return np.linspace(low, high, n), np.full(n, (high - low) / (n - 1))
+
+
+def _zoom(box: Box, m: Floats, s: Floats, density: Floats) -> Box | None:
+    """Return a better box, or None where this one just covers the posterior."""
+    top = density.max()
+    sides = [_zoom_side(box.m, m, top - density.max(axis=1)), _zoom_side(box.s, s, top - density.max(axis=0))]
+    return None if all(new is None for new in sides) else Box(sides[0] or box.m, sides[1] or box.s)
+
+
+def _grows(box: Box, fitted: Box) -> bool:
+    return any(new[0] < old[0] or new[1] > old[1] for old, new in zip(box, fitted))
+
+
+def _zoom_side(side: tuple[float, float], at: Floats, drop: Floats) -> tuple[float, float] | None:
+    low, high = side
+    inside = np.flatnonzero(drop < DROP)
+    first, last = int(inside[0]), int(inside[-1])
+    grow_low, grow_high = first == 0 and low > 0, last == at.size - 1 and high < 1
+    if grow_low or grow_high:
+        room = 0.6 * (high - low)
+        return max(0.0, low - room) if grow_low else low, min(1.0, high + room) if grow_high else high
+    new_low = float(at[first - 1]) if first else low
+    new_high = float(at[last + 1]) if last + 1 < at.size else high
+    return (new_low, new_high) if new_high - new_low < 0.7 * (high - low) else None
+
+
+def _blend(first: Box, second: Box, share: float, room: float) -> Box:
+    """Return the box `share` of the way from the first to the second, with some room at its sides."""
+
+    def side(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
+        low, high = ((1 - share) * u + share * v for u, v in zip(a, b))
+        return max(0.0, low - room * (high - low)), min(1.0, high + room * (high - low))
+
+    return Box(side(first.m, second.m), side(first.s, second.s))

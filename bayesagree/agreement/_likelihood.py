@@ -1,0 +1,190 @@
+"""Log likelihood of every rating pattern, as a table over nodes of the item mean, at one precision.
+
+An item's ratings are Beta(mu p, (1 - mu) p). Everything is a sum over columns: log L(pattern, node) =
+sum_c statistic(pattern, c) * term(c, node), where a column is a bin of the scale (interval-censored rating) or one of the
+three sufficient statistics of the density (n, sum log x, sum log(1 - x)). Nodes are logits of mu, so that a mean of
+1e-300 keeps its digits.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.sparse import csr_array, hstack
+from scipy.special import betainc, betaincc, betaln, expit
+
+from bayesagree.agreement._patterns import Floats, Patterns
+from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError, plain
+
+type Kind = Literal["binned", "density", "squeezed"]
+
+SMALLEST_BIN = 1e-6
+"""Narrowest interval that a continuous rating stands for, where some rating sits on an end of the scale."""
+FINE = 2e-4
+"""Below this width, intervals away from the ends are density times width."""
+MANY = 20
+"""More bins than this, all next to the ends, are computed by series."""
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """Sufficient statistics of every pattern.
+
+    Attributes
+    ----------
+    statistics
+        Sparse, shape (pattern, column): counts of bins, then (n, sum log x, sum log(1 - x)) where densities are used.
+    low, high
+        Edges of the bins on [0, 1], shape (bin,).
+    densities
+        How many of the last columns belong to densities.
+    weight, size, group
+        Items with the pattern, its number of ratings, and the item's prior, shape (pattern,).
+    log_width
+        Added to the log marginal likelihood: density times bin width, so that binned values are comparable.
+    bin_width
+        Width of the interval a continuous rating stands for, or NaN where the density itself is used.
+    """
+
+    statistics: Any
+    low: Floats
+    high: Floats
+    densities: int
+    weight: Floats
+    size: Floats
+    group: Any
+    log_width: float
+    bin_width: float
+
+    def table(self, precision: float, logit: Floats) -> Floats:
+        """Return the log likelihood, shape (pattern, node), at one precision and nodes logit(mu)."""
+        a, b = _shapes(precision, logit)
+        terms = [log_bins(self.low, self.high, a, b)] if self.low.size else []
+        if self.densities:
+            terms.append(_density_terms(a, b, self.densities))
+        return self.statistics @ np.concatenate(terms)
+
+
+def _shapes(precision: float, logit: Floats) -> tuple[Floats, Floats]:
+    tiny = 1e-300
+    return np.maximum(precision * expit(logit), tiny), np.maximum(precision * expit(-logit), tiny)
+
+
+def log_bins(low: Floats, high: Floats, a: Floats, b: Floats) -> Floats:
+    """Return log Pr(low <= x < high) for x ~ Beta(a, b), shape (bin, node); from the smaller tail, so that it keeps digits."""
+    if low.size > MANY and (high - low).max() < 1e-5:
+        left = high < 0.5
+        probability = np.empty((low.size, np.size(a)))
+        probability[left] = _end_bins(low[left], high[left], a, b)
+        probability[~left] = _end_bins(1 - high[~left], 1 - low[~left], b, a)
+        return np.log(np.maximum(probability, 1e-300))
+    edges, position = np.unique(np.concatenate([low, high]), return_inverse=True)
+    lo, hi = position[: low.size], position[low.size :]
+    below = betainc(a, b, edges[:, None])
+    above = 1 - below
+    upper = below > 0.5
+    at, node = np.nonzero(upper)
+    above[upper] = betaincc(a[node], b[node], edges[at])
+    probability = np.where(upper[lo], above[lo] - above[hi], below[hi] - below[lo])
+    return np.log(np.maximum(probability, 1e-300))
+
+
+def _end_bins(low: Floats, high: Floats, a: Floats, b: Floats) -> Floats:
+    """Return Pr(low <= x < high) next to 0 from the series of the incomplete beta function, x p being small."""
+
+    def below(x: Floats) -> Floats:
+        x = x[:, None]
+        series = 1 + a * (1 - b) * x * (1 / (a + 1) + (2 - b) * x * (1 / (2 * (a + 2)) + (3 - b) * x / (6 * (a + 3))))
+        return np.exp(a * np.log(np.maximum(x, 1e-300)) - betaln(a, b) - np.log(a)) * series * (x > 0)
+
+    return below(high) - below(low)
+
+
+def likelihood(ratings: Ratings, patterns: Patterns, kind: Kind) -> Likelihood:
+    """Build the sufficient statistics for one kind of likelihood (see `common_agreement`)."""
+    if kind == "squeezed":
+        return _from_density(patterns, _squeezed_statistics(patterns))
+    if kind == "binned" and ratings.step is not None:
+        n = patterns.values.size
+        edges = np.arange(n + 1) / n
+        return _from_bins(patterns, patterns.counts, edges[:-1], edges[1:], np.nan)
+    inside = (patterns.values > 0) & (patterns.values < 1)
+    if kind == "density" or inside.all():
+        _refuse_ends(ratings, bool(inside.all()))
+        values = patterns.values
+        return _from_density(patterns, patterns.counts @ _density_columns(values))
+    return _from_intervals(patterns)
+
+
+def _from_bins(patterns: Patterns, counts: Any, low: Floats, high: Floats, width: float) -> Likelihood:
+    dense = counts.toarray() if counts.shape[1] <= 200 else counts
+    return Likelihood(
+        dense, low, high, 0, patterns.weight, patterns.size, patterns.group, 0.0, width
+    )
+
+
+def _from_density(patterns: Patterns, statistics: Floats) -> Likelihood:
+    none = np.empty(0)
+    return Likelihood(
+        statistics, none, none, 3, patterns.weight, patterns.size, patterns.group, 0.0, np.nan
+    )
+
+
+def _from_intervals(patterns: Patterns) -> Likelihood:
+    """Let every rating stand for an interval as wide as the smallest gap.
+
+    Far from the ends, on a fine scale, its probability is the density times the width to second order in the width.
+    """
+    values = patterns.values
+    gap = max(float(np.diff(values).min(initial=1.0)), SMALLEST_BIN)
+    low, high = np.maximum(values - gap / 2, 0), np.minimum(values + gap / 2, 1)
+    flat = (np.minimum(values, 1 - values) > 30 * gap) & (gap < FINE)
+    if not flat.any():
+        return _from_bins(patterns, patterns.counts, low, high, gap)
+    densities = patterns.counts[:, flat] @ _density_columns(values[flat], gap)
+    statistics = hstack([patterns.counts[:, ~flat], csr_array(densities)], format="csr")
+    log_width = float(patterns.weight @ densities[:, 0]) * np.log(gap)
+    return Likelihood(
+        statistics, low[~flat], high[~flat], densities.shape[1], patterns.weight, patterns.size, patterns.group,
+        log_width, gap,
+    )  # fmt: skip
+
+
+def _density_columns(values: Floats, width: float = 0.0) -> Floats:
+    """Return (1, log x, log(1 - x)) and, for intervals, what multiplies the second derivative of the density."""
+    columns = [np.ones_like(values), np.log(values), np.log1p(-values)]
+    if width > 0:
+        half = width**2 / 24
+        columns += [half / values**2, half / (1 - values) ** 2, -2 * half / (values * (1 - values))]
+    return np.stack(columns, axis=1)
+
+
+def _density_terms(a: Floats, b: Floats, n: int) -> Floats:
+    terms = [-betaln(a, b), a - 1, b - 1]
+    if n > 3:
+        terms += [(a - 1) * (a - 2), (b - 1) * (b - 2), (a - 1) * (b - 1)]
+    return np.stack(terms)
+
+
+def _squeezed_statistics(patterns: Patterns) -> Floats:
+    """Map x to (x (n - 1) + 1/2) / n, n = ratings of the item, as the code published with the paper does."""
+    counts = patterns.counts.tocoo()
+    row, column = counts.coords
+    n = patterns.size[row]
+    squeezed = (patterns.values[column] * (n - 1) + 0.5) / n
+    statistics = np.zeros((patterns.weight.size, 3))
+    np.add.at(statistics, row, counts.data[:, None] * _density_columns(squeezed))
+    return statistics
+
+
+def _refuse_ends(ratings: Ratings, all_inside: bool) -> None:
+    if all_inside:
+        return
+    unit = ratings.unit()
+    row = int(np.flatnonzero((unit <= 0) | (unit >= 1))[0])
+    raise InputError(
+        f"item {plain(ratings.items[ratings.item_index[row]])!r}, annotator "
+        f"{plain(ratings.annotators[ratings.annotator_index[row]])!r}: rating {ratings.rating[row]:g} sits on an end of "
+        "the scale, where the Beta density is 0 or infinite; use likelihood='binned'"
+    )

@@ -1,0 +1,79 @@
+"""Items with the same ratings share one likelihood: collapse a million items to their distinct patterns."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from bayesagree.annotations import Ratings
+
+type Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Distinct multisets of ratings, each with the number of items that have it.
+
+    Attributes
+    ----------
+    values
+        Distinct ratings on [0, 1], shape (value,).
+    counts
+        How often each value occurs in each pattern, sparse, shape (pattern, value).
+    weight
+        Number of items with the pattern, shape (pattern,).
+    pattern_of_item
+        Position of each item's pattern, shape (item,); -1 for an item without a rating.
+    group
+        What keeps patterns with equal ratings apart (the item's known truth), shape (pattern,).
+    """
+
+    values: Floats
+    counts: Any
+    weight: Floats
+    pattern_of_item: NDArray[np.int64]
+    group: NDArray[np.int64]
+
+    @property
+    def size(self) -> Floats:
+        """Number of ratings in each pattern, shape (pattern,)."""
+        return np.asarray(self.counts.sum(axis=1)).ravel()
+
+
+def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> Patterns:
+    """Find the distinct patterns of ratings; `group` (one number per item) keeps items apart.
+
+    A pattern is known by a 64-bit sum of fixed random words, one per value: two of a million distinct patterns
+    share their sum with probability below 1e-7.
+    """
+    codes, values = _codes(ratings)
+    rated, start = np.unique(ratings.item_index, return_index=True)
+    words = np.random.Generator(np.random.PCG64(20170817)).integers(0, 2**64, values.size + 1, dtype=np.uint64)
+    key = np.add.reduceat(words[codes], start)
+    of_item = np.zeros(ratings.items.size, np.int64) if group is None else group
+    key = key + words[-1] * of_item[rated].astype(np.uint64)
+    _, first, inverse, weight = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    pattern_of_item = np.full(ratings.items.size, -1, np.int64)
+    pattern_of_item[rated] = inverse
+    counts = _counts(codes, np.append(start, codes.size), first, values.size)
+    return Patterns(values, counts, weight.astype(float), pattern_of_item, of_item[rated[first]])
+
+
+def _codes(ratings: Ratings) -> tuple[NDArray[np.int64], Floats]:
+    """Code every rating as the position of its value; a discrete scale keeps all its levels."""
+    n_levels = ratings.n_levels
+    if n_levels is None:
+        values, codes = np.unique(ratings.unit(), return_inverse=True)
+        return codes, values
+    return ratings.levels(), np.arange(n_levels) / (n_levels - 1)
+
+
+def _counts(codes: NDArray[np.int64], bounds: NDArray[np.int64], items: NDArray[np.int64], n_values: int) -> Any:
+    """Count the values of a few items, whose ratings lie between their bounds."""
+    length = bounds[items + 1] - bounds[items]
+    row = np.repeat(np.arange(items.size), length)
+    offset = np.arange(row.size) - np.repeat(np.cumsum(length) - length, length)
+    column = codes[bounds[items][row] + offset]
+    return csr_array((np.ones(row.size), (row, column)), shape=(items.size, n_values))

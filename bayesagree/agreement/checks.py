@@ -1,0 +1,266 @@
+"""Does one Phi fit all items (assumption 3 of Checco et al.)? Posterior predictive checks, and clusters of items.
+
+The paper (section 4.6): where one precision does not fit, cluster the items. `item_fit` lists the items that do not fit,
+`item_mean_check` looks at the histogram of item means, `phi_clusters` fits two or more Phi and compares them by their
+predictive score on items left out.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import logsumexp
+
+from bayesagree._streams import Seed, seed_sequence
+from bayesagree._tree import positive_int
+from bayesagree.agreement._draws import draw_hyper, draw_item_means
+from bayesagree.agreement._item_means import HierarchicalMeans, beta_shapes
+from bayesagree.agreement._patterns import Floats
+from bayesagree.agreement._quadrature import phi_of, phi_posterior
+from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError
+
+ALARM = 0.01
+"""Posterior predictive p-values below this say that the model does not fit."""
+BINS = 10
+MOST_ITEMS = 2000
+
+
+def item_fit(
+    ratings: Ratings,
+    *,
+    item_mean: Literal["hierarchical", "flat"] = "hierarchical",
+    draws: int = 1000,
+    alarm: float = ALARM,
+    seed: Seed = None,
+) -> pd.DataFrame:
+    """Find the items whose spread does not fit the common Phi.
+
+    Every draw of (Phi, mu_i) gives replicated ratings of the item; the p-value is the share of replicates whose standard
+    deviation is as large as the observed one (ties count half).
+
+    Parameters
+    ----------
+    ratings
+        Ratings; items with one rating have no spread and are left out.
+    item_mean
+        Prior of the item means, as in `common_agreement`.
+    draws
+        Replicates of each item.
+    alarm
+        An item does not fit where its p-value is below `alarm` or above 1 - `alarm`.
+
+    Returns
+    -------
+    DataFrame
+        One row per item, worst first: item, n_annotations, mean and sd in units of the scale, p_value, and `fit`:
+        ``"ok"``, ``"more disagreement"`` or ``"more agreement"`` than the common Phi explains.
+
+    Examples
+    --------
+    >>> table = [[3, 3, 3, 4, 3]] * 10 + [[1, 5, 1, 5, 5]]
+    >>> found = item_fit(Ratings.from_matrix(table, scale=(1, 5), step=1), seed=1)
+    >>> found[["item", "fit"]].iloc[0].tolist()
+    [10, 'more disagreement']
+    """
+    from bayesagree.agreement.common_agreement import prepare
+
+    problem = prepare(ratings, item_mean=item_mean)
+    rng = np.random.default_rng(seed_sequence(seed))
+    y = phi_posterior(problem.means).draw(positive_int(draws, "draws"), rng)
+    hyper = draw_hyper(problem.means, y, rng) if isinstance(problem.means, HierarchicalMeans) else None
+    means = draw_item_means(problem.means, problem.patterns, y, hyper, rng)
+    rated, item = np.unique(ratings.item_index, return_inverse=True)
+    observed_mean, observed = _moments(_coarse(ratings, ratings.unit()), item)
+    larger = np.zeros(rated.size)
+    for mu, precision in zip(means, np.exp(y)):
+        _, replicate = _moments(_replicate(ratings, mu[item], precision, rng), item)
+        larger += (replicate > observed + 1e-12) + 0.5 * (np.abs(replicate - observed) <= 1e-12)
+    p_value = larger / y.size
+    low, high = ratings.scale
+    n = np.bincount(item)
+    fit = np.select([p_value < alarm, p_value > 1 - alarm], ["more disagreement", "more agreement"], "ok")
+    table = pd.DataFrame({
+        "item": ratings.items[rated], "n_annotations": n, "mean": low + (high - low) * observed_mean,
+        "sd": (high - low) * observed, "p_value": p_value, "fit": fit,
+    })  # fmt: skip
+    order = np.argsort(np.minimum(p_value, 1 - p_value), kind="stable")
+    return table.iloc[order][n[order] > 1].reset_index(drop=True)
+
+
+def item_mean_check(ratings: Ratings, *, draws: int = 500, seed: Seed = None) -> xr.Dataset:
+    """Check the histogram of item means against what the hierarchical model predicts.
+
+    Returns
+    -------
+    Dataset
+        `observed` and `expected` share of items by `bin` of the item mean (coordinate: middle of the bin in units of the
+        scale), and `p_value`: below 0.01 the item means are not those of one Beta distribution (they pile up at two
+        ends, say) and Phi is biased.
+
+    Examples
+    --------
+    >>> ends = np.repeat([[1, 2, 1], [5, 4, 5]], 100, axis=0)
+    >>> check = item_mean_check(Ratings.from_matrix(ends, scale=(1, 5), step=1), seed=1)
+    >>> float(check["observed"].sum())
+    1.0
+    """
+    from bayesagree.agreement.common_agreement import prepare
+
+    problem = prepare(ratings)
+    rng = np.random.default_rng(seed_sequence(seed))
+    y = phi_posterior(problem.means).draw(positive_int(draws, "draws"), rng)
+    if not isinstance(problem.means, HierarchicalMeans):
+        raise InputError("the histogram of item means is checked under hierarchical means")
+    hyper = draw_hyper(problem.means, y, rng)
+    observed, replicates = _histograms(ratings, np.exp(y), hyper, rng)
+    low, high = ratings.scale
+    middle = low + (high - low) * (np.arange(BINS) + 0.5) / BINS
+    data = {
+        "observed": ("bin", observed / observed.sum()),
+        "expected": ("bin", replicates.mean(axis=0) / observed.sum()),
+        "p_value": _histogram_p_value(observed, replicates),
+    }
+    return xr.Dataset(data, coords={"bin": middle})
+
+
+def item_mean_p_value(
+    ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], rng: np.random.Generator
+) -> float:
+    """Return the posterior predictive p-value of the item-mean histogram."""
+    return _histogram_p_value(*_histograms(ratings, precision, hyper, rng))
+
+
+def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
+    expected = replicates.mean(axis=0)
+
+    def distance(histogram: Floats) -> Floats:
+        return np.sum((histogram - expected) ** 2 / (expected + 1), axis=-1)
+
+    return float((1 + np.sum(distance(replicates) >= distance(observed))) / (1 + len(replicates)))
+
+
+def _histograms(
+    ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return the observed histogram of item means and one replicate for each draw, shape (draw, bin).
+
+    Of very many items the first are enough.
+    """
+    rated, item = np.unique(ratings.item_index, return_inverse=True)
+    kept = item < MOST_ITEMS
+    item = item[kept]
+    a, b = beta_shapes(hyper[0], hyper[1])
+    replicates = np.empty((precision.size, BINS))
+    for k in range(precision.size):
+        mu = rng.beta(a[k], b[k], min(rated.size, MOST_ITEMS))
+        replicates[k] = _histogram(_replicate(ratings, mu[item], precision[k], rng), item)
+    return _histogram(_coarse(ratings, ratings.unit()[kept]), item), replicates
+
+
+def _histogram(x: Floats, item: Any) -> Floats:
+    means, _ = _moments(x, item)
+    return np.histogram(means, bins=BINS, range=(0, 1))[0].astype(float)
+
+
+def _replicate(ratings: Ratings, mu: Floats, precision: float, rng: np.random.Generator) -> Floats:
+    tiny = 1e-300
+    return _coarse_unit(ratings, rng.beta(np.maximum(mu * precision, tiny), np.maximum((1 - mu) * precision, tiny)))
+
+
+def _coarse(ratings: Ratings, unit: Floats) -> Floats:
+    """Return observed ratings on [0, 1], a level at the middle of its bin."""
+    n = ratings.n_levels
+    return unit if n is None else (np.round(unit * (n - 1)) + 0.5) / n
+
+
+def _coarse_unit(ratings: Ratings, x: Floats) -> Floats:
+    """Return simulated judgments as the scale records them."""
+    n = ratings.n_levels
+    return x if n is None else (np.minimum(np.floor(x * n), n - 1) + 0.5) / n
+
+
+def _moments(x: Floats, item: Any) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of each item's ratings."""
+    n = np.bincount(item)
+    mean = np.bincount(item, x) / n
+    return mean, np.sqrt(np.bincount(item, (x - mean[item]) ** 2) / np.maximum(n - 1, 1))
+
+
+def phi_clusters(
+    ratings: Ratings, *, n_clusters: Sequence[int] = (1, 2, 3), folds: int = 10, seed: Seed = None
+) -> xr.Dataset:
+    """Cluster the items by their own Phi and compare the numbers of clusters by predictive score (section 4.6).
+
+    An item of cluster c has precision p_c; its mean is flat. The clusters' Phi and shares maximise the likelihood of the
+    items (EM over a grid of Phi on which every item's likelihood is known); the score is the log predictive density of
+    items left out, over `folds`.
+
+    Returns
+    -------
+    Dataset
+        `score` (n_clusters) and `score_se`, the standard error of its difference from one cluster; `phi` and `share`
+        (n_clusters, cluster), NaN where there is no such cluster; `membership` (n_clusters, item, cluster).
+
+    Examples
+    --------
+    >>> table = [[3, 3, 3, 4, 3]] * 30 + [[1, 5, 1, 5, 5]] * 30
+    >>> found = phi_clusters(Ratings.from_matrix(table, scale=(1, 5), step=1), n_clusters=(1, 2), seed=1)
+    >>> bool(found["score"].sel(n_clusters=2) > found["score"].sel(n_clusters=1))
+    True
+    """
+    from bayesagree.agreement._item_means import KnownMeans
+    from bayesagree.agreement.common_agreement import prepare
+
+    problem = prepare(ratings, item_mean="flat")
+    if not isinstance(problem.means, KnownMeans):
+        raise InputError("clusters are found under flat item means")
+    y = np.linspace(np.log(0.05), np.log(60), 141)
+    evidence = np.stack([problem.means.pattern_evidence(float(np.exp(v))) for v in y], axis=1)
+    rated = problem.patterns.pattern_of_item >= 0
+    evidence = evidence[problem.patterns.pattern_of_item[rated]]
+    fold = np.random.default_rng(seed_sequence(seed)).permutation(len(evidence)) % folds
+    most = max(positive_int(k, "n_clusters") for k in n_clusters)
+    phi, share = np.full((len(n_clusters), most), np.nan), np.full((len(n_clusters), most), np.nan)
+    member = np.full((len(n_clusters), len(evidence), most), np.nan)
+    scores = np.empty((len(n_clusters), len(evidence)))
+    for row, k in enumerate(n_clusters):
+        where, weight = _mixture(evidence, k)
+        phi[row, :k], share[row, :k] = phi_of(np.exp(y[where])), weight
+        joint = evidence[:, where] + np.log(weight)
+        member[row, :, :k] = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        for f in range(folds):
+            where, weight = _mixture(evidence[fold != f], k)
+            scores[row, fold == f] = logsumexp(evidence[fold == f][:, where] + np.log(weight), axis=1)
+    gain = scores - scores[0]
+    data = {
+        "score": ("n_clusters", scores.sum(axis=1)),
+        "score_se": ("n_clusters", np.sqrt(len(evidence) * gain.var(axis=1))),
+        "phi": (("n_clusters", "cluster"), phi),
+        "share": (("n_clusters", "cluster"), share),
+        "membership": (("n_clusters", "item", "cluster"), member),
+    }
+    return xr.Dataset(data, coords={"n_clusters": list(n_clusters), "item": ratings.items[rated]})
+
+
+def _mixture(evidence: Floats, n_clusters: int) -> tuple[Any, Floats]:
+    """Return grid positions and shares of the clusters by EM, started from quantiles of the items' own best Phi."""
+    own = np.argmax(evidence, axis=1)
+    where = np.unique(np.quantile(own, (np.arange(n_clusters) + 0.5) / n_clusters).astype(int))
+    while where.size < n_clusters:
+        free = np.setdiff1d(np.arange(evidence.shape[1]), where)
+        where = np.sort(np.append(where, free[np.argmax(np.abs(free[:, None] - where).min(axis=1))]))
+    weight = np.full(n_clusters, 1 / n_clusters)
+    for _ in range(500):
+        joint = evidence[:, where] + np.log(weight)
+        member = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        new_weight = np.maximum(member.mean(axis=0), 1e-12)
+        new_where = np.argmax(member.T @ evidence, axis=1)
+        moved = np.abs(new_weight - weight).max() + np.abs(new_where - where).max()
+        where, weight = new_where, new_weight / new_weight.sum()
+        if moved < 1e-7:
+            break
+    order = np.argsort(where, kind="stable")
+    return where[order], weight[order]

@@ -1,0 +1,340 @@
+"""Common agreement Phi (Checco et al. 2017): one number in (-1, 1) for how far annotators agree on a bounded scale.
+
+    x_ij ~ Beta(mu_i p, (1 - mu_i) p),    Phi = 1 - 2^(1 - p/2)
+
+Phi = 1: everybody gives the same rating of an item; 0: ratings as if uniformly at random; -1: two camps at the two ends.
+Every item has its own mean mu_i, all share the precision p. `common_agreement` integrates the means out by quadrature and
+draws Phi from its exact marginal posterior; `common_agreement_model` is the same model in PyMC.
+"""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from bayesagree._streams import Seed, seed_sequence
+from bayesagree._tree import positive, positive_int, result_tree
+from bayesagree.agreement._draws import draw_hyper, draw_item_means
+from bayesagree.agreement._item_means import HierarchicalMeans, ItemMeans, KnownMeans, likelihood_step, nodes
+from bayesagree.agreement._likelihood import Kind, Likelihood, likelihood as build_likelihood
+from bayesagree.agreement._patterns import Floats, Patterns, collapse
+from bayesagree.agreement._quadrature import PhiPosterior, phi_of, phi_posterior
+from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError, plain, some
+
+type ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]
+
+SMALLEST_TRUTH_SD = 1e-3
+DEFAULT_TRUTH_SD = 0.1
+"""Standard deviation of a known truth in units of the length of the scale."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Ratings prepared for the exact engine."""
+
+    patterns: Patterns
+    like: Likelihood
+    means: ItemMeans
+
+
+def common_agreement(
+    ratings: Ratings,
+    *,
+    item_mean: ItemMean = "hierarchical",
+    truth_sd: float | None = None,
+    likelihood: Kind = "binned",
+    engine: Literal["exact", "nuts"] = "exact",
+    draws: int = 1000,
+    chains: int = 4,
+    item_means: bool = False,
+    seed: Seed = None,
+) -> xr.DataTree:
+    """Estimate how far annotators agree, with its posterior.
+
+    Parameters
+    ----------
+    ratings
+        Ratings on a bounded scale; items may have different numbers of ratings.
+    item_mean
+        Prior of the item means on the unit scale. ``"hierarchical"``: mu_i ~ Beta(m t, (1 - m) t), m ~ U(0, 1),
+        s = (1 + t)^(-1/2) ~ U(0, 1): random answers do not look like agreement. ``"flat"``: mu_i ~ U(0, 1), the paper's
+        prior, biased to agreement below five ratings an item. A mapping item -> known truth (in units of the scale):
+        mu_i ~ N(truth, truth_sd^2) on the scale, flat for items it does not name.
+    truth_sd
+        Standard deviation of the known truths in units of the scale, by default a tenth of its length.
+    likelihood
+        ``"binned"``: a level m of M stands for the interval [m/M, (m + 1)/M); continuous ratings have the Beta density,
+        or, where one sits on an end of the scale, stand for intervals as wide as the smallest gap between values.
+        ``"density"``: continuous ratings inside the scale only. ``"squeezed"``: the preprocessing of the code published
+        with the paper, x -> (x (n - 1) + 1/2)/n with n ratings of the item; biased, for comparison with published
+        numbers (5 ratings on 5 levels: 0.24 where Phi is 0, 0.65 where it is 0.5).
+    engine
+        ``"exact"``: quadrature and independent draws. ``"nuts"``: samples `common_agreement_model`.
+    draws, chains
+        Draws of the posterior.
+    item_means
+        Whether to draw the item means as well (the exact engine integrates them out).
+    seed
+        Seed or generator; same seed, same draws.
+
+    Returns
+    -------
+    DataTree
+        ``posterior``: `phi` (chain, draw), with hierarchical means `mean_location` m and `mean_spread` s on request, and
+        `item_mean` (chain, draw, item) in units of the scale. ``agreement``: `mean`, `sd`, `lower` and `upper` (HDI
+        0.95), `prob_positive` = Pr(Phi > 0), `map` (mode of the marginal posterior), `ml` (Phi and all item means
+        maximising the likelihood together), `log_evidence` and the errors of the quadrature; its attribute `claim` is
+        agreement, disagreement or undecided. ``density``: the posterior density of Phi on a grid.
+
+    Raises
+    ------
+    InputError
+        Repeated (item, annotator) pairs, unknown options, a truth outside the scale or of an unknown item.
+    ConvergenceError
+        The quadrature did not reach 1e-6 in the log marginal likelihood or 1e-4 in the ends of the interval.
+
+    Warns
+    -----
+    UserWarning
+        Where the paper's limits apply: flat means and fewer than five ratings an item, two levels, one item, item means
+        piled up at the two ends of the scale.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[4, 4, 5, 4, 4], [1, 2, 1, 1, 2], [3, 3, 3, 4, 3]], scale=(1, 5), step=1)
+    >>> tree = common_agreement(ratings, seed=1)
+    >>> tree["agreement"].attrs["claim"], round(float(tree["agreement"]["mean"]), 2)
+    ('agreement', 0.95)
+
+    References
+    ----------
+    Checco, Roitero, Maddalena, Mizzaro, Demartini, "Let's agree to disagree: fixing agreement measures for
+    crowdsourcing", HCOMP 2017, sections 4.2-4.7. The published code has a flat prior on p, improper in Phi; here Phi is
+    uniform on (-1, 1). The hierarchical item mean is ours: it removes the bias of section 5.2.
+    """
+    draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
+    settings = _settings(item_mean, truth_sd, likelihood)
+    problem = prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
+    warn_of_limits(ratings, item_mean)
+    if engine == "nuts":
+        from bayesagree.agreement._nuts import sample
+
+        return sample(ratings, problem, item_mean, truth_sd, likelihood, draws, chains, item_means, seed, settings)
+    if engine != "exact":
+        raise InputError(f"engine={engine!r} is not 'exact' or 'nuts'")
+    posterior = phi_posterior(problem.means)
+    rng = np.random.default_rng(seed_sequence(seed))
+    y = posterior.draw(chains * draws, rng)
+    variables: dict[str, Any] = {"phi": (("chain", "draw"), phi_of(np.exp(y)).reshape(chains, draws))}
+    coords: dict[str, Any] = {}
+    hyper = draw_hyper(problem.means, y, rng) if isinstance(problem.means, HierarchicalMeans) else None
+    if hyper is not None:
+        for name, value in zip(("mean_location", "mean_spread"), hyper):
+            variables[name] = (("chain", "draw"), value.reshape(chains, draws))
+        warn_of_two_ends(ratings, y, hyper, rng)
+    if item_means:
+        coords["item"] = ratings.items[problem.patterns.pattern_of_item >= 0]
+        means = draw_item_means(problem.means, problem.patterns, y, hyper, rng)
+        low, high = ratings.scale
+        variables["item_mean"] = (("chain", "draw", "item"), (low + (high - low) * means).reshape(chains, draws, -1))
+    groups = {"posterior": variables} | _exact_groups(posterior, problem, coords)
+    tree = result_tree(groups, coords, engine="exact", seed=seed, settings=settings)
+    return _with_claim(tree)
+
+
+def _exact_groups(posterior: PhiPosterior, problem: Problem, coords: dict[str, Any]) -> dict[str, Any]:
+    summary = posterior.summary()
+    scalars = {
+        "mean": summary.mean, "sd": summary.sd, "lower": summary.lower, "upper": summary.upper, "map": summary.mode,
+        "ml": phi_maximum_likelihood(problem.like), "prob_positive": summary.prob_positive,
+        "log_evidence": posterior.log_evidence, "log_evidence_error": posterior.log_evidence_error,
+        "interval_error": posterior.interval_error, "bin_width": problem.like.bin_width,
+    }  # fmt: skip
+    thin = slice(None, None, 10)
+    coords["grid"] = posterior.phi[thin]
+    return {
+        "agreement": {name: ((), value) for name, value in scalars.items()},
+        "density": {"density": (("grid",), posterior.phi_density()[thin])},
+    }
+
+
+def _with_claim(tree: xr.DataTree) -> xr.DataTree:
+    found = tree["agreement"]
+    found.attrs |= {"ci_kind": "hdi", "ci_prob": 0.95, "claim": claim(float(found["lower"]), float(found["upper"]))}
+    return tree
+
+
+def claim(lower: float, upper: float) -> str:
+    """Name what an interval of Phi lets one claim: agreement above 0, disagreement below, else undecided."""
+    return "agreement" if lower > 0 else "disagreement" if upper < 0 else "undecided"
+
+
+def phi_difference(first: xr.DataTree, second: xr.DataTree) -> xr.Dataset:
+    """Compare two groups of annotators, or two rounds: the posterior of Phi_first - Phi_second.
+
+    Parameters
+    ----------
+    first, second
+        Results of `common_agreement` on different annotations (their posteriors are taken as independent).
+
+    Returns
+    -------
+    Dataset
+        `difference` (chain, draw), `mean`, `lower` and `upper` (HDI 0.95) and `prob_positive`.
+
+    Raises
+    ------
+    InputError
+        Different numbers of chains or draws.
+
+    Examples
+    --------
+    >>> one = Ratings.from_matrix([[4, 4, 5, 4], [1, 2, 1, 1]], scale=(1, 5), step=1)
+    >>> two = Ratings.from_matrix([[1, 4, 5, 2], [1, 5, 1, 4]], scale=(1, 5), step=1)
+    >>> difference = phi_difference(common_agreement(one, seed=1), common_agreement(two, seed=2))
+    >>> float(difference["prob_positive"]) > 0.9
+    True
+    """
+    a, b = first["posterior"]["phi"], second["posterior"]["phi"]
+    if a.shape != b.shape:
+        raise InputError(f"posteriors of {a.shape} and {b.shape} (chain, draw); use the same draws= and chains= for both")
+    difference = a.values - b.values
+    low, high = shortest_interval(difference)
+    data = {
+        "difference": (("chain", "draw"), difference), "mean": difference.mean(), "lower": low, "upper": high,
+        "prob_positive": (difference > 0).mean(),
+    }  # fmt: skip
+    return xr.Dataset(data, attrs={"ci_kind": "hdi", "ci_prob": 0.95})
+
+
+def shortest_interval(draws: NDArray[Any], prob: float = 0.95) -> tuple[float, float]:
+    """Return the shortest interval that holds a share `prob` of the draws."""
+    ordered = np.sort(np.ravel(draws))
+    n = int(np.ceil(prob * ordered.size))
+    first = int(np.argmin(ordered[n - 1 :] - ordered[: ordered.size - n + 1]))
+    return float(ordered[first]), float(ordered[first + n - 1])
+
+
+def prepare(
+    ratings: Ratings, *, item_mean: ItemMean = "hierarchical", truth_sd: float | None = None, likelihood: Kind = "binned"
+) -> Problem:
+    """Check the options and collapse the ratings to what the exact engine needs."""
+    if likelihood not in ("binned", "density", "squeezed"):
+        raise InputError(f"likelihood={likelihood!r} is not one of 'binned', 'density', 'squeezed'")
+    if ratings.has_repeats:
+        raise InputError(
+            "an annotator rated an item more than once; common_agreement takes one rating each: "
+            "read the ratings with duplicates='first' or 'last'"
+        )
+    if likelihood == "density" and ratings.step is not None:
+        raise InputError(f"likelihood='density' is for continuous ratings, these have step={ratings.step:g}; use 'binned'")
+    truth, sd, group = known_truth(ratings, item_mean, truth_sd)
+    patterns = collapse(ratings, group)
+    like = build_likelihood(ratings, patterns, likelihood)
+    hierarchical = isinstance(item_mean, str) and item_mean == "hierarchical"
+    return Problem(patterns, like, HierarchicalMeans(like) if hierarchical else KnownMeans(like, truth, sd))
+
+
+def known_truth(
+    ratings: Ratings, item_mean: ItemMean, truth_sd: float | None
+) -> tuple[Floats, float, NDArray[np.int64]]:
+    """Return distinct truths on [0, 1], their sd, and which one each item has (0 = none), shape (item,)."""
+    group = np.zeros(ratings.items.size, np.int64)
+    if isinstance(item_mean, str):
+        if item_mean not in ("hierarchical", "flat"):
+            raise InputError(f"item_mean={item_mean!r} is not 'hierarchical', 'flat' or a mapping item -> truth")
+        if truth_sd is not None:
+            raise InputError("truth_sd goes with known truths: pass item_mean={item: truth, ...}")
+        return np.empty(0), np.nan, group
+    low, high = ratings.scale
+    sd = DEFAULT_TRUTH_SD if truth_sd is None else positive(truth_sd, "truth_sd") / (high - low)
+    if sd < SMALLEST_TRUTH_SD:
+        raise InputError(f"truth_sd={truth_sd} is below a thousandth of the scale ({low:g}, {high:g}); pass a larger one")
+    position = {plain(name): i for i, name in enumerate(ratings.items)}
+    unknown = [name for name in item_mean if name not in position]
+    if unknown:
+        raise InputError(f"item_mean names items without ratings: {some(unknown)}")
+    outside = [(k, v) for k, v in item_mean.items() if not low <= v <= high]
+    if outside:
+        raise InputError(f"item {outside[0][0]!r}: truth {outside[0][1]!r} is outside the scale ({low:g}, {high:g})")
+    given = np.array([(float(v) - low) / (high - low) for v in item_mean.values()])
+    truth, which = np.unique(given, return_inverse=True)
+    group[[position[name] for name in item_mean]] = which + 1
+    return truth, sd, group
+
+
+def phi_maximum_likelihood(like: Likelihood) -> float:
+    """Return the Phi that, with every item mean at its best, makes the ratings most likely (Checco, section 4.4).
+
+    1 where unanimous items make the likelihood grow without bound.
+    """
+
+    def loss(y: float) -> float:
+        precision = float(np.exp(y))
+        at, _ = nodes(0.5 * likelihood_step(like, precision), -30.0, 30.0)
+        table = like.table(precision, at)
+        best = np.argmax(table, axis=1)
+        top = table[np.arange(best.size), best]
+        inner = (best > 0) & (best < at.size - 1)
+        left, right = (table[inner, best[inner] + side] for side in (-1, 1))
+        bend = 2 * top[inner] - left - right
+        top[inner] += np.where(bend > 0, (right - left) ** 2 / (8 * np.where(bend > 0, bend, 1)), 0)
+        return -float(like.weight @ top)
+
+    y = np.linspace(np.log(0.01), np.log(400), 24)
+    value = [loss(v) for v in y]
+    best = int(np.argmin(value))
+    if best == y.size - 1:
+        return 1.0
+    bounds = (y[max(best - 1, 0)], y[best + 1])
+    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7})
+    return float(phi_of(np.exp(found.x)))
+
+
+def warn_of_limits(ratings: Ratings, item_mean: ItemMean) -> None:
+    """Warn where the paper's own limits apply (sections 5.2 and 6.2)."""
+    rated = np.unique(ratings.item_index).size
+    if rated == 1:
+        warnings.warn("one item: Phi of a single item easily fits chance; see its interval", UserWarning, stacklevel=3)
+    if ratings.n_levels == 2:
+        warnings.warn(
+            "two levels: the ratings say only on which half of the scale a judgment fell, which hardly identifies Phi; "
+            "percent agreement or kappa (agreement_table) suit such data better",
+            UserWarning, stacklevel=3,
+        )  # fmt: skip
+    if isinstance(item_mean, str) and item_mean == "flat" and ratings.n_annotations < 5 * rated:
+        warnings.warn(
+            f"{ratings.n_annotations / rated:.1f} ratings an item with flat item means: random answers look like "
+            "agreement below 5; item_mean='hierarchical' does not have this bias",
+            UserWarning, stacklevel=3,
+        )  # fmt: skip
+
+
+def warn_of_two_ends(
+    ratings: Ratings, y: Floats, hyper: tuple[Floats, Floats], rng: np.random.Generator
+) -> None:
+    """Warn where the histogram of item means is not one the hierarchical model produces."""
+    from bayesagree.agreement.checks import ALARM, item_mean_p_value
+
+    rated = np.unique(ratings.item_index).size
+    if rated < 20 or ratings.n_levels == 2:
+        return
+    chosen = rng.choice(y.size, min(200, y.size), replace=False)
+    p_value = item_mean_p_value(ratings, np.exp(y[chosen]), (hyper[0][chosen], hyper[1][chosen]), rng)
+    if p_value < ALARM:
+        warnings.warn(
+            f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "
+            "as when they pile up at two ends: Phi is then biased; see item_mean_check and phi_clusters, or item_mean='flat'",
+            UserWarning, stacklevel=3,
+        )  # fmt: skip
+
+
+def _settings(item_mean: ItemMean, truth_sd: float | None, likelihood: str) -> dict[str, Any]:
+    known = item_mean if isinstance(item_mean, str) else {str(k): float(v) for k, v in item_mean.items()}
+    return {"item_mean": known, "truth_sd": truth_sd, "likelihood": likelihood, "ci_kind": "hdi", "ci_prob": 0.95}
