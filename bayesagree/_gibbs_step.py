@@ -1,11 +1,10 @@
 """The Gibbs sweep of Plackett-Luce worths as a PyMC step method, to sit beside NUTS in a larger model."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numba
 import numpy as np
 import pymc as pm
-import pytensor
 from numpy.typing import ArrayLike, NDArray
 from pymc.distributions.transforms import LogTransform
 from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
@@ -17,8 +16,9 @@ from bayesagree.plausibility._plackett_luce_numba import add_exposure, draw_gamm
 
 
 @numba.njit(cache=True, nogil=True)
-def sweep(worth, shape, rate, named_by, item, block_start, entry_start, entry, rng):
+def sweep(worth, shape, rate, races, rng):
     """Redraw the worths, shape (item, label), in place: total, arrival times, worths given the arrival times."""
+    named_by, item, block_start, entry_start, entry = races
     n_items, n = worth.shape
     exposure = np.zeros((n_items, n + 1))
     theta = np.zeros((n_items, n + 1))
@@ -82,7 +82,7 @@ class PlackettLuceGibbs(BlockedStep):
     """
 
     name = "plackett_luce_gibbs"
-    stats_dtypes_shapes = {"tune": (bool, [])}
+    stats_dtypes_shapes = {"tune": (bool, [])}  # noqa: RUF012 (PyMC declares it so)
     _state_class = PlackettLuceGibbsState
 
     def __init__(
@@ -97,10 +97,10 @@ class PlackettLuceGibbs(BlockedStep):
         compile_kwargs: Any = None,
         blocked: bool = True,
     ) -> None:
-        model = pm.modelcontext(model)
-        worth = _random_variable(model, vars)
-        value = model.rvs_to_values[worth]
-        transform = model.rvs_to_transforms[worth]
+        context: Any = pm.modelcontext(model)
+        worth = _random_variable(context, vars)
+        value = context.rvs_to_values[worth]
+        transform = context.rvs_to_transforms[worth]
         if not isinstance(transform, LogTransform | None):
             raise InputError(f"{worth.name} has the transform {transform!r}; leave the one that PyMC gives a Gamma")
         self.vars = [value]
@@ -108,25 +108,23 @@ class PlackettLuceGibbs(BlockedStep):
         self.tune = True
         self.rng = get_random_generator(rng)
         alpha, scale = worth.owner.op.dist_params(worth.owner)
-        parameters = model.replace_rvs_by_values([alpha + 0 * worth, 1 / scale + 0 * worth])
-        inputs = [v for v in model.value_vars]
-        self.parameter_names = [v.name for v in inputs]
-        self.parameters = pytensor.function(inputs, parameters, on_unused_input="ignore")
-        self.races = _races(np.atleast_2d(np.asarray(ranks)), item, tuple(worth.shape.eval()))
+        parameters = context.replace_rvs_by_values([alpha + 0 * worth, 1 / scale + 0 * worth])
+        self.parameters: Any = context.compile_fn(parameters, inputs=list(context.value_vars), on_unused_input="ignore")
+        self.races: Any = _races(np.atleast_2d(np.asarray(ranks)), item, tuple(worth.shape.eval()))
 
     def step(self, point: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Redraw the worths given everything else."""
         value = np.asarray(point[self.value_name])
-        shape, rate = self.parameters(*(point[name] for name in self.parameter_names))
+        shape, rate = self.parameters(point)
         worth = np.atleast_2d(np.exp(value) if self.on_log_scale else value.copy())
-        sweep(worth, np.atleast_2d(shape), np.atleast_2d(rate), *self.races, self.rng)
+        sweep(worth, np.atleast_2d(shape), np.atleast_2d(rate), self.races, self.rng)
         worth = worth.reshape(value.shape)
         new = dict(point)
         new[self.value_name] = np.log(worth) if self.on_log_scale else worth
         return new, [{"tune": self.tune}]
 
     @staticmethod
-    def competence(var: Any, has_grad: bool) -> Competence:
+    def competence(var: Any, has_grad: bool) -> Literal[Competence.INCOMPATIBLE]:
         """Refuse to be chosen automatically: the step must be told the rankings."""
         return Competence.INCOMPATIBLE
 

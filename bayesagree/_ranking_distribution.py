@@ -8,11 +8,13 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import ArrayLike
+from pymc.distributions.shape_utils import rv_size_is_none
 from pytensor.gradient import grad_not_implemented
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch import numba_funcify
-from pytensor.link.numba.dispatch.basic import numba_njit
+from pytensor.link.numba.dispatch.basic import numba_funcify, numba_njit
+from pytensor.tensor.sort import argsort
+from pytensor.tensor.variable import TensorVariable
 
 from bayesagree.plausibility._plackett_luce_likelihood import ranking_log_probability
 
@@ -42,14 +44,15 @@ class RankingLogProbability(Op):
 
     __props__ = ()
 
-    def make_node(self, log_worth: Any, ranks: Any) -> Apply:
+    def make_node(self, *inputs: Any) -> Apply:
         """Build the node."""
-        inputs = [pt.cast(log_worth, "float64"), pt.cast(ranks, "int64")]
-        return Apply(self, inputs, [pt.dvector(), pt.dmatrix()])
+        log_worth, ranks = inputs
+        typed = [pt.cast(log_worth, "float64"), pt.cast(ranks, "int64")]
+        return Apply(self, typed, [pt.dvector(), pt.dmatrix()])
 
-    def perform(self, node: Apply, inputs: Sequence[Any], outputs: Any) -> None:
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Any) -> None:
         """Compute both outputs."""
-        outputs[0][0], outputs[1][0] = rankings_log_probability(*inputs)
+        output_storage[0][0], output_storage[1][0] = rankings_log_probability(*inputs)
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Multiply by the gradient; ranks have none."""
@@ -94,15 +97,13 @@ class PartialRanking:
             PartialRanking("ranks", worth, observed=[[0, 1, 2, 3], [0, 0, 1, 1]])
     """
 
-    def __new__(
-        cls, name: str, worth: Any, block_sizes: Sequence[int] | None = None, **kwargs: Any
-    ) -> pt.TensorVariable:
+    def __new__(cls, name: str, worth: Any, block_sizes: Sequence[int] | None = None, **kwargs: Any) -> TensorVariable:
         """Add the variable to the model in whose context this runs."""
         worth = pt.as_tensor_variable(worth)
         return pm.CustomDist(name, worth, _cuts(worth, block_sizes), **_OPTIONS, **kwargs)
 
     @classmethod
-    def dist(cls, worth: Any, block_sizes: Sequence[int] | None = None, **kwargs: Any) -> pt.TensorVariable:
+    def dist(cls, worth: Any, block_sizes: Sequence[int] | None = None, **kwargs: Any) -> TensorVariable:
         """Return the distribution outside of any model."""
         worth = pt.as_tensor_variable(worth)
         return pm.CustomDist.dist(worth, _cuts(worth, block_sizes), **_OPTIONS, **kwargs)
@@ -124,7 +125,7 @@ def ranks_of(rankings: Sequence[Sequence[Sequence[int]]], n_labels: int) -> np.n
     return ranks
 
 
-def _cuts(worth: pt.TensorVariable, block_sizes: ArrayLike | None) -> Any:
+def _cuts(worth: TensorVariable, block_sizes: ArrayLike | None) -> Any:
     """Return after how many labels each ranked block ends."""
     if block_sizes is None:
         return pt.arange(1, worth.shape[-1])
@@ -132,18 +133,22 @@ def _cuts(worth: pt.TensorVariable, block_sizes: ArrayLike | None) -> Any:
 
 
 def _logp(value: Any, worth: Any, cuts: Any) -> Any:
-    ranks, worth = pt.broadcast_arrays(value, worth)
-    flat = RankingLogProbability()(
-        pt.log(worth).reshape((-1, worth.shape[-1])), ranks.reshape((-1, ranks.shape[-1]))
-    )[0]
-    return flat.reshape(ranks.shape[:-1], ndim=ranks.ndim - 1)
+    ranks, worth = _same_shape(value, worth)
+    n_labels = worth.shape[-1]
+    log_worth: Any = pt.log(worth)
+    both: Any = RankingLogProbability()(log_worth.reshape((-1, n_labels)), ranks.reshape((-1, n_labels)))
+    return both[0].reshape(ranks.shape[:-1], ndim=ranks.ndim - 1)
+
+
+def _same_shape(*arrays: Any) -> Any:
+    return pt.broadcast_arrays(*arrays)
 
 
 def _race(worth: Any, cuts: Any, size: Any) -> Any:
-    shape = worth.shape if size is None or pm.distributions.shape_utils.rv_size_is_none(size) else (*size, worth.shape[-1])
+    shape = worth.shape if rv_size_is_none(size) else (*size, worth.shape[-1])
     arrival = pm.Exponential.dist(1.0, shape=shape) / worth
-    place = pt.argsort(pt.argsort(arrival, axis=-1), axis=-1)
+    place: Any = argsort(argsort(arrival, axis=-1), axis=-1)
     return (place[..., None] >= cuts).sum(axis=-1)
 
 
-_OPTIONS = {"dist": _race, "logp": _logp, "signature": "(k),(b)->(k)", "class_name": "PartialRanking"}
+_OPTIONS: dict[str, Any] = {"dist": _race, "logp": _logp, "signature": "(k),(b)->(k)", "class_name": "PartialRanking"}

@@ -20,8 +20,8 @@ class Cases(NamedTuple):
     ----------
     label_start, label
         Item i names the labels ``label[label_start[i]:label_start[i + 1]]`` (positions, increasing).
-    ranking_start, count
-        Item i owns the rankings ``ranking_start[i]:ranking_start[i + 1]``; `count` annotators gave each.
+    ranking_start, copies
+        Item i owns the rankings ``ranking_start[i]:ranking_start[i + 1]``; `copies` annotators gave each.
     block_start, entry_start, entry
         Ranking r owns the blocks ``block_start[r]:block_start[r + 1]``, best first, and block b the local labels
         ``entry[entry_start[b]:entry_start[b + 1]]``.
@@ -34,7 +34,7 @@ class Cases(NamedTuple):
     label_start: Integers
     label: Integers
     ranking_start: Integers
-    count: Integers
+    copies: Integers
     block_start: Integers
     entry_start: Integers
     entry: Integers
@@ -64,7 +64,7 @@ def read_cases(rankings: Rankings, reliability: int = 1) -> Cases:
     label: list[np.ndarray] = []
     entry: list[np.ndarray] = []
     named_by: list[np.ndarray] = []
-    count: list[int] = []
+    copies: list[int] = []
     first = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     for i in range(rankings.items.size):
         entries = slice(rankings.start[first[i]], rankings.start[first[i + 1]])
@@ -72,16 +72,16 @@ def read_cases(rankings: Rankings, reliability: int = 1) -> Cases:
         label.append(named)
         label_start.append(label_start[-1] + named.size)
         named_by.append(reliability * np.bincount(local, minlength=named.size))
-        for (members, blocks), copies in sorted(_distinct(rankings, local, first[i], first[i + 1]).items()):
+        for (members, blocks), repeats in sorted(_distinct(rankings, local, first[i], first[i + 1]).items()):
             sizes = np.unique(blocks, return_counts=True)[1]
             entry.append(np.asarray(members, dtype=np.int64))
             entry_start.extend((entry_start[-1] + np.cumsum(sizes)).tolist())
             block_start.append(block_start[-1] + sizes.size)
-            count.append(reliability * copies)
-        ranking_start.append(len(count))
+            copies.append(reliability * repeats)
+        ranking_start.append(len(copies))
     return Cases(
         np.asarray(label_start), np.concatenate(label).astype(np.int64), np.asarray(ranking_start),
-        np.asarray(count), np.asarray(block_start), np.asarray(entry_start), np.concatenate(entry),
+        np.asarray(copies), np.asarray(block_start), np.asarray(entry_start), np.concatenate(entry),
         np.concatenate(named_by).astype(np.int64), rankings.labels.size,
     )  # fmt: skip
 

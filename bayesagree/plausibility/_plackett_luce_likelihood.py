@@ -12,7 +12,7 @@ import math
 import numba
 import numpy as np
 
-from bayesagree.plausibility._plackett_luce_numba import log_height, near_mode, slope_and_curvature
+from bayesagree.plausibility._plackett_luce_numba import log_height, near_mode
 
 NEGLIGIBLE = -40.0
 
@@ -22,7 +22,8 @@ def block_log_probability(log_worth, log_remaining, gradient):
     """Return log Pr(block first); adds d/d log worth_k to `gradient[k]` and d/d log W to `gradient[size]`.
 
     The trapezoidal rule in y = log(W t), from the mode outwards until the terms vanish: the integrand is analytic, so
-    that a step below the width of its peak (1 / sqrt(curvature)) and of its left edge (1 / log |block|) leaves 11 digits.
+    that a step below the width of its peak (1 / sqrt(curvature)) and of its left edge (1 / log |block|) leaves
+    11 digits.
     """
     size = log_worth.size
     if log_remaining == -math.inf:
@@ -131,14 +132,14 @@ def ranking_log_probability(log_worth, blocks, entry_start, entry, gradient):
 @numba.njit(cache=True, nogil=True)
 def item_log_probability(log_worth, cases, item, gradient):
     """Return the log probability of all rankings of an item; adds its gradient with respect to `log_worth`."""
-    _, _, ranking_start, count, block_start, entry_start, entry, _, _ = cases
+    _, _, ranking_start, copies, block_start, entry_start, entry, _, _ = cases
     value = 0.0
     local = np.empty(log_worth.size)
     for r in range(ranking_start[item], ranking_start[item + 1]):
         local[:] = 0.0
         blocks = (block_start[r], block_start[r + 1])
-        value += count[r] * ranking_log_probability(log_worth, blocks, entry_start, entry, local)
-        gradient += count[r] * local
+        value += copies[r] * ranking_log_probability(log_worth, blocks, entry_start, entry, local)
+        gradient += copies[r] * local
     return value
 
 

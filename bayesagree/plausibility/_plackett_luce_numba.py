@@ -16,7 +16,7 @@ LOG_HUGE = 700.0
 
 @numba.njit(cache=True, nogil=True)
 def log_height(log_ratio, y):
-    """Return log density, up to a constant, of y = log(W V): y - e^y + sum_k log(1 - exp(-z_k)), z_k = e^(y + ratio_k)."""
+    """Return log density, up to a constant, of y = log(W V): y - e^y + sum_k log(1 - e^-z_k), z_k = e^(y + ratio_k)."""
     total, product = y - math.exp(y), 1.0
     for ratio in log_ratio:
         z = math.exp(min(ratio + y, LOG_HUGE))
@@ -224,7 +224,7 @@ def draw_theta(theta, exposure, posterior_shape, total_shape, rng):
 @numba.njit(cache=True, nogil=True)
 def sample_item(cases, item, shape, unnamed_shape, chains, tune, draws, thin, rng, out):
     """Run the chains of one item; `out` has shape (chains * draws, n + 1), the last column for unnamed labels."""
-    label_start, _, ranking_start, count, block_start, entry_start, entry, named_by, _ = cases
+    label_start, _, ranking_start, copies, block_start, entry_start, entry, named_by, _ = cases
     lo, hi = label_start[item], label_start[item + 1]
     n = hi - lo
     posterior_shape = np.empty(n + 1)
@@ -241,7 +241,7 @@ def sample_item(cases, item, shape, unnamed_shape, chains, tune, draws, thin, rn
             exposure[:] = 0.0
             for r in range(ranking_start[item], ranking_start[item + 1]):
                 blocks = (block_start[r], block_start[r + 1])
-                add_exposure(theta, blocks, entry_start, entry, count[r], rng, exposure, scratch)
+                add_exposure(theta, blocks, entry_start, entry, copies[r], rng, exposure, scratch)
             draw_theta(theta, exposure, posterior_shape, total_shape, rng)
             if sweep >= tune and (sweep - tune + 1) % thin == 0:
                 out[row] = theta

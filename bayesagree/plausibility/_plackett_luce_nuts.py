@@ -33,7 +33,7 @@ def worth_model(cases: Cases, prior: WorthPrior, *, rate: float, exponent: float
 
     if exponent != 1 and prior.split > 0 and (cases.n_unnamed > 1).any():
         raise InputError(
-            f"exponent={exponent!r}: the worths of several unnamed labels, each to a power, do not add up to one worth; "
+            f"exponent={exponent!r}: the worths of several unnamed labels, each to a power, do not add up to one; "
             "pass unranked='lumped'"
         )
     slot, shape, name = _slots(cases, prior, items)
@@ -42,7 +42,7 @@ def worth_model(cases: Cases, prior: WorthPrior, *, rate: float, exponent: float
     with pm.Model(coords=coords) as model:
         worth = pm.Gamma("worth", shape, rate, dims="slot")
         racing: Any = worth if exponent == 1 else worth**exponent
-        padded = pt.concatenate([racing, np.zeros(1)])
+        padded: Any = pt.concatenate([racing, np.zeros(1)])
         PartialRanking("ranks", padded[slot[item]], observed=ranks, dims=("ranking", "position"))
     return model
 
@@ -52,7 +52,7 @@ def nuts_results(
 ) -> tuple[Results, dict[str, Any]]:
     """Sample `worth_model` and return its draws as one block of items, and the sampler's statistics."""
     tree = sample_nuts(model, draws=run.draws, chains=run.chains, seed=seed)
-    worth = tree["posterior"]["worth"].values.reshape(run.chains * run.draws, -1)
+    worth = np.asarray(tree["posterior"]["worth"]).reshape(run.chains * run.draws, -1)
     slot = _slots(cases, prior, np.arange(cases.n_items))[0]
     padded = np.concatenate([worth, np.zeros((worth.shape[0], 1))], axis=1)
     theta = []
@@ -68,7 +68,7 @@ def nuts_results(
 
 
 def _slots(cases: Cases, prior: WorthPrior, items: NDArray[Any]) -> tuple[Integers, NDArray[np.float64], list[str]]:
-    """Number all worths; returns the (item, position) table of numbers, each worth's shape and its name.
+    """Return numbers for all worths: the (item, position) table of numbers, the shape of each worth and its name.
 
     Item i has its n named labels at positions 0 .. n - 1 and the others at n; an absent worth has the number after the
     last one.
@@ -86,10 +86,10 @@ def _slots(cases: Cases, prior: WorthPrior, items: NDArray[Any]) -> tuple[Intege
 
 def _rank_table(cases: Cases, width: int) -> tuple[Integers, Integers]:
     """Return the item of every ranking and the rank of each of its positions, shape (ranking, position)."""
-    n_rankings = cases.count.size
+    n_rankings = cases.copies.size
     ranks = np.repeat(np.diff(cases.block_start)[:, None], width, axis=1)
     for r in range(n_rankings):
         for rank, b in enumerate(range(cases.block_start[r], cases.block_start[r + 1])):
             ranks[r, cases.entry[cases.entry_start[b] : cases.entry_start[b + 1]]] = rank
     item = np.repeat(np.arange(cases.n_items), np.diff(cases.ranking_start))
-    return np.repeat(item, cases.count), np.repeat(ranks, cases.count, axis=0)
+    return np.repeat(item, cases.copies), np.repeat(ranks, cases.copies, axis=0)

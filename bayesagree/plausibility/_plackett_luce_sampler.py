@@ -45,7 +45,7 @@ def worth_prior(cases: Cases, shape: float | None, unranked: Unranked) -> WorthP
         return WorthPrior(one, np.where(cases.n_unnamed > 0, one, 0.0), 0.0)
     if unranked == "exact":
         one = positive(1.0 / cases.n_labels if shape is None else shape, "shape")
-        return WorthPrior(one, cases.n_unnamed * one, one)
+        return WorthPrior(one, np.asarray(cases.n_unnamed * one, dtype=np.float64), one)
     raise InputError(f"unranked={unranked!r} is not one of 'exact', 'lumped'")
 
 

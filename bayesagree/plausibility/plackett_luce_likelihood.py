@@ -1,4 +1,4 @@
-"""Plackett-Luce without a posterior: how probable the rankings are, and which plausibilities make them most probable."""
+"""Plackett-Luce without a posterior: how probable rankings are, and which plausibilities make them most probable."""
 
 import warnings
 from typing import Any, Literal
@@ -140,9 +140,9 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None) -> xr.Da
     if groups:
         first = next(iter(groups))
         warnings.warn(
-            f"{len(groups)} of {cases.n_items} items have no maximum, such as {plain(rankings.items[first])!r}: between "
-            f"the labels {' | '.join(map(str, groups[first]))} comparisons go one way only; the posterior mode with "
-            f"shape={prior.shape:g} stands in",
+            f"{len(groups)} of {cases.n_items} items have no maximum, as {plain(rankings.items[first])!r}: between "
+            f"the labels {' | '.join(map(str, groups[first]))} comparisons go one way only; the posterior mode "
+            f"with shape={prior.shape:g} stands in",
             UserWarning,
             stacklevel=2,
         )
@@ -166,7 +166,7 @@ def _maximum(cases: Cases, item: int, shapes: Floats) -> Floats:
         loss, np.zeros(shapes.size), jac=True, method="L-BFGS-B",
         options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 10_000, "maxfun": 20_000, "maxcor": 20},
     )  # fmt: skip
-    if np.abs(found.jac).max() > 1e-4 * cases.count.sum():
+    if np.abs(found.jac).max() > 1e-4 * cases.copies.sum():
         raise ConvergenceError(f"item at position {item}: the likelihood was not maximised ({found.message})")
     worth = np.exp(found.x - found.x.max())
     return worth / worth.sum()

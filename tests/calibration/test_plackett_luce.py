@@ -19,9 +19,7 @@ def test_ranks_of_the_truth_are_uniform(shape: float, replications: int, seed: i
         patterns=[(1,), (2,), (1, 1), (2, 1), (1, 2), (1, 1, 1, 1)], seed=seed,
     )  # fmt: skip
     # Thinned beyond the autocorrelation, so that the draws are exchangeable with the truth.
-    tree = plackett_luce(
-        simulated.rankings, shape=shape, draws=kept, chains=chains, thin=30, tune=300, seed=seed + 100
-    )
+    tree = plackett_luce(simulated.rankings, shape=shape, draws=kept, chains=chains, thin=30, tune=300, seed=seed + 100)
     draws = tree["posterior"]["plausibility"].values.reshape(chains * kept, replications, n_labels)
     rank = (draws < simulated.plausibility.values).sum(axis=0)
     for label in range(n_labels):

@@ -170,7 +170,7 @@ def test_log_likelihood_is_concave_in_log_worths(seed: int) -> None:
 
 def test_a_label_that_always_wins_has_no_maximum_and_gets_the_mode() -> None:
     one_way = Rankings.from_blocks([[[["a"], ["b"]], [["a"], ["b"]]]], labels=["a", "b", "c", "d"], items=["q17"])
-    with pytest.warns(UserWarning, match=r"1 of 1 items have no maximum, such as 'q17'.*\['[ab]'\] \| \['[ab]'\]"):
+    with pytest.warns(UserWarning, match=r"1 of 1 items have no maximum, as 'q17'.*\['[ab]'\] \| \['[ab]'\]"):
         mode = plackett_luce_ml(one_way, shape=0.5)
     assert not mode["exists"].item()
     assert mode.values.sum() == pytest.approx(1.0)
