@@ -178,7 +178,7 @@ def write_result(tree: xr.DataTree, path: str | Path) -> None:
     zarr = _is_zarr(path)
     with atomic_path(path) as temporary:
         if zarr:
-            tree.to_zarr(temporary, mode="w", consolidated=True)
+            tree.to_zarr(temporary, mode="w", consolidated=False)
         else:
             tree.to_netcdf(temporary, engine="h5netcdf")
 
@@ -198,7 +198,8 @@ def read_result(path: str | Path) -> xr.DataTree:
     if not path.exists():
         raise FileNotFoundError(f"there is no file {str(path)!r}")
     try:
-        with xr.open_datatree(path, engine="zarr" if zarr else "h5netcdf") as tree:
+        options: dict[str, Any] = {"engine": "zarr", "consolidated": False} if zarr else {"engine": "h5netcdf"}
+        with xr.open_datatree(path, **options) as tree:
             return tree.load()
     except OSError as error:
         raise InputError(f"{str(path)!r} is not a result: {error}") from error
