@@ -69,9 +69,11 @@ def methods(labels: Labels) -> Iterator[tuple[str, xr.DataArray | xr.DataTree]]:
     yield "crowd-kit EM", crowd_kit(labels)
     yield "EM", dawid_skene(labels, engine="em")
     for variant in VARIANTS:
-        mixed = variant == "mixed_membership"
-        steps = {"tune": 1000, "thin": 4} if mixed else {"tune": 500, "thin": 2}
-        tree = dawid_skene(labels, variant=variant, draws=250, top_labels=1, confusion=False, seed=1, **steps)
+        steps = {"tune": 600, "thin": 2} if variant == "mixed_membership" else {"tune": 400, "thin": 1}
+        chains = 4 if labels.n_annotations < 30_000 else 2
+        tree = dawid_skene(
+            labels, variant=variant, draws=200, chains=chains, top_labels=1, confusion=False, seed=1, **steps
+        )
         yield variant, tree
         if variant in ("hierarchical", "mixed_membership"):
             yield f"pool of {variant} and votes", pool_with_votes(tree, labels, seed=1)
@@ -102,8 +104,9 @@ def rows_of(name: str, folder: Path) -> Iterator[dict]:
         if method in ("hierarchical", "mixed_membership"):
             gaps = calibrated_gaps(result, gold)
             row |= {"calibrated_gap": float(np.mean(np.abs(gaps))), "calibrated_bias": float(np.mean(gaps))}
-        if tree and "r_hat" in result["sample_stats"] if "sample_stats" in getattr(result, "children", ()) else False:
-            row["r_hat"] = float(result["sample_stats"]["r_hat"].max())
+        if method in VARIANTS:
+            r_hat = result["sample_stats"]["r_hat"]
+            row["r_hat"] = float(r_hat.max())
         if method == "mixed_membership":
             row["ambiguity"] = float(result["posterior"]["ambiguity"].mean())
         print(json.dumps(row), flush=True)

@@ -170,7 +170,8 @@ def dawid_skene(
     if engine == "nuts":
         from bayesagree.plausibility.dawid_skene_models import sample_dawid_skene
 
-        return sample_dawid_skene(labels, variant, prior, gold, size, seed, settings)
+        cells = _layout(labels, "all", np.full(labels.items.size, -1))
+        return sample_dawid_skene(labels, cells, variant, prior, gold, size, seed, settings)
     slow = variant == "mixed_membership"
     tune = (2000 if slow else 500) if tune is None else tune
     thin = (5 if slow else 1) if thin is None else positive_int(thin, "thin")
