@@ -73,9 +73,9 @@ def plot_swap_errors(
     ):
         place = {"case": case, "labels_per_item": per_item, "labels_per_annotator": per_annotator}
         panel = panels[row, column]
-        panel.boxplot(
-            [errors.sel(place | {"auc_method": m}).values for m in auc_methods], tick_labels=names, widths=0.6
-        )
+        boxes = [errors.sel(place | {"auc_method": method}).values for method in auc_methods]
+        panel.boxplot(boxes, widths=0.6, manage_ticks=False)
+        panel.set_xticks(range(1, len(names) + 1), names)
         panel.axhline(reference, color="0.4", linestyle="--", linewidth=1)
         panel.set_title(f"{per_item} labels an item, {per_annotator} an annotator", fontsize="small")
     figure.supylabel("swap error")

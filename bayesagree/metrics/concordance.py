@@ -168,6 +168,6 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
             place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
             raise InputError(f"{name} at {place} is {array[place]}, not finite; drop the item or give it a number")
     matrix = batch.reshape(-1, values.size)
-    blocks = item_blocks(len(matrix), 16)
+    blocks = item_blocks(len(matrix), 10)
     parts = list(map_blocks(lambda block: ScoreOrder.of(matrix[block]).graded(values), blocks))
     return np.concatenate(parts).reshape(batch.shape[:-1])
