@@ -41,6 +41,11 @@ class Patterns:
         """Number of ratings in each pattern, shape (pattern,)."""
         return np.asarray(self.counts.sum(axis=1)).ravel()
 
+    @property
+    def n_items(self) -> int:
+        """Number of items with a rating."""
+        return int(self.weight.sum())
+
 
 def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> Patterns:
     """Find the distinct patterns of ratings; `group` (one number per item) keeps items apart.
@@ -49,7 +54,8 @@ def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> Patter
     share their sum with probability below 1e-7.
     """
     codes, values = _codes(ratings)
-    rated, start = np.unique(ratings.item_index, return_index=True)
+    start = np.flatnonzero(np.diff(ratings.item_index, prepend=-1))
+    rated = ratings.item_index[start]
     words = np.random.Generator(np.random.PCG64(20170817)).integers(0, 2**64, values.size + 1, dtype=np.uint64)
     key = np.add.reduceat(words[codes], start)
     of_item = np.zeros(ratings.items.size, np.int64) if group is None else group

@@ -149,13 +149,14 @@ def _histograms(
 
     Of very many items the first are enough.
     """
-    rated, item = np.unique(ratings.item_index, return_inverse=True)
+    item = np.cumsum(np.diff(ratings.item_index, prepend=-1) != 0) - 1
     kept = item < MOST_ITEMS
     item = item[kept]
+    n_items = int(item[-1]) + 1
     a, b = beta_shapes(hyper[0], hyper[1])
     replicates = np.empty((precision.size, BINS))
     for k in range(precision.size):
-        mu = rng.beta(a[k], b[k], min(rated.size, MOST_ITEMS))
+        mu = rng.beta(a[k], b[k], n_items)
         replicates[k] = _histogram(_replicate(ratings, mu[item], precision[k], rng), item)
     return _histogram(_coarse(ratings, ratings.unit()[kept]), item), replicates
 

@@ -10,7 +10,7 @@ draws Phi from its exact marginal posterior; `common_agreement_model` is the sam
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -26,6 +26,9 @@ from bayesagree.agreement._patterns import Floats, Patterns, collapse
 from bayesagree.agreement._quadrature import PhiPosterior, phi_of, phi_posterior
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, plain, some
+
+if TYPE_CHECKING:
+    import pymc as pm
 
 type ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]
 
@@ -121,11 +124,16 @@ def common_agreement(
     draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
     settings = _settings(item_mean, truth_sd, likelihood)
     problem = prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
-    warn_of_limits(ratings, item_mean)
+    warn_of_limits(ratings, problem, item_mean)
     if engine == "nuts":
-        from bayesagree.agreement._nuts import sample
+        from bayesagree.agreement._nuts import sample_tree
 
-        return sample(ratings, problem, item_mean, truth_sd, likelihood, draws, chains, item_means, seed, settings)
+        model = common_agreement_model(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
+        return _with_claim(
+            sample_tree(
+                model, ratings, draws=draws, chains=chains, item_means=item_means, seed=seed, settings=settings
+            )
+        )
     if engine != "exact":
         raise InputError(f"engine={engine!r} is not 'exact' or 'nuts'")
     posterior = phi_posterior(problem.means)
@@ -137,7 +145,7 @@ def common_agreement(
     if hyper is not None:
         for name, value in zip(("mean_location", "mean_spread"), hyper):
             variables[name] = (("chain", "draw"), value.reshape(chains, draws))
-        warn_of_two_ends(ratings, y, hyper, rng)
+        warn_of_two_ends(ratings, problem, y, hyper, rng)
     if item_means:
         coords["item"] = ratings.items[problem.patterns.pattern_of_item >= 0]
         means = draw_item_means(problem.means, problem.patterns, y, hyper, rng)
@@ -146,6 +154,34 @@ def common_agreement(
     groups = {"posterior": variables} | _exact_groups(posterior, problem, coords)
     tree = result_tree(groups, coords, engine="exact", seed=seed, settings=settings)
     return _with_claim(tree)
+
+
+def common_agreement_model(
+    ratings: Ratings, *, item_mean: ItemMean = "hierarchical", truth_sd: float | None = None, likelihood: Kind = "binned"
+) -> "pm.Model":
+    """Build the common-agreement model in PyMC, to sample it, change a prior or join it with another model.
+
+    One row of `rating` is one observed rating (1-D, so that posterior predictive checks and LOO work); `phi`,
+    `precision`, `item_mean` (item, on the unit scale), with hierarchical means `mean_location` and `mean_spread`. The
+    options are those of `common_agreement`, which has the same posterior.
+
+    Raises
+    ------
+    InputError
+        As `common_agreement`.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[4, 4, 5], [1, 2, 1]], scale=(1, 5), step=1)
+    >>> [v.name for v in common_agreement_model(ratings).free_RVs]
+    ['phi', 'mean_location', 'mean_spread', 'item_mean']
+    """
+    from bayesagree.agreement._nuts import build_model
+
+    prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
+    truth, sd, group = known_truth(ratings, item_mean, truth_sd)
+    hierarchical = isinstance(item_mean, str) and item_mean == "hierarchical"
+    return build_model(ratings, truth, sd, group, hierarchical=hierarchical, kind=likelihood)
 
 
 def _exact_groups(posterior: PhiPosterior, problem: Problem, coords: dict[str, Any]) -> dict[str, Any]:
@@ -297,9 +333,9 @@ def phi_maximum_likelihood(like: Likelihood) -> float:
     return float(phi_of(np.exp(found.x)))
 
 
-def warn_of_limits(ratings: Ratings, item_mean: ItemMean) -> None:
+def warn_of_limits(ratings: Ratings, problem: Problem, item_mean: ItemMean) -> None:
     """Warn where the paper's own limits apply (sections 5.2 and 6.2)."""
-    rated = np.unique(ratings.item_index).size
+    rated = problem.patterns.n_items
     if rated == 1:
         warnings.warn("one item: Phi of a single item easily fits chance; see its interval", UserWarning, stacklevel=3)
     if ratings.n_levels == 2:
@@ -317,13 +353,12 @@ def warn_of_limits(ratings: Ratings, item_mean: ItemMean) -> None:
 
 
 def warn_of_two_ends(
-    ratings: Ratings, y: Floats, hyper: tuple[Floats, Floats], rng: np.random.Generator
+    ratings: Ratings, problem: Problem, y: Floats, hyper: tuple[Floats, Floats], rng: np.random.Generator
 ) -> None:
     """Warn where the histogram of item means is not one the hierarchical model produces."""
     from bayesagree.agreement.checks import ALARM, item_mean_p_value
 
-    rated = np.unique(ratings.item_index).size
-    if rated < 20 or ratings.n_levels == 2:
+    if problem.patterns.n_items < 20 or ratings.n_levels == 2:
         return
     chosen = rng.choice(y.size, min(200, y.size), replace=False)
     p_value = item_mean_p_value(ratings, np.exp(y[chosen]), (hyper[0][chosen], hyper[1][chosen]), rng)

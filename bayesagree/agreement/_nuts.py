@@ -1,0 +1,98 @@
+"""The common-agreement model in PyMC, and its NUTS draws in the form of the exact engine's."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayesagree._streams import Seed
+from bayesagree._tree import result_tree
+from bayesagree.agreement._likelihood import SMALLEST_BIN, Kind
+from bayesagree.agreement._patterns import Floats
+from bayesagree.annotations import Ratings
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+def build_model(ratings: Ratings, truth: Floats, sd: float, group: Any, *, hierarchical: bool, kind: Kind) -> "pm.Model":
+    """Build the model: one row of `rating` per observed rating, one `item_mean` per rated item."""
+    import pymc as pm
+
+    rated, item = np.unique(ratings.item_index, return_inverse=True)
+    coords = {"item": ratings.items[rated], "rating_row": np.arange(item.size)}
+    with pm.Model(coords=coords) as model:
+        phi = pm.Uniform("phi", -1, 1)
+        precision: Any = pm.Deterministic("precision", 2 * (1 - pm.math.log(1 - phi) / np.log(2)))
+        mu = _hierarchical_means() if hierarchical else _known_means(truth, sd, group[rated])
+        mean: Any = mu[pm.Data("item_of_row", item, dims="rating_row")]
+        _observe(ratings, item, mean * precision, (1 - mean) * precision, kind)
+    return model
+
+
+def _hierarchical_means() -> Any:
+    import pymc as pm
+
+    m, s = pm.Uniform("mean_location", 0, 1), pm.Uniform("mean_spread", 0, 1)
+    t: Any = s**-2 - 1
+    return pm.Beta("item_mean", m * t, (1 - m) * t, dims="item")
+
+
+def _known_means(truth: Floats, sd: float, group: Any) -> Any:
+    import pymc as pm
+
+    if not truth.size:
+        return pm.Uniform("item_mean", 0, 1, dims="item")
+    known = group > 0
+    centre, spread = np.full(group.size, 0.5), np.full(group.size, 1e4)
+    centre[known], spread[known] = truth[group[known] - 1], sd
+    return pm.TruncatedNormal("item_mean", centre, spread, lower=0, upper=1, dims="item")
+
+
+def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> None:
+    import pymc as pm
+
+    from bayesagree._binned_beta import BinnedBeta
+
+    unit = ratings.unit()
+    if kind == "squeezed":
+        n = np.bincount(item)[item]
+        pm.Beta("rating", alpha, beta, observed=(unit * (n - 1) + 0.5) / n, dims="rating_row")
+    elif ratings.step is not None:
+        n = ratings.n_levels or 1
+        BinnedBeta("rating", alpha, beta, np.linspace(0, 1, n + 1), observed=ratings.levels(), dims="rating_row")
+    elif kind == "density" or (unit.min() > 0 and unit.max() < 1):
+        pm.Beta("rating", alpha, beta, observed=unit, dims="rating_row")
+    else:
+        values, code = np.unique(unit, return_inverse=True)
+        gap = max(float(np.diff(values).min(initial=1.0)), SMALLEST_BIN)
+        ends = np.stack([np.maximum(values - gap / 2, 0), np.minimum(values + gap / 2, 1)])
+        edges = np.unique(np.append(ends, [0.0, 1.0]))
+        # Neighbours touch at an edge that rounding may have split: the bin starts at the nearest edge to its left end.
+        start = np.searchsorted(edges, ends[0][code], side="left")
+        BinnedBeta("rating", alpha, beta, edges, observed=start, dims="rating_row")
+
+
+def sample_tree(
+    model: "pm.Model", ratings: Ratings, *, draws: int, chains: int, item_means: bool, seed: Seed, settings: Mapping[str, Any]
+) -> xr.DataTree:
+    """Sample the model and return `phi` (and what else was asked for) with its summary."""
+    from bayesagree.agreement.common_agreement import shortest_interval
+    from bayesagree.plausibility._nuts import sample_nuts
+
+    posterior = sample_nuts(model, draws=draws, chains=chains, seed=seed)["posterior"].to_dataset()
+    phi = posterior["phi"].values
+    names = [name for name in ("mean_location", "mean_spread") if name in posterior]
+    variables: dict[str, Any] = {name: (("chain", "draw"), posterior[name].values) for name in ("phi", *names)}
+    coords: dict[str, Any] = {}
+    if item_means:
+        low, high = ratings.scale
+        coords["item"] = posterior["item"].values
+        variables["item_mean"] = (("chain", "draw", "item"), low + (high - low) * posterior["item_mean"].values)
+    lower, upper = shortest_interval(phi)
+    scalars = {
+        "mean": phi.mean(), "sd": phi.std(ddof=1), "lower": lower, "upper": upper, "prob_positive": (phi > 0).mean(),
+    }  # fmt: skip
+    groups = {"posterior": variables, "agreement": {k: ((), v) for k, v in scalars.items()}}
+    return result_tree(groups, coords, engine="nuts", seed=seed, settings=settings)
