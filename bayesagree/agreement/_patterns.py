@@ -54,14 +54,21 @@ def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> Patter
     share their sum with probability below 1e-7.
     """
     codes, values = _codes(ratings)
-    start = np.flatnonzero(np.diff(ratings.item_index, prepend=-1))
-    rated = ratings.item_index[start]
+    return collapse_codes(ratings.item_index, codes, values, ratings.items.size, group)
+
+
+def collapse_codes(
+    item: NDArray[Any], codes: NDArray[Any], values: Floats, n_items: int, group: NDArray[np.int64] | None = None
+) -> Patterns:
+    """Find the distinct patterns of coded annotations, sorted by item."""
+    start = np.flatnonzero(np.diff(item, prepend=-1))
+    rated = item[start]
     words = np.random.Generator(np.random.PCG64(20170817)).integers(0, 2**64, values.size + 1, dtype=np.uint64)
     key = np.add.reduceat(words[codes], start)
-    of_item = np.zeros(ratings.items.size, np.int64) if group is None else group
+    of_item = np.zeros(n_items, np.int64) if group is None else group
     key = key + words[-1] * of_item[rated].astype(np.uint64)
     _, first, inverse, weight = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    pattern_of_item = np.full(ratings.items.size, -1, np.int64)
+    pattern_of_item = np.full(n_items, -1, np.int64)
     pattern_of_item[rated] = inverse
     counts = _counts(codes, np.append(start, codes.size), first, values.size)
     return Patterns(values, counts, weight.astype(float), pattern_of_item, of_item[rated[first]])

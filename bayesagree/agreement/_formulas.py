@@ -1,0 +1,184 @@
+"""Chance-corrected agreement as functions of weighted items: one formula gives the estimate and every bootstrap replicate.
+
+C : counts of values in each distinct item pattern, shape (P, V).   n : ratings per pattern, (P,).
+W : weights of the patterns, shape (B, P): numbers of items for the estimate, Bayesian-bootstrap weights for replicates.
+A : agreement weights of pairs of values in [0, 1], (V, V), the identity for nominal data.
+"""
+
+import numpy as np
+
+from bayesagree.agreement._patterns import Floats
+
+CELLS = 4_000_000
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Divide; NaN where the denominator vanishes."""
+    zero = np.abs(denominator) < 1e-12
+    return np.where(zero, np.nan, numerator / np.where(zero, 1.0, denominator))
+
+
+def chance_corrected(observed: Floats, expected: Floats) -> Floats:
+    """Return (p_o - p_e) / (1 - p_e)."""
+    return ratio(observed - expected, 1 - expected)
+
+
+def observed_agreement(W: Floats, C: Floats, A: Floats) -> Floats:
+    """Return the weighted share of agreeing pairs, averaged over items with two or more ratings."""
+    n = C.sum(axis=1)
+    pairs = n >= 2
+    inside = np.sum(C * (C @ A - 1), axis=1)[pairs] / (n * (n - 1))[pairs]
+    return ratio(W[:, pairs] @ inside, W[:, pairs].sum(axis=1))
+
+
+def value_shares(W: Floats, C: Floats) -> Floats:
+    """Return the share of each value, every item counting once, shape (B, V)."""
+    share = C / C.sum(axis=1, keepdims=True)
+    return W @ share / W.sum(axis=1, keepdims=True)
+
+
+def fleiss(W: Floats, C: Floats, A: Floats) -> Floats:
+    """Return Fleiss' kappa (Scott's pi for two annotators), any number of ratings an item."""
+    share = value_shares(W, C)
+    return chance_corrected(observed_agreement(W, C, A), np.einsum("bc,ck,bk->b", share, A, share))
+
+
+def gwet(W: Floats, C: Floats, A: Floats) -> Floats:
+    """Return Gwet's AC1, or AC2 with agreement weights."""
+    share, q = value_shares(W, C), len(A)
+    expected = A.sum() / (q * (q - 1)) * np.sum(share * (1 - share), axis=1) if q > 1 else np.ones(len(W))
+    return chance_corrected(observed_agreement(W, C, A), expected)
+
+
+def brennan_prediger(W: Floats, C: Floats, A: Floats) -> Floats:
+    """Return Brennan and Prediger's coefficient (Bennett's S, Randolph's kappa)."""
+    return chance_corrected(observed_agreement(W, C, A), np.full(len(W), A.sum() / len(A) ** 2))
+
+
+def coincidences(W: Floats, C: Floats) -> Floats:
+    """Return Krippendorff's coincidence matrix: ordered pairs of values within items, shape (B, V, V)."""
+    n = C.sum(axis=1)
+    rows = np.flatnonzero(n >= 2)
+    v = C.shape[1]
+    total = np.zeros((len(W), v * v))
+    step = max(1, CELLS // (v * v))
+    for start in range(0, rows.size, step):
+        some = rows[start : start + step]
+        pairs = C[some][:, :, None] * C[some][:, None, :]
+        pairs[:, np.arange(v), np.arange(v)] -= C[some]
+        total += W[:, some] @ (pairs / (n[some] - 1)[:, None, None]).reshape(some.size, -1)
+    return total.reshape(len(W), v, v)
+
+
+def alpha(W: Floats, C: Floats, level: str, values: Floats) -> Floats:
+    """Return Krippendorff's alpha = 1 - D_o / D_e from the coincidence matrix."""
+    pairs = coincidences(W, C)
+    total = pairs.sum(axis=2)
+    n = total.sum(axis=1)
+    distance = squared_distances(level, values, total)
+    observed = np.sum(pairs * distance, axis=(1, 2))
+    expected = np.einsum("bc,bck,bk->b", total, np.broadcast_to(distance, pairs.shape), total)
+    return 1 - ratio(observed * (n - 1), expected)
+
+
+def squared_distances(level: str, values: Floats, total: Floats) -> Floats:
+    """Return squared distances of values at a level of measurement, shape (B or 1, V, V)."""
+    if level == "nominal":
+        return 1 - np.eye(values.size)[None]
+    if level == "ordinal":
+        rank = np.cumsum(total, axis=1) - total / 2
+        return (rank[:, :, None] - rank[:, None, :]) ** 2
+    difference = values[:, None] - values
+    if level == "interval":
+        return difference[None] ** 2
+    both = values[:, None] + values
+    return (np.divide(difference, both, out=np.zeros_like(both), where=both != 0) ** 2)[None]
+
+
+def interval_alpha(W: Floats, moments: Floats) -> Floats:
+    """Return interval alpha without any table of values.
+
+    1 - sum_u n_u s_u^2 / (N S^2) over items with two or more ratings; `moments` are n, sum x, sum x^2, shape (P, 3).
+    """
+    n, first, second = moments[moments[:, 0] >= 2].T
+    weight = W[:, moments[:, 0] >= 2]
+    within = weight @ ((n * second - first**2) / (n - 1))
+    N, total, square = weight @ n, weight @ first, weight @ second
+    return 1 - ratio(within * (N - 1), N * square - total**2)
+
+
+def cohen(W: Floats, pairs: Floats, A: Floats) -> Floats:
+    """Return Cohen's kappa of two annotators, from the distinct pairs of values, `pairs` of shape (P, 2)."""
+    v = len(A)
+    first, second = np.eye(v)[pairs[:, 0]], np.eye(v)[pairs[:, 1]]
+    total = W.sum(axis=1, keepdims=True)
+    observed = (W @ A[pairs[:, 0], pairs[:, 1]]) / total[:, 0]
+    return chance_corrected(observed, np.einsum("bc,ck,bk->b", W @ first / total, A, W @ second / total))
+
+
+def conger(W: Floats, C: Floats, A: Floats, by_annotator: Floats) -> Floats:
+    """Return Conger's kappa: every annotator has a distribution of values of his own.
+
+    `by_annotator` counts the weighted annotations, shape (B, annotator, V).
+    """
+    n = by_annotator.sum(axis=2, keepdims=True)
+    share = np.divide(by_annotator, n, out=np.zeros_like(by_annotator), where=n > 0)
+    r = share.shape[1]
+    total = share.sum(axis=1)
+    same = np.einsum("bgc,ck,bgk->b", share, A, share)
+    expected = (np.einsum("bc,ck,bk->b", total, A, total) - same) / (r * (r - 1))
+    return chance_corrected(observed_agreement(W, C, A), expected)
+
+
+def icc_one_way(W: Floats, moments: Floats) -> Floats:
+    """Return ICC(1): the share of the variance of a rating that lies between items, any number of ratings an item."""
+    n, first, second = moments.T
+    items, N = W.sum(axis=1), W @ n
+    total = W @ first
+    between = ratio(W @ (first**2 / n) - total**2 / N, items - 1)
+    within = ratio(W @ (second - first**2 / n), N - items)
+    size = ratio(N - (W @ n**2) / N, items - 1)
+    return ratio(between - within, between + (size - 1) * within)
+
+
+def icc_two_way(W: Floats, X: Floats, *, absolute: bool) -> Floats:
+    """Return ICC(A,1) (agreement) or ICC(C,1) (consistency) of a complete (item, annotator) matrix X."""
+    k = X.shape[1]
+    items = W.sum(axis=1)
+    columns = W @ X / items[:, None]
+    grand = columns.mean(axis=1)
+    rows = X.mean(axis=1)
+    between_rows = k * (W @ rows**2 - items * grand**2)
+    between_columns = items * np.sum((columns - grand[:, None]) ** 2, axis=1)
+    total = W @ np.sum(X**2, axis=1) - items * k * grand**2
+    row = ratio(between_rows, items - 1)
+    column = between_columns / (k - 1)
+    error = ratio(total - between_rows - between_columns, (items - 1) * (k - 1))
+    noise = k * (column - error) / items if absolute else 0.0
+    return ratio(row - error, row + (k - 1) * error + noise)
+
+
+def agreement_weights(kind: str, values: Floats) -> Floats:
+    """Return Gwet's agreement weights of pairs of values: 1 on the diagonal, 0 for the pair farthest apart."""
+    v = values.size
+    if kind == "identity" or v < 2:
+        return np.eye(v)
+    apart = np.abs(values[:, None] - values)
+    widest = apart.max()
+    if kind == "ordinal":
+        steps = np.abs(np.arange(v)[:, None] - np.arange(v)) + 1
+        return 1 - steps * (steps - 1) / (v * (v - 1))
+    if kind in ("linear", "quadratic", "radical"):
+        return 1 - (apart / widest) ** {"linear": 1, "quadratic": 2, "radical": 0.5}[kind]
+    both = values[:, None] + values
+    if kind == "ratio":
+        lowest, highest = values.min(), values.max()
+        relative = np.divide(apart, both, out=np.zeros_like(both), where=both != 0)
+        return 1 - relative**2 / ((highest - lowest) / (highest + lowest)) ** 2
+    if kind == "circular":
+        angle = np.sin(np.pi * apart / (widest + 1)) ** 2
+        return 1 - angle / angle.max()
+    lowest, highest = values.min(), values.max()
+    room = (both - 2 * lowest) * (2 * highest - both)
+    bipolar = np.divide(apart**2, room, out=np.zeros_like(both), where=room > 0)
+    return 1 - bipolar / bipolar.max()

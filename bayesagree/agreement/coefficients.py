@@ -1,0 +1,344 @@
+"""Every classic agreement coefficient with an interval, in one table from one call.
+
+Intervals are Bayesian-bootstrap intervals over items: each replicate weights the items by Dirichlet(1, ..., 1). All
+coefficients are functions of weighted item patterns (`_formulas`), so a replicate costs a matrix product.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesagree._streams import Seed, seed_sequence
+from bayesagree.agreement import _formulas as formula
+from bayesagree.agreement._patterns import Floats, Patterns, collapse_codes
+from bayesagree.agreement.common_agreement import common_agreement, shortest_interval
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.errors import InputError
+
+type Level = Literal["nominal", "ordinal", "interval", "ratio"]
+type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
+
+REPLICATES = 2000
+MOST_VALUES = 150
+"""With more distinct values than this only the coefficients without a table of pairs of values exist."""
+WEIGHTS_OF_LEVEL: dict[Level, Weights] = {
+    "nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio",
+}  # fmt: skip
+CELLS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Items:
+    """Annotations as the coefficients need them.
+
+    Attributes
+    ----------
+    item, annotator, code
+        One row per annotation: positions of item, annotator (-1: unknown) and value.
+    values
+        Distinct values in their order, shape (value,); positions where the labels are no numbers.
+    numeric
+        Whether the values are numbers.
+    n_annotators
+        Number of annotators, 0 if unknown.
+    patterns
+        Distinct items.
+    """
+
+    item: NDArray[Any]
+    annotator: NDArray[Any]
+    code: NDArray[Any]
+    values: Floats
+    numeric: bool
+    n_annotators: int
+    patterns: Patterns
+
+    def counts(self) -> Floats:
+        """Return the dense (pattern, value) counts."""
+        return self.patterns.counts.toarray()
+
+    def moments(self) -> Floats:
+        """Return n, sum x, sum x^2 of every pattern, x centred at the mean of the values, shape (pattern, 3)."""
+        centred = self.values - self.values.mean()
+        return self.patterns.counts @ np.stack([np.ones_like(centred), centred, centred**2], axis=1)
+
+
+class Row(NamedTuple):
+    """One coefficient: its estimate, bootstrap replicates, and why it may not exist."""
+
+    estimate: float
+    replicates: Floats
+    note: str
+
+
+def agreement_table(
+    annotations: Labels | Ratings,
+    *,
+    level: Level = "nominal",
+    weights: Weights | None = None,
+    ci_prob: float = 0.95,
+    seed: Seed = None,
+) -> pd.DataFrame:
+    """Compute every agreement coefficient that the annotations allow, each with an interval.
+
+    Parameters
+    ----------
+    annotations
+        Labels or ratings with any missing pattern; counts (`Labels.from_counts`) have no annotators, so that Cohen,
+        Conger and the two-way ICC do not exist.
+    level
+        Level of measurement. It chooses the agreement weights of the kappas and of AC2: identity, ordinal, quadratic,
+        ratio.
+    weights
+        Other agreement weights (Gwet): linear, radical, circular, bipolar ...
+    ci_prob
+        Probability of the intervals.
+    seed
+        Seed or generator of the bootstrap.
+
+    Returns
+    -------
+    DataFrame
+        One row per coefficient: coefficient, estimate, lower, upper, ci_kind (``"bootstrap hdi"``: shortest interval of
+        2000 Bayesian-bootstrap replicates over items; ``"hdi"``: posterior of Phi), ci_prob, n_items, n_annotators,
+        n_annotations, note. A coefficient that does not exist is NaN and its note says why.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[0, 0, 0, 0, 1], [1, 1, 1, 1, 0]], scale=(0, 1), step=1)
+    >>> table = agreement_table(ratings, seed=1).set_index("coefficient")
+    >>> round(float(table.loc["alpha_nominal", "estimate"]), 2)
+    0.28
+
+    References
+    ----------
+    Krippendorff, Content Analysis (2004), chapter 11. Gwet, Handbook of Inter-Rater Reliability (2014), chapters 2-4.
+    McGraw and Wong (1996) for the ICC. Rubin (1981) for the Bayesian bootstrap.
+    """
+    if level not in WEIGHTS_OF_LEVEL:
+        raise InputError(f"level={level!r} is not one of {', '.join(map(repr, WEIGHTS_OF_LEVEL))}")
+    if not 0 < ci_prob < 1:
+        raise InputError(f"ci_prob={ci_prob!r} must lie between 0 and 1")
+    items = _items(annotations)
+    rng = np.random.default_rng(seed_sequence(seed))
+    kind = weights or WEIGHTS_OF_LEVEL[level]
+    rows = {name: _with_interval(row, ci_prob) for name, row in _rows(items, kind, rng)}
+    rows["phi"] = _phi_row(annotations, ci_prob, rng)
+    size = {
+        "ci_prob": ci_prob, "n_items": items.patterns.n_items, "n_annotators": items.n_annotators or pd.NA,
+        "n_annotations": items.code.size,
+    }  # fmt: skip
+    table = pd.DataFrame([{"coefficient": name} | row | size for name, row in rows.items()])
+    order = [
+        "coefficient", "estimate", "lower", "upper", "ci_kind", "ci_prob", "n_items", "n_annotators", "n_annotations",
+        "note",
+    ]  # fmt: skip
+    return table[order]
+
+
+def krippendorff_alpha(annotations: Labels | Ratings, *, level: Level = "nominal") -> float:
+    """Return Krippendorff's alpha alone, NaN where it does not exist.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[0, 0, 0, 0, 1], [0, 0, 0, 0, 1]], scale=(0, 1), step=1)
+    >>> krippendorff_alpha(ratings)
+    -0.125
+    """
+    items = _items(annotations)
+    weight = items.patterns.weight[None]
+    if level == "interval":
+        return float(formula.interval_alpha(weight, items.moments())[0])
+    return float(formula.alpha(weight, items.counts(), level, items.values)[0])
+
+
+def _items(annotations: Labels | Ratings) -> Items:
+    if isinstance(annotations, Ratings):
+        values, code = np.unique(annotations.rating, return_inverse=True)
+        if annotations.n_levels is not None and annotations.n_levels <= MOST_VALUES:
+            low, step = annotations.scale[0], annotations.step or 1.0
+            values, code = low + step * np.arange(annotations.n_levels), annotations.levels()
+        item, annotator, numeric = annotations.item_index, annotations.annotator_index, True
+    else:
+        numeric = annotations.labels.dtype.kind in "if"
+        values = annotations.labels.astype(float) if numeric else np.arange(annotations.labels.size, dtype=float)
+        each = annotations.count
+        item, annotator, code = (
+            np.repeat(v, each) for v in (annotations.item_index, annotations.annotator_index, annotations.label_index)
+        )
+    patterns = collapse_codes(item, code, values, annotations.items.size)
+    known = np.unique(annotator[annotator >= 0]).size
+    return Items(item, annotator, code, values, numeric, known, patterns)
+
+
+def _rows(items: Items, kind: Weights, rng: np.random.Generator) -> Iterator[tuple[str, Row]]:
+    weight = items.patterns.weight
+    replicates = _bootstrap(weight, rng)
+
+    def row(compute: Callable[[Floats], Floats], missing: str = "") -> Row:
+        if missing:
+            return Row(np.nan, np.empty(0), missing)
+        estimate = float(compute(weight[None])[0])
+        if np.isnan(estimate):
+            return Row(np.nan, np.empty(0), _why_undefined(items))
+        step = max(1, CELLS // max(items.values.size**2 if items.values.size <= MOST_VALUES else 1, weight.size))
+        parts = [compute(replicates[k : k + step]) for k in range(0, len(replicates), step)]
+        return Row(estimate, np.concatenate(parts), "")
+
+    many = _too_many(items)
+    C, A = (np.empty((0, 0)), np.empty((0, 0))) if many else (items.counts(), formula.agreement_weights(kind, items.values))
+    yield "percent_agreement", row(lambda W: formula.observed_agreement(W, C, np.eye(len(A))), many)
+    yield from _annotator_rows(items, C, A, many, rng)
+    yield "fleiss_kappa", row(lambda W: formula.fleiss(W, C, A), many)
+    for name in ("nominal", "ordinal"):
+        yield f"alpha_{name}", row(lambda W, name=name: formula.alpha(W, C, name, items.values), many)
+    words = "" if items.numeric else "the labels are not numbers"
+    yield "alpha_interval", row(lambda W: formula.interval_alpha(W, items.moments()), words)
+    below = "ratio distances need values of at least 0" if items.numeric and items.values.min() < 0 else ""
+    yield "alpha_ratio", row(lambda W: formula.alpha(W, C, "ratio", items.values), words or many or below)
+    gwet = "gwet_ac1" if kind == "identity" else "gwet_ac2"
+    yield gwet, row(lambda W: formula.gwet(W, C, A), many)
+    yield "brennan_prediger", row(lambda W: formula.brennan_prediger(W, C, A), many)
+    yield "icc_one_way", row(lambda W: formula.icc_one_way(W, items.moments()), words)
+    yield from _two_way_rows(items, words, rng)
+
+
+def _annotator_rows(
+    items: Items, C: Floats, A: Floats, many: str, rng: np.random.Generator
+) -> Iterator[tuple[str, Row]]:
+    """Yield the coefficients that need to know who annotated what: Cohen, Scott, Conger."""
+    two = many or ("" if items.n_annotators == 2 else "needs exactly two known annotators")
+    repeats = items.n_annotators > 0 and _repeated(items)
+    two = two or ("an annotator annotated an item more than once" if repeats else "")
+    if two:
+        for name in ("cohen_kappa", "scott_pi"):
+            yield name, Row(np.nan, np.empty(0), two)
+    else:
+        pairs, weight = _pairs(items)
+        counts = np.eye(len(A))[pairs].sum(axis=1)
+        for name, compute in (
+            ("cohen_kappa", lambda W: formula.cohen(W, pairs, A)),
+            ("scott_pi", lambda W: formula.fleiss(W, counts, A)),
+        ):
+            yield name, _bootstrapped(compute, weight, rng) if weight.size else Row(np.nan, np.empty(0), "no item has both")
+    missing = many or ("" if items.n_annotators >= 2 else "needs two or more known annotators")
+    yield "conger_kappa", Row(np.nan, np.empty(0), missing) if missing else _conger_row(items, C, A, rng)
+
+
+def _conger_row(items: Items, C: Floats, A: Floats, rng: np.random.Generator) -> Row:
+    """Bootstrap the items one by one, a few replicates at a time: Conger's kappa sees who annotated what."""
+    from scipy.sparse import csr_array
+
+    _, item = np.unique(items.item, return_inverse=True)
+    _, annotator = np.unique(items.annotator, return_inverse=True)
+    n_items, v = int(item[-1]) + 1, len(A)
+    column = annotator * v + items.code
+    shape = (int(annotator.max() + 1) * v, n_items)
+    table = csr_array((np.ones(item.size), (column, item)), shape=shape)
+    pattern = items.patterns.pattern_of_item[items.patterns.pattern_of_item >= 0]
+    member = csr_array((np.ones(n_items), (pattern, np.arange(n_items))), shape=(len(C), n_items))
+
+    def compute(weight: Floats) -> Floats:
+        by_annotator = (table @ weight.T).T.reshape(len(weight), -1, v)
+        return formula.conger((member @ weight.T).T, C, A, by_annotator)
+
+    estimate = float(compute(np.ones((1, n_items)))[0])
+    if np.isnan(estimate):
+        return Row(np.nan, np.empty(0), _why_undefined(items))
+    step = max(1, CELLS // max(n_items, shape[0]))
+    parts = []
+    for start in range(0, REPLICATES, step):
+        weight = rng.standard_exponential((min(step, REPLICATES - start), n_items))
+        parts.append(compute(weight * (n_items / weight.sum(axis=1, keepdims=True))))
+    return Row(estimate, np.concatenate(parts), "")
+
+
+def _two_way_rows(items: Items, words: str, rng: np.random.Generator) -> Iterator[tuple[str, Row]]:
+    matrix = None if words or items.n_annotators < 2 else _complete_matrix(items)
+    note = words or "needs every item annotated once by every one of the known annotators"
+    for name, absolute in (("icc_agreement", True), ("icc_consistency", False)):
+        if matrix is None or len(matrix) < 2:
+            yield name, Row(np.nan, np.empty(0), note if matrix is None else "needs two or more items")
+        else:
+            yield name, _bootstrapped(
+                lambda W, absolute=absolute: formula.icc_two_way(W, matrix, absolute=absolute), np.ones(len(matrix)), rng
+            )
+
+
+def _bootstrapped(compute: Callable[[Floats], Floats], weight: Floats, rng: np.random.Generator) -> Row:
+    estimate = float(compute(weight[None])[0])
+    if np.isnan(estimate):
+        return Row(np.nan, np.empty(0), "expected agreement is complete: only one value was used")
+    return Row(estimate, compute(_bootstrap(weight, rng)), "")
+
+
+def _bootstrap(weight: Floats, rng: np.random.Generator) -> Floats:
+    """Draw Bayesian-bootstrap weights of the patterns, shape (replicate, pattern); each row sums to the items."""
+    drawn = rng.standard_gamma(np.broadcast_to(weight, (REPLICATES, weight.size)))
+    return drawn * (weight.sum() / drawn.sum(axis=1, keepdims=True))
+
+
+def _with_interval(row: Row, ci_prob: float) -> dict[str, Any]:
+    defined = row.replicates[~np.isnan(row.replicates)]
+    lower, upper = shortest_interval(defined, ci_prob) if defined.size else (np.nan, np.nan)
+    lost = row.replicates.size - defined.size
+    note = f"{lost} of {row.replicates.size} replicates undefined" if lost else row.note
+    return {"estimate": row.estimate, "lower": lower, "upper": upper, "ci_kind": "bootstrap hdi", "note": note}
+
+
+def _phi_row(annotations: Labels | Ratings, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:
+    if not isinstance(annotations, Ratings):
+        nothing = {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "hdi"}
+        return nothing | {"note": "needs ratings on a bounded scale (Ratings)"}
+    if annotations.has_repeats:
+        nothing = {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "hdi"}
+        return nothing | {"note": "an annotator annotated an item more than once"}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tree = common_agreement(annotations, draws=2500, seed=rng)
+    found = tree["agreement"]
+    lower, upper = float(found["lower"]), float(found["upper"])
+    if ci_prob != 0.95:
+        lower, upper = shortest_interval(tree["posterior"]["phi"].values, ci_prob)
+    note = "; ".join(str(w.message) for w in caught)
+    return {"estimate": float(found["mean"]), "lower": lower, "upper": upper, "ci_kind": "hdi", "note": note}
+
+
+def _why_undefined(items: Items) -> str:
+    if not (items.patterns.size >= 2).any():
+        return "no item has two annotations"
+    if np.unique(items.code).size == 1:
+        return "only one value was used: there is no disagreement to expect"
+    return "expected disagreement is 0"
+
+
+def _too_many(items: Items) -> str:
+    n = items.values.size
+    return f"{n} distinct values: too many for a table of pairs" if n > MOST_VALUES else ""
+
+
+def _repeated(items: Items) -> bool:
+    same = (items.item[1:] == items.item[:-1]) & (items.annotator[1:] == items.annotator[:-1])
+    return bool(same.any())
+
+
+def _pairs(items: Items) -> tuple[NDArray[np.int64], Floats]:
+    """Return the distinct pairs of values of two annotators on items that both annotated, and their numbers."""
+    both = np.flatnonzero(items.item[1:] == items.item[:-1])
+    pairs, weight = np.unique(
+        np.stack([items.code[both], items.code[both + 1]], axis=1).astype(np.int64), axis=0, return_counts=True
+    )
+    return pairs, weight.astype(float)
+
+
+def _complete_matrix(items: Items) -> Floats | None:
+    """Return the (item, annotator) matrix of values if every cell is filled exactly once."""
+    n_items = items.patterns.n_items
+    if items.code.size != n_items * items.n_annotators or _repeated(items):
+        return None
+    return (items.values[items.code] - items.values.mean()).reshape(n_items, items.n_annotators)
