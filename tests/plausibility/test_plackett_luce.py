@@ -1,7 +1,9 @@
 """The Gibbs sampler of the Plackett-Luce posterior against brute-force integration, extremes and invariances."""
 
 import itertools
+import json
 import warnings
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -262,3 +264,11 @@ def test_input_that_breaks_a_rule() -> None:
             plackett_luce(rankings, **options)
     with pytest.raises(SizeError, match="top_labels=L"):
         plackett_luce(rankings, max_bytes=1000)
+
+
+def test_posterior_equals_the_reference_model() -> None:
+    reference = json.loads((Path(__file__).parents[2] / "models" / "plackett_luce.json").read_text())
+    data, exact = reference["data"], reference["posterior"]
+    draws = sample(data["rankings"], data["labels"], shape=data["shape"], draws=10_000, seed=4)
+    expected = Moments(*(np.array(exact[name]) for name in ("mean", "covariance", "probability_top")))
+    assert worst_deviation(draws, expected) < 4
