@@ -5,7 +5,7 @@ that of its most certain label. It is 1 where the annotations settle the item an
 whatever the model under test says. Distinguish it from the entropy of the plausibilities, which stays large on an item
 that is truly ambiguous, however many annotators look at it.
 
-Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 3 (annotation certainty), appendix D
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.3 (annotation certainty), appendix D
 (annotator agreement).
 """
 
@@ -48,7 +48,7 @@ def label_certainty(tree: xr.DataTree, *, threshold: float | None = None, exact:
 
     References
     ----------
-    Stutz et al., section 3: certainty of label y = E[1{argmax lambda = y}].
+    Stutz et al., section 2.3: certainty of label y = E[1{argmax lambda = y}].
 
     Examples
     --------
@@ -92,7 +92,7 @@ def annotation_certainty(
 
     References
     ----------
-    Stutz et al., section 3: max over sets Y of E[1{Y_k(lambda) = Y}], over the sets seen in the draws.
+    Stutz et al., section 2.3: max over sets Y of E[1{Y_k(lambda) = Y}], over the sets seen in the draws.
     """
     if k == 1:
         certainty = label_certainty(tree, threshold=threshold, exact=exact)

@@ -4,7 +4,7 @@ Items go in blocks through sampler and metrics, so memory does not grow with dra
 metrics of a reliability are scored on the *same* draws, so that `compare` can say with what probability A is better
 than B.
 
-Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 3.
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.4.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,30 +20,35 @@ from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.errors import InputError, some
 from bayesagree.metrics.uncertainty_adjusted import Metric, Scorer
 from bayesagree.plausibility._blocks import DrawBlock
+from bayesagree.plausibility.dawid_skene import dawid_skene, dawid_skene_blocks
 from bayesagree.plausibility.dirichlet import dirichlet, dirichlet_blocks
 from bayesagree.plausibility.normal_inverse_gamma import (
     THRESHOLD_LABELS,
     normal_inverse_gamma,
     normal_inverse_gamma_blocks,
 )
+from bayesagree.plausibility.plackett_luce import plackett_luce, plackett_luce_blocks
 from bayesagree.plausibility.prirn import prirn, prirn_blocks
 from bayesagree.predictions import Predictions
 
-type Blocks = Callable[..., Iterator[DrawBlock]]
 
-PLAUSIBILITIES: dict[str, tuple[type, Blocks]] = {
-    "dirichlet": (Labels, dirichlet_blocks),
-    "prirn": (Rankings, prirn_blocks),
-    "normal_inverse_gamma": (Ratings, normal_inverse_gamma_blocks),
-}
-"""Name of each plausibility, the annotations it takes and how it streams its draws."""
+class Plausibility(NamedTuple):
+    """One posterior of the truth: the annotations it takes, how it streams draws and how it keeps them."""
 
-POSTERIORS: dict[str, Callable[..., xr.DataTree]] = {
-    "dirichlet": dirichlet,
-    "prirn": prirn,
-    "normal_inverse_gamma": normal_inverse_gamma,
+    annotations: type
+    blocks: Callable[..., Iterator[DrawBlock]]
+    posterior: Callable[..., xr.DataTree]
+    has_reliability: bool = True
+
+
+PLAUSIBILITIES = {
+    "dirichlet": Plausibility(Labels, dirichlet_blocks, dirichlet),
+    "dawid_skene": Plausibility(Labels, dawid_skene_blocks, dawid_skene, has_reliability=False),
+    "prirn": Plausibility(Rankings, prirn_blocks, prirn),
+    "plackett_luce": Plausibility(Rankings, plackett_luce_blocks, plackett_luce),
+    "normal_inverse_gamma": Plausibility(Ratings, normal_inverse_gamma_blocks, normal_inverse_gamma),
 }
-"""Name of each plausibility and the function that keeps its draws."""
+"""Every posterior of the truth by name; the first that fits a kind of annotations is its default."""
 
 
 def evaluate(
@@ -115,21 +120,22 @@ def evaluate(
     asked = [Metric.named(name) for name in metrics]
     if not asked:
         raise InputError("there is no metric to compute")
-    blocks, labels = _sampler(annotations, plausibility)
+    chosen = plausibility_for(annotations, plausibility)
+    labels = THRESHOLD_LABELS if isinstance(annotations, Ratings) else annotations.labels
     scorer = Scorer(predictions.aligned(annotations.items, labels), asked)
-    levels = np.atleast_1d(np.asarray(reliability, dtype=np.float64))
+    levels = _levels(reliability, chosen, plausibility)
+    trust = [{"reliability": _whole(r)} if chosen.has_reliability else {} for r in levels]
+    sampling = {"draws": draws, "chains": chains, "seed": seed, **options}
     runs = [
         _score_items(
-            blocks(
-                annotations, depth=scorer.depth, reliability=_whole(r), draws=draws, chains=chains, seed=seed, **options
-            ),
+            chosen.blocks(annotations, depth=scorer.depth, **one, **sampling),
             scorer,
             n_items=annotations.items.size,
             n_samples=n_samples,
             weights_seed=_weights_seed(seed) if items == "bootstrap" else None,
             progress=progress,
         )
-        for r in _refuse_repeats(levels)
+        for one in trust
     ]
     dims = ("chain", "draw", "reliability", "model")
     scores = np.stack([run.score for run in runs], axis=1)
@@ -159,28 +165,36 @@ class _Run(NamedTuple):
     variance: NDArray[np.float64]
 
 
-def _sampler(annotations: Annotations, plausibility: str) -> tuple[Blocks, NDArray[Any]]:
-    if plausibility not in PLAUSIBILITIES:
-        raise InputError(f"plausibility={plausibility!r} is not one of {some(PLAUSIBILITIES, 20)}")
-    kind, blocks = PLAUSIBILITIES[plausibility]
-    if not isinstance(annotations, kind):
-        fitting = [name for name, (k, _) in PLAUSIBILITIES.items() if isinstance(annotations, k)]
+def plausibility_for(annotations: Annotations, name: str) -> Plausibility:
+    """Return the named plausibility, if it is one for annotations of this kind."""
+    if name not in PLAUSIBILITIES:
+        raise InputError(f"plausibility={name!r} is not one of {some(PLAUSIBILITIES, 20)}")
+    chosen = PLAUSIBILITIES[name]
+    if not isinstance(annotations, chosen.annotations):
         raise InputError(
-            f"plausibility={plausibility!r} is for {kind.__name__}, and these are {type(annotations).__name__}; "
-            f"use {' or '.join(map(repr, fitting))}"
+            f"plausibility={name!r} is for {chosen.annotations.__name__}, and these are {type(annotations).__name__}; "
+            f"use {' or '.join(map(repr, fitting_plausibilities(annotations)))}"
         )
-    return blocks, THRESHOLD_LABELS if isinstance(annotations, Ratings) else annotations.labels
+    return chosen
+
+
+def fitting_plausibilities(annotations: Annotations) -> list[str]:
+    """List the plausibilities for annotations of this kind, the default first."""
+    return [name for name, p in PLAUSIBILITIES.items() if isinstance(annotations, p.annotations)]
+
+
+def _levels(reliability: float | Sequence[float], chosen: Plausibility, name: str) -> NDArray[np.float64]:
+    levels = np.atleast_1d(np.asarray(reliability, dtype=np.float64))
+    if np.unique(levels).size != levels.size:
+        raise InputError(f"reliability {levels.tolist()} lists a value twice")
+    if not chosen.has_reliability and levels.tolist() != [1.0]:
+        raise InputError(f"plausibility={name!r} learns the reliability of each annotator; leave reliability at 1")
+    return levels
 
 
 def _whole(value: float) -> float | int:
     """Give whole reliabilities as integers: Plackett-Luce repeats rankings a whole number of times."""
     return int(value) if float(value).is_integer() else float(value)
-
-
-def _refuse_repeats(levels: NDArray[np.float64]) -> NDArray[np.float64]:
-    if np.unique(levels).size != levels.size:
-        raise InputError(f"reliability {levels.tolist()} lists a value twice")
-    return levels
 
 
 def _weights_seed(seed: Seed) -> np.random.SeedSequence:

@@ -3,7 +3,7 @@
 Story.  Every item i has plausibilities lambda_i over K labels. Each annotator of the item draws a label from them.
 Prior.  lambda_i ~ Dirichlet(a0, ..., a0).
 Data.   Single labels: n_ik = number of annotators of item i who chose label k.
-Paper.  Stutz et al., "Evaluating AI systems under uncertain ground truth", section 3.
+Paper.  Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.1.
 Exact.  The posterior is Dirichlet(a0 + n_i), so means and covariances are rational, and the probability that a label is
         the most plausible one is a finite sum for three labels with whole shapes: Pr(X_k > X_j, X_l) over gammas.
 Wrong   when annotators copy each other, differ in skill, or an item is ambiguous in a way that more of the same
@@ -62,7 +62,7 @@ def main() -> None:
         __file__,
         data={"counts": counts, "prior": PRIOR, "reliability": 1},
         posterior=exact(counts),
-        source="Stutz et al., section 3; closed form in rational numbers",
+        source="Stutz et al., section 2.1; closed form in rational numbers",
     )
 
 

@@ -3,7 +3,7 @@
 Story.  Every item i has a mean rating m_i and a variance v_i; each of its annotators gives Normal(m_i, v_i).
 Prior.  v_i ~ InverseGamma(a0, b0), m_i | v_i ~ Normal(m0, v_i / k0).
 Data.   Ratings on a bounded scale.
-Paper.  Stutz et al., "Evaluating AI systems under uncertain ground truth", section 3.
+Paper.  Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.2.
 Exact.  Here by brute force: the two-dimensional posterior of each item on a fine grid of (m, log v). Conjugacy only
         says where the grid has to lie.
 Wrong   when ratings pile up at the ends of the scale or in two camps: a normal distribution has neither ends nor camps.
@@ -56,7 +56,7 @@ def main() -> None:
         __file__,
         data={"ratings": ratings, "prior": PRIOR, "reliability": RELIABILITY, "threshold": THRESHOLD},
         posterior=exact(ratings),
-        source="Stutz et al., section 3; two-dimensional integration",
+        source="Stutz et al., section 2.2; two-dimensional integration",
     )
 
 

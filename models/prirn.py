@@ -5,7 +5,7 @@ Story.  An annotator gives blocks B_1 > B_2 > ... of tied labels; label k of blo
 Prior.  a0 for every label, 0.01 in the authors' code. There is no likelihood: PrIRN is a distribution put on the truth,
         not a model of how annotators rank.
 Data.   Partial rankings with ties.
-Paper.  Stutz et al., "Evaluating AI systems under uncertain ground truth", sections 3 and 4.
+Paper.  Stutz et al., "Evaluating AI systems under uncertain ground truth", appendix B.2 and B.3.
 Exact.  Means and variances of the Dirichlet distribution, in rational numbers.
 Wrong   when the number of annotators should matter: IRN is normalised, so ten annotators are as sure as one.
 """
@@ -49,7 +49,7 @@ def main() -> None:
         __file__,
         data={"cases": cases, "n_labels": N_LABELS, "reliability": RELIABILITY, "prior": float(PRIOR)},
         posterior=exact(cases),
-        source="Stutz et al., sections 3 and 4; Dirichlet moments in rational numbers",
+        source="Stutz et al., appendix B.2 and B.3; Dirichlet moments in rational numbers",
     )
 
 

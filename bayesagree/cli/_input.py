@@ -86,8 +86,3 @@ def numbers(text: str, option: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise InputError(f"{option} {text!r} is not a list of numbers such as 0.1,1,10") from None
-
-
-def default_plausibility(annotations: "Annotations") -> str:
-    """Return the plausibility that fits the kind of annotations."""
-    return {"Labels": "dirichlet", "Rankings": "prirn", "Ratings": "normal_inverse_gamma"}[type(annotations).__name__]

@@ -50,6 +50,7 @@ def evaluate(
     Example: bayesagree evaluate annotations.csv predictions.csv --item task --annotator worker --reliability 0.1,1,10
     """
     from bayesagree.evaluate import evaluate as run
+    from bayesagree.evaluate import fitting_plausibilities
     from bayesagree.io import write_result
 
     columns = {"item": item, "annotator": annotator, "label": label, "rating": rating, "rank": rank}
@@ -57,7 +58,7 @@ def evaluate(
         annotations, data, columns=columns, scale=scale, step=step, labels=labels, duplicates=duplicates
     )
     models = _predictions(truth, models, predictions, simulated_models, item, label, seed)
-    chosen = plausibility or _input.default_plausibility(truth)
+    chosen = plausibility or fitting_plausibilities(truth)[0]
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     levels = _input.numbers(reliability, "--reliability")
     if items not in ("fixed", "bootstrap"):

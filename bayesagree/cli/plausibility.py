@@ -122,9 +122,11 @@ def certainty(
 
 def posterior(truth: "Annotations", name: str | None, *, reliability: float, **options: Any) -> "xr.DataTree":
     """Draw the named plausibility, or the one that fits the annotations."""
-    from bayesagree.evaluate import POSTERIORS
+    from bayesagree.evaluate import fitting_plausibilities, plausibility_for
 
-    chosen = name or _input.default_plausibility(truth)
-    if chosen not in POSTERIORS:
-        raise InputError(f"--plausibility {chosen!r} is not one of {', '.join(POSTERIORS)}")
-    return POSTERIORS[chosen](truth, reliability=reliability, **options)
+    chosen = plausibility_for(truth, name or fitting_plausibilities(truth)[0])
+    if chosen.has_reliability:
+        options["reliability"] = int(reliability) if reliability.is_integer() else reliability
+    elif reliability != 1:
+        raise InputError("dawid_skene learns the reliability of each annotator; leave --reliability at 1")
+    return chosen.posterior(truth, **options)

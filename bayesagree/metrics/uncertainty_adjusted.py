@@ -16,7 +16,7 @@ spearman_footrule      1 - displacement between Y_k and C_k as lists / its large
 A point estimate (`irn`, `majority_vote`, any DataArray with dims item and label) in place of a posterior gives the
 ordinary metric as a single draw. Ties in a model's scores stand in label order.
 
-Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 3 and appendix B; top-k lists:
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.4; top-k lists:
 Fagin, Kumar and Sivakumar, "Comparing top k lists" (2003), with penalty 1/2 and location k + 1.
 """
 
@@ -141,7 +141,7 @@ def top_k_accuracy(
 
     References
     ----------
-    Stutz et al., section 3, uncertainty-adjusted top-k accuracy.
+    Stutz et al., section 2.4, uncertainty-adjusted top-k accuracy.
 
     Examples
     --------

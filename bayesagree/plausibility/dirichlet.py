@@ -9,7 +9,7 @@ The posterior is known in closed form, so draws are exact and independent; nothi
 convergence. gamma = 1 trusts an annotator as one observation of lambda_i, larger values trust him more; with
 gamma = 0 the annotations say nothing.
 
-Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 3 (aggregation of single labels).
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.1 (single labels).
 """
 
 from collections.abc import Iterator, Sequence
@@ -83,7 +83,7 @@ def dirichlet(
 
     References
     ----------
-    Stutz et al., section 3, aggregation of single labels.
+    Stutz et al., section 2.1.
 
     Examples
     --------

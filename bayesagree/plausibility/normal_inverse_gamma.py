@@ -8,7 +8,7 @@ observations:
 The posterior is of the same family, so draws are exact and independent. A threshold turns it into two labels: is the
 mean below or not?
 
-Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 3 (aggregation of real-valued
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.2 (statistical model; real-valued
 annotations).
 """
 
@@ -98,7 +98,7 @@ def normal_inverse_gamma(
 
     References
     ----------
-    Stutz et al., section 3; the update is the conjugate one with the likelihood raised to the power gamma.
+    Stutz et al., section 2.2; the update is the conjugate one with the likelihood raised to the power gamma.
 
     Examples
     --------

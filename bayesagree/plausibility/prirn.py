@@ -9,7 +9,7 @@ IRN is normalised, so the reliability gamma alone sets the concentration: one an
 Dirichlet posterior of single labels does not behave so: there every annotator adds gamma.) PrIRN has no sampling model
 of the annotations, hence no posterior predictive check.
 
-Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", sections 3 and 4 (IRN, PrIRN).
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appendix B.2 (IRN) and B.3 (PrIRN).
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
 
     References
     ----------
-    Stutz et al., section 3, inverse rank normalisation.
+    Stutz et al., appendix B.2.
 
     Examples
     --------
