@@ -94,17 +94,19 @@ def _log_chance(labels: Labels, variant: str, prior: CrowdPrior) -> Any:
 
     annotator, n_labels = labels.annotator_index, labels.labels.size
     if variant in ("full", "hierarchical"):
-        return pt.log(_confusion(labels, variant, prior))[annotator, :, labels.label_index]
+        log_confusion: Any = pt.log(_confusion(labels, variant, prior))
+        return log_confusion[annotator, :, labels.label_index]
     if variant == "item_difficulty":
         ability: Any = pm.Normal("ability", prior.ability, prior.ability_sd, dims="annotator")
         difficulty: Any = pm.Normal("difficulty", 0, prior.difficulty_sd, dims="item")
-        accuracy: Any = pm.math.sigmoid(ability)[:, None].repeat(n_labels, axis=1)
-        chance = pm.math.sigmoid(ability[annotator] - difficulty[labels.item_index])[:, None]
+        accuracy: Any = pt.outer(pt.sigmoid(ability), np.ones(n_labels))
+        logit: Any = ability[annotator] - difficulty[labels.item_index]
+        chance: Any = pt.sigmoid(logit[:, None])
     elif variant in ("one_coin", "class_conditional"):
         right, wrong = prior.strength * prior.accuracy, prior.strength * (1 - prior.accuracy)
         dims = ("annotator",) if variant == "one_coin" else ("annotator", "label")
-        accuracy = pm.Beta("right", right, wrong, dims=dims)
-        accuracy = accuracy[:, None].repeat(n_labels, axis=1) if variant == "one_coin" else accuracy
+        coin: Any = pm.Beta("right", right, wrong, dims=dims)
+        accuracy = coin[:, None].repeat(n_labels, axis=1) if variant == "one_coin" else coin
         chance = accuracy[annotator]
     else:
         raise InputError(f"variant={variant!r} is not one of the Dawid-Skene variants")
