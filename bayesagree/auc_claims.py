@@ -91,6 +91,25 @@ def difficulty(study: xr.Dataset) -> Claim:
     return Claim("largest difference of neighbouring models", "1.4 %, sd .3 %", f"{mean:.2f} %, sd {sd:.2f} %", agrees)
 
 
+def better_than_chance(study: xr.Dataset) -> Claim:
+    """Count the mean swap errors below one half, the expectation of a random ranking."""
+    below = (_means(study) < 0.5).values
+    ours = f"{below.sum()} of {below.size} mean swap errors below .5"
+    return Claim("all methods: better than a random ranking", "almost everywhere", ours, bool(below.mean() > 0.95))
+
+
+def labels_per_item_help(study: xr.Dataset) -> Claim:
+    """Compare mean and standard deviation of the swap error with most and with fewest labels per item."""
+    errors = study.swap_error.sel({"auc_method": PUBLISHED})
+    gain, calmer = (
+        (v.isel(labels_per_item=0) > v.isel(labels_per_item=-1)) for v in (errors.mean(RUN), errors.std(RUN, ddof=1))
+    )
+    skilled = calmer.drop_sel(case="extreme").values
+    ours = f"mean falls in {gain.values.sum()} of {gain.size}, sd in {skilled.sum()} of {skilled.size} outside extreme"
+    holds = bool(gain.all()) and bool(skilled.mean() > 0.95)
+    return Claim("labels per item: all methods improve, mean and variance", "yes", ours, holds)
+
+
 def pgt_lowest(study: xr.Dataset) -> Claim:
     """Count the configurations in which PGT has the lowest mean swap error."""
     means = _means(study)
@@ -204,10 +223,10 @@ def outstanding_dgt_beats_supervised(study: xr.Dataset) -> Claim:
 
 
 CLAIMS: tuple[Callable[[xr.Dataset], Claim], ...] = (
-    supervised_quartiles, difficulty, pgt_lowest, dgt_never_better, only_sgt_improves, sgt_most_variable,
-    extreme_quality, bad_quality, bad_pgt_beats_supervised, average_quality, average_pgt_beats_supervised,
-    average_sgt_beats_supervised, good_quality, good_pgt_beats_supervised, good_sgt_beats_supervised,
-    good_all_beat_supervised, outstanding_quality, outstanding_pgt_beats_supervised,
+    supervised_quartiles, difficulty, better_than_chance, labels_per_item_help, pgt_lowest, dgt_never_better,
+    only_sgt_improves, sgt_most_variable, extreme_quality, bad_quality, bad_pgt_beats_supervised, average_quality,
+    average_pgt_beats_supervised, average_sgt_beats_supervised, good_quality, good_pgt_beats_supervised,
+    good_sgt_beats_supervised, good_all_beat_supervised, outstanding_quality, outstanding_pgt_beats_supervised,
     outstanding_sgt_beats_supervised, outstanding_dgt_beats_supervised,
 )  # fmt: skip
 
