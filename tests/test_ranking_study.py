@@ -1,0 +1,149 @@
+"""The study of rankings under two aggregation models: what it computes, and the command around it."""
+
+import json
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree.certainty import annotation_certainty
+from bayesagree.cli import main
+from bayesagree.errors import InputError
+from bayesagree.plausibility.plackett_luce import plackett_luce
+from bayesagree.ranking_study import SCORES, certainty_correlation, model_ranks, ranking_study, saturated_items
+from bayesagree.simulate import noisy_models, rankings
+
+SIMULATED = rankings(n_items=40, n_labels=8, n_annotators=4, seed=3).rankings
+
+
+@pytest.fixture(scope="module")
+def study():
+    risk = {k: k % 3 for k in range(8)}
+    return ranking_study(
+        SIMULATED, noisy_models(SIMULATED, seed=1), risk=risk, prirn_reliability=(2, 20),
+        plackett_luce_reliability=(1, 4), draws=300, seed=5,
+    )  # fmt: skip
+
+
+def test_settings_are_the_posteriors_themselves(study):
+    tree = plackett_luce(SIMULATED, reliability=4, unranked="lumped", top_labels=3, draws=300, seed=5)
+    certainty = study["certainty"].to_dataset().isel(setting=3)
+    assert certainty["aggregation"].item() == "plackett_luce"
+    for k in (1, 2, 3):
+        np.testing.assert_array_equal(certainty[f"top_{k}"], annotation_certainty(tree, k=k))
+    assert set(study["posterior"].data_vars) == set(SCORES)
+    assert study["posterior"].sizes == {"chain": 4, "draw": 300, "setting": 4, "model": 4}
+
+
+def test_certainty_rises_with_reliability_and_agrees_between_models(study):
+    mean = study["certainty"]["top_1"].mean("item").values
+    assert mean[0] < mean[1]
+    assert mean[2] < mean[3]
+    correlation = certainty_correlation(study).values
+    np.testing.assert_allclose(np.diag(correlation), 1.0)
+    assert correlation[0, 2] > 0.5
+    assert saturated_items(study, "plackett_luce").shape == (40,)
+    with pytest.raises(InputError, match="0 reliabilities of 'dirichlet'"):
+        saturated_items(study, "dirichlet")
+
+
+def test_ranks_and_statistics(study):
+    ranks = model_ranks(study, "top_3_accuracy").values
+    assert (np.sort(ranks, axis=1) == [1, 2, 3, 4]).all()
+    annotation = study["annotation"].to_dataset()
+    assert annotation["n_rankings"].values.tolist() == [4] * 40
+    assert int(annotation["n_ranked"].sum()) == SIMULATED.label_index.size
+    assert annotation["largest_block"].max() == 2
+    assert ((study["risk"]["expected"] >= 0) & (study["risk"]["expected"] <= 2)).all()
+
+
+def write_rankings(path):
+    ranking = np.repeat(np.arange(SIMULATED.n_annotations), np.diff(SIMULATED.start))
+    table = {
+        "item": SIMULATED.item_index[ranking], "annotator": SIMULATED.annotator_index[ranking],
+        "label": SIMULATED.label_index, "rank": SIMULATED.block + 1,
+    }  # fmt: skip
+    pd.DataFrame(table).to_csv(path, index=False)
+
+
+def run(capsys, monkeypatch, *args):
+    monkeypatch.setattr(sys, "argv", ["bayesagree", "rankings", *map(str, args)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return stop.value.code or 0, *capsys.readouterr()
+
+
+def test_command_prints_json_and_tables(tmp_path, capsys, monkeypatch):
+    file, kept = tmp_path / "rankings.csv", tmp_path / "study.nc"
+    write_rankings(file)
+    options = (file, "--draws", 100, "--prirn", "2,10", "--plackett-luce", "1,2", "--case", 7)
+    code, out, _ = run(capsys, monkeypatch, *options, "--json", "-o", kept)
+    answer = json.loads(out)
+    assert code == 0
+    assert kept.exists()
+    assert [row["setting"] for row in answer["settings"]] == [
+        "prirn 2",
+        "prirn 10",
+        "plackett_luce 1",
+        "plackett_luce 2",
+    ]
+    assert answer["case"]["item"] == 7
+    assert answer["simulated_models"] is True
+    code, out, _ = run(capsys, monkeypatch, *options)
+    assert code == 0
+    assert "share below 0.99" in out
+    assert "correlates" in out
+
+
+def test_command_refuses_fractions_and_other_annotations(tmp_path, capsys, monkeypatch):
+    file = tmp_path / "rankings.csv"
+    write_rankings(file)
+    code, _, err = run(capsys, monkeypatch, file, "--plackett-luce", "1.5")
+    assert code == 2
+    assert "repeats rankings" in err
+    code, _, err = run(capsys, monkeypatch, file, "--case", "q")
+    assert code == 2
+    assert "there is no such item" in err
+
+
+def test_command_help_has_an_example(capsys, monkeypatch):
+    code, out, _ = run(capsys, monkeypatch, "--help")
+    assert code == 0
+    assert "Example: bayesagree rankings" in out
+
+
+@pytest.mark.slow
+def test_every_preflib_ranking_runs_and_mixes():
+    from bayesagree.datasets import available, load
+
+    names = [name for name in available() if name.startswith("rankings-preflib/")]
+    assert len(names) > 30
+    for name in names:
+        annotations = load(name).annotations
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            tree = plackett_luce(annotations, draws=300, seed=1)
+        values = tree["posterior"]["plausibility"].values
+        np.testing.assert_allclose(values.sum(axis=-1), 1.0, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.slow
+def test_dermatology_reproduces_the_papers_findings():
+    from bayesagree.datasets import load
+
+    data = load("derm-ddx")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="annotator agreement is NaN")
+        tree = ranking_study(
+            data.annotations, noisy_models(data.annotations, seed=1), risk=data.extra["risk"],
+            prirn_reliability=(5, 10), plackett_luce_reliability=(1, 2), seed=1,
+        )  # fmt: skip
+    # Paper: correlation 0.9 between PL and PrIRN; a quarter of the cases and more are open; risk is surer than labels.
+    correlation = certainty_correlation(tree).values
+    assert correlation[:2, 2].max() == pytest.approx(0.9, abs=0.03)
+    certainty = tree["certainty"]["top_1"]
+    assert ((certainty < 0.99).mean("item") > 0.25).all()
+    assert (tree["risk"]["certainty"].mean("item") > certainty.mean("item")).all()
+    assert float(certainty.isel(setting=1).mean()) == pytest.approx(0.77286, abs=0.003)
