@@ -1,0 +1,145 @@
+"""How often each annotator disagrees with the majority: the average disagreement rate (ADR).
+
+ADR_j is the share of j's labels that differ from the majority vote of their items. It finds people who think alike without
+asking who they are, and people who think unlike most.
+
+Source: Balayn and Bozzon, "Designing evaluations of machine learning models for subjective inference" (2019).
+"""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._columns import encode
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.errors import InputError, plain, some
+
+SETUPS: dict[int, dict[int, Any]] = {
+    1: {-2: "toxic", -1: "toxic", 0: "non-toxic", 1: "non-toxic", 2: "non-toxic"},
+    2: {-2: "toxic", -1: "toxic", 0: "toxic", 1: "non-toxic", 2: "non-toxic"},
+    3: {-2: "toxic", -1: "toxic", 0: "neutral", 1: "non-toxic", 2: "non-toxic"},
+    4: {-2: -2, -1: -1, 0: 0, 1: 1, 2: 2},
+}
+"""The four ways in which the paper reads its scale of toxicity, for `recode`."""
+
+
+def disagreement_rate(
+    labels: Labels, *, ties: Literal["agree", "exclude"] = "agree", own_vote: bool = True
+) -> xr.DataArray:
+    """Compute the share of each annotator's labels that differ from the majority vote of their items.
+
+    Parameters
+    ----------
+    labels
+        One label per (item, annotator); turn ratings into labels with `recode`.
+    ties
+        An item with several modes: a label that is one of them agrees (``"agree"``), or the item does not count
+        (``"exclude"``).
+    own_vote
+        Whether the majority includes the annotator's own label, as in the paper. Without it the rate is not biased
+        towards agreement on items with few labels.
+
+    Returns
+    -------
+    DataArray
+        Rates in [0, 1], dim annotator.
+
+    Raises
+    ------
+    InputError
+        Labels without annotators, or repeated (item, annotator) pairs.
+
+    Warns
+    -----
+    UserWarning
+        Annotators none of whose items counts: their rate is NaN.
+
+    Examples
+    --------
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "b"]], annotators=["x", "y", "z"])
+    >>> disagreement_rate(votes).values.tolist()
+    [0.0, 0.0, 0.5]
+
+    References
+    ----------
+    Balayn and Bozzon, section "Illustration of the specifications", point 1.
+    """
+    if ties not in ("agree", "exclude"):
+        raise InputError(f"ties={ties!r} is not one of 'agree', 'exclude'")
+    require_one_each(labels, "the disagreement rate")
+    counts = labels.counts()
+    item, chosen = labels.item_index, labels.label_index
+    mine = counts[item, chosen]
+    # The largest count among the other labels of the item: the second largest where one's own label leads.
+    two_largest = np.sort(np.pad(counts, ((0, 0), (1, 0))), axis=1)[:, -2:]
+    leads = mine == two_largest[item, 1]
+    others = np.where(leads, two_largest[item, 0], two_largest[item, 1])
+    mine = mine if own_vote else mine - 1
+    counted = np.maximum(mine, others) > 0
+    if ties == "exclude":
+        modes = (counts == two_largest[:, 1:]).sum(axis=1)
+        counted &= (modes[item] == 1) if own_vote else (mine != others)
+    n = np.bincount(labels.annotator_index[counted], minlength=labels.annotators.size)
+    differs = np.bincount(labels.annotator_index[counted], (mine < others)[counted], labels.annotators.size)
+    if (n == 0).any():
+        nobody = labels.annotators[n == 0]
+        warnings.warn(
+            f"{nobody.size} annotators have no item with a majority to differ from, their rate is NaN: {some(nobody)}",
+            stacklevel=2,
+        )
+    rate = np.divide(differs, n, out=np.full(n.size, np.nan), where=n > 0)
+    return xr.DataArray(
+        rate, {"annotator": labels.annotators}, ("annotator",), "disagreement_rate",
+        {"ties": ties, "own_vote": int(own_vote)},
+    )  # fmt: skip
+
+
+def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
+    """Turn ratings into labels: by a mapping level -> label, or "below" and "at_or_above" a threshold.
+
+    Raises
+    ------
+    InputError
+        A rating that the mapping does not name.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[-2, 0, 1]], scale=(-2, 2), step=1)
+    >>> recode(ratings, SETUPS[3]).counts().tolist()
+    [[1, 1, 1]]
+    >>> recode(ratings, 0).labels[recode(ratings, 0).label_index].tolist()
+    ['below', 'at_or_above', 'at_or_above']
+    """
+    if isinstance(labels, Mapping):
+        names = pd.Index(dict.fromkeys(labels.values()))
+        new = pd.Series(ratings.rating).map({float(k): names.get_loc(v) for k, v in labels.items()})
+        if new.isna().any():
+            row = int(new.isna().to_numpy().argmax())
+            raise InputError(
+                f"item {plain(ratings.items[ratings.item_index[row]])!r}: rating {ratings.rating[row]:g} has no label; "
+                f"the mapping names {some(labels, 20)}"
+            )
+        codes, known = new.to_numpy(np.int32), np.asarray(names)
+    else:
+        codes, known = (ratings.rating >= labels).astype(np.int32), np.array(["below", "at_or_above"])
+    _, known = encode(known, "label", known)
+    once = np.broadcast_to(np.int64(1), codes.shape)
+    return Labels(ratings.items, ratings.annotators, known, ratings.item_index, ratings.annotator_index, codes, once)
+
+
+def annotator_count(labels: Labels | Ratings) -> NDArray[np.int64]:
+    """Return how many annotations each annotator gave, shape (annotator,)."""
+    return np.bincount(labels.annotator_index, minlength=labels.annotators.size)
+
+
+def require_one_each(annotations: Labels | Ratings, what: str) -> None:
+    """Refuse annotations whose annotators are unknown or annotated an item twice."""
+    if annotations.annotators.size == 0:
+        raise InputError(f"{what} needs to know who gave each label; use from_long or from_matrix instead of counts")
+    if annotations.has_repeats:
+        raise InputError(f"{what} needs one annotation per (item, annotator); pass duplicates='first' or 'last'")

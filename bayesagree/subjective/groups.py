@@ -1,0 +1,136 @@
+"""Groups of annotators: by features, by combinations of features, or by how often they disagree with the majority."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._columns import Codes
+from bayesagree._tree import positive_int
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotators import Annotators
+from bayesagree.errors import InputError, some
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which group each annotator is in.
+
+    Attributes
+    ----------
+    annotators
+        Names of the annotators, shape (annotator,).
+    names
+        Names of the groups, also of empty ones, shape (group,).
+    index
+        Group of each annotator, -1 for none, shape (annotator,).
+    by
+        What they are grouped by, for reports.
+    """
+
+    annotators: NDArray[Any]
+    names: NDArray[np.str_]
+    index: Codes
+    by: str
+
+    @classmethod
+    def by_features(cls, annotations: Labels | Ratings, annotators: Annotators, by: Sequence[str]) -> Self:
+        """Group by one feature, or by the combinations of several; unknown annotators are a group of their own.
+
+        Combinations that nobody has are empty groups: they are the gaps of the evaluation.
+
+        Examples
+        --------
+        >>> votes = Labels.from_matrix([["a", "b", "a"]], annotators=["x", "y", "z"])
+        >>> people = Annotators.from_table(pd.DataFrame({"annotator": ["x", "y"], "gender": ["f", "m"]}))
+        >>> groups = Groups.by_features(votes, people, ["gender"])
+        >>> dict(zip(groups.names.tolist(), groups.sizes().tolist()))
+        {'f': 1, 'm': 1, 'unknown': 1}
+        """
+        names = [by] if isinstance(by, str) else list(by)
+        if not names:
+            raise InputError(f"name the features to group by; annotators have {some(annotators.features.columns, 20)}")
+        values = [annotators.values(name, annotations.annotators) for name in names]
+        found = [" & ".join(row) for row in zip(*values)]
+        possible = [" & ".join(cell) for cell in product(*(annotators.levels(name) for name in names))]
+        partly = sorted(set(found) - set(possible))
+        index = pd.Index([*possible, *partly])
+        return cls(
+            annotations.annotators, np.array(index, dtype=str), index.get_indexer(pd.Index(found)).astype(np.int32),
+            " & ".join(names),
+        )  # fmt: skip
+
+    @classmethod
+    def by_disagreement(
+        cls, rate: xr.DataArray, *, bins: int = 5, value_range: tuple[float, float] | None = None
+    ) -> Self:
+        """Group by bins of equal width of the disagreement rate.
+
+        Parameters
+        ----------
+        rate
+            Result of `disagreement_rate`; annotators without a rate are in no group.
+        bins
+            Number of bins.
+        value_range
+            Lowest and highest rate, by default the full range of the rates. It can change the result much, so it is part
+            of the groups' names; annotators outside are in no group.
+
+        Examples
+        --------
+        >>> rate = xr.DataArray([0.0, 0.1, 0.4], {"annotator": ["x", "y", "z"]}, ("annotator",))
+        >>> Groups.by_disagreement(rate, bins=2).names.tolist()
+        ['0.000-0.200', '0.200-0.400']
+        """
+        n, values = positive_int(bins, "bins"), rate.to_numpy()
+        if np.isnan(values).all():
+            raise InputError("no annotator has a disagreement rate to group by")
+        low, high = (float(np.nanmin(values)), float(np.nanmax(values))) if value_range is None else value_range
+        if not 0 <= low <= high <= 1:
+            raise InputError(f"value_range {(low, high)} is not (lowest, highest) with 0 <= lowest <= highest <= 1")
+        edges = np.linspace(low, high, n + 1)
+        inside = (values >= low) & (values <= high)
+        position = np.searchsorted(edges, np.where(inside, values, low), side="right") - 1
+        index = np.where(inside, np.minimum(position, n - 1), -1).astype(np.int32)
+        names = np.array([f"{a:.3f}-{b:.3f}" for a, b in zip(edges[:-1], edges[1:])])
+        return cls(rate["annotator"].to_numpy(), names, index, "disagreement rate")
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Return the number of annotators in each group, shape (group,)."""
+        return np.bincount(self.index[self.index >= 0], minlength=self.names.size)
+
+    def composition(self, annotations: Labels | Ratings) -> pd.DataFrame:
+        """Count annotators, annotations and items of each group; index group, in the order of `names`."""
+        group = self.of_rows(annotations)
+        inside = group >= 0
+        cells = np.unique(group[inside].astype(np.int64) * annotations.items.size + annotations.item_index[inside])
+        return pd.DataFrame(
+            {
+                "annotators": self.sizes(),
+                "annotations": np.bincount(group[inside], minlength=self.names.size),
+                "items": np.bincount(cells // annotations.items.size, minlength=self.names.size),
+            },
+            index=pd.Index(self.names, name="group"),
+        )
+
+    def of_rows(self, annotations: Labels | Ratings) -> Codes:
+        """Return the group of each annotation, -1 for none, shape (row,)."""
+        if not np.array_equal(self.annotators, annotations.annotators):
+            raise InputError("the groups are of other annotators than the annotations; group these annotations anew")
+        return self.index[annotations.annotator_index]
+
+    def without(self, left_out: Sequence[str]) -> Self:
+        """Return the same groups without some of them, whose annotators are then in no group."""
+        unknown = [g for g in left_out if g not in self.names]
+        if unknown:
+            raise InputError(f"there is no group {unknown[0]!r}; there are {some(self.names, 20)}")
+        kept = ~np.isin(self.names, list(left_out))
+        new = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
+        return type(self)(self.annotators, self.names[kept], new[self.index], self.by)
+
+
