@@ -128,7 +128,10 @@ def areas(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats, settin
     mass = total + 2 * settings.prior
     used = np.flatnonzero(mass > 0)
     share = (n_positive[used] + settings.prior) / mass[used]
-    return Areas(ScoreOrder.of(scores[:, used]).graded(share), labels.items[total == 0], labels.annotators[:0])
+    values = ScoreOrder.of(scores[:, used]).graded(share)
+    if not 0 < n_positive.sum() < total.sum():  # the prior alone would rank items by their number of labels
+        values = np.full(len(scores), np.nan)
+    return Areas(values, labels.items[total == 0], labels.annotators[:0])
 
 
 def _by_annotator(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats, settings: Settings) -> Areas:

@@ -96,7 +96,7 @@ def graded_concordances(
 
 @numba.njit(cache=True, nogil=True)
 def weighted_concordance(order: Order, tied: Tied, positive: Floats, negative: Floats) -> Any:
-    """Share of (positive, negative) mass on two different items that the scores order alike; NaN without any."""
+    """Return the share of (positive, negative) mass on two items that the scores order alike; NaN without any."""
     below, twice, own, positives, place = 0.0, 0.0, 0.0, 0.0, 0
     n = order.size
     while place < n:

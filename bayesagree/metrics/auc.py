@@ -198,19 +198,21 @@ def _each_pair(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, 
 def _result(
     found: Mapping[Any, Areas], values: Floats, dims: tuple[str, ...], coords: Mapping[str, Any], settings: Settings
 ) -> xr.DataArray:
-    """Wrap the areas with what was silent, and say so in a warning."""
+    """Wrap the areas with what was silent, and say so in a warning; of several labels, where most was."""
     kept = settings.method == "pgt" and settings.prior > 0
-    attrs: dict[str, Any] = {"method": settings.method, "silent_items": 0, "silent_annotators": 0}
-    for key, area in found.items():
-        place = "" if key is None else f" (labels {key!r})"
-        if np.isnan(area.values).any():
-            warnings.warn(f"no AUC{place}: there is no pair of items, or no annotator, with both labels", stacklevel=3)
-        for name, silent, fate in (
-            ("items", area.silent_items, "stay at one half" if kept else "have no part in the AUC"),
-            ("annotators", area.silent_annotators, "used one label only or have weight 0, and have no part in the AUC"),
-        ):
-            attrs[f"silent_{name}"] = max(attrs[f"silent_{name}"], silent.size)
-            if silent.size:
-                why = "without labels that tell anything " if name == "items" else ""
-                warnings.warn(f"{silent.size} {name} {why}{fate}{place}: {some(silent)}", stacklevel=3)
+    missing = [key for key, area in found.items() if np.isnan(area.values).any()]
+    if missing:
+        where = "" if missing == [None] else f" for the labels {some(missing)}"
+        warnings.warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ", stacklevel=3)
+    attrs: dict[str, Any] = {"method": settings.method}
+    for name, of, fate in (
+        ("items", lambda area: area.silent_items, "stay at one half" if kept else "have no part in the AUC"),
+        ("annotators", lambda area: area.silent_annotators, "have no part in the AUC"),
+    ):
+        key, silent = max(((key, of(area)) for key, area in found.items()), key=lambda pair: pair[1].size)
+        attrs[f"silent_{name}"] = silent.size
+        if silent.size:
+            why = "without labels that tell anything" if name == "items" else "used one label only or have weight 0 and"
+            place = "" if key is None else f" (labels {key!r})"
+            warnings.warn(f"{silent.size} {name} {why} {fate}{place}: {some(silent)}", stacklevel=3)
     return xr.DataArray(values, dims=dims, coords=dict(coords), name="auc", attrs=attrs)

@@ -162,6 +162,20 @@ def test_hand_till_of_known_labels_equals_sklearn():
         assert found.mean().item() == pytest.approx(roc_auc_score(truth, scores, multi_class="ovr"), abs=1e-12)
 
 
+@pytest.mark.parametrize("method", ["dgt", "pgt", "sgt"])
+def test_a_label_that_nobody_used_has_no_part_in_hand_till(method):
+    rng = np.random.default_rng(6)
+    matrix = rng.integers(0, 2, (30, 3))
+    scores = rng.dirichlet(np.ones(4), 30)
+    labels = Labels.from_matrix(matrix, labels=range(4))
+    predictions = Predictions.from_scores({"A": scores})
+    with pytest.warns(UserWarning, match=r"no AUC for the labels \(0, 2\), .* \(2, 3\)"):
+        found = hand_till_auc(labels, predictions, method=method, seed=0)
+    pairs = {"A": scores[:, :2]}
+    first = hand_till_auc(Labels.from_matrix(matrix), Predictions.from_scores(pairs), method=method, seed=0)
+    assert found.item() == pytest.approx(first.item(), abs=1e-12)
+
+
 def test_silent_items_and_annotators_are_named():
     labels = Labels.from_matrix([[0, 0], [1, 0], [np.nan, np.nan]], items=["x", "y", "z"], annotators=["p", "q"])
     predictions = Predictions.from_labels({"A": [0, 1, 1]}, items=["x", "y", "z"], labels=[0, 1])
@@ -176,8 +190,9 @@ def test_silent_items_and_annotators_are_named():
 def test_an_area_that_does_not_exist_is_nan_with_its_cause():
     labels = Labels.from_counts([[3, 0], [2, 0]], labels=[0, 1])
     predictions = Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
-    with pytest.warns(UserWarning, match="no AUC"):
-        assert np.isnan(auc(labels, predictions, method="dgt", seed=0)).all()
+    for method in ("dgt", "pgt"):
+        with pytest.warns(UserWarning, match="no AUC: nobody used both labels"):
+            assert np.isnan(auc(labels, predictions, method=method, seed=0)).all()
 
 
 @pytest.mark.parametrize(
