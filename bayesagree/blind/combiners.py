@@ -1,0 +1,129 @@
+"""Combiners of system labels that crowd labels supervise; each gives pseudo-gold of shape (set=1, item).
+
+No item is labelled by a combiner that saw its crowd label: items with one are cut into folds, and each fold is
+labelled by a combiner trained on the others; the remaining items by one trained on all.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._streams import Seed, seed_sequence
+from bayesagree.blind._systems import LabelCodes, Systems
+from bayesagree.blind.pseudo_gold import above_threshold, two_labels, vote_counts
+from bayesagree.errors import InputError
+from bayesagree.metrics.hard_labels import confusion_counts, scores_of_counts
+
+FOLDS = 5
+
+type Fit = Callable[[NDArray[np.float64], NDArray[np.int64]], Callable[[NDArray[np.float64]], NDArray[np.int64]]]
+"""Features (item, feature) and crowd labels (item,) to a function from features to labels."""
+
+
+def direct(systems: Systems) -> LabelCodes:
+    """Take the crowd's labels themselves as gold."""
+    return crowd_of(systems)[None]
+
+
+def calibrated_majority(systems: Systems, *, metric: str = "accuracy", seed: Seed = None) -> LabelCodes:
+    """Take the votes above the threshold at which they score best on the crowd's labels.
+
+    Thresholds that give all items the same label do not compete: recall would always choose 0, specificity more than
+    1. Among equally good ones the nearest to 1/2 wins.
+    """
+    positive = two_labels(systems)
+
+    def fit(counts: NDArray[np.float64], crowd: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray]:
+        threshold = best_threshold(counts.astype(np.int64), crowd, metric, positive)
+        return lambda others: above_threshold(others.astype(np.int64), threshold, positive)
+
+    return _cross_fitted(systems, vote_counts(systems).astype(float), fit, seed)
+
+
+def best_threshold(counts: NDArray[np.int64], truth: NDArray[np.int64], metric: str, positive: int) -> float:
+    """Return the share of votes at which thresholded votes score best against `truth`, shape (item,)."""
+    share = counts[:, positive] / np.maximum(counts.sum(axis=1), 1)
+    levels = np.unique(np.append(share, 0.5))
+    chosen = np.stack([above_threshold(counts, level, positive) for level in levels])
+    scores = scores_of_counts(confusion_counts(truth[None], chosen, 2), metric, positive)[0]
+    scores[np.ptp(chosen, axis=1) == 0] = -np.inf
+    best = np.flatnonzero(scores >= np.nanmax(scores) - 1e-12)
+    return float(levels[best[np.argmin(np.abs(levels[best] - 0.5))]])
+
+
+def naive_bayes(systems: Systems, *, seed: Seed = None) -> LabelCodes:
+    """Combine by naive Bayes with one pseudo-count per label; missing labels are no evidence."""
+    n_models, n_labels = systems.predicted.shape[0], systems.n_labels
+
+    def fit(features: NDArray[np.float64], crowd: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray]:
+        true = np.eye(n_labels)[crowd]
+        counts = (true.T @ features).reshape(n_labels, n_models, n_labels) + 1
+        log_confusion = np.log(counts / counts.sum(axis=2, keepdims=True)).reshape(n_labels, -1)
+        log_prior = np.log(true.sum(axis=0) + 1)
+        return lambda others: (others @ log_confusion.T + log_prior).argmax(axis=1)
+
+    return _cross_fitted(systems, one_hot(systems), fit, seed)
+
+
+def svm(systems: Systems, *, seed: Seed = None) -> LabelCodes:
+    """Combine by a linear support vector machine."""
+    from sklearn.svm import LinearSVC
+
+    return _cross_fitted(systems, one_hot(systems), _estimator(lambda: LinearSVC(dual=False)), seed)
+
+
+def glm(systems: Systems, *, seed: Seed = None) -> LabelCodes:
+    """Combine by logistic regression; a weak ridge keeps the coefficients finite where labels separate."""
+    from sklearn.linear_model import LogisticRegression
+
+    return _cross_fitted(systems, one_hot(systems), _estimator(lambda: LogisticRegression(C=100, max_iter=1000)), seed)
+
+
+def adaboost(systems: Systems, *, seed: Seed = None) -> LabelCodes:
+    """Combine by AdaBoost over decision stumps."""
+    from sklearn.ensemble import AdaBoostClassifier
+
+    return _cross_fitted(systems, one_hot(systems), _estimator(lambda: AdaBoostClassifier(random_state=0)), seed)
+
+
+def one_hot(systems: Systems) -> NDArray[np.float64]:
+    """Return one indicator per model and label, all zero where the label is missing, shape (item, model * label)."""
+    given = systems.predicted.T[:, :, None] == np.arange(systems.n_labels)
+    return given.reshape(systems.items.size, -1).astype(np.float64)
+
+
+def crowd_of(systems: Systems) -> LabelCodes:
+    """Return the crowd's labels, or say that there are none."""
+    if systems.crowd is None:
+        raise InputError("this method learns from crowd labels and there are none; pass crowd=Labels...")
+    return systems.crowd
+
+
+def _estimator(make: Callable[[], object]) -> Fit:
+    """Wrap a scikit-learn classifier; a fold whose crowd knows one label only gets that label."""
+
+    def fit(features: NDArray[np.float64], crowd: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray]:
+        if np.ptp(crowd) == 0:
+            return lambda others: np.full(others.shape[0], crowd[0])
+        return make().fit(features, crowd).predict  # type: ignore[attr-defined]
+
+    return fit
+
+
+def _cross_fitted(systems: Systems, features: NDArray[np.float64], fit: Fit, seed: Seed) -> LabelCodes:
+    crowd, voted = crowd_of(systems), (systems.predicted >= 0).any(axis=0)
+    known = np.flatnonzero((crowd >= 0) & voted)
+    if known.size < 2 * FOLDS:
+        raise InputError(
+            f"{known.size} items have both crowd and system labels; a combiner needs at least {2 * FOLDS} to learn from"
+        )
+    gold = np.full(systems.items.size, -1, np.int16)
+    truth = crowd.astype(np.int64)
+    rest = np.flatnonzero((crowd < 0) & voted)
+    folds = np.array_split(np.random.default_rng(seed_sequence(seed)).permutation(known), FOLDS)
+    for fold in [*folds, rest]:
+        if fold.size:
+            seen = np.setdiff1d(known, fold)
+            gold[fold] = fit(features[seen], truth[seen])(features[fold])
+    return gold[None]

@@ -1,0 +1,105 @@
+"""Do the systems err independently given the truth? Where they do not, blind scores claim more than they know."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._streams import Seed, seed_sequence
+from bayesagree._tree import positive_int
+from bayesagree.blind._systems import Systems
+from bayesagree.blind.pseudo_gold import as_labels
+from bayesagree.plausibility.dawid_skene import dawid_skene
+from bayesagree.predictions import Predictions
+
+
+def independence_check(predictions: Predictions, *, draws: int = 100, chains: int = 2, seed: Seed = None) -> xr.Dataset:
+    """Check that pairs of systems agree as often as independent errors would make them.
+
+    A posterior predictive check of the Dawid-Skene model. Each draw of prevalence pi and confusion theta expects
+    systems a and b to agree on a share p_ab = sum_kl pi_k theta_akl theta_bkl of the n_ab items that both labelled;
+    the discrepancy sum_ab (agreements - n p)^2 / (n p (1 - p)) of the data is compared with that of labels simulated
+    from the same draw.
+
+    Parameters
+    ----------
+    predictions
+        Hard labels of at least three systems: two can always be explained.
+    draws, chains
+        Posterior draws: `draws` in each chain.
+    seed
+        Same seed, same answer.
+
+    Returns
+    -------
+    Dataset
+        ``p_value``: share of draws whose simulated labels deviate more than the data; a small one says that errors are
+        shared, and that blind intervals are too narrow and blind scores of the systems that share them too high.
+        ``excess`` (model, other_model): observed minus expected share of agreement, NaN where no item is common;
+        large positive pairs are those that share errors.
+
+    Notes
+    -----
+    A large p value is no proof. Errors shared by nearly all systems look like truth to any method that has nothing but
+    their labels, and with three systems of two labels the model fits any agreement.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> truth = rng.integers(0, 2, 400)
+    >>> own = {f"s{i}": np.where(rng.random(400) < 0.8, truth, 1 - truth) for i in range(4)}
+    >>> copied = own | {"copy": own["s0"]}
+    >>> float(independence_check(Predictions.from_labels(copied), seed=1)["p_value"])
+    0.0
+    """
+    systems = Systems.of(predictions, None, None, seed)
+    root = seed_sequence(seed)
+    tree = dawid_skene(as_labels(systems), draws=positive_int(draws, "draws"), chains=chains, seed=root, top_labels=1)[
+        "posterior"
+    ].to_dataset()
+    prevalence = tree["prevalence"].values.reshape(-1, systems.n_labels)
+    confusion = tree["confusion"].values.astype(np.float64).reshape(-1, *tree["confusion"].shape[2:])
+    confusion /= confusion.sum(axis=-1, keepdims=True)
+    rng = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 1 << 21)))
+    common, agreed = agreements(systems.predicted, systems.n_labels)
+    worse, expected = 0, np.zeros(common.shape)
+    for pi, theta in zip(prevalence, confusion):
+        share = np.einsum("k,akl,bkl->ab", pi, theta, theta)
+        _, simulated = agreements(_simulated(rng, pi, theta, systems.predicted >= 0), systems.n_labels)
+        worse += int(_discrepancy(simulated, common, share) >= _discrepancy(agreed, common, share))
+        expected += share / len(prevalence)
+    observed = np.divide(agreed, common, out=np.full(common.shape, np.nan), where=common > 0)
+    excess = observed - expected
+    np.fill_diagonal(excess, np.nan)
+    names = systems.models
+    result = xr.Dataset(
+        {"p_value": worse / len(prevalence), "excess": (("model", "other_model"), excess)},
+        coords={"model": names, "other_model": names},
+    )
+    return result.sel(model=predictions.models, other_model=predictions.models)
+
+
+def agreements(predicted: NDArray[Any], n_labels: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Count the items that two systems both labelled, and on which they agree, both shape (model, model)."""
+    given = (predicted >= 0).astype(np.float64)
+    same = sum(of_label @ of_label.T for of_label in ((predicted == k).astype(np.float64) for k in range(n_labels)))
+    return given @ given.T, np.asarray(same)
+
+
+def _simulated(
+    rng: np.random.Generator, prevalence: NDArray[np.float64], confusion: NDArray[np.float64], given: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Draw truths, and labels where the systems gave some."""
+    n_models, n_items = given.shape
+    truth = rng.choice(prevalence.size, size=n_items, p=prevalence / prevalence.sum())
+    cumulative = np.cumsum(confusion, axis=-1)[..., :-1]
+    drawn = np.stack([(cumulative[m, truth] < rng.random((n_items, 1))).sum(axis=1) for m in range(n_models)])
+    return np.where(given, drawn, -1)
+
+
+def _discrepancy(agreed: NDArray[np.float64], common: NDArray[np.float64], share: NDArray[np.float64]) -> float:
+    pairs = np.triu_indices_from(agreed, 1)
+    agreed, common, share = agreed[pairs], common[pairs], share[pairs]
+    variance = np.maximum(common * share * (1 - share), 1e-12)
+    return float(np.sum((agreed - common * share)[common > 0] ** 2 / variance[common > 0]))

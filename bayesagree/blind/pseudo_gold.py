@@ -1,0 +1,147 @@
+"""Label sets that stand in for the missing gold: one consensus, one set per system, or many at random.
+
+Every function returns positions of labels, -1 where an item has none, of shape (set, item); with ``leave_one_out`` of
+shape (set, model, item): each model is then judged by the others alone.
+"""
+
+import warnings
+from collections.abc import Callable
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
+from bayesagree._tree import positive_int
+from bayesagree.annotations import Labels
+from bayesagree.blind._systems import LabelCodes, Systems
+from bayesagree.errors import InputError
+from bayesagree.plausibility.dawid_skene import Variant, dawid_skene
+from bayesagree.plausibility.dawid_skene_em import dawid_skene_em
+
+
+def judged_by_others(systems: Systems, combine: Callable[[Systems], LabelCodes]) -> LabelCodes:
+    """Combine once per model without its own labels; stack to (set, model, item)."""
+    return np.stack([np.atleast_2d(combine(systems.without(m))) for m in range(systems.models.size)], axis=1)
+
+
+def round_robin(systems: Systems) -> LabelCodes:
+    """Let each system in turn be the gold of the others, shape (set, model, item)."""
+    n_models = systems.models.size
+    sets = np.repeat(systems.predicted[:, None], n_models, axis=1)
+    sets[np.arange(n_models), np.arange(n_models)] = -1
+    return sets
+
+
+def sampling(systems: Systems, *, sets: int = 1000, leave_one_out: bool = False, seed: Seed = None) -> LabelCodes:
+    """Draw gold sets: each item gets the label of a system drawn at random among those that labelled it."""
+    voted = systems.predicted >= 0
+    voters = np.argsort(~voted, axis=0, kind="stable").T.astype(np.int16)
+    n_voters = voted.sum(axis=0)
+    owners = systems.models.size if leave_one_out else 1
+    drawn = np.empty((positive_int(sets, "sets"), owners, systems.items.size), np.int16)
+    blocks = item_blocks(sets)
+    streams = block_generators(seed, len(blocks))
+
+    def draw(block: tuple[slice, np.random.Generator]) -> None:
+        _draw_sets(block[1], systems.predicted, np.ascontiguousarray(voters), n_voters, drawn[block[0]])
+
+    list(map_blocks(draw, list(zip(blocks, streams))))
+    return drawn if leave_one_out else drawn[:, 0]
+
+
+@numba.njit(cache=True, nogil=True)
+def _draw_sets(rng, predicted, voters, n_voters, drawn):
+    """Draw a voter per set and item; a model that would judge itself is judged by another voter."""
+    for s in range(drawn.shape[0]):
+        for i in range(drawn.shape[2]):
+            n = n_voters[i]
+            place = int(rng.random() * n) if n > 0 else 0
+            chosen = voters[i, place]
+            for owner in range(drawn.shape[1]):
+                drawn[s, owner, i] = predicted[chosen, i] if n > 0 else -1
+            if drawn.shape[1] > 1 and n > 0:
+                other = int(rng.random() * (n - 1))
+                other = other + 1 if other >= place else other
+                drawn[s, chosen, i] = predicted[voters[i, other], i] if n > 1 else -1
+
+
+def vote_counts(systems: Systems) -> NDArray[np.int64]:
+    """Count the systems that gave each label, shape (item, label)."""
+    return np.stack([(systems.predicted == k).sum(axis=0) for k in range(systems.n_labels)], axis=1)
+
+
+def majority(systems: Systems, *, threshold: float = 0.5, seed: Seed = None) -> LabelCodes:
+    """Give each item the label of most systems, ties at random, shape (set=1, item).
+
+    Parameters
+    ----------
+    systems
+        The systems.
+    threshold
+        With two labels: the positive one is given where at least this share of the votes is for it. At 1/2, equal
+        votes are a tie; 0 gives it to every item, more than 1 to none.
+    seed
+        For ties.
+    """
+    counts = vote_counts(systems)
+    total = counts.sum(axis=1)
+    if threshold == 0.5:
+        rng = np.random.default_rng(seed_sequence(seed))
+        chosen = (counts + 0.5 * rng.random(counts.shape)).argmax(axis=1)
+    else:
+        chosen = above_threshold(counts, threshold, two_labels(systems))
+    return np.where(total > 0, chosen, -1).astype(np.int16)[None]
+
+
+def above_threshold(counts: NDArray[np.int64], threshold: float, positive: int) -> NDArray[np.int64]:
+    """Return the positive label where its share of the votes reaches the threshold, else the other, shape (item,)."""
+    return np.where(counts[:, positive] >= threshold * counts.sum(axis=1) - 1e-9, positive, 1 - positive)
+
+
+def two_labels(systems: Systems) -> int:
+    """Return the position of the positive label of two; a threshold on votes has no meaning for more."""
+    if systems.n_labels != 2 or systems.positive is None:
+        raise InputError(
+            f"a vote threshold needs two labels, here are {systems.n_labels}; "
+            "make one label against the rest of the predictions, or use another method"
+        )
+    return systems.positive
+
+
+def em(systems: Systems) -> LabelCodes:
+    """Give each item its most probable label by Dawid-Skene expectation maximisation, shape (set=1, item)."""
+    labels = as_labels(systems)
+    fit = dawid_skene_em(
+        labels.item_index, labels.annotator_index, labels.label_index,
+        n_items=systems.items.size, n_annotators=systems.models.size, n_labels=systems.n_labels,
+    )  # fmt: skip
+    if not fit.converged:
+        warnings.warn(f"EM did not converge in {fit.log_likelihood.size} iterations", UserWarning, stacklevel=3)
+    return _known(systems, fit.label_probability.argmax(axis=1)[None])
+
+
+def posterior(
+    systems: Systems, *, sets: int = 1000, variant: Variant = "full", chains: int = 4, seed: Seed = None
+) -> LabelCodes:
+    """Draw gold sets from the Bayesian Dawid-Skene posterior of the true labels, chain after chain."""
+    draws = -(-positive_int(sets, "sets") // chains)
+    tree = dawid_skene(
+        as_labels(systems), variant=variant, draws=draws, chains=chains, seed=seed, top_labels=1, confusion=False
+    )
+    top = tree["posterior"].to_dataset()["top_label"].values[..., 0]
+    return _known(systems, top.reshape(-1, systems.items.size)[:sets])
+
+
+def as_labels(systems: Systems) -> Labels:
+    """Return the systems as annotators."""
+    item, model = np.nonzero(systems.predicted.T >= 0)
+    return Labels(
+        systems.items, systems.models, systems.labels, item.astype(np.int32), model.astype(np.int32),
+        systems.predicted[model, item].astype(np.int32), np.broadcast_to(np.int64(1), item.shape),
+    )  # fmt: skip
+
+
+def _known(systems: Systems, codes: NDArray[np.integer]) -> LabelCodes:
+    """Leave items that nobody labelled without a label: their posterior is the prior."""
+    return np.where((systems.predicted >= 0).any(axis=0), codes, -1).astype(np.int16)

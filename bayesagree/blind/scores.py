@@ -1,0 +1,287 @@
+"""Scores of classifiers without expert labels, and how uncertain they are.
+
+=====================  =========  ==========================================================================
+method                 crowd      a system is judged by
+=====================  =========  ==========================================================================
+round_robin            no         each other system in turn; mean
+sampling               no         gold sets that mix all systems at random; mean
+majority               no         the majority of the systems
+em                     no         the consensus of Dawid-Skene expectation maximisation
+dawid_skene            no         gold sets drawn from the Bayesian Dawid-Skene posterior; mean
+direct                 yes        the crowd
+calibrated_majority    yes        votes above a threshold tuned on the crowd (two labels)
+naive_bayes, svm,      yes        a combiner of the systems trained on the crowd
+glm, adaboost
+=====================  =========  ==========================================================================
+
+All but the last two blocks measure agreement with the other systems: errors that systems share count as right answers.
+`bayesagree.blind.independence` says when that is so.
+
+Source: H. J. Jung, M. Lease, "Evaluating classifiers without expert labels", 2012, section 3.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
+from bayesagree._tree import positive_int, result_tree
+from bayesagree.annotations import Labels
+from bayesagree.blind import combiners, pseudo_gold
+from bayesagree.blind._systems import LabelCodes, Systems
+from bayesagree.errors import InputError, some
+from bayesagree.metrics.hard_labels import Metric, confusion_counts, scores_of_counts, warn_undefined
+from bayesagree.predictions import Predictions
+
+type Method = Literal[
+    "majority", "em", "round_robin", "sampling", "dawid_skene",
+    "direct", "calibrated_majority", "naive_bayes", "svm", "glm", "adaboost",
+]  # fmt: skip
+BLIND = ("majority", "em", "round_robin", "sampling", "dawid_skene")
+WITH_CROWD = ("calibrated_majority", "naive_bayes", "svm", "glm", "adaboost", "direct")
+METHODS = BLIND + WITH_CROWD
+
+
+@dataclass(frozen=True, eq=False)
+class PseudoGold:
+    """Label sets that stand in for the gold.
+
+    Attributes
+    ----------
+    sets
+        Positions of labels, -1 where there is none, shape (set, item) or (set, model, item).
+    is_sample
+        Whether a set is one draw of the gold; otherwise all sets together make one score, their mean.
+    """
+
+    sets: LabelCodes
+    is_sample: bool
+
+
+def blind_scores(
+    predictions: Predictions,
+    *,
+    method: Method = "sampling",
+    metric: Metric = "accuracy",
+    crowd: Labels | None = None,
+    leave_one_out: bool = False,
+    positive: Any = None,
+    sets: int = 1000,
+    threshold: float = 0.5,
+    seed: Seed = None,
+) -> xr.DataArray:
+    """Score classifiers without expert labels.
+
+    Parameters
+    ----------
+    predictions
+        Hard labels of at least two systems; missing ones are left out, system by system.
+    method
+        Who judges; see the table of this module.
+    metric
+        Score against the stand-in for the gold, as in `hard_label_scores`.
+    crowd
+        Crowd labels of some or all items; the majority of each item counts, ties at random.
+    leave_one_out
+        Judge each system by the others only. Otherwise it has a voice in its own judgement (not in round robin and
+        direct evaluation), and a majority of few systems flatters each of them.
+    positive
+        The positive label; by default the last of two, and macro averages for more.
+    sets
+        Gold sets of sampling and dawid_skene.
+    threshold
+        Share of votes from which the majority is positive (two labels).
+    seed
+        Same seed, same scores, in whatever order systems and items come.
+
+    Returns
+    -------
+    DataArray
+        Dim model.
+
+    Raises
+    ------
+    InputError
+        Fewer than two systems, a method that needs a crowd without one, labels that do not match.
+
+    Warns
+    -----
+    UserWarning
+        A score that does not exist: NaN, with the reason.
+
+    References
+    ----------
+    .. [1] H. J. Jung, M. Lease, "Evaluating classifiers without expert labels", 2012, section 3.
+
+    Examples
+    --------
+    >>> systems = Predictions.from_labels({"A": [1, 1, 0, 0], "B": [1, 1, 0, 1], "C": [1, 0, 0, 0]})
+    >>> blind_scores(systems, method="majority").values.tolist()
+    [1.0, 0.75, 0.75]
+    >>> blind_scores(systems, method="round_robin").values.tolist()
+    [0.75, 0.625, 0.625]
+    """
+    systems = Systems.of(predictions, crowd, positive, seed)
+    gold = make_pseudo_gold(
+        systems, method, metric=metric, leave_one_out=leave_one_out, sets=sets, threshold=threshold, seed=seed
+    )
+    scores = mean_scores(counts_per_set(gold, systems), metric, systems.positive)[0]
+    warn_undefined(scores, metric, systems.models)
+    return xr.DataArray(scores, dims="model", coords={"model": systems.models}, name=metric).sel(
+        model=predictions.models
+    )
+
+
+def blind_posterior(
+    predictions: Predictions,
+    *,
+    method: Method = "dawid_skene",
+    metrics: tuple[Metric, ...] = ("accuracy", "precision", "recall", "specificity"),
+    crowd: Labels | None = None,
+    leave_one_out: bool = False,
+    positive: Any = None,
+    items: Literal["fixed", "bootstrap"] = "bootstrap",
+    draws: int = 250,
+    chains: int = 4,
+    threshold: float = 0.5,
+    seed: Seed = None,
+) -> xr.DataTree:
+    """Draw blind scores, so that each has an interval and ranks are distributions.
+
+    A draw takes one stand-in for the gold and, with ``items="bootstrap"``, as many items as there are, with
+    replacement. With ``method="dawid_skene"`` stand-ins are posterior draws of the truth: the interval then covers the
+    score against the unknown truth, as far as systems err independently given it (check with `independence_check`).
+    For the other methods the interval holds what resampled items would do to the score, not that their stand-in may
+    be wrong.
+
+    Parameters
+    ----------
+    predictions, method, crowd, leave_one_out, positive, threshold, seed
+        As in `blind_scores`.
+    metrics
+        Scores to draw; all of them from the same draws.
+    items
+        ``"fixed"``: these items are what is asked about; ``"bootstrap"``: they are a sample of those to come.
+    draws, chains
+        Number of draws: `draws` in each chain.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior``: one variable per metric, dims (chain, draw, reliability, model), as `compare` and
+        `practical_equivalence` read it (reliability has the one value 1).
+
+    Examples
+    --------
+    >>> systems = Predictions.from_labels({"A": [1, 1, 0, 0], "B": [1, 1, 0, 1], "C": [1, 0, 0, 0]})
+    >>> tree = blind_posterior(systems, method="sampling", seed=1)
+    >>> dict(tree["posterior"]["accuracy"].sizes)
+    {'chain': 4, 'draw': 250, 'reliability': 1, 'model': 3}
+    """
+    systems = Systems.of(predictions, crowd, positive, seed)
+    n = positive_int(draws, "draws") * positive_int(chains, "chains")
+    options = {"leave_one_out": leave_one_out, "sets": n, "threshold": threshold, "seed": seed}
+    drawn: dict[str, NDArray[np.float64]] = {}
+    counts = None
+    for metric in metrics:
+        if counts is None or method == "calibrated_majority":
+            counts = counts_per_draw(
+                make_pseudo_gold(systems, method, metric=metric, **options), systems, n, items, seed
+            )
+        drawn[metric] = mean_scores(counts, metric, systems.positive)
+    order = [systems.models.tolist().index(m) for m in predictions.models.tolist()]
+    shape = (chains, draws, 1, systems.models.size)
+    return result_tree(
+        {
+            "posterior": {
+                m: (("chain", "draw", "reliability", "model"), v[:, order].reshape(shape)) for m, v in drawn.items()
+            }
+        },
+        {"reliability": [1.0], "model": predictions.models},
+        engine="gibbs" if method == "dawid_skene" else "exact",
+        seed=seed,
+        settings={"method": method, "leave_one_out": leave_one_out, "items": items},
+    )
+
+
+def make_pseudo_gold(
+    systems: Systems,
+    method: str,
+    *,
+    metric: str = "accuracy",
+    leave_one_out: bool = False,
+    sets: int = 1000,
+    threshold: float = 0.5,
+    seed: Seed = None,
+) -> PseudoGold:
+    """Return the stand-ins for the gold of a method."""
+    seed = seed_sequence(seed)
+    if method == "round_robin":
+        return PseudoGold(pseudo_gold.round_robin(systems), False)
+    if method == "sampling":
+        return PseudoGold(pseudo_gold.sampling(systems, sets=sets, leave_one_out=leave_one_out, seed=seed), True)
+    combine: dict[str, Callable[[Systems], LabelCodes]] = {
+        "majority": partial(pseudo_gold.majority, threshold=threshold, seed=seed),
+        "em": pseudo_gold.em,
+        "dawid_skene": partial(pseudo_gold.posterior, sets=sets, seed=seed),
+        "direct": combiners.direct,
+        "calibrated_majority": partial(combiners.calibrated_majority, metric=metric, seed=seed),
+        "naive_bayes": partial(combiners.naive_bayes, seed=seed),
+        "svm": partial(combiners.svm, seed=seed),
+        "glm": partial(combiners.glm, seed=seed),
+        "adaboost": partial(combiners.adaboost, seed=seed),
+    }
+    if method not in combine:
+        raise InputError(f"method={method!r} is not one of {some(METHODS, 11)}")
+    if leave_one_out and method != "direct":
+        return PseudoGold(pseudo_gold.judged_by_others(systems, combine[method]), True)
+    return PseudoGold(combine[method](systems), True)
+
+
+def counts_per_set(gold: PseudoGold, systems: Systems) -> NDArray[np.float64]:
+    """Count every model's labels against every set, shape (1, set, model, label, predicted label)."""
+    counts = map_blocks(
+        lambda block: confusion_counts(gold.sets[block], systems.predicted, systems.n_labels),
+        item_blocks(gold.sets.shape[0]),
+    )
+    return np.concatenate(list(counts))[None]
+
+
+def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, seed: Seed) -> NDArray[np.float64]:
+    """Count with one set and one sample of items per draw, shape (draw, set, model, label, predicted label).
+
+    Draw d takes set d modulo their number, or all of them where they are no sample; the axis set is then their number.
+    """
+    if items not in ("fixed", "bootstrap"):
+        raise InputError(f"items={items!r} is not one of 'fixed', 'bootstrap'")
+    n_items = systems.items.size
+    blocks = item_blocks(draws)
+    root = seed_sequence(seed)
+    # Another branch of the seed than the one that draws gold sets: items are resampled independently of them.
+    branch = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 1 << 20))
+
+    def count(job: tuple[slice, np.random.Generator]) -> NDArray[np.float64]:
+        block, rng = job
+        result = []
+        for d in range(block.start, block.stop):
+            weights = (
+                np.bincount(rng.integers(n_items, size=n_items), minlength=n_items) if items == "bootstrap" else None
+            )
+            sets = gold.sets[[d % gold.sets.shape[0]]] if gold.is_sample else gold.sets
+            result.append(confusion_counts(sets, systems.predicted, systems.n_labels, weights))
+        return np.stack(result)
+
+    return np.concatenate(list(map_blocks(count, list(zip(blocks, block_generators(branch, len(blocks)))))))
+
+
+def mean_scores(counts: NDArray[np.float64], metric: str, positive: int | None) -> NDArray[np.float64]:
+    """Score every set and average the defined scores: counts (draw, set, model, ...) to (draw, model)."""
+    scores = scores_of_counts(counts, metric, positive)
+    defined = np.isfinite(scores)
+    n = defined.sum(axis=1)
+    return np.divide(np.where(defined, scores, 0).sum(axis=1), n, out=np.full(n.shape, np.nan), where=n > 0)

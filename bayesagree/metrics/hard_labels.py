@@ -1,0 +1,207 @@
+"""Scores of hard labels against one gold label per item: accuracy, precision, recall, specificity and their kin."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numba
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree.errors import InputError, plain, some
+from bayesagree.predictions import Predictions
+
+type Metric = Literal["accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy"]
+METRICS = ("accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy")
+
+REASONS = {
+    "accuracy": "no item has both a gold label and a prediction",
+    "precision": "the label is never predicted",
+    "recall": "no gold item has the label",
+    "specificity": "every gold item has the label",
+    "f1": "the label is neither predicted nor in the gold",
+    "balanced_accuracy": "the gold lacks a label",
+}
+
+
+def hard_label_scores(
+    predictions: Predictions,
+    gold: Mapping[Any, Any] | pd.Series,
+    *,
+    metric: Metric = "accuracy",
+    positive: Any = None,
+) -> xr.DataArray:
+    """Score the predicted label of each model against gold labels.
+
+    With tp, fp, tn, fn counted for one positive label: accuracy (tp + tn)/n, precision tp/(tp + fp), recall
+    tp/(tp + fn), specificity tn/(tn + fp), f1 2 tp/(2 tp + fp + fn), balanced accuracy (recall + specificity)/2.
+    With more than two labels each is the macro average: the mean over labels taken as positive in turn, without those
+    for which it is undefined; accuracy is the share of right answers, balanced accuracy is macro recall.
+
+    Parameters
+    ----------
+    predictions
+        Hard labels, or scores, of which the best counts. Items without a prediction are left out, model by model.
+    gold
+        Item to label; items without gold are left out.
+    metric
+        Which score.
+    positive
+        The positive label. By default the last of two labels, and the macro average of more than two.
+
+    Returns
+    -------
+    DataArray
+        Dim model.
+
+    Raises
+    ------
+    InputError
+        An unknown metric, item or label.
+
+    Warns
+    -----
+    UserWarning
+        A score that does not exist, such as precision where the label is never predicted: NaN, with the reason.
+
+    References
+    ----------
+    .. [1] H. J. Jung, M. Lease, "Evaluating classifiers without expert labels", 2012, equations 8-11.
+
+    Examples
+    --------
+    >>> models = Predictions.from_labels({"A": [1, 1, 0, 0], "B": [1, 1, 1, 0]})
+    >>> hard_label_scores(models, {0: 1, 1: 0, 2: 0, 3: 0}, metric="specificity").round(2).values.tolist()
+    [0.67, 0.33]
+    """
+    place = positive_index(positive, predictions.labels)
+    truth = gold_index(gold, predictions.items, predictions.labels)
+    counts = confusion_counts(truth[None], predictions.hard_labels(), predictions.labels.size)[0]
+    scores = scores_of_counts(counts, metric, place)
+    warn_undefined(scores, metric, predictions.models)
+    return xr.DataArray(scores, dims="model", coords={"model": predictions.models}, name=metric)
+
+
+def gold_index(gold: Mapping[Any, Any] | pd.Series, items: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int16]:
+    """Return the position of each item's gold label, -1 where there is none, shape (item,).
+
+    Raises
+    ------
+    InputError
+        A gold item that was not predicted, or a gold label that is not among the labels.
+    """
+    series = (gold if isinstance(gold, pd.Series) else pd.Series(dict(gold), dtype=object)).dropna()
+    place = pd.Index(items).get_indexer(pd.Index(series.index))
+    code = pd.Index(labels).get_indexer(pd.Index(series.to_numpy()))
+    if (place < 0).any():
+        raise InputError(f"gold items that no model predicted: {some(series.index[place < 0])}; drop them from gold")
+    if (code < 0).any():
+        item, label = series.index[code < 0][0], series.iloc[int((code < 0).argmax())]
+        raise InputError(
+            f"gold item {plain(item)!r}: label {plain(label)!r} is not one of the predicted labels ({some(labels)}); "
+            "name all possible labels with labels=[...] when building the predictions"
+        )
+    truth = np.full(items.size, -1, np.int16)
+    truth[place] = code
+    return truth
+
+
+def positive_index(positive: Any, labels: Sequence[Any] | NDArray[Any]) -> int | None:
+    """Return the position of the positive label: by default the last of two; None stands for the macro average."""
+    if positive is None:
+        return 1 if len(labels) == 2 else None
+    names = [plain(label) for label in labels]
+    if plain(positive) not in names:
+        raise InputError(f"positive={plain(positive)!r} is not one of the labels ({some(labels)})")
+    return names.index(plain(positive))
+
+
+def confusion_counts(
+    truth: NDArray[np.integer[Any]],
+    predicted: NDArray[np.integer[Any]],
+    n_labels: int,
+    weights: NDArray[np.floating[Any]] | None = None,
+) -> NDArray[np.float64]:
+    """Count (true label, predicted label) of every model, shape (..., model, label, predicted label).
+
+    Parameters
+    ----------
+    truth
+        Positions of labels, -1 where unknown: shape (set, item), the same gold for all models, or (set, model, item).
+    predicted
+        Positions of labels, -1 where missing, shape (model, item).
+    n_labels
+        Number of labels.
+    weights
+        What each item counts, shape (item,); by default 1.
+    """
+    gold = truth[:, None] if truth.ndim == 2 else truth
+    counts = np.zeros((gold.shape[0], predicted.shape[0], n_labels, n_labels))
+    ones = np.ones(predicted.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)
+    _count(gold, predicted, ones, counts)
+    return counts
+
+
+@numba.njit(cache=True, nogil=True)
+def _count(gold, predicted, weights, counts):
+    for s in range(gold.shape[0]):
+        for m in range(predicted.shape[0]):
+            owner = m if gold.shape[1] > 1 else 0
+            for i in range(predicted.shape[1]):
+                true, given = gold[s, owner, i], predicted[m, i]
+                if true >= 0 and given >= 0:
+                    counts[s, m, true, given] += weights[i]
+
+
+def scores_of_counts(counts: NDArray[np.floating[Any]], metric: str, positive: int | None) -> NDArray[np.float64]:
+    """Return a score of each confusion matrix, NaN where it does not exist.
+
+    Parameters
+    ----------
+    counts
+        Shape (..., label, predicted label).
+    metric
+        One of `METRICS`.
+    positive
+        Position of the positive label, None for the macro average.
+    """
+    if metric not in METRICS:
+        raise InputError(f"metric={metric!r} is not one of {some(METRICS, 9)}")
+    right, total = np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(axis=(-2, -1))
+    if metric == "accuracy":
+        return _ratio(right.sum(axis=-1), total)
+    of_label = _one_against_rest(counts, right, total[..., None], metric)
+    if positive is not None:
+        return of_label[..., positive]
+    defined = np.isfinite(of_label)
+    return _ratio(np.where(defined, of_label, 0).sum(axis=-1), defined.sum(axis=-1))
+
+
+def _one_against_rest(
+    counts: NDArray[Any], right: NDArray[Any], total: NDArray[Any], metric: str
+) -> NDArray[np.float64]:
+    """Return the score of every label taken as positive, shape (..., label)."""
+    true, given = counts.sum(axis=-1), counts.sum(axis=-2)
+    if metric == "precision":
+        return _ratio(right, given)
+    if metric == "f1":
+        return _ratio(2 * right, true + given)
+    recall = _ratio(right, true)
+    if metric == "recall" or (metric == "balanced_accuracy" and counts.shape[-1] > 2):
+        return recall
+    specificity = _ratio(total - true - given + right, total - true)
+    return specificity if metric == "specificity" else (recall + specificity) / 2
+
+
+def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
+    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 0)
+
+
+def warn_undefined(scores: NDArray[np.floating[Any]], metric: str, models: NDArray[Any]) -> None:
+    """Warn of scores that do not exist, with the models and the reason."""
+    if np.isnan(scores).any():
+        warnings.warn(
+            f"{metric} of {some(models[np.isnan(scores)])} does not exist: {REASONS[metric]}", UserWarning, stacklevel=3
+        )

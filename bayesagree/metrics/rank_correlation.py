@@ -1,0 +1,159 @@
+"""How close two scorings of the same systems are, and whether one estimator is significantly closer than another."""
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesagree.errors import InputError
+
+type Measure = Literal["pearson", "spearman", "kendall", "swap_rate"]
+MEASURES = ("pearson", "spearman", "kendall", "swap_rate")
+
+
+def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = "kendall") -> float:
+    """Measure how far two scorings (or rankings) of the same systems agree.
+
+    Parameters
+    ----------
+    scores_a, scores_b
+        One number per system, shape (model,). Ranks do as well as scores, as long as both sides are of one kind.
+    measure
+        ``"pearson"`` r; ``"spearman"`` rho, tied systems sharing the mean of their ranks; ``"kendall"`` tau-b;
+        ``"swap_rate"``, an error: see `swap_rate`.
+
+    Returns
+    -------
+    float
+        NaN where one side is constant.
+
+    Warns
+    -----
+    UserWarning
+        A constant side: the correlation does not exist.
+
+    Examples
+    --------
+    >>> correlation([1, 2, 3, 4], [1, 3, 2, 4], measure="spearman")
+    0.8
+    """
+    a, b = _pair(scores_a, scores_b)
+    if measure == "swap_rate":
+        return swap_rate(a, b)
+    if measure not in MEASURES:
+        raise InputError(f"measure={measure!r} is not one of {MEASURES}")
+    if a.size < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        warnings.warn(f"{measure} does not exist: one side gives all systems the same score", UserWarning, stacklevel=2)
+        return float("nan")
+    from scipy import stats
+
+    if measure == "kendall":
+        return float(stats.kendalltau(a, b).statistic)
+    if measure == "spearman":
+        a, b = stats.rankdata(a), stats.rankdata(b)
+    a, b = a - a.mean(), b - b.mean()
+    return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1))
+
+
+def swap_rate(scores_a: ArrayLike, scores_b: ArrayLike) -> float:
+    """Return the share of all pairs of systems that two scorings put in strictly opposite order.
+
+    A pair that is tied on either side is not swapped, but it stays among the K (K - 1)/2 pairs.
+
+    References
+    ----------
+    .. [1] E. M. Voorhees, "Variations in relevance judgments and the measurement of retrieval effectiveness", 2000.
+
+    Examples
+    --------
+    >>> swap_rate([3, 2, 1, 1], [3, 1, 2, 2])
+    0.3333333333333333
+    """
+    a, b = _pair(scores_a, scores_b)
+    if a.size < 2:
+        raise InputError(f"{a.size} systems have no pair to swap")
+    opposite = np.sign(a[:, None] - a) * np.sign(b[:, None] - b) < 0
+    return float(opposite.sum() / (a.size * (a.size - 1)))
+
+
+def williams_test(
+    r_xy: float, r_xz: float, r_yz: float, n: int, *, correction: Literal["williams", "hotelling"] = "williams"
+) -> tuple[float, float]:
+    """Test whether estimator y correlates with the gold x more than estimator z does.
+
+    With |R| = 1 - r_xy^2 - r_xz^2 - r_yz^2 + 2 r_xy r_xz r_yz and m = (r_xy + r_xz)/2, Williams' statistic
+    (r_xy - r_xz) sqrt((n-1)(1 + r_yz) / (2 |R| (n-1)/(n-3) + m^2 (1 - r_yz)^3)), or Hotelling's
+    (r_xy - r_xz) sqrt((n-3)(1 + r_yz) / (2 |R|)), has a t distribution with n-3 degrees of freedom if both
+    correlate equally. Hotelling's holds for these very systems only; Steiger recommends Williams'.
+
+    Parameters
+    ----------
+    r_xy, r_xz
+        Correlations of the two estimators with the gold.
+    r_yz
+        Correlation of the estimators with each other.
+    n
+        Number of systems: with few of them the test has little power.
+    correction
+        Which statistic.
+
+    Returns
+    -------
+    statistic, p_value : float
+        Two-sided.
+
+    Warns
+    -----
+    UserWarning
+        A missing correlation, or two perfect ones: the statistic does not exist and is NaN.
+
+    Raises
+    ------
+    InputError
+        Fewer than four systems, a correlation outside [-1, 1], an unknown correction.
+
+    References
+    ----------
+    .. [1] J. H. Steiger, "Tests for comparing elements of a correlation matrix", Psychological Bulletin 87 (1980).
+    .. [2] H. J. Jung, M. Lease, "Evaluating classifiers without expert labels", 2012, equation 12.
+
+    Examples
+    --------
+    >>> [round(v, 4) for v in williams_test(0.73, 0.61, 0.66, 120)]
+    [2.3378, 0.0211]
+    >>> [round(v, 3) for v in williams_test(0.73, 0.61, 0.66, 120, correction="hotelling")]
+    [2.378, 0.019]
+    """
+    if n < 4:
+        raise InputError(f"n={n} systems: the test has n-3 degrees of freedom and needs at least 4")
+    r = np.array([r_xy, r_xz, r_yz], dtype=float)
+    if (np.abs(r) > 1 + 1e-12).any():
+        raise InputError(f"correlations {r.tolist()} must lie between -1 and 1")
+    if correction not in ("williams", "hotelling"):
+        raise InputError(f"correction={correction!r} is not one of 'williams', 'hotelling'")
+    determinant = 1 - r @ r + 2 * r.prod()
+    scale = 2 * determinant / (n - 3)
+    if correction == "williams":
+        scale += ((r_xy + r_xz) / 2) ** 2 * (1 - r_yz) ** 3 / (n - 1)
+    if r_xy == r_xz:
+        return 0.0, 1.0
+    if not (determinant > -1e-9 and scale > 1e-12):
+        warnings.warn(
+            f"the statistic does not exist for correlations {r.tolist()}: one is missing, or two are perfect",
+            UserWarning,
+            stacklevel=2,
+        )
+        return float("nan"), float("nan")
+    from scipy import stats
+
+    statistic = float((r_xy - r_xz) * np.sqrt((1 + r_yz) / scale))
+    return statistic, float(2 * stats.t.sf(abs(statistic), n - 3))
+
+
+def _pair(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    a, b = np.asarray(scores_a, dtype=float), np.asarray(scores_b, dtype=float)
+    if a.ndim != 1 or a.shape != b.shape:
+        raise InputError(f"two scorings of the same systems are needed, got shapes {a.shape} and {b.shape}")
+    both = np.isfinite(a) & np.isfinite(b)
+    return a[both], b[both]
