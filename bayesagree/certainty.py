@@ -5,8 +5,8 @@ that of its most certain label. It is 1 where the annotations settle the item an
 whatever the model under test says. Distinguish it from the entropy of the plausibilities, which stays large on an item
 that is truly ambiguous, however many annotators look at it.
 
-Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.3 (annotation certainty), appendix D
-(annotator agreement).
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.3 (annotation certainty) and
+appendix D (annotator agreement).
 """
 
 import warnings
@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from bayesagree._dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations import Labels, Rankings
@@ -24,6 +24,8 @@ from bayesagree.errors import InputError, some
 from bayesagree.plausibility._top_labels import truth_draws
 from bayesagree.plausibility.normal_inverse_gamma import THRESHOLD_LABELS
 from bayesagree.plausibility.prirn import inverse_ranks
+
+_NORMAL_INVERSE_GAMMA = ("location", "strength", "shape", "scale")
 
 type Via = Literal["top_label", "mass"]
 
@@ -235,9 +237,9 @@ def _exact_label_certainty(tree: xr.DataTree, threshold: float | None) -> xr.Dat
     if "location" in constant:
         if threshold is None:
             raise InputError("ratings have no labels; pass threshold=c")
-        spread = np.sqrt(constant["scale"].values / (constant["shape"].values * constant["strength"].values))
-        below = stats.t.cdf((threshold - constant["location"].values) / spread, 2 * constant["shape"].values)
-        above = stats.t.sf((threshold - constant["location"].values) / spread, 2 * constant["shape"].values)
+        location, strength, shape, scale = (constant[name].values for name in _NORMAL_INVERSE_GAMMA)
+        distance = (threshold - location) / np.sqrt(scale / (shape * strength))
+        below, above = special.stdtr(2 * shape, distance), special.stdtr(2 * shape, -distance)
         items = np.asarray(constant["item"])
         return _per_item_label(np.stack([below, above], axis=1), items, THRESHOLD_LABELS, "label_certainty")
     probability = argmax_probabilities(_concentration(tree))

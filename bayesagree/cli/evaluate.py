@@ -125,9 +125,17 @@ def _rows(tree: "xr.DataTree") -> list[list[Any]]:
 def _short_rows(tree: "xr.DataTree") -> list[list[Any]]:
     better = {(metric, level, a, b): f"{p:.3f}" for metric, level, a, b, p in _pairs(tree)}
     rows = _rows(tree)
-    below = [row[2] for row in rows[1:]] + [None]
+    below = [after[2] if after[:2] == row[:2] else "" for row, after in zip(rows, [*rows[1:], [""] * 3])]
     return [
-        [metric, f"{level:g}", name, mean, f"{lower:.3f} - {upper:.3f}", best, better.get((metric, level, name, after))]
+        [
+            metric,
+            f"{level:g}",
+            name,
+            mean,
+            f"{lower:.3f} - {upper:.3f}",
+            best,
+            better.get((metric, level, name, after), ""),
+        ]
         for (metric, level, name, mean, lower, upper, best), after in zip(rows, below)
     ]
 
