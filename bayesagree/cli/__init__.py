@@ -4,10 +4,12 @@ import sys
 
 import typer
 
+from bayesagree.cli.annotators import annotators
 from bayesagree.cli.compare import compare
 from bayesagree.cli.demo import demo
 from bayesagree.cli.evaluate import evaluate
 from bayesagree.cli.plausibility import certainty, plausibility
+from bayesagree.cli.rankings import rankings
 from bayesagree.cli.study import study
 from bayesagree.errors import InputError, SizeError
 
@@ -22,6 +24,8 @@ app.command("plausibility")(plausibility)
 app.command("evaluate")(evaluate)
 app.command("certainty")(certainty)
 app.command("compare")(compare)
+app.command("rankings")(rankings)
+app.command("annotators")(annotators)
 app.add_typer(study, name="study")
 
 
