@@ -19,6 +19,7 @@ data, section 4.
 """
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -118,7 +119,7 @@ def auc_study(
     Raises
     ------
     InputError
-        An unknown case, a level below 1, or a journal of another study.
+        An unknown case, a level below 1, a single model, or a journal of another study.
 
     Examples
     --------
@@ -129,13 +130,15 @@ def auc_study(
     unknown = [case for case in cases if case not in CASES]
     if unknown:
         raise InputError(f"case {unknown[0]!r} is not one of {some(CASES)}")
+    if positive_int(n_models, "n_models") < 2:
+        raise InputError("n_models=1 leaves nothing to rank; simulate at least 2 models")
     study = Study(
         cases=tuple(cases),
         labels_per_item=tuple(positive_int(v, "labels_per_item") for v in labels_per_item),
         labels_per_annotator=tuple(positive_int(v, "labels_per_annotator") for v in labels_per_annotator),
         runs=positive_int(runs, "runs"),
         n_items=positive_int(n_items, "n_items"),
-        n_models=positive_int(n_models, "n_models"),
+        n_models=n_models,
         seed=seed,
     )
     finished = {} if journal is None else read_journal(journal, study)
@@ -221,18 +224,20 @@ def _tree(study: Study, finished: Mapping[Key, Floats]) -> xr.DataTree:
 def read_journal(path: Path, study: Study) -> dict[Key, Floats]:
     """Read the finished blocks of a study, or start its journal; a last line cut short by a kill is dropped."""
     settings = json.dumps(asdict(study))
-    if not path.exists():
+    written = path.read_bytes() if path.exists() else b""
+    whole = written[: written.rfind(b"\n") + 1]
+    if not whole:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(settings + "\n")
         return {}
-    text = path.read_text()
-    lines = text[: text.rfind("\n") + 1].splitlines()
-    if not lines or lines[0] != settings:
+    lines = whole.decode().splitlines()
+    if lines[0] != settings:
         raise InputError(
-            f"{path} belongs to a study with other settings ({lines[0] if lines else 'none'}); "
+            f"{path} belongs to a study with other settings ({lines[0]}); "
             "finish that study with its own settings, or remove the file to start anew"
         )
-    path.write_text("\n".join(lines) + "\n")
+    if len(whole) < len(written):
+        os.truncate(path, len(whole))
     blocks = [json.loads(line) for line in lines[1:]]
     return {tuple(block["key"]): np.array(block["results"]) for block in blocks}
 

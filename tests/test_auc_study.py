@@ -98,6 +98,12 @@ def test_a_killed_process_continues(tmp_path):
     np.testing.assert_array_equal(errors_of(auc_study(**SMALL, journal=journal)), errors_of(auc_study(**SMALL)))
 
 
+def test_a_journal_cut_in_its_first_line_starts_anew(tmp_path):
+    journal = tmp_path / "study.journal"
+    journal.write_text('{"cases": ["go')
+    np.testing.assert_array_equal(errors_of(auc_study(**SMALL, journal=journal)), errors_of(auc_study(**SMALL)))
+
+
 def test_a_journal_belongs_to_one_study(tmp_path):
     journal = tmp_path / "study.journal"
     auc_study(**SMALL, journal=journal)
@@ -128,6 +134,8 @@ def test_input_errors():
         auc_study(cases=["worse"])
     with pytest.raises(InputError, match="runs=0"):
         auc_study(runs=0)
+    with pytest.raises(InputError, match="at least 2 models"):
+        auc_study(n_models=1)
 
 
 # The claims of the paper, on a small and on the whole study
