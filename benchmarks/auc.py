@@ -37,7 +37,7 @@ def main() -> None:
     """Compare two sizes, with and without ties in the truth."""
     rng = np.random.default_rng(0)
     print(f"{n_threads()} threads; models x items, seconds")
-    for n_items, repeats in ((1000, 15), (100_000, 2)):
+    for n_items, repeats in ((1000, 60), (100_000, 3)):
         scores, truth = rng.random((100, n_items)), rng.random(n_items)
         report("continuous", scores, truth, repeats)
         report("46 levels", scores, np.round(truth * 45), repeats)
