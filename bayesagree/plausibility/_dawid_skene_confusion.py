@@ -1,6 +1,4 @@
-"""What an annotator is, in each variant: how its confusion is drawn given who answered what under which truth."""
-
-from typing import Protocol
+"""What an annotator is, in each variant: how its confusion is drawn, or integrated out, given the true labels."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,40 +17,27 @@ type Rng = np.random.Generator
 type Floats = NDArray[np.float64]
 
 
-class Confusion(Protocol):
-    """Confusion of all annotators in a Gibbs sampler."""
-
-    def draw(self, rng: Rng, weights: Floats) -> Floats:
-        """Draw given the annotations of each cell; return log confusion, shape (cell,)."""
-        ...
-
-    def right(self, rng: Rng) -> Floats:
-        """Return the probability of a right answer in each confusion row, shape (row,)."""
-        ...
-
-    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
-        """Write whole matrices, shape (annotator, label, observed label)."""
-        ...
-
-    def crowd(self) -> dict[str, Floats]:
-        """Return what the variant learns about the crowd as a whole."""
-        ...
-
-
 class FullRows:
     """Every row of every annotator has its own Dirichlet distribution."""
 
     def __init__(self, cells: AnnotationCells, prior: CrowdPrior, n_labels: int) -> None:
         self.cells = cells
+        self.row = cells.row_of_cell()
         self.shape = prior.confusion(n_labels)
         self.log_confusion = np.empty(cells.cell_label.size)
 
-    def draw(self, rng: Rng, weights: Floats) -> Floats:
-        """Draw the rows."""
-        return self.draw_rows(rng, weights)
+    def draw_crowd(self, rng: Rng, weights: Floats) -> None:
+        """Draw what the annotators share: nothing."""
+
+    def masses(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return prior shape plus count of each cell and of each row: their ratio is the chance of the next label."""
+        row = self.row
+        shape = self.shape[self.cells.row_label[row], self.cells.cell_label]
+        total = np.bincount(row, weights, minlength=self.cells.row_label.size)
+        return shape + weights, self.shape.sum(axis=1)[self.cells.row_label] + total
 
     def draw_rows(self, rng: Rng, weights: Floats) -> Floats:
-        """Draw the rows, whatever their prior."""
+        """Draw the rows given the annotations of each cell."""
         draw_rows(rng, self.cells, weights, self.shape, self.shape.sum(axis=1), self.log_confusion)
         return self.log_confusion
 
@@ -84,11 +69,6 @@ class HierarchicalRows(FullRows):
             np.searchsorted(np.sort(cells.row_label), np.arange(n_labels + 1)),
         )
 
-    def draw(self, rng: Rng, weights: Floats) -> Floats:
-        """Draw phi and kappa, then the rows."""
-        self.draw_crowd(rng, weights)
-        return self.draw_rows(rng, weights)
-
     def draw_crowd(self, rng: Rng, weights: Floats) -> None:
         """Draw phi and kappa with the rows integrated out."""
         draw_crowd_rows(
@@ -96,13 +76,6 @@ class HierarchicalRows(FullRows):
             np.log(self.prior.concentration), self.prior.concentration_sd,
         )  # fmt: skip
         self.shape = self.kappa[:, None] * self.phi
-
-    def masses(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return prior shape plus count of each cell and of each row: their ratio is the chance of the next label."""
-        row = self.cells.row_of_cell()
-        shape = self.shape[self.cells.row_label[row], self.cells.cell_label]
-        total = np.bincount(row, weights, minlength=self.cells.row_label.size)
-        return shape + weights, self.shape.sum(axis=1)[self.cells.row_label] + total
 
     def crowd(self) -> dict[str, Floats]:
         """Return the crowd's concentration and rows."""
@@ -139,7 +112,3 @@ class Accuracies:
         out[...] = ((1 - accuracy) / max(self.n_labels - 1, 1))[:, :, None]
         diagonal = np.arange(self.n_labels)
         out[:, diagonal, diagonal] = accuracy
-
-    def crowd(self) -> dict[str, Floats]:
-        """Nothing: every annotator stands alone."""
-        return {}

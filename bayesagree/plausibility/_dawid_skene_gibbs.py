@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 from bayesagree._streams import Seed, block_generators, map_blocks
 from bayesagree.plausibility._annotation_cells import AnnotationCells
 from bayesagree.plausibility._blocks import label_dtype
-from bayesagree.plausibility._dawid_skene_confusion import Confusion, Floats, Rng
-from bayesagree.plausibility._dawid_skene_numba import count_truth, draw_truth, log_dirichlet_draw
+from bayesagree.plausibility._dawid_skene_confusion import Accuracies, Floats, FullRows, Rng
+from bayesagree.plausibility._dawid_skene_numba import (
+    count_truth,
+    draw_truth,
+    draw_truth_collapsed,
+    log_dirichlet_draw,
+)
 
 CONDITIONAL_SHARE = 2.0**-10
 """Share of a draw's plausibility that goes to the conditional probabilities of the labels; the drawn truth has the
@@ -51,38 +56,61 @@ class CrowdSampler(Protocol):
 
 
 class TruthSampler:
-    """One true label per item: prevalence, confusion and truth are drawn in turn."""
+    """One true label per item, whatever an annotator is: draws as results, and the counts behind them."""
 
     def __init__(
-        self,
-        cells: AnnotationCells,
-        confusion: Confusion,
-        prevalence_shape: float,
-        shares: Floats,
-        n_labels: int,
-        rng: Rng,
+        self, cells: AnnotationCells, prevalence_shape: float, shares: Floats, n_labels: int, rng: Rng
     ) -> None:
-        self.cells, self.confusion, self.prevalence_shape = cells, confusion, prevalence_shape
+        self.cells, self.prevalence_shape = cells, prevalence_shape
         self.truth = start_truth(cells, shares, rng)
         self.weights, self.count = np.empty(cells.cell_label.size), np.empty(n_labels)
-        self.expected = np.empty(cells.candidate.size)
-        self.prevalence = np.empty(n_labels)
+        self.expected, self.prevalence = np.empty(cells.candidate.size), np.empty(n_labels)
+        count_truth(cells, self.truth, self.weights, self.count)
 
-    def sweep(self, rng: Rng) -> None:
-        """Draw prevalence and confusion given the truth, then the truth."""
-        count_truth(self.cells, self.truth, self.weights, self.count)
+    def draw_prevalence(self, rng: Rng) -> Floats:
+        """Draw the prevalence given the truth; return its logarithm."""
         log_prevalence = log_dirichlet_draw(rng, self.prevalence_shape + self.count)
-        log_confusion = self.confusion.draw(rng, self.weights)
-        draw_truth(rng, self.cells, log_prevalence, log_confusion, self.truth, self.expected)
         self.prevalence = np.exp(log_prevalence)
+        return log_prevalence
 
     @property
     def plausibility(self) -> Floats:
         """Nearly all on the drawn truth, the rest as the conditional probabilities have it."""
         return truth_plausibility(self.cells, self.truth, self.expected)
 
+
+class RowSampler(TruthSampler):
+    """Annotators have confusion rows, which are integrated out.
+
+    Rows of many labels with small prior shapes would otherwise freeze the truth: a label that the row's last draw gave
+    e^-1000 cannot become true again.
+    """
+
+    def __init__(
+        self,
+        cells: AnnotationCells,
+        confusion: FullRows,
+        prevalence_shape: float,
+        shares: Floats,
+        n_labels: int,
+        rng: Rng,
+    ) -> None:
+        super().__init__(cells, prevalence_shape, shares, n_labels, rng)
+        self.confusion = confusion
+
+    def sweep(self, rng: Rng) -> None:
+        """Draw prevalence and crowd given the truth, then the truth."""
+        log_prevalence = self.draw_prevalence(rng)
+        self.confusion.draw_crowd(rng, self.weights)
+        mass, row_mass = self.confusion.masses(self.weights)
+        draw_truth_collapsed(
+            rng, self.cells, self.confusion.row, log_prevalence, mass, row_mass, self.truth, self.expected
+        )
+        count_truth(self.cells, self.truth, self.weights, self.count)
+
     def right(self, rng: Rng) -> Floats:
-        """Return the probability of a right answer in each confusion row."""
+        """Draw the confusion given the truth; return the probability of a right answer in each row."""
+        self.confusion.draw_rows(rng, self.weights)
         return self.confusion.right(rng)
 
     def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
@@ -92,6 +120,41 @@ class TruthSampler:
     def crowd(self) -> dict[str, Floats]:
         """Return what is learnt about the crowd."""
         return self.confusion.crowd()
+
+
+class AccuracySampler(TruthSampler):
+    """Annotators have accuracies, drawn in turn with the truth."""
+
+    def __init__(
+        self,
+        cells: AnnotationCells,
+        accuracies: Accuracies,
+        prevalence_shape: float,
+        shares: Floats,
+        n_labels: int,
+        rng: Rng,
+    ) -> None:
+        super().__init__(cells, prevalence_shape, shares, n_labels, rng)
+        self.accuracies = accuracies
+
+    def sweep(self, rng: Rng) -> None:
+        """Draw prevalence and accuracies given the truth, then the truth."""
+        log_prevalence = self.draw_prevalence(rng)
+        log_confusion = self.accuracies.draw(rng, self.weights)
+        draw_truth(rng, self.cells, log_prevalence, log_confusion, self.truth, self.expected)
+        count_truth(self.cells, self.truth, self.weights, self.count)
+
+    def right(self, rng: Rng) -> Floats:
+        """Return the accuracies."""
+        return self.accuracies.right(rng)
+
+    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
+        """Write whole confusion matrices."""
+        self.accuracies.expand(rng, right, out)
+
+    def crowd(self) -> dict[str, Floats]:
+        """Nothing: every annotator stands alone."""
+        return {}
 
 
 def truth_plausibility(cells: AnnotationCells, truth: NDArray[Any], expected: Floats) -> Floats:

@@ -49,6 +49,23 @@ def count_truth(cells, truth, weights, count):
 
 
 @numba.njit(cache=True, nogil=True)
+def draw_candidate(rng, joint, m, largest, probability, first):
+    """Draw one of m candidates by its log weight; write the probabilities from position `first` on."""
+    total = 0.0
+    for c in range(m):
+        joint[c] = math.exp(joint[c] - largest)
+        total += joint[c]
+    left = rng.random() * total
+    drawn = -1
+    for c in range(m):
+        probability[first + c] = joint[c] / total
+        left -= joint[c]
+        if left < 0.0 and drawn < 0:
+            drawn = c
+    return drawn if drawn >= 0 else m - 1
+
+
+@numba.njit(cache=True, nogil=True)
 def draw_truth(rng, cells, log_prevalence, log_confusion, truth, probability):
     """Draw every item's true label, and leave its conditional probabilities in `probability`."""
     joint = np.empty(log_prevalence.size)
@@ -56,19 +73,7 @@ def draw_truth(rng, cells, log_prevalence, log_confusion, truth, probability):
         first = cells.candidate_start[i]
         m = cells.candidate_start[i + 1] - first
         largest = item_log_joint(cells, i, log_prevalence, log_confusion, joint)
-        total = 0.0
-        for c in range(m):
-            joint[c] = math.exp(joint[c] - largest)
-            total += joint[c]
-        left = rng.random() * total
-        truth[i] = m - 1
-        drawn = False
-        for c in range(m):
-            probability[first + c] = joint[c] / total
-            left -= joint[c]
-            if left < 0.0 and not drawn:
-                truth[i] = c
-                drawn = True
+        truth[i] = draw_candidate(rng, joint, m, largest, probability, first)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -263,3 +268,45 @@ def draw_crowd_rows(rng, cells, weights, rows, rows_start, base, kappa, phi, log
         log_phi = log_dirichlet_draw(rng, base[k] + tables[k])
         # A share of e^-600 is never drawn again, and 0 has no logarithm.
         phi[k] = np.exp(np.maximum(log_phi, -600.0))
+
+
+@numba.njit(cache=True, nogil=True)
+def move_answers(cells, row, i, seat, table, c, amount, mass, row_mass):
+    """Add or take away an item's answers for candidate c, those at one table; return the log chance of the additions.
+
+    `mass` and `row_mass` hold prior shapes plus counts; their ratio is the chance of an answer with the confusion
+    integrated out. One answer after the other: an annotator with two answers is expected to repeat his first.
+    """
+    start = cells.item_start[i]
+    m = cells.candidate_start[i + 1] - cells.candidate_start[i]
+    log_chance, product = 0.0, 1.0
+    for t in range(cells.item_start[i + 1] - start):
+        if seat[start + t] == table:
+            cell = cells.cell[cells.cell_start[i] + t * m + c]
+            if amount > 0:
+                product *= mass[cell] / row_mass[row[cell]]
+                if product < 1e-200:
+                    log_chance += math.log(product)
+                    product = 1.0
+            mass[cell] += amount
+            row_mass[row[cell]] += amount
+    return log_chance + math.log(product)
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_truth_collapsed(rng, cells, row, log_prevalence, mass, row_mass, truth, probability):
+    """Draw every item's true label with the confusion integrated out, and leave its conditional probabilities."""
+    joint = np.empty(log_prevalence.size)
+    together = np.zeros(cells.item_start[-1], np.int64)  # all answers of an item sit at one table
+    for i in range(cells.item_start.size - 1):
+        first = cells.candidate_start[i]
+        m = cells.candidate_start[i + 1] - first
+        move_answers(cells, row, i, together, 0, truth[i], -1.0, mass, row_mass)
+        largest = -math.inf
+        for c in range(m):
+            joint[c] = log_prevalence[cells.candidate[first + c]]
+            joint[c] += move_answers(cells, row, i, together, 0, c, 1.0, mass, row_mass)
+            move_answers(cells, row, i, together, 0, c, -1.0, mass, row_mass)
+            largest = max(largest, joint[c])
+        truth[i] = draw_candidate(rng, joint, m, largest, probability, first)
+        move_answers(cells, row, i, together, 0, truth[i], 1.0, mass, row_mass)

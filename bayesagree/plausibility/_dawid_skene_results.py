@@ -27,7 +27,7 @@ DIMS: dict[str, tuple[str, ...]] = {
     "difficulty": ("item",),
     "ambiguity": (),
 }
-R_HAT_LIMIT = 1.1
+R_HAT_LIMIT, ENOUGH_DRAWS = 1.1, 100
 WATCHED = 50
 """How many items and annotators have convergence diagnostics; each costs milliseconds."""
 
@@ -155,7 +155,8 @@ def _diagnostics(drawn: Mapping[str, NDArray[Any]]) -> dict[str, tuple[tuple[str
     for name, function in (("r_hat", array_stats.rhat), ("ess", array_stats.ess)):
         values = np.full(varies.size, np.nan)
         if varies.any() and draws.shape[1] >= 4:
-            values[varies] = function(draws[:, :, varies], chain_axis=0, draw_axis=1)
+            with np.errstate(divide="ignore", invalid="ignore"):  # a probability that hardly ever leaves 0
+                values[varies] = function(draws[:, :, varies], chain_axis=0, draw_axis=1)
         stats[name] = (("parameter",), values)
     return stats
 
@@ -173,7 +174,9 @@ def _parameter_names(drawn: Mapping[str, NDArray[Any]], labels: Labels) -> list[
 
 
 def warn_unless_converged(tree: xr.DataTree) -> None:
-    """Warn where chains disagree about the crowd."""
+    """Warn where chains disagree about the crowd; with fewer than a hundred draws r-hat is mostly noise."""
+    if tree["posterior"].sizes["draw"] < ENOUGH_DRAWS:
+        return
     r_hat = tree["sample_stats"].to_dataset()["r_hat"]
     crowd = [str(p) for p in r_hat["parameter"].values if not str(p).startswith(("label_prob", "accuracy"))]
     values = r_hat.sel(parameter=crowd).values

@@ -24,7 +24,7 @@ Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing 
 """
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -39,7 +39,7 @@ from bayesagree.errors import InputError, some
 from bayesagree.plausibility._annotation_cells import AnnotationCells, Candidates, annotation_cells
 from bayesagree.plausibility._blocks import DrawBlock
 from bayesagree.plausibility._dawid_skene_confusion import Accuracies, FullRows, HierarchicalRows, Rng
-from bayesagree.plausibility._dawid_skene_gibbs import CrowdSampler, Keep, TruthSampler, run_chains
+from bayesagree.plausibility._dawid_skene_gibbs import AccuracySampler, CrowdSampler, Keep, RowSampler, run_chains
 from bayesagree.plausibility._dawid_skene_results import (
     Size,
     chains_tree,
@@ -244,8 +244,25 @@ def _gibbs(
     settings: dict[str, Any],
 ) -> xr.DataTree:
     cells = _layout(labels, candidates, gold)
+    shares = vote_shares(cells, labels.item_index, labels.label_index, labels.items.size, labels.labels.size)
+    keep = Keep(
+        labels.labels.size,
+        labels.annotators.size,
+        size.top_labels,
+        size.confusion,
+        watched_candidates(cells, shares),
+    )
+    start = sampler_start(labels, cells, shares, variant, prior)
+    chains = run_chains(start, keep, tune=tune, draws=size.draws, thin=thin, chains=size.chains, seed=seed)
+    settings = settings | {"tune": tune, "thin": thin}
+    return chains_tree(labels, cells, chains, engine="gibbs", seed=seed, settings=settings)
+
+
+def sampler_start(
+    labels: Labels, cells: AnnotationCells, shares: NDArray[np.float64], variant: Variant, prior: CrowdPrior
+) -> Callable[[Rng], CrowdSampler]:
+    """Return how a chain of the variant starts."""
     n_labels = labels.labels.size
-    shares = vote_shares(cells, labels.item_index, labels.label_index, labels.items.size, n_labels)
 
     def start(rng: Rng) -> CrowdSampler:
         if variant == "mixed_membership":
@@ -253,18 +270,13 @@ def _gibbs(
         if variant == "item_difficulty":
             given = (labels.annotator_index, labels.label_index)
             return ItemDifficultySampler(cells, *given, labels.annotators.size, prior, shares, n_labels, rng)
-        if variant == "full":
-            confusion = FullRows(cells, prior, n_labels)
-        elif variant == "hierarchical":
-            confusion = HierarchicalRows(cells, prior, n_labels)
-        else:
-            confusion = Accuracies(cells, prior, n_labels, one_coin=variant == "one_coin")
-        return TruthSampler(cells, confusion, prior.prevalence, shares, n_labels, rng)
+        shared = (prior.prevalence, shares, n_labels, rng)
+        if variant in ("full", "hierarchical"):
+            rows = FullRows if variant == "full" else HierarchicalRows
+            return RowSampler(cells, rows(cells, prior, n_labels), *shared)
+        return AccuracySampler(cells, Accuracies(cells, prior, n_labels, one_coin=variant == "one_coin"), *shared)
 
-    keep = Keep(n_labels, labels.annotators.size, size.top_labels, size.confusion, watched_candidates(cells, shares))
-    chains = run_chains(start, keep, tune=tune, draws=size.draws, thin=thin, chains=size.chains, seed=seed)
-    settings = settings | {"tune": tune, "thin": thin}
-    return chains_tree(labels, cells, chains, engine="gibbs", seed=seed, settings=settings)
+    return start
 
 
 def _em(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayesagree.plausibility._annotation_cells import AnnotationCells
 from bayesagree.plausibility._dawid_skene_confusion import Floats, Rng
 from bayesagree.plausibility._dawid_skene_gibbs import start_truth, truth_plausibility
-from bayesagree.plausibility._dawid_skene_numba import log_dirichlet_draw
+from bayesagree.plausibility._dawid_skene_numba import draw_candidate, log_dirichlet_draw
 from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
 
 
@@ -142,16 +142,4 @@ def draw_truth(rng, cells, annotator, label, log_prevalence, ability, difficulty
                 if label[t] == cells.candidate[first + c]:
                     joint[c] += ability[annotator[t]] - difficulty[i] + log_wrong_labels
             largest = max(largest, joint[c])
-        total = 0.0
-        for c in range(m):
-            joint[c] = math.exp(joint[c] - largest)
-            total += joint[c]
-        left = rng.random() * total
-        truth[i] = m - 1
-        drawn = False
-        for c in range(m):
-            probability[first + c] = joint[c] / total
-            left -= joint[c]
-            if left < 0.0 and not drawn:
-                truth[i] = c
-                drawn = True
+        truth[i] = draw_candidate(rng, joint, m, largest, probability, first)

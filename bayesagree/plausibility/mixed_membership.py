@@ -31,6 +31,7 @@ from bayesagree.plausibility._dawid_skene_numba import (
     draw_concentration,
     log_dirichlet_draw,
     log_gamma_draw,
+    move_answers,
 )
 from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
 
@@ -40,7 +41,6 @@ class MixedMembershipSampler:
 
     def __init__(self, cells: AnnotationCells, prior: CrowdPrior, shares: Floats, n_labels: int, rng: Rng) -> None:
         self.cells, self.prior = cells, prior
-        self.row = cells.row_of_cell()
         self.confusion = HierarchicalRows(cells, prior, n_labels)
         self.ambiguity = prior.ambiguity
         n = int(cells.item_start[-1])
@@ -71,8 +71,8 @@ class MixedMembershipSampler:
         self.confusion.draw_crowd(rng, self.weights)
         mass, row_mass = self.confusion.masses(self.weights)
         places = (self.seat, self.dish, self.guests)
-        draw_seats(rng, cells, self.row, self.prevalence, self.ambiguity, mass, row_mass, *places)
-        draw_dishes(rng, cells, self.row, log_prevalence, mass, row_mass, *places)
+        draw_seats(rng, cells, self.confusion.row, self.prevalence, self.ambiguity, mass, row_mass, *places)
+        draw_dishes(rng, cells, self.confusion.row, log_prevalence, mass, row_mass, *places)
         count_readings(cells, self.seat, self.dish, self.guests, self.weights, self.tables, self.readings)
         draw_plausibility(rng, cells, self.prevalence, self.ambiguity, self.readings, self.drawn, self.expected)
 
@@ -173,13 +173,13 @@ def draw_dishes(rng, cells, row, log_prevalence, mass, row_mass, seat, dish, gue
         for table in range(n):
             if guests[start + table] == 0:
                 continue
-            move_table(cells, row, i, seat, table, dish[start + table], -1.0, mass, row_mass)
+            move_answers(cells, row, i, seat, table, dish[start + table], -1.0, mass, row_mass)
             largest = -math.inf
             for c in range(m):
                 # One guest after the other: an annotator with two readings at the table learns from his first.
                 joint[c] = log_prevalence[cells.candidate[first + c]]
-                joint[c] += move_table(cells, row, i, seat, table, c, 1.0, mass, row_mass)
-                move_table(cells, row, i, seat, table, c, -1.0, mass, row_mass)
+                joint[c] += move_answers(cells, row, i, seat, table, c, 1.0, mass, row_mass)
+                move_answers(cells, row, i, seat, table, c, -1.0, mass, row_mass)
                 largest = max(largest, joint[c])
             total = 0.0
             for c in range(m):
@@ -192,26 +192,7 @@ def draw_dishes(rng, cells, row, log_prevalence, mass, row_mass, seat, dish, gue
                 if left < 0.0:
                     dish[start + table] = c
                     break
-            move_table(cells, row, i, seat, table, dish[start + table], 1.0, mass, row_mass)
-
-
-@numba.njit(cache=True, nogil=True)
-def move_table(cells, row, i, seat, table, c, amount, mass, row_mass):
-    """Add or take away the readings of a table as readings of candidate c; return the log chance of the additions."""
-    start = cells.item_start[i]
-    m = cells.candidate_start[i + 1] - cells.candidate_start[i]
-    log_chance, product = 0.0, 1.0
-    for t in range(cells.item_start[i + 1] - start):
-        if seat[start + t] == table:
-            cell = cells.cell[cells.cell_start[i] + t * m + c]
-            if amount > 0:
-                product *= mass[cell] / row_mass[row[cell]]
-                if product < 1e-200:
-                    log_chance += math.log(product)
-                    product = 1.0
-            mass[cell] += amount
-            row_mass[row[cell]] += amount
-    return log_chance + math.log(product)
+            move_answers(cells, row, i, seat, table, dish[start + table], 1.0, mass, row_mass)
 
 
 @numba.njit(cache=True, nogil=True)

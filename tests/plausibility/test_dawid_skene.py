@@ -1,7 +1,6 @@
 """The Dawid-Skene family: published means, PyMC twins, kernels against plain numpy, results that feed the rest."""
 
 import json
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -122,7 +121,7 @@ def _compare_engines(variant: str, draws: int) -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_results_feed_certainty_and_sum_to_one(variant):
     labels = crowd_labels(n_items=40, n_annotators=6, n_labels=3, seed=5).labels
-    tree = dawid_skene(labels, variant=variant, draws=100, chains=2, tune=200, thin=1, seed=1)
+    tree = dawid_skene(labels, variant=variant, draws=90, chains=2, tune=200, thin=2, seed=1)
     posterior = tree["posterior"].to_dataset()
     assert posterior["plausibility"].dims == ("chain", "draw", "item", "label")
     assert posterior["confusion"].dims == ("chain", "draw", "annotator", "label", "observed_label")
@@ -131,7 +130,7 @@ def test_results_feed_certainty_and_sum_to_one(variant):
     certainty = annotation_certainty(tree)
     assert ((certainty > 0.3) & (certainty <= 1)).all()
     difference = posterior["plausibility"].mean(("chain", "draw")) - tree["derived"]["label_probability"]
-    # A share of 200 autocorrelated draws against its conditional expectation: sd at most 0.5 / sqrt(effective draws).
+    # A share of 180 autocorrelated draws against its conditional expectation: sd at most 0.5 / sqrt(effective draws).
     assert float(np.abs(difference).max()) < 0.25
     assert float(np.abs(difference).mean()) < 0.02
     accuracy = (posterior["confusion"] * np.eye(3)[None, None, None]).sum("observed_label")
@@ -150,10 +149,8 @@ def test_same_seed_same_draws_whatever_the_row_order(variant):
         }
     )
     options = {"variant": variant, "draws": 20, "chains": 2, "tune": 20, "thin": 1, "seed": 9}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # twenty draws do not converge
-        one = dawid_skene(Labels.from_long(table), **options)
-        other = dawid_skene(Labels.from_long(table.sample(frac=1, random_state=2)), **options)
+    one = dawid_skene(Labels.from_long(table), **options)
+    other = dawid_skene(Labels.from_long(table.sample(frac=1, random_state=2)), **options)
     for name, values in one["posterior"].to_dataset().items():
         np.testing.assert_array_equal(values, other["posterior"].to_dataset()[name])
     assert not np.array_equal(*one["posterior"]["prevalence"].values)
@@ -296,7 +293,7 @@ def test_draw_rows_has_dirichlet_means_with_unseen_labels_as_one_share():
 def test_log_gamma_draw_survives_tiny_shapes():
     rng = np.random.default_rng(5)
     for shape in (1e-4, 0.3, 1.0, 40.0):
-        draws = np.array([log_gamma_draw(rng, shape) for _ in range(20_000)])
+        draws = np.array([log_gamma_draw(rng, shape) for _ in range(5000)])
         error = np.sqrt(special.polygamma(1, shape) / draws.size)
         assert abs(draws.mean() - special.digamma(shape)) < 4.5 * error
 

@@ -1,0 +1,138 @@
+"""Simulation-based calibration: parameters from the prior, labels from them, ranks of the truth among draws."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesagree.annotations import Labels
+from bayesagree.calibrate import calibration_scores, label_probability
+from bayesagree.plausibility._annotation_cells import annotation_cells
+from bayesagree.plausibility._dawid_skene_gibbs import Keep, run_chains
+from bayesagree.plausibility.dawid_skene import dawid_skene, sampler_start
+from bayesagree.plausibility.dawid_skene_em import vote_shares
+from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
+from bayesagree.simulate import crowd_labels
+
+N_ITEMS, N_ANNOTATORS, N_LABELS, DRAWS = 20, 4, 3, 63
+THIN = {"full": 6, "hierarchical": 10, "mixed_membership": 20}
+PRIOR = CrowdPrior()
+
+
+def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str, float]]:
+    """Draw everything from the prior; return the labels and the parameters to be ranked."""
+    prevalence = rng.dirichlet(np.full(N_LABELS, PRIOR.prevalence))
+    base = PRIOR.confusion(N_LABELS)
+    truth = {"prevalence 0": prevalence[0], "prevalence 2": prevalence[2]}
+    rows = base
+    if variant != "full":
+        kappa = np.exp(rng.normal(np.log(PRIOR.concentration), PRIOR.concentration_sd, N_LABELS))
+        phi = np.array([rng.dirichlet(row) for row in base])
+        rows = kappa[:, None] * phi
+        truth |= {"concentration 0": kappa[0], "crowd confusion 01": phi[0, 1]}
+    confusion = np.array([[rng.dirichlet(np.maximum(row, 1e-9)) for row in rows] for _ in range(N_ANNOTATORS)])
+    ambiguity = 0.0
+    if variant == "mixed_membership":
+        ambiguity = float(np.exp(rng.normal(np.log(PRIOR.ambiguity), PRIOR.ambiguity_sd)))
+        truth["ambiguity"] = ambiguity
+    crowd = crowd_labels(
+        n_items=N_ITEMS, n_annotators=N_ANNOTATORS, n_labels=N_LABELS, labels_per_item=3,
+        prevalence=prevalence.tolist(), confusion=confusion, ambiguity=ambiguity, seed=rng,
+    )  # fmt: skip
+    truth |= {"confusion 000": confusion[0, 0, 0], "confusion 102": confusion[1, 0, 2]}
+    truth["accuracy 2"] = prevalence @ np.diag(confusion[2])
+    if variant == "mixed_membership":
+        truth["plausibility 00"] = crowd.plausibility[0, 0]
+    return crowd.labels, truth
+
+
+def _draws(variant: str, labels: Labels, seed: int) -> dict[str, np.ndarray]:
+    triple = (labels.item_index, labels.annotator_index, labels.label_index)
+    cells = annotation_cells(*triple, n_items=N_ITEMS, n_annotators=N_ANNOTATORS, n_labels=N_LABELS)
+    shares = vote_shares(cells, labels.item_index, labels.label_index, N_ITEMS, N_LABELS)
+    keep = Keep(N_LABELS, N_ANNOTATORS, None, True, np.array([0]))
+    start = sampler_start(labels, cells, shares, variant, PRIOR)
+    (chain,) = run_chains(start, keep, tune=20 * THIN[variant], draws=DRAWS, thin=THIN[variant], chains=1, seed=seed)
+    v = chain.variables
+    drawn = {
+        "prevalence 0": v["prevalence"][:, 0],
+        "prevalence 2": v["prevalence"][:, 2],
+        "confusion 000": v["confusion"][:, 0, 0, 0],
+        "confusion 102": v["confusion"][:, 1, 0, 2],
+        "accuracy 2": v["accuracy"][:, 2],
+        "plausibility 00": v["plausibility"][:, 0, 0],
+    }
+    if variant != "full":
+        drawn |= {"concentration 0": v["concentration"][:, 0], "crowd confusion 01": v["crowd_confusion"][:, 0, 1]}
+    if variant == "mixed_membership":
+        drawn["ambiguity"] = v["ambiguity"]
+    return drawn
+
+
+def _ranks(variant: str, replicates: int, seed: int) -> dict[str, np.ndarray]:
+    ranks: dict[str, list[int]] = {}
+    for replicate in range(replicates):
+        labels, truth = _simulate(variant, np.random.default_rng([seed, replicate]))
+        drawn = _draws(variant, labels, seed=replicate)
+        for name, value in truth.items():
+            ranks.setdefault(name, []).append(int((drawn[name] < np.float32(value)).sum()))
+    return {name: np.array(values) for name, values in ranks.items()}
+
+
+def _assert_uniform(ranks: dict[str, np.ndarray]) -> None:
+    """Ranks are uniform on 0..DRAWS: chi-square in eight bins, at one in a thousand over all parameters."""
+    p_values = {}
+    for name, values in ranks.items():
+        counts = np.bincount(values * 8 // (DRAWS + 1), minlength=8)
+        p_values[name] = stats.chisquare(counts).pvalue
+    assert min(p_values.values()) > 1e-3 / len(p_values), p_values
+
+
+@pytest.mark.parametrize(("variant", "replicates"), [("full", 120), ("hierarchical", 80), ("mixed_membership", 40)])
+def test_ranks_of_the_truth_are_uniform(variant, replicates):
+    _assert_uniform(_ranks(variant, replicates, seed=1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["full", "hierarchical", "mixed_membership"])
+def test_ranks_of_the_truth_are_uniform_in_long_runs(variant):
+    _assert_uniform(_ranks(variant, 500, seed=2))
+
+
+@pytest.mark.slow
+def test_claimed_confidence_is_earned_where_the_model_is_true():
+    """2000 items, 3 labels each of 40 annotators, 20 crowds: claim and accuracy within 1.5 points."""
+    claimed, right = [], []
+    for seed in range(20):
+        crowd = crowd_labels(seed=seed)
+        tree = dawid_skene(crowd.labels, draws=250, top_labels=1, confusion=False, seed=seed)
+        probability = label_probability(tree).values
+        claimed.append(probability.max(axis=1))
+        right.append(probability.argmax(axis=1) == crowd.truth)
+    claims, hits = np.concatenate(claimed), np.concatenate(right)
+    assert abs(claims.mean() - hits.mean()) < 0.015
+    sure = claims > 0.99
+    assert abs(claims[sure].mean() - hits[sure].mean()) < 0.015
+
+
+@pytest.mark.slow
+def test_mixed_membership_earns_its_confidence_where_it_is_true():
+    """alpha from its prior, then ambiguous items: the mean claim and the gold drawn from lambda."""
+    gaps = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        alpha = float(np.exp(rng.normal(np.log(PRIOR.ambiguity), PRIOR.ambiguity_sd)))
+        base = PRIOR.confusion(4)
+        rows = np.exp(rng.normal(np.log(8), 1, 4))[:, None] * np.array([rng.dirichlet(row) for row in base])
+        confusion = np.array([[rng.dirichlet(np.maximum(row, 1e-9)) for row in rows] for _ in range(20)])
+        prevalence = rng.dirichlet(np.full(4, 3.0)).tolist()
+        crowd = crowd_labels(
+            n_items=500, n_annotators=20, labels_per_item=4, confusion=confusion, ambiguity=alpha,
+            prevalence=prevalence, seed=rng,
+        )  # fmt: skip
+        tree = dawid_skene(
+            crowd.labels, variant="mixed_membership", draws=250, top_labels=1, confusion=False, seed=seed
+        )
+        gold = dict(enumerate(crowd.truth.tolist()))
+        gaps.append(float(calibration_scores(label_probability(tree), gold)["gap"]))
+    assert abs(np.mean(gaps)) < 4.5 * np.std(gaps, ddof=1) / np.sqrt(len(gaps))
+    assert abs(np.mean(gaps)) < 0.03
