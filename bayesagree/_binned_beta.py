@@ -18,6 +18,8 @@ from pytensor.tensor.variable import TensorVariable
 from bayesagree.errors import InputError
 
 SMALLEST = 1e-300
+CANCELS = 1e-4
+"""A tail below this is not computed as one minus the other."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -82,13 +84,25 @@ def _below(a, b, x):
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * log_x + b * log_y)
     both = digamma(a + b)
     slope_a, slope_b = log_x - digamma(a) + both, log_y - digamma(b) + both
-    if x < (a + 1) / (a + b + 2):
+    # The fraction converges fast on one side; the other is its complement, unless that cancels.
+    left = x < (a + 1) / (a + b + 2)
+    p = q = p_a = p_b = 0.0
+    if left:
         h, h_a, h_b = _fraction(a, b, x)
         p = front * h / a
-        return p, 1 - p, front / a * (h * (slope_a - 1 / a) + h_a), front / a * (h * slope_b + h_b)
-    h, h_b, h_a = _fraction(b, a, 1 - x)
-    q = front * h / b
-    return 1 - q, q, -front / b * (h * slope_a + h_a), -front / b * (h * (slope_b - 1 / b) + h_b)
+        p_a, p_b = front / a * (h * (slope_a - 1 / a) + h_a), front / a * (h * slope_b + h_b)
+        q = 1 - p
+    if not left or q < CANCELS:
+        h, h_b, h_a = _fraction(b, a, 1 - x)
+        q = front * h / b
+        p_a, p_b = -front / b * (h * slope_a + h_a), -front / b * (h * (slope_b - 1 / b) + h_b)
+    if not left:
+        p = 1 - q
+        if p < CANCELS:
+            h, h_a, h_b = _fraction(a, b, x)
+            p = front * h / a
+            p_a, p_b = front / a * (h * (slope_a - 1 / a) + h_a), front / a * (h * slope_b + h_b)
+    return p, q, p_a, p_b
 
 
 @numba.njit(cache=True, nogil=True)

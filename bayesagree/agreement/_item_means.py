@@ -266,6 +266,12 @@ def _rule(side: tuple[float, float], n: int, *, mirrored: bool) -> tuple[Floats,
     return np.linspace(low, high, n), np.full(n, (high - low) / (n - 1))
 
 
+def _snapped(low: float, high: float) -> tuple[float, float]:
+    """Let a side that almost reaches an end of (0, 1) reach it: no node may come arbitrarily close to s = 0."""
+    near = 0.03 * (high - low)
+    return 0.0 if low < near else low, 1.0 if high > 1 - near else high
+
+
 def _zoom(box: Box, m: Floats, s: Floats, density: Floats) -> Box | None:
     """Return a better box, or None where this one just covers the posterior."""
     top = density.max()
@@ -284,10 +290,10 @@ def _zoom_side(side: tuple[float, float], at: Floats, drop: Floats) -> tuple[flo
     grow_low, grow_high = first == 0 and low > 0, last == at.size - 1 and high < 1
     if grow_low or grow_high:
         room = 0.6 * (high - low)
-        return max(0.0, low - room) if grow_low else low, min(1.0, high + room) if grow_high else high
+        return _snapped(low - room if grow_low else low, high + room if grow_high else high)
     new_low = float(at[first - 1]) if first else low
     new_high = float(at[last + 1]) if last + 1 < at.size else high
-    return (new_low, new_high) if new_high - new_low < 0.7 * (high - low) else None
+    return _snapped(new_low, new_high) if new_high - new_low < 0.7 * (high - low) else None
 
 
 def _blend(first: Box, second: Box, share: float, room: float) -> Box:
@@ -295,6 +301,6 @@ def _blend(first: Box, second: Box, share: float, room: float) -> Box:
 
     def side(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
         low, high = ((1 - share) * u + share * v for u, v in zip(a, b))
-        return max(0.0, low - room * (high - low)), min(1.0, high + room * (high - low))
+        return _snapped(low - room * (high - low), high + room * (high - low))
 
     return Box(side(first.m, second.m), side(first.s, second.s))

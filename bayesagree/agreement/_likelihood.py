@@ -6,12 +6,14 @@ three sufficient statistics of the density (n, sum log x, sum log(1 - x)). Nodes
 1e-300 keeps its digits.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numba
 import numpy as np
 from scipy.sparse import csr_array, hstack
-from scipy.special import betainc, betaincc, betaln, expit
+from scipy.special import betaln, expit
 
 from bayesagree.agreement._patterns import Floats, Patterns
 from bayesagree.annotations import Ratings
@@ -21,6 +23,8 @@ type Kind = Literal["binned", "density", "squeezed"]
 
 SMALLEST_BIN = 1e-6
 """Narrowest interval that a continuous rating stands for, where some rating sits on an end of the scale."""
+CANCELS = 1e-4
+"""A tail below this is not computed as one minus the other."""
 FINE = 2e-4
 """Below this width, intervals away from the ends are density times width."""
 MANY = 20
@@ -80,14 +84,60 @@ def log_bins(low: Floats, high: Floats, a: Floats, b: Floats) -> Floats:
         probability[~left] = _end_bins(1 - high[~left], 1 - low[~left], b, a)
         return np.log(np.maximum(probability, 1e-300))
     edges, position = np.unique(np.concatenate([low, high]), return_inverse=True)
-    lo, hi = position[: low.size], position[low.size :]
-    below = betainc(a, b, edges[:, None])
-    above = 1 - below
-    upper = below > 0.5
-    at, node = np.nonzero(upper)
-    above[upper] = betaincc(a[node], b[node], edges[at])
-    probability = np.where(upper[lo], above[lo] - above[hi], below[hi] - below[lo])
-    return np.log(np.maximum(probability, 1e-300))
+    a, b = np.atleast_1d(a), np.atleast_1d(b)
+    return _log_bins(position[: low.size], position[low.size :], edges, a, b, betaln(a, b))
+
+
+@numba.njit(cache=True, nogil=True)
+def _fraction(a, b, x):
+    """Return the continued fraction of the incomplete beta function (Lentz), for x < (a + 1) / (a + b + 2)."""
+    tiny = 1e-300
+    c = 1.0
+    d = 1 / (1 - (a + b) * x / (a + 1))
+    h = d
+    for m in range(1, 5000):
+        t = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        d = 1 / max(1 + t * d, tiny)
+        c = max(1 + t / c, tiny)
+        h *= d * c
+        t = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        d = 1 / (1 + t * d)
+        c = 1 + t / c
+        h *= d * c
+        if abs(d * c - 1) < 2e-16:
+            break
+    return h
+
+
+@numba.njit(cache=True, nogil=True)
+def _log_bins(low, high, edges, a, b, log_beta):
+    """Return log Pr(edges[low] <= x < edges[high]) for every node, shape (bin, node)."""
+    below, above = np.empty(edges.size), np.empty(edges.size)
+    result = np.empty((low.size, a.size))
+    for j in range(a.size):
+        for e in range(edges.size):
+            x = edges[e]
+            if x <= 0 or x >= 1:
+                below[e], above[e] = (0.0, 1.0) if x <= 0 else (1.0, 0.0)
+                continue
+            front = math.exp(a[j] * math.log(x) + b[j] * math.log1p(-x) - log_beta[j])
+            # The fraction converges fast on one side; the other is its complement, unless that cancels.
+            left = x < (a[j] + 1) / (a[j] + b[j] + 2)
+            if left:
+                below[e] = front * _fraction(a[j], b[j], x) / a[j]
+                above[e] = 1 - below[e]
+            if not left or above[e] < CANCELS:
+                above[e] = front * _fraction(b[j], a[j], 1 - x) / b[j]
+            if not left:
+                below[e] = 1 - above[e]
+                if below[e] < CANCELS:
+                    below[e] = front * _fraction(a[j], b[j], x) / a[j]
+        for k in range(low.size):
+            # From the smaller tail, so that a bin far out keeps its digits.
+            upper = below[low[k]] > 0.5
+            p = above[low[k]] - above[high[k]] if upper else below[high[k]] - below[low[k]]
+            result[k, j] = math.log(max(p, 1e-300))
+    return result
 
 
 def _end_bins(low: Floats, high: Floats, a: Floats, b: Floats) -> Floats:

@@ -1,0 +1,134 @@
+"""Does the interval of Phi hold what it promises? Recovery of known Phi, and false claims on random answers.
+
+CI runs 6 cells x 100 repetitions. The full study (70 cells x 200, 12 false-claim cells x 1000) takes hours; it is resumable:
+
+    python tests/calibration/test_phi.py study.csv [repetitions]
+
+appends one line per finished cell, skips the cells it finds there, and prints the pooled result.
+"""
+
+import csv
+import itertools
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from bayesagree import simulate
+from bayesagree.agreement._quadrature import phi_posterior
+from bayesagree.agreement.checks import ALARM, item_mean_check
+from bayesagree.agreement.common_agreement import prepare
+
+
+class Cell(NamedTuple):
+    """One setting of the recovery study; `levels` 0 is a continuous scale."""
+
+    phi: float
+    shape: float
+    raters: int
+    levels: int
+    items: int = 1000
+
+
+PHI = (-0.6, -0.3, 0.0, 0.3, 0.5, 0.8, 0.95)
+SCALES = ((3, 5), (5, 5), (5, 11), (10, 5), (5, 0))
+CELLS = [Cell(phi, shape, *scale) for scale, shape, phi in itertools.product(SCALES, (1.0, 2.0), PHI)]
+RANDOM = [Cell(0.0, np.inf, r, k, n) for r, k, n in itertools.product((3, 5, 10), (5, 11), (100, 1000))]
+CI_CELLS = [
+    Cell(-0.6, 1.0, 3, 5, 300), Cell(0.0, 2.0, 5, 5, 300), Cell(0.3, 1.0, 5, 5, 300), Cell(0.5, 2.0, 3, 5, 300),
+    Cell(0.8, 1.0, 10, 5, 300), Cell(0.95, 2.0, 5, 5, 300),
+]  # fmt: skip
+
+
+def estimate(cell, seed, item_mean="hierarchical"):
+    """Return mean and interval of Phi on simulated ratings; infinite shape: every mean 1/2, uniform random answers."""
+    means = 0.5 if np.isinf(cell.shape) else (cell.shape, cell.shape)
+    problem = simulate.ratings(
+        n_items=cell.items, ratings_per_item=cell.raters, phi=cell.phi, n_levels=cell.levels or None, item_mean=means,
+        seed=seed,
+    )  # fmt: skip
+    posterior = phi_posterior(prepare(problem.ratings, item_mean=item_mean).means)
+    lower, upper = posterior.hdi()
+    return posterior.summary().mean, lower, upper
+
+
+def run(cell, repetitions, first_seed=0):
+    """Return coverage, bias and the share of claims of agreement over repetitions."""
+    found = np.array([estimate(cell, first_seed + r) for r in range(repetitions)])
+    covered = (found[:, 1] <= cell.phi) & (cell.phi <= found[:, 2])
+    return covered, found[:, 0] - cell.phi, found[:, 1] > 0
+
+
+def test_interval_covers_the_truth_in_a_few_cells():
+    results = [run(cell, 100) for cell in CI_CELLS]
+    covered = np.concatenate([c for c, _, _ in results])
+    low, high = binom.ppf([1e-4, 1 - 1e-4], covered.size, 0.95)
+    assert low <= covered.sum() <= high
+    for (hits, bias, _), cell in zip(results, CI_CELLS):
+        assert hits.sum() >= binom.ppf(1e-4, 100, 0.95), cell
+        # Bias as far as 100 repetitions show it: 4 standard errors and the study's bound.
+        assert abs(bias.mean()) < 0.005 + 4 * bias.std() / 10, cell
+
+
+def test_random_answers_are_seldom_called_agreement():
+    _, _, claims = run(Cell(0.0, np.inf, 3, 5, 100), 200)
+    assert claims.sum() <= binom.ppf(1 - 1e-4, 200, 0.05)
+
+
+def test_flat_means_take_random_answers_for_agreement():
+    """The paper's own bias (figure 3): three raters, flat item means."""
+    found = [estimate(Cell(0.0, np.inf, 3, 5, 1000), seed, "flat") for seed in range(10)]
+    assert all(lower > 0 for _, lower, _ in found)
+
+
+def test_item_means_at_two_ends_are_noticed():
+    rng = np.random.default_rng(5)
+    for seed in range(5):
+        means = rng.choice([0.15, 0.85], 1000)
+        problem = simulate.ratings(n_items=1000, ratings_per_item=3, phi=0.3, item_mean=means, seed=seed)
+        assert item_mean_check(problem.ratings, draws=300, seed=seed)["p_value"] < ALARM
+
+
+@pytest.mark.slow
+def test_full_recovery_study(tmp_path):
+    covered, bias = study(tmp_path / "phi.csv", CELLS, 200)
+    assert (covered >= 0.89).all()
+    assert 0.943 <= covered.mean() <= 0.957
+    assert abs(bias.mean()) < 0.005
+
+
+@pytest.mark.slow
+def test_false_claims_of_agreement():
+    for cell in RANDOM:
+        _, _, claims = run(cell, 1000)
+        assert claims.mean() <= 0.065, cell
+
+
+def study(path, cells, repetitions):
+    """Run the cells that the file does not have yet; return coverage and bias of each."""
+    if not path.exists():
+        path.write_text("phi,shape,raters,levels,items,repetitions,coverage,bias,claims,seconds\n")
+    done = {tuple(map(float, row[:6])): row for row in csv.reader(path.read_text().splitlines()[1:])}
+    for number, cell in enumerate(cells):
+        if (*map(float, cell), float(repetitions)) in done:
+            continue
+        start = time.time()
+        covered, bias, claims = run(cell, repetitions)
+        row = [*cell, repetitions, covered.mean(), bias.mean(), claims.mean(), round(time.time() - start, 1)]
+        with path.open("a") as file:
+            csv.writer(file).writerow(row)
+        sys.stderr.write(f"{number + 1}/{len(cells)} {cell} covered {covered.mean():.3f} bias {bias.mean():+.4f}\n")
+    rows = np.array([row for row in csv.reader(path.read_text().splitlines()[1:])], dtype=float)
+    chosen = [row for row in rows if tuple(row[:5]) in {tuple(map(float, c)) for c in cells} and row[5] == repetitions]
+    return np.array(chosen)[:, 6], np.array(chosen)[:, 7]
+
+
+if __name__ == "__main__":
+    cells = RANDOM if "--random" in sys.argv else CELLS
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+    coverage, mean_bias = study(Path(sys.argv[1]), cells, count)
+    sys.stderr.write(f"pooled: covered {coverage.mean():.4f}, least {coverage.min():.3f}, bias {mean_bias.mean():+.5f}\n")
