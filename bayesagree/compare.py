@@ -67,6 +67,54 @@ def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None,
     )
 
 
+def practical_equivalence(
+    tree: xr.DataTree, *, metric: str, rope: float = 0.01, reliability: float | None = None
+) -> xr.Dataset:
+    """Say how probable it is that a difference matters: beyond a region of practical equivalence (ROPE).
+
+    Parameters
+    ----------
+    tree, metric, reliability
+        As in `compare`; or what `blind_posterior` returned.
+    rope
+        Differences of at most this size, either way, make no practical difference.
+
+    Returns
+    -------
+    Dataset
+        ``better``, ``equivalent``, ``worse`` (model, other_model): probabilities that the first is better than the
+        second by more than `rope`, that they are equivalent, that it is worse; they add up to one, NaN on the diagonal.
+
+    References
+    ----------
+    .. [1] A. Benavoli, G. Corani, J. Demsar, M. Zaffalon, "Time for a change", JMLR 18 (2017).
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, Predictions, evaluate
+    >>> votes = Labels.from_counts([[30, 1], [0, 40], [20, 20]])
+    >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [0, 1, 0]})
+    >>> result = practical_equivalence(evaluate(votes, models, seed=1), metric="top_1_accuracy")
+    >>> float(result["equivalent"].sel(model="A", other_model="B"))
+    1.0
+    """
+    if not rope >= 0:
+        raise InputError(f"rope={rope!r} must be a difference of at least 0")
+    draws, models = _draws(tree, metric, reliability)
+    draws = draws[np.isfinite(draws).all(axis=1)]
+    gap = draws[:, :, None] - draws[:, None, :]
+    better, worse = (gap > rope).mean(axis=0), (gap < -rope).mean(axis=0)
+    shares = {"better": better, "equivalent": 1 - better - worse, "worse": worse}
+    for share in shares.values():
+        np.fill_diagonal(share, np.nan)
+    pair = ("model", "other_model")
+    return xr.Dataset(
+        {name: (pair, share) for name, share in shares.items()},
+        coords={"model": models, "other_model": models},
+        attrs={"metric": metric, "rope": rope},
+    )
+
+
 def rank_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the probability of each place for each model, shape (model, rank).
 

@@ -93,13 +93,13 @@ def blind_experiment(
     Returns
     -------
     DataTree
-        Group ``estimated``: ``score``, ``lower``, ``upper``, ``rank``, ``prob_best``, ``expected_rank`` (method,
+        Group ``estimated``: ``score``, ``lower``, ``upper``, ``rank``, ``prob_best``, ``expected_rank`` (estimator,
         metric, model), intervals and probabilities from `draws` as in `blind_posterior`. Group ``systems``:
         ``overlap`` (model, other_model). With gold, ``actual``: ``score``, ``rank`` (metric, model); ``methods``:
-        ``correlation`` (method, metric, measure) of estimated and actual scores (Pearson) or ranks, ``p_value`` of its
-        difference from the baseline (Williams), ``method_rank`` (Copeland over these tests), ``quality`` (method,
+        ``correlation`` (estimator, metric, measure) of estimated and actual scores (Pearson) or ranks, ``p_value`` of its
+        difference from the baseline (Williams), ``method_rank`` (Copeland over these tests), ``quality`` (estimator,
         metric) of the pseudo-gold, ``quality_correlation`` (metric, measure) of quality and correlation over the
-        methods that combine; ``outliers``: ``predicted_rank`` (method, metric, place) of the system that is the
+        methods that combine; ``outliers``: ``predicted_rank`` (estimator, metric, place) of the system that is the
         best, or the worst, and ``system`` (metric, place). NaN where a number does not exist.
 
     References
@@ -112,7 +112,7 @@ def blind_experiment(
     >>> truth = rng.integers(0, 2, 300)
     >>> said = {f"s{q}": np.where(rng.random(300) < q / 10, truth, 1 - truth) for q in (5, 6, 7, 8, 9)}
     >>> tree = blind_experiment(Predictions.from_labels(said), gold=dict(enumerate(truth)), draws=100, seed=1)
-    >>> float(tree["methods"]["correlation"].sel(method="em", metric="accuracy", measure="pearson")) > 0.9
+    >>> float(tree["methods"]["correlation"].sel(estimator="em", metric="accuracy", measure="pearson")) > 0.9
     True
     """
     systems = Systems.of(predictions, crowd, positive, seed)
@@ -132,7 +132,7 @@ def blind_experiment(
         progress(1)
     names = estimates[0]
     groups: dict[str, Any] = {
-        "estimated": {name: (("method", "metric", "model"), np.stack([e[name] for e in estimates])) for name in names},
+        "estimated": {name: (("estimator", "metric", "model"), np.stack([e[name] for e in estimates])) for name in names},
         "systems": {"overlap": (("model", "other_model"), _overlap(predictions, systems, positive))},
     }
     if truth is not None:
@@ -141,7 +141,7 @@ def blind_experiment(
         groups["methods"] = _methods_group(chosen, estimates, actual, np.array(quality), judge, baseline)
         groups["outliers"] = _outliers(estimates, actual, systems)
     coords = {
-        "method": list(chosen), "metric": list(metrics), "model": systems.models, "other_model": systems.models,
+        "estimator": list(chosen), "metric": list(metrics), "model": systems.models, "other_model": systems.models,
         "measure": list(MEASURES), "place": ["best", "worst"],
     }  # fmt: skip
     settings = {
@@ -162,7 +162,8 @@ class _Judge:
         multiplicity: Multiplicity, ci_prob: float, seed: Seed,
     ) -> None:  # fmt: skip
         self.systems, self.metrics, self.draws, self.ci_prob = systems, metrics, draws, ci_prob
-        self.significance, self.multiplicity, self.seed = significance, multiplicity, seed_sequence(seed)
+        self.significance, self.seed = significance, seed_sequence(seed)
+        self.multiplicity: Multiplicity = multiplicity
 
     def method(
         self, method: str, leave_one_out: bool, truth: LabelCodes | None
@@ -210,7 +211,7 @@ class _Judge:
             "score": score,
             "lower": ends[:, 0],
             "upper": ends[:, 1],
-            "rank": copeland_rank(score, self.different(p_values)).astype(float),
+            "rank": np.where(np.isnan(score), np.nan, copeland_rank(score, self.different(p_values))),
             "prob_best": places[:, 0],
             "expected_rank": places @ np.arange(1, score.size + 1),
         }
@@ -260,12 +261,12 @@ def _methods_group(
                         p_value[:, m, r] = tests[:, methods.index(baseline)]
                     rank[:, m, r] = copeland_rank(value[:, m, r], judge.different(tests))
         related = _quality_correlation(methods, quality, value)
-    of_method = ("method", "metric", "measure")
+    of_method = ("estimator", "metric", "measure")
     return {
         "correlation": (of_method, value),
         "p_value": (of_method, p_value),
         "method_rank": (of_method, np.where(np.isnan(value), np.nan, rank)),
-        "quality": (("method", "metric"), quality),
+        "quality": (("estimator", "metric"), quality),
         "quality_correlation": (("metric", "measure"), related),
     }
 
@@ -313,7 +314,7 @@ def _outliers(
     )
     predicted = np.stack([np.take_along_axis(e["rank"], ends, axis=1) for e in estimates])
     return {
-        "predicted_rank": (("method", "metric", "place"), predicted),
+        "predicted_rank": (("estimator", "metric", "place"), predicted),
         "actual_rank": (("metric", "place"), np.take_along_axis(actual["rank"], ends, axis=1)),
         "system": (("metric", "place"), systems.models[ends].astype(str)),
     }

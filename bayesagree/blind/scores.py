@@ -269,9 +269,8 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
         block, rng = job
         result = []
         for d in range(block.start, block.stop):
-            weights = (
-                np.bincount(rng.integers(n_items, size=n_items), minlength=n_items) if items == "bootstrap" else None
-            )
+            drawn = rng.integers(n_items, size=n_items)
+            weights = np.bincount(drawn, minlength=n_items).astype(float) if items == "bootstrap" else None
             sets = gold.sets[[d % gold.sets.shape[0]]] if gold.is_sample else gold.sets
             result.append(confusion_counts(sets, systems.predicted, systems.n_labels, weights))
         return np.stack(result)

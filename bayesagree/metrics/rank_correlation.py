@@ -49,10 +49,11 @@ def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = 
     from scipy import stats
 
     if measure == "kendall":
-        return float(stats.kendalltau(a, b).statistic)
-    if measure == "spearman":
+        a, b = np.sign(a[:, None] - a).ravel(), np.sign(b[:, None] - b).ravel()
+    elif measure == "spearman":
         a, b = stats.rankdata(a), stats.rankdata(b)
-    a, b = a - a.mean(), b - b.mean()
+    if measure != "kendall":
+        a, b = a - a.mean(), b - b.mean()
     return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1))
 
 
