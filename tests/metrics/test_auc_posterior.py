@@ -1,5 +1,8 @@
 """Draws of the AUC against plain numpy twins, and the ceiling against quadrature."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,6 +43,27 @@ def test_plausible_truths_equal_a_plain_sampler(seed):
         ours = tree["posterior/auc"].sel(model=name).values
         assert_same_mean(ours, plain)
         assert_same_mean(ours**2, plain**2)
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_plausible_truths_equal_the_exact_reference(seed):
+    reference = json.loads((Path(__file__).parents[2] / "models" / "auc_plausible_truth.json").read_text())
+    data, exact = reference["data"], reference["posterior"]
+    scores = {m: np.column_stack([1 - np.array(q), q]) for m, q in data["scores"].items()}
+    labels = Labels.from_counts(data["counts"], labels=[0, 1])
+    predictions = Predictions.from_scores(scores, labels=[0, 1])
+    tree = auc_posterior(labels, predictions, prior=data["prior"], reliability=1, draws=5000, seed=seed)
+    draws = tree["posterior/auc"].stack(sample=("chain", "draw"))
+    n = draws.sizes["sample"]
+    for model in "ABC":
+        ours = draws.sel(model=model).values
+        mean, variance = exact["mean"][model], exact["variance"][model]
+        squares = (ours - mean) ** 2
+        assert abs(ours.mean() - mean) < 4 * np.sqrt(variance / n)
+        assert abs(squares.mean() - variance) < 4 * squares.std() / np.sqrt(n)
+    for model, prob in exact["prob_a_better"].items():
+        better = (draws.sel(model="A") > draws.sel(model=model)).mean().item()
+        assert abs(better - prob) < 4 * np.sqrt(prob * (1 - prob) / n)
 
 
 def test_draws_are_shared_by_the_models():
