@@ -124,7 +124,7 @@ def test_every_preflib_ranking_runs_and_mixes():
         annotations = load(name).annotations
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            tree = plackett_luce(annotations, draws=300, seed=1)
+            tree = plackett_luce(annotations, draws=1500, tune=500, seed=1)
         values = tree["posterior"]["plausibility"].values
         np.testing.assert_allclose(values.sum(axis=-1), 1.0, atol=1e-9, err_msg=name)
 

@@ -16,6 +16,9 @@ class Cases(NamedTuple):
     Equal rankings of one item stand once, with a count: their arrival times only enter as sums. Rankings of an item
     are sorted, so that nothing depends on the order of its annotators.
 
+    Where a ranking names all K labels, its last block is left out: nothing arrives after it, so it says no more than
+    being unranked does, and augmenting it would only slow the sampler down.
+
     Attributes
     ----------
     label_start, label
@@ -25,8 +28,8 @@ class Cases(NamedTuple):
     block_start, entry_start, entry
         Ranking r owns the blocks ``block_start[r]:block_start[r + 1]``, best first, and block b the local labels
         ``entry[entry_start[b]:entry_start[b + 1]]``.
-    named_by
-        How many annotators named each of `label`.
+    arrivals
+        How many annotators put each of `label` in a block of its ranking.
     n_labels
         Number of all possible labels, K.
     """
@@ -38,7 +41,7 @@ class Cases(NamedTuple):
     block_start: Integers
     entry_start: Integers
     entry: Integers
-    named_by: Integers
+    arrivals: Integers
     n_labels: int
 
     @property
@@ -51,10 +54,10 @@ class Cases(NamedTuple):
         """How many of the possible labels nobody named, shape (item,)."""
         return self.n_labels - np.diff(self.label_start)
 
-    def named(self, *, pseudo: bool = False) -> Integers:
-        """Return how many annotators named each label, shape (item, label), with an empty last column for `pseudo`."""
-        table = np.zeros((self.n_items, self.n_labels + pseudo), dtype=np.int64)
-        table[np.repeat(np.arange(self.n_items), np.diff(self.label_start)), self.label] = self.named_by
+    def named(self, *, pseudo: bool = False) -> NDArray[np.bool_]:
+        """Return whether anybody named each label, shape (item, label), with an empty last column for `pseudo`."""
+        table = np.zeros((self.n_items, self.n_labels + pseudo), dtype=bool)
+        table[np.repeat(np.arange(self.n_items), np.diff(self.label_start)), self.label] = True
         return table
 
 
@@ -63,7 +66,7 @@ def read_cases(rankings: Rankings, reliability: int = 1) -> Cases:
     label_start, ranking_start, block_start, entry_start = [0], [0], [0], [0]
     label: list[np.ndarray] = []
     entry: list[np.ndarray] = []
-    named_by: list[np.ndarray] = []
+    arrivals: list[np.ndarray] = []
     copies: list[int] = []
     first = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     for i in range(rankings.items.size):
@@ -71,18 +74,23 @@ def read_cases(rankings: Rankings, reliability: int = 1) -> Cases:
         named, local = np.unique(rankings.label_index[entries], return_inverse=True)
         label.append(named)
         label_start.append(label_start[-1] + named.size)
-        named_by.append(reliability * np.bincount(local, minlength=named.size))
+        counts = np.zeros(named.size, dtype=np.int64)
         for (members, blocks), repeats in sorted(_distinct(rankings, local, first[i], first[i + 1]).items()):
             sizes = np.unique(blocks, return_counts=True)[1]
-            entry.append(np.asarray(members, dtype=np.int64))
+            if len(members) == rankings.labels.size:
+                sizes = sizes[:-1]
+            ranked = np.asarray(members[: sizes.sum()], dtype=np.int64)
+            counts[ranked] += reliability * repeats
+            entry.append(ranked)
             entry_start.extend((entry_start[-1] + np.cumsum(sizes)).tolist())
             block_start.append(block_start[-1] + sizes.size)
             copies.append(reliability * repeats)
+        arrivals.append(counts)
         ranking_start.append(len(copies))
     return Cases(
         np.asarray(label_start), np.concatenate(label).astype(np.int64), np.asarray(ranking_start),
         np.asarray(copies), np.asarray(block_start), np.asarray(entry_start), np.concatenate(entry),
-        np.concatenate(named_by).astype(np.int64), rankings.labels.size,
+        np.concatenate(arrivals), rankings.labels.size,
     )  # fmt: skip
 
 

@@ -214,21 +214,27 @@ def draw_theta(theta, exposure, posterior_shape, total_shape, rng):
     (independent of theta a posteriori) and exposures in units of 1 / S.
     """
     total = draw_gamma(total_shape, rng)
+    if total == 0.0 and exposure.max() == 0.0:
+        total = 1.0  # nothing was observed: any scale will do
     scale = 0.0
     for k in range(theta.size):
         theta[k] = draw_gamma(posterior_shape[k], rng) / (total + exposure[k])
         scale += theta[k]
+    if scale == 0.0:
+        # Nothing observed and shapes so small that every gamma underflows: one label has it all.
+        theta[np.searchsorted(np.cumsum(posterior_shape), rng.random() * posterior_shape.sum())] = 1.0
+        return
     theta /= scale
 
 
 @numba.njit(cache=True, nogil=True)
 def sample_item(cases, item, shape, unnamed_shape, chains, tune, draws, thin, rng, out):
     """Run the chains of one item; `out` has shape (chains * draws, n + 1), the last column for unnamed labels."""
-    label_start, _, ranking_start, copies, block_start, entry_start, entry, named_by, _ = cases
+    label_start, _, ranking_start, copies, block_start, entry_start, entry, arrivals, _ = cases
     lo, hi = label_start[item], label_start[item + 1]
     n = hi - lo
     posterior_shape = np.empty(n + 1)
-    posterior_shape[:n] = shape + named_by[lo:hi]
+    posterior_shape[:n] = shape + arrivals[lo:hi]
     posterior_shape[n] = unnamed_shape
     total_shape = n * shape + unnamed_shape
     theta, exposure = np.empty(n + 1), np.empty(n + 1)

@@ -93,8 +93,8 @@ def plackett_luce(
     DataTree
         Group ``posterior``: ``plausibility`` (chain, draw, item, label), which sums to one over label, or
         ``top_label`` (chain, draw, item, rank), positions of labels. Group ``sample_stats``: ``r_hat`` and ``ess``
-        (item) of the worst of the item's labels. Group ``constant_data``: ``named`` (item, label), how many annotators
-        named the label.
+        (item) of the worst of the item's labels. Group ``constant_data``: ``named`` (item, label), whether
+        anybody named the label.
 
     Raises
     ------

@@ -272,3 +272,11 @@ def test_posterior_equals_the_reference_model() -> None:
     draws = sample(data["rankings"], data["labels"], shape=data["shape"], draws=10_000, seed=4)
     expected = Moments(*(np.array(exact[name]) for name in ("mean", "covariance", "probability_top")))
     assert worst_deviation(draws, expected) < 4
+
+
+def test_the_last_block_of_complete_rankings_is_not_augmented() -> None:
+    case: Case = [[[0], [1], [2]]] * 9
+    shape = 0.05
+    tree = plackett_luce(Rankings.from_blocks([case], labels=3), shape=shape, draws=4000, seed=6)
+    draws = tree["posterior"]["plausibility"].values.reshape(-1, 3)
+    assert worst_deviation(draws, brute_force(case, 3, shape, steps=70)) < 4
