@@ -80,7 +80,7 @@ class Annotators:
         values = self.features[feature]
         if isinstance(values.dtype, pd.CategoricalDtype):
             return [str(v) for v in values.cat.categories]
-        return [str(plain(v)) for v in np.sort(values.dropna().unique())]
+        return [str(plain(v)) for v in sorted(set(values.dropna().tolist()))]
 
     def missing(self, annotators: Sequence[Any] | NDArray[Any]) -> pd.DataFrame:
         """Count, for each feature, the annotators who are not in the table and those whose feature is missing.
@@ -115,4 +115,4 @@ def _one_row_each(features: pd.DataFrame, names: NDArray[Any]) -> pd.DataFrame:
             f"annotator {plain(names[who])!r} has several values of {which!r} "
             f"({some(features.loc[[who], which].unique())}); give every annotator one"
         )
-    return features[~features.index.duplicated()]
+    return pd.DataFrame(features[~features.index.duplicated()])

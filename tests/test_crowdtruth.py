@@ -96,23 +96,20 @@ def brute_force(vectors, tolerance=1e-3):
                     pairs.append((both / chosen, w[i] * w[j]))
             if pairs:
                 new_quality[a] = max(ratio(pairs), SMALL)
-        new_q = {
-            u: ratio((cosine(v[i], v[j]), w[i] * w[j]) for i, j in combinations(v, 2)) for u, v in vectors.items()
-        }
+        new_q = {u: ratio((cosine(v[i], v[j]), w[i] * w[j]) for i, j in combinations(v, 2)) for u, v in vectors.items()}
         new_w = {}
         for i in annotators:
             mine = [u for u in items if i in vectors[u]]
-            wwa = ratio(
-                (cosine(vectors[u][i], vectors[u][j]), w[j] * q[u]) for u in mine for j in vectors[u] if j != i
-            )
+            wwa = ratio((cosine(vectors[u][i], vectors[u][j]), w[j] * q[u]) for u in mine for j in vectors[u] if j != i)
             wsa = ratio(
                 (cosine(w[i] * vectors[u][i], sum(w[j] * v for j, v in vectors[u].items() if j != i)), q[u])
                 for u in mine
             )
             new_w[i] = wwa * wsa
         moved = max(
-            [*(abs(new_w[i] - w[i]) for i in annotators), *(abs(new_q[u] - q[u]) for u in items)]
-            + np.abs(new_quality - quality).tolist()
+            *(abs(new_w[i] - w[i]) for i in annotators),
+            *(abs(new_q[u] - q[u]) for u in items),
+            *np.abs(new_quality - quality),
         )
         w, q, quality = new_w, new_q, new_quality
         if moved < tolerance:

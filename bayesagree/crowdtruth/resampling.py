@@ -3,9 +3,10 @@
 Each draw weights the items anew, weights ~ Dirichlet(1, ..., 1), as if they were a sample of a larger population, and
 solves for all qualities again. An annotator of five items has a wide interval, one of five hundred a narrow one.
 
-The chance level of an annotator is the quality of his own labels dealt at random over his own items. Somebody who always
-gives the same label sits exactly on it, however often the crowd happens to agree with him. A spammer is an annotator whose
-quality is nearer to his chance level than to the quality of the average annotator; the draws say with what probability.
+The chance level of an annotator is the quality of his own labels dealt at random over his own items. Somebody who
+always gives the same label sits exactly on it, however often the crowd happens to agree with him. A spammer is an
+annotator whose quality is nearer to his chance level than to the quality of the average annotator; the draws say with
+what probability.
 """
 
 import numpy as np
@@ -55,8 +56,8 @@ def crowdtruth_posterior(
     --------
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
     >>> tree = crowdtruth_posterior(votes, draws=50, seed=1)
-    >>> bool(tree["posterior"]["wqs"].mean(("chain", "draw")).argmin() == 2)
-    True
+    >>> tree["posterior"]["wqs"].mean(("chain", "draw")).idxmin().item()
+    'z'
     """
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
     judgments = Judgments.of(labels)
@@ -115,7 +116,7 @@ def spammers(tree: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
     if not 0 <= probability <= 1:
         raise InputError(f"probability={probability!r} is not between 0 and 1")
     posterior = tree["posterior"].to_dataset()
-    n_items = tree["constant_data"]["n_items"]
+    n_items = tree["constant_data"].to_dataset()["n_items"]
     wqs, chance = posterior["wqs"], posterior["chance_wqs"].mean(("chain", "draw"))
     average = wqs.weighted(n_items).mean("annotator")
     suspicious = (wqs < (chance + average) / 2).mean(("chain", "draw")).where(n_items > 0)
@@ -131,7 +132,7 @@ def spammers(tree: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
         },
         index=pd.Index(posterior["annotator"].values, name="annotator"),
     )
-    listed = table[table["prob_spammer"] >= probability] if probability else table
+    listed = pd.DataFrame(table[table["prob_spammer"] >= probability]) if probability else table
     return listed.sort_values(["prob_spammer", "wqs"], ascending=[False, True])
 
 

@@ -1,7 +1,7 @@
 """How often each annotator disagrees with the majority: the average disagreement rate (ADR).
 
-ADR_j is the share of j's labels that differ from the majority vote of their items. It finds people who think alike without
-asking who they are, and people who think unlike most.
+ADR_j is the share of j's labels that differ from the majority vote of their items. It finds people who think alike,
+and people who think unlike most, without asking who they are.
 
 Source: Balayn and Bozzon, "Designing evaluations of machine learning models for subjective inference" (2019).
 """

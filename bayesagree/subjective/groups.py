@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, Self
 
 import numpy as np
@@ -78,8 +78,8 @@ class Groups:
         bins
             Number of bins.
         value_range
-            Lowest and highest rate, by default the full range of the rates. It can change the result much, so it is part
-            of the groups' names; annotators outside are in no group.
+            Lowest and highest rate, by default the full range of the rates. It can change the result much, so it is
+            part of the groups' names; annotators outside are in no group.
 
         Examples
         --------
@@ -97,7 +97,7 @@ class Groups:
         inside = (values >= low) & (values <= high)
         position = np.searchsorted(edges, np.where(inside, values, low), side="right") - 1
         index = np.where(inside, np.minimum(position, n - 1), -1).astype(np.int32)
-        names = np.array([f"{a:.3f}-{b:.3f}" for a, b in zip(edges[:-1], edges[1:])])
+        names = np.array([f"{a:.3f}-{b:.3f}" for a, b in pairwise(edges)])
         return cls(rate["annotator"].to_numpy(), names, index, "disagreement rate")
 
     def sizes(self) -> NDArray[np.int64]:
@@ -132,5 +132,3 @@ class Groups:
         kept = ~np.isin(self.names, list(left_out))
         new = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
         return type(self)(self.annotators, self.names[kept], new[self.index], self.by)
-
-

@@ -1,0 +1,249 @@
+"""Group performance as a posterior: a small group is not compared with a large one as if both were equally known.
+
+Annotator j of group g agrees with the model on s_j of n_j annotations:
+
+    s_j ~ BetaBinomial(n_j, mu_g phi, (1 - mu_g) phi)      annotators of a group differ, w = (1 + phi)^(-1/2) ~ U(0, 1)
+    mu_g ~ Beta(m kappa, (1 - m) kappa)                    groups differ,            b = (1 + kappa)^(-1/2) ~ U(0, 1)
+    m ~ U(0, 1)
+
+mu_g is the mean performance over the annotators of the group. The hierarchy pools partially: groups with little data
+are drawn towards the others, and the standard deviation over groups is free of the sampling noise that makes small
+groups look different. Given (w, m, b) the groups are independent, so the posterior needs no Markov chain: likelihoods
+of mu_g on cells, prior masses of the cells from the Beta distribution function, and a grid over the shared parameters.
+
+Source of the question: Balayn and Bozzon (2019), who warn that their metrics "are not statistically correct for the
+rarest groups". The model is ours.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._streams import Seed, seed_sequence
+from bayesagree._tree import positive_int, result_tree
+from bayesagree.annotations import Labels
+from bayesagree.annotators import Annotators
+from bayesagree.errors import InputError
+from bayesagree.subjective._beta_binomial import BetaBinomialPosterior, beta_binomial_posterior
+from bayesagree.subjective.groups import Groups
+from bayesagree.subjective.performance import ModelPredictions, as_groups, model_rows
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+class GroupCounts(NamedTuple):
+    """Per model and annotator: agreements and annotations, and the group; only annotators that count.
+
+    `agree` and `total` have shape (model, annotator), `group` (annotator); `groups` names those that have data.
+    """
+
+    models: NDArray[Any]
+    groups: NDArray[np.str_]
+    group: NDArray[np.int64]
+    agree: NDArray[np.int64]
+    total: NDArray[np.int64]
+
+
+def group_posterior(
+    labels: Labels,
+    predictions: ModelPredictions,
+    annotators: Annotators | Groups,
+    by: Sequence[str] = (),
+    *,
+    engine: Literal["exact", "nuts"] = "exact",
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+) -> xr.DataTree:
+    """Draw the accuracy of every model for each group of annotators from its hierarchical posterior.
+
+    Parameters
+    ----------
+    labels, predictions, annotators, by
+        As `group_performance`.
+    engine
+        ``"exact"``: quadrature and independent draws; ``"nuts"`` samples `group_performance_model` for each model.
+    draws, chains
+        chains x draws draws in all.
+    seed
+        Same seed, same draws.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior``: ``performance`` (chain, draw, model, group), ``mean_performance`` and ``dispersion`` = 1 -
+        sd over groups (chain, draw, model), ``within_spread`` w and ``between_spread`` b (chain, draw, model): 0 is no
+        difference between annotators of a group or between groups, 1 the largest possible. Group ``constant_data``:
+        ``n_annotators`` (group), ``n_annotations`` (model, group). Groups without data are left out.
+
+    Raises
+    ------
+    InputError
+        As `group_performance`; or no group has data.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesagree import Predictions
+    >>> votes = Labels.from_matrix([["a", "a", "b", "a"]] * 9, annotators=list("wxyz"))
+    >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("wxyz"), "gender": list("ffmm")}))
+    >>> model = Predictions.from_labels({"A": ["a"] * 9}, labels=["a", "b"])
+    >>> tree = group_posterior(votes, model, people, by=["gender"], seed=1)
+    >>> float(prob_worse(tree).sel(model="A", group="m", other_group="f")) > 0.5
+    True
+    """
+    n_draws, n_chains = positive_int(draws, "draws"), positive_int(chains, "chains")
+    counts = group_counts(labels, predictions, as_groups(labels, annotators, by))
+    if engine == "nuts":
+        fits = [_sampled(counts, m, n_draws, n_chains, seed) for m in range(counts.models.size)]
+    elif engine == "exact":
+        streams = seed_sequence(seed).generate_state(counts.models.size)
+        rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(streams)]
+        fits = [_exact(counts, m, n_draws * n_chains, rng) for m, rng in enumerate(rngs)]
+    else:
+        raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
+    return _tree(counts, fits, n_draws, n_chains, engine, seed)
+
+
+def prob_worse(tree: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
+    """Compute Pr(a model serves `group` worse than `other_group` by more than the margin).
+
+    Returns
+    -------
+    DataArray
+        Dims (model, group, other_group); 0 on the diagonal.
+    """
+    performance = tree["posterior"]["performance"]
+    other = performance.rename(group="other_group")
+    return (other - performance > margin).mean(("chain", "draw")).transpose("model", "group", "other_group")
+
+
+def minimum_group_size(
+    tree: xr.DataTree, *, half_width: float = 0.05, labels_per_annotator: int = 10, ci_prob: float = 0.95
+) -> xr.DataArray:
+    """Compute how many annotators a group needs for an interval of mean +- half_width.
+
+    The variance of the accuracy of one annotator with n labels is mu (1 - mu) (1 + (n - 1) / (1 + phi)) / n: beyond
+    some labels per annotator only more annotators help. Averaged over the posterior; normal approximation.
+
+    Returns
+    -------
+    DataArray
+        Number of annotators, dims (model, group).
+
+    Raises
+    ------
+    InputError
+        A half width that is not in (0, 1).
+    """
+    from scipy.stats import norm
+
+    if not 0 < half_width < 1:
+        raise InputError(f"half_width={half_width!r} is not between 0 and 1")
+    n = positive_int(labels_per_annotator, "labels_per_annotator")
+    posterior = tree["posterior"].to_dataset()
+    mean = posterior["performance"]
+    variance = mean * (1 - mean) * (1 + (n - 1) * posterior["within_spread"] ** 2) / n
+    z = float(norm.ppf((1 + ci_prob) / 2))
+    needed = variance.mean(("chain", "draw")) * (z / half_width) ** 2
+    return (
+        needed.copy(data=np.ceil(needed.values))
+        .astype(int)
+        .transpose("model", "group")
+        .assign_attrs(half_width=half_width, ci_prob=ci_prob)
+    )
+
+
+def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) -> GroupCounts:
+    """Count agreements of every model with each annotator of a group that has data for all models."""
+    from bayesagree.subjective.disagreement import require_one_each
+
+    require_one_each(labels, "the performance per annotator")
+    rows = model_rows(labels, predictions)
+    who, size = labels.annotator_index, labels.annotators.size
+    total = np.stack([np.bincount(who, p, size) for p in rows.present]).astype(np.int64)
+    right = rows.present & (rows.said == rows.predicted)
+    agree = np.stack([np.bincount(who, r, size) for r in right]).astype(np.int64)
+    of_group = np.stack([np.bincount(groups.index[t > 0] + 1, minlength=groups.names.size + 1)[1:] for t in total])
+    has_data = (of_group > 0).all(axis=0)
+    if not has_data.any():
+        raise InputError("no group has an annotator with both annotations and predictions of every model")
+    new = np.append(np.where(has_data, np.cumsum(has_data) - 1, -1), -1)[groups.index]
+    kept = new >= 0
+    return GroupCounts(rows.models, groups.names[has_data], new[kept], agree[:, kept], total[:, kept])
+
+
+def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Model":
+    """Build the posterior of one model's performance as a PyMC model.
+
+    Returns
+    -------
+    pymc.Model
+        Free ``location`` m, ``between_spread`` b, ``within_spread`` w and ``performance`` (group); observed ``agree``
+        (annotator).
+    """
+    import pymc as pm
+
+    which = int(np.flatnonzero(counts.models == model)[0]) if isinstance(model, str) else model
+    kept = counts.total[which] > 0
+    group, total = counts.group[kept], counts.total[which, kept]
+    coords = {"group": counts.groups, "annotator": np.arange(total.size)}
+    with pm.Model(coords=coords) as graph:
+        location = pm.Uniform("location", 0, 1)
+        between, within = pm.Uniform("between_spread", 0, 1), pm.Uniform("within_spread", 0, 1)
+        kappa, phi = between**-2 - 1, within**-2 - 1
+        performance = pm.Beta("performance", location * kappa, (1 - location) * kappa, dims="group")
+        mean = performance[group]
+        pm.BetaBinomial(
+            "agree", n=total, alpha=mean * phi, beta=(1 - mean) * phi, observed=counts.agree[which, kept],
+            dims="annotator",
+        )  # fmt: skip
+    return graph
+
+
+def _exact(counts: GroupCounts, model: int, n_samples: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+    kept = counts.total[model] > 0
+    posterior: BetaBinomialPosterior = beta_binomial_posterior(
+        counts.agree[model, kept], counts.total[model, kept], counts.group[kept], counts.groups.size
+    )
+    return posterior.sample(n_samples, rng)
+
+
+def _sampled(counts: GroupCounts, model: int, draws: int, chains: int, seed: Seed) -> dict[str, NDArray[Any]]:
+    from bayesagree.plausibility._nuts import sample_nuts
+
+    sampled = sample_nuts(group_performance_model(counts, model), draws=draws, chains=chains, seed=seed)
+    posterior = sampled["posterior"].to_dataset()
+    names = ("performance", "within_spread", "between_spread")
+    return {name: posterior[name].values.reshape(draws * chains, *posterior[name].shape[2:]) for name in names}
+
+
+def _tree(
+    counts: GroupCounts, fits: list[dict[str, NDArray[Any]]], draws: int, chains: int, engine: str, seed: Seed
+) -> xr.DataTree:
+    def stacked(name: str) -> NDArray[np.float64]:
+        values = np.stack([fit[name] for fit in fits], axis=1)
+        return values.reshape(chains, draws, *values.shape[1:])
+
+    performance = stacked("performance")
+    over_models = ("chain", "draw", "model")
+    per_group = [np.bincount(counts.group, t, counts.groups.size) for t in counts.total]
+    groups = {
+        "posterior": {
+            "performance": ((*over_models, "group"), performance),
+            "mean_performance": (over_models, performance.mean(axis=-1)),
+            "dispersion": (over_models, 1 - performance.std(axis=-1)),
+            "within_spread": (over_models, stacked("within_spread")),
+            "between_spread": (over_models, stacked("between_spread")),
+        },
+        "constant_data": {
+            "n_annotators": (("group",), np.bincount(counts.group, minlength=counts.groups.size)),
+            "n_annotations": (("model", "group"), np.stack(per_group).astype(np.int64)),
+        },
+    }
+    coords = {"model": counts.models, "group": counts.groups}
+    return result_tree(groups, coords, engine=engine, seed=seed, settings={"metric": "accuracy"})

@@ -1,0 +1,300 @@
+"""How well a model predicts what each annotator said, and whether it does so equally well for all groups.
+
+A model predicts one value per item for everybody, or one per (item, annotator). Its performance is computed on each
+annotator's own annotations, averaged within groups, and summarised over groups by the pair
+
+    (mean over groups,  dispersion = 1 - standard deviation over groups),
+
+groups weighing equally (ddof = 0). Dispersion 1 means equal performance. The pair hides which group is served worse and
+how little may be known about it, so the values of every group always come with their counts.
+
+Source: Balayn and Bozzon, "Designing evaluations of machine learning models for subjective inference" (2019).
+"""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._columns import names_array
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotators import Annotators
+from bayesagree.errors import InputError, plain, some
+from bayesagree.predictions import Predictions
+from bayesagree.subjective.disagreement import require_one_each
+from bayesagree.subjective.groups import Groups
+
+type Floats = NDArray[np.float64]
+type ModelPredictions = Predictions | Mapping[str, pd.Series]
+type Metric = str | Callable[[NDArray[Any], NDArray[Any]], float]
+
+
+class ModelRows(NamedTuple):
+    """What each model predicts for each annotation, and what the annotator said.
+
+    `said` and `predicted` hold positions of labels (-1: no prediction) or ratings (NaN: none).
+    """
+
+    models: NDArray[Any]
+    said: NDArray[Any]
+    predicted: NDArray[Any]
+    present: NDArray[np.bool_]
+
+
+def group_performance(
+    annotations: Labels | Ratings,
+    predictions: ModelPredictions,
+    annotators: Annotators | Groups,
+    by: Sequence[str] = (),
+    *,
+    metric: Metric | None = None,
+) -> xr.Dataset:
+    """Compute the performance of every model for each group of annotators, with its mean and dispersion.
+
+    Parameters
+    ----------
+    annotations
+        Labels or ratings, one per (item, annotator).
+    predictions
+        `Predictions` (one label per item), or model -> series of labels or ratings, whose index names the items or the
+        pairs (item, annotator). Missing predictions are counted and left out.
+    annotators, by
+        Features of the annotators and which of them to group by; or ready `Groups`, such as bins of disagreement.
+    metric
+        ``"accuracy"`` (labels; the default), ``"absolute_error"`` (ratings; the default) and ``"correlation"``
+        (ratings), or a function (what one annotator said, what the model predicted) -> number.
+
+    Returns
+    -------
+    Dataset
+        ``performance`` (model, group): mean over the annotators of the group, NaN for an empty one;
+        ``mean_performance`` and ``dispersion`` (model) over the groups that have a value;
+        ``annotator_performance`` (model, annotator), ``n_scored`` (model, group): annotators with a value;
+        ``n_annotators`` and ``n_annotations`` (group); ``group_of`` (annotator): position of the group, -1 for none.
+
+    Raises
+    ------
+    InputError
+        Unknown features, metrics or annotators; repeated annotations; predictions of other items.
+
+    Warns
+    -----
+    UserWarning
+        Groups without annotators, annotations or predictions; they are in the table and not in mean and dispersion.
+
+    Examples
+    --------
+    >>> votes = Labels.from_matrix([["a", "a"], ["b", "a"]], annotators=["x", "y"])
+    >>> people = Annotators.from_table(pd.DataFrame({"annotator": ["x", "y"], "gender": ["f", "m"]}))
+    >>> model = Predictions.from_labels({"A": ["a", "b"]}, labels=["a", "b"])
+    >>> result = group_performance(votes, model, people, by=["gender"])
+    >>> result["performance"].values.tolist(), float(result["dispersion"][0])
+    ([[1.0, 0.5]], 0.75)
+
+    References
+    ----------
+    Balayn and Bozzon, section "Illustration of the specifications", point 1, and table 2.
+    """
+    groups = as_groups(annotations, annotators, by)
+    name = _metric_name(annotations, metric)
+    per_annotator = annotator_performance(annotations, predictions, metric=metric)
+    means, scored = _group_means(per_annotator.to_numpy(), groups)
+    composition = groups.composition(annotations)
+    empty = groups.names[(scored == 0).any(axis=0)]
+    if empty.size:
+        warnings.warn(
+            f"{empty.size} of {groups.names.size} groups have no annotator with a value, so their performance is NaN "
+            f"and mean and dispersion leave them out: {some(empty)}",
+            stacklevel=2,
+        )
+    dataset = xr.Dataset(
+        {
+            "performance": (("model", "group"), means),
+            "n_scored": (("model", "group"), scored),
+            "annotator_performance": per_annotator,
+            "n_annotators": ("group", composition["annotators"].to_numpy()),
+            "n_annotations": ("group", composition["annotations"].to_numpy()),
+            "group_of": ("annotator", groups.index),
+        },
+        coords={"group": groups.names},
+        attrs={"metric": name, "by": groups.by},
+    )
+    return dataset.assign(summarise(dataset["performance"]))
+
+
+def annotator_performance(
+    annotations: Labels | Ratings, predictions: ModelPredictions, *, metric: Metric | None = None
+) -> xr.DataArray:
+    """Compute the performance of every model on each annotator's own annotations; metrics as `group_performance`.
+
+    Returns
+    -------
+    DataArray
+        Dims (model, annotator); NaN for an annotator without predictions, or where the metric does not exist.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[1, 3], [2, 4]], scale=(1, 5))
+    >>> constant = {"always 2": pd.Series([2.0, 2.0], index=[0, 1])}
+    >>> annotator_performance(ratings, constant).values.tolist()
+    [[0.5, 1.5]]
+    """
+    require_one_each(annotations, "the performance per annotator")
+    name = _metric_name(annotations, metric)
+    rows = model_rows(annotations, predictions)
+    if name in _ROW_SCORES:
+        score = np.where(rows.present, _ROW_SCORES[name](rows.said, rows.predicted), 0.0)
+        values = _annotator_means(score, rows.present, annotations)
+    else:
+        function = _correlation if name == "correlation" else metric
+        values = _annotator_values(function, rows, annotations)  # type: ignore[arg-type]
+    coords = {"model": rows.models, "annotator": annotations.annotators}
+    return xr.DataArray(values, coords, ("model", "annotator"), attrs={"metric": name})
+
+
+def summarise(performance: xr.DataArray) -> xr.Dataset:
+    """Return mean and dispersion = 1 - standard deviation (ddof = 0) over the groups that have a value."""
+    return xr.Dataset({"mean_performance": performance.mean("group"), "dispersion": 1 - performance.std("group")})
+
+
+def left_out(result: xr.Dataset) -> xr.Dataset:
+    """Compute mean and dispersion anew without each group: does a model look biased because of one group.
+
+    Returns
+    -------
+    Dataset
+        ``mean_performance`` and ``dispersion``, dims (left_out, model).
+
+    Examples
+    --------
+    >>> performance = xr.DataArray([[0.9, 0.9, 0.3]], {"group": ["f", "m", "x"]}, ("model", "group"))
+    >>> left_out(performance.to_dataset(name="performance"))["dispersion"].sel(left_out="x").values.tolist()
+    [1.0]
+    """
+    groups = result["group"].to_numpy()
+    without = [summarise(result["performance"].isel(group=groups != g)) for g in groups]
+    return xr.concat(without, pd.Index(groups, name="left_out"))
+
+
+def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by: Sequence[str]) -> Groups:
+    """Return ready groups, or group the annotators by features."""
+    if isinstance(annotators, Groups):
+        if by:
+            raise InputError(f"the annotators are grouped already (by {annotators.by}); leave out by={list(by)!r}")
+        annotators.of_rows(annotations)
+        return annotators
+    return Groups.by_features(annotations, annotators, by)
+
+
+def model_rows(annotations: Labels | Ratings, predictions: ModelPredictions) -> ModelRows:
+    """Bring predictions per item or per (item, annotator) to one value per annotation and model."""
+    if isinstance(annotations, Labels):
+        said = annotations.label_index
+        if isinstance(predictions, Predictions):
+            aligned = predictions.aligned(annotations.items, annotations.labels)
+            predicted = aligned.hard_labels()[:, annotations.item_index]
+            return ModelRows(aligned.models, said, predicted, predicted >= 0)
+    elif isinstance(predictions, Predictions):
+        raise InputError("ratings need predicted ratings: pass {model: series of numbers, indexed by item}")
+    else:
+        said = annotations.rating
+    if not predictions:
+        raise InputError("there is no model: pass {name: series}")
+    models = names_array(list(predictions), "model")
+    by_row = [_one_per_row(annotations, series, model) for model, series in predictions.items()]
+    if isinstance(annotations, Ratings):
+        predicted = np.stack([v.astype(np.float64).to_numpy() for v in by_row])
+        return ModelRows(models, said, predicted, ~np.isnan(predicted))
+    known = pd.Index(annotations.labels)
+    predicted = np.stack([known.get_indexer(pd.Index(v)) for v in by_row])
+    present = np.stack([v.notna().to_numpy() for v in by_row])
+    if (present & (predicted < 0)).any():
+        m, row = np.argwhere(present & (predicted < 0))[0]
+        raise InputError(
+            f"model {plain(models[m])!r} predicts {by_row[m].iloc[row]!r}, which is no label of the annotations "
+            f"({some(annotations.labels)})"
+        )
+    return ModelRows(models, said, predicted, present)
+
+
+def _one_per_row(annotations: Labels | Ratings, series: pd.Series, model: str) -> pd.Series:
+    """Look up the prediction of each annotation by its item, or by its (item, annotator)."""
+    if not isinstance(series, pd.Series):
+        raise InputError(
+            f"model {model!r}: expected a pandas series indexed by item or (item, annotator), "
+            f"got {type(series).__name__}"
+        )
+    if series.index.has_duplicates:
+        repeated = series.index[series.index.duplicated()][0]
+        raise InputError(f"model {model!r} predicts {plain(repeated)!r} twice; give one prediction each")
+    items = annotations.items[annotations.item_index]
+    if series.index.nlevels == 1:
+        missing = np.setdiff1d(annotations.items, series.index.to_numpy())
+        if missing.size:
+            raise InputError(f"model {model!r} has no prediction for {missing.size} items: {some(missing)}")
+        return series.reindex(pd.Index(items))
+    rows = pd.MultiIndex.from_arrays([items, annotations.annotators[annotations.annotator_index]])
+    return series.reindex(rows)
+
+
+def _metric_name(annotations: Labels | Ratings, metric: Metric | None) -> str:
+    """Return the name of the metric, which must fit the annotations."""
+    fitting = ("accuracy",) if isinstance(annotations, Labels) else ("absolute_error", "correlation")
+    if metric is None:
+        return fitting[0]
+    if callable(metric):
+        return getattr(metric, "__name__", "function")
+    if metric not in fitting:
+        kind = type(annotations).__name__
+        raise InputError(f"metric={metric!r} is not one of {some(fitting)} for {kind}, nor a function")
+    return metric
+
+
+_ROW_SCORES: dict[str, Callable[[NDArray[Any], NDArray[Any]], Floats]] = {
+    "accuracy": lambda said, predicted: (said == predicted).astype(np.float64),
+    "absolute_error": lambda said, predicted: np.abs(said - predicted),
+}
+"""Metrics that are a mean over annotations."""
+
+
+def _annotator_means(score: Floats, present: NDArray[np.bool_], annotations: Labels | Ratings) -> Floats:
+    who, size = annotations.annotator_index, annotations.annotators.size
+    n = np.stack([np.bincount(who, p, size) for p in present])
+    total = np.stack([np.bincount(who, s, size) for s in score])
+    return np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+
+
+def _annotator_values(
+    function: Callable[[NDArray[Any], NDArray[Any]], float], rows: ModelRows, annotations: Labels | Ratings
+) -> Floats:
+    values = np.full((rows.models.size, annotations.annotators.size), np.nan)
+    labels = annotations.labels if isinstance(annotations, Labels) else None
+    for m, (predicted, present) in enumerate(zip(rows.predicted, rows.present)):
+        kept = np.flatnonzero(present)
+        order = kept[np.argsort(annotations.annotator_index[kept], kind="stable")]
+        who, first = np.unique(annotations.annotator_index[order], return_index=True)
+        for j, part in zip(who, np.split(order, first[1:])):
+            said, model_said = rows.said[part], predicted[part]
+            values[m, j] = function(*((said, model_said) if labels is None else (labels[said], labels[model_said])))
+    return values
+
+
+def _correlation(said: Floats, predicted: Floats) -> float:
+    """Return Pearson's r, NaN below three annotations or where one side is constant."""
+    if said.size < 3 or np.ptp(said) == 0 or np.ptp(predicted) == 0:
+        return np.nan
+    return float(np.corrcoef(said, predicted)[0, 1])
+
+
+def _group_means(per_annotator: Floats, groups: Groups) -> tuple[Floats, NDArray[np.int64]]:
+    """Average annotators within groups; also return how many had a value, both (model, group)."""
+    inside = groups.index >= 0
+    who, size = groups.index[inside], groups.names.size
+    values = per_annotator[:, inside]
+    scored = np.stack([np.bincount(who, ~np.isnan(v), size) for v in values]).astype(np.int64)
+    total = np.stack([np.bincount(who, np.nan_to_num(v), size) for v in values])
+    return np.divide(total, scored, out=np.full(total.shape, np.nan), where=scored > 0), scored

@@ -1,0 +1,314 @@
+"""Groups of annotators: disagreement rates, performance tables, the hierarchical posterior, spread against chance."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta, betabinom
+
+from bayesagree import InputError, Labels, Predictions, Ratings
+from bayesagree.annotators import Annotators
+from bayesagree.subjective._beta_binomial import beta_binomial_posterior
+from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode
+from bayesagree.subjective.dispersion import dispersion_null
+from bayesagree.subjective.group_agreement import group_agreement, group_evaluate
+from bayesagree.subjective.group_model import group_posterior, minimum_group_size, prob_worse
+from bayesagree.subjective.groups import Groups
+from bayesagree.subjective.performance import annotator_performance, group_performance, left_out
+
+MODELS = Path(__file__).parents[1] / "models"
+
+
+@st.composite
+def sparse_votes(draw):
+    shape = draw(st.tuples(st.integers(1, 6), st.integers(1, 5)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    cells = rng.integers(0, 3, shape).astype(object)
+    cells[rng.random(shape) < 0.3] = None
+    cells[0, 0] = 0
+    return cells
+
+
+@pytest.mark.filterwarnings("ignore:.*annotators have no item")
+@given(sparse_votes(), st.sampled_from(["agree", "exclude"]), st.booleans())
+def test_disagreement_rate_equals_its_definition(cells, ties, own_vote):
+    ours = disagreement_rate(Labels.from_matrix(cells, labels=[0, 1, 2]), ties=ties, own_vote=own_vote)
+    for j in range(cells.shape[1]):
+        differs = []
+        for i in range(cells.shape[0]):
+            if cells[i, j] is None:
+                continue
+            jury = Counter(v for k, v in enumerate(cells[i]) if v is not None and (own_vote or k != j))
+            modes = [label for label, n in jury.items() if n == max(jury.values())]
+            # Without one's own vote, a tie is a majority that one's own vote would join or leave.
+            counts = Counter(v for v in cells[i] if v is not None)
+            own, rest = (
+                counts[cells[i, j]] - (not own_vote),
+                max((n for v, n in counts.items() if v != cells[i, j]), default=0),
+            )
+            if not jury or (ties == "exclude" and (len(modes) > 1 if own_vote else own == rest)):
+                continue
+            differs.append(own < rest)
+        expected = np.mean(differs) if differs else np.nan
+        np.testing.assert_equal(float(ours[j]), float(expected))
+
+
+def test_an_annotator_without_majority_has_no_rate():
+    labels = Labels.from_matrix([["a", "b", None], ["a", "a", "a"]])
+    with pytest.warns(UserWarning, match="2 annotators have no item"):
+        rate = disagreement_rate(Labels.from_matrix([["a", "b"]]), ties="exclude")
+    assert np.isnan(rate).all()
+    assert disagreement_rate(labels).values.tolist() == [0, 0, 0]
+
+
+def test_four_readings_of_the_toxicity_scale():
+    ratings = Ratings.from_matrix([[-2, -1, 0, 1, 2]], scale=(-2, 2), step=1)
+    sizes = {n: recode(ratings, setup).counts().tolist()[0] for n, setup in SETUPS.items()}
+    assert sizes == {1: [2, 3], 2: [3, 2], 3: [2, 1, 2], 4: [1, 1, 1, 1, 1]}
+    with pytest.raises(InputError, match="rating 2 has no label"):
+        recode(ratings, {k: v for k, v in SETUPS[1].items() if k < 2})
+
+
+@pytest.fixture
+def four():
+    """Give four annotators in two groups and one unknown, three items, two models."""
+    labels = Labels.from_matrix([list("aabba"), list("abbab"), list("aaabb")], annotators=list("vwxyz"))
+    people = Annotators.from_table(
+        pd.DataFrame({"annotator": list("vwxyq"), "gender": ["f", "f", "m", "m", "x"], "age": [20, 20, 20, None, 30]})
+    )
+    models = Predictions.from_labels({"A": list("aaa"), "B": list("abb")}, labels=["a", "b"])
+    return labels, people, models
+
+
+def test_group_table(four):
+    labels, people, models = four
+    with pytest.warns(UserWarning, match=r"1 of 4 groups have no annotator with a value.*'x'"):
+        result = group_performance(labels, models, people, by=["gender"])
+    assert result["group"].values.tolist() == ["f", "m", "x", "unknown"]
+    assert result["n_annotators"].values.tolist() == [2, 2, 0, 1]
+    assert result["n_annotations"].values.tolist() == [6, 6, 0, 3]
+    table = result["performance"].sel(model="A").values
+    np.testing.assert_allclose(table, [5 / 6, 1 / 3, np.nan, 1 / 3])
+    known = [5 / 6, 1 / 3, 1 / 3]
+    assert float(result["mean_performance"].sel(model="A")) == pytest.approx(np.mean(known))
+    assert float(result["dispersion"].sel(model="A")) == pytest.approx(1 - np.std(known))
+    without = left_out(result)["dispersion"].sel(model="A")
+    assert float(without.sel(left_out="f")) == pytest.approx(1)
+
+
+@pytest.mark.filterwarnings("ignore:.*groups have no annotator")
+def test_combinations_list_the_gaps(four):
+    labels, people, models = four
+    result = group_performance(labels, models, people, by=["gender", "age"])
+    sizes = dict(zip(result["group"].values.tolist(), result["n_annotators"].values.tolist()))
+    assert sizes["f & 20.0"] == 2
+    assert sizes["f & 30.0"] == 0
+    assert sizes["m & unknown"] == 1
+    assert sizes["unknown & unknown"] == 1
+    assert people.missing(labels.annotators).loc["age"].tolist() == [5, 1, 1]
+
+
+def test_the_oracle_is_perfect_and_even(four):
+    labels, people, _ = four
+    index = pd.MultiIndex.from_arrays([labels.items[labels.item_index], labels.annotators[labels.annotator_index]])
+    oracle = {"oracle": pd.Series(labels.labels[labels.label_index], index=index)}
+    groups = Groups.by_features(labels, people, ["gender"]).without(["x"])
+    result = group_performance(labels, oracle, groups)
+    assert float(result["mean_performance"][0]) == 1
+    assert float(result["dispersion"][0]) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_built_in_metrics_equal_functions(seed):
+    rng = np.random.default_rng(seed)
+    labels = Labels.from_matrix(rng.integers(0, 3, (8, 4)), labels=[0, 1, 2])
+    models = Predictions.from_labels({"A": rng.integers(0, 3, 8)}, labels=[0, 1, 2])
+    ours = annotator_performance(labels, models)
+    function = annotator_performance(labels, models, metric=lambda said, predicted: np.mean(said == predicted))
+    np.testing.assert_allclose(ours, function, rtol=1e-15)
+    ratings = Ratings.from_matrix(rng.integers(1, 6, (8, 4)), scale=(1, 5), step=1)
+    predicted = {"A": pd.Series(rng.normal(3, 1, 8), index=range(8))}
+    error = annotator_performance(ratings, predicted)
+    by_hand = annotator_performance(ratings, predicted, metric=lambda x, y: np.abs(x - y).mean())
+    np.testing.assert_allclose(error, by_hand, rtol=1e-13)
+    r = annotator_performance(ratings, predicted, metric="correlation")
+    assert float(r[0, 1]) == pytest.approx(
+        np.corrcoef(ratings.rating[ratings.annotator_index == 1], predicted["A"])[0, 1]
+    )
+
+
+def test_bins_of_disagreement_have_a_stated_range():
+    labels = Labels.from_matrix(
+        [["a", "a", "a", "b"], ["a", "a", "b", "b"], ["a", "a", "b", "b"], ["a", "a", "a", "b"]]
+    )
+    rate = disagreement_rate(labels, own_vote=True)
+    assert rate.values.tolist() == [0, 0, 0, 0.5]
+    groups = Groups.by_disagreement(rate, bins=2)
+    assert groups.sizes().tolist() == [3, 1]
+    narrow = Groups.by_disagreement(rate, bins=2, value_range=(0, 0.2))
+    assert narrow.index.tolist() == [0, 0, 0, -1]
+
+
+def test_errors_name_the_value_and_the_way_out(four):
+    labels, people, models = four
+    with pytest.raises(InputError, match="no feature 'sex'; they have 'gender', 'age'"):
+        group_performance(labels, models, people, by=["sex"])
+    with pytest.raises(InputError, match="name the features to group by"):
+        group_performance(labels, models, people)
+    with pytest.raises(InputError, match="metric='absolute_error' is not one of 'accuracy' for Labels"):
+        group_performance(labels, models, people, by=["gender"], metric="absolute_error")
+    with pytest.raises(InputError, match="has no prediction for 2 items: 1, 2"):
+        group_performance(labels, {"A": pd.Series(["a"], index=[0])}, people, by=["gender"])
+    with pytest.raises(InputError, match="predicts 'c', which is no label"):
+        group_performance(labels, {"A": pd.Series(list("aac"), index=range(3))}, people, by=["gender"])
+    with pytest.raises(InputError, match="annotator 'v' has several values of 'gender'"):
+        Annotators.from_table(pd.DataFrame({"annotator": ["v", "v"], "gender": ["f", "m"]}))
+    with pytest.raises(InputError, match="needs to know who gave each label"):
+        disagreement_rate(Labels.from_counts([[1, 2]]))
+
+
+def assert_mean_of_reference(draws, known, sigmas=4.5):
+    """Compare means of independent draws with a sampled reference, allowing for the errors of both."""
+    error = np.hypot(draws.std(axis=0, ddof=1) / np.sqrt(len(draws)), np.ravel(known["mcse_mean"]))
+    gap = np.abs(draws.mean(axis=0) - np.ravel(known["mean"]))
+    assert (gap <= sigmas * error).all(), f"{np.max(gap / error):.1f} standard errors"
+
+
+def reference():
+    return json.loads((MODELS / "group_performance.json").read_text())
+
+
+def fitted(record, engine="exact", seed=1, draws=1000):
+    """Fit the package's model to the reference data: one item per label, the model always says 1."""
+    known = record["data"]
+    rows = [
+        (f"{j}-{k}", j, int(k < s)) for j, (s, n) in enumerate(zip(known["agree"], known["total"])) for k in range(n)
+    ]
+    labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]), labels=[0, 1])
+    people = Annotators.from_table(pd.DataFrame({"annotator": range(len(known["group"])), "g": known["group"]}))
+    models = Predictions.from_labels({"A": pd.Series(1, index=labels.items)}, labels=[0, 1])
+    return group_posterior(labels, models, people, ["g"], engine=engine, draws=draws, seed=seed)
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_exact_engine_equals_the_plain_model(seed):
+    record = reference()
+    posterior = fitted(record, seed=seed)["posterior"].to_dataset()
+    for name in ("performance", "within_spread", "between_spread"):
+        draws = posterior[name].sel(model="A").values.reshape(4000, -1)
+        assert_mean_of_reference(draws, record["posterior"][name])
+
+
+@pytest.mark.slow
+def test_pymc_twin_equals_the_plain_model():
+    from _errors_of_draws import assert_same_mean
+
+    record = reference()
+    nuts, exact = fitted(record, engine="nuts"), fitted(record)
+    for name in ("performance", "within_spread", "between_spread", "dispersion"):
+        assert_same_mean(nuts, exact, name)
+
+
+def test_one_group_equals_quadrature():
+    """One annotator: integrate the definition by brute force over w, m, b and mu."""
+    agree, total = 7, 9
+    posterior = beta_binomial_posterior(np.array([agree]), np.array([total]), np.array([0]), 1)
+    draws = posterior.sample(40_000, np.random.default_rng(1))["performance"][:, 0]
+    # Without other groups mu has density p(mu) = E over (m, b) of the Beta density.
+    grid = (np.arange(400) + 0.5) / 400
+    middle = (np.arange(60) + 0.5) / 60
+    m, b = (x.ravel()[:, None] for x in np.meshgrid(middle, middle))
+    kappa = b**-2 - 1
+    prior = np.diff(beta.cdf(np.linspace(0, 1, 401), m * kappa, (1 - m) * kappa), axis=1).mean(axis=0)
+    phi = middle**-2 - 1
+    likelihood = betabinom.pmf(agree, total, grid[:, None] * phi, (1 - grid[:, None]) * phi).mean(axis=1)
+    mean = (grid * prior * likelihood).sum() / (prior * likelihood).sum()
+    # Both sides have cells: their width is the accuracy of the quadrature.
+    assert abs(draws.mean() - mean) < 4.5 * draws.std() / 200 + 1 / 400
+
+
+def test_small_groups_are_drawn_to_the_others():
+    rng = np.random.default_rng(5)
+    group = np.repeat(np.arange(6), [400, 400, 400, 400, 400, 3])
+    total = np.full(group.size, 10)
+    agree = np.where(group == 5, 2, rng.binomial(10, 0.7, group.size))
+    posterior = beta_binomial_posterior(agree, total, group, 6)
+    mean = posterior.sample(4000, rng)["performance"].mean(axis=0)
+    assert mean[:5] == pytest.approx([0.7] * 5, abs=0.03)
+    assert 0.2 < mean[5] < 0.65
+
+
+@pytest.fixture(scope="module")
+def uneven():
+    """Give labels of 40 annotators, with whom a model agrees at 0.9 (group f) or 0.6 (group m)."""
+    rng = np.random.default_rng(2)
+    cells = (rng.random((60, 40)) < np.where(np.arange(40) < 20, 0.9, 0.6)).astype(int)
+    labels = Labels.from_matrix(cells, labels=[0, 1])
+    people = Annotators.from_table(pd.DataFrame({"annotator": range(40), "gender": ["f"] * 20 + ["m"] * 20}))
+    models = Predictions.from_labels({"A": [1] * 60, "B": [0] * 60}, labels=[0, 1])
+    return labels, models, people
+
+
+def test_probabilities_of_being_served_worse(uneven):
+    tree = group_posterior(*uneven, by=["gender"], seed=1)
+    worse = prob_worse(tree)
+    assert float(worse.sel(model="A", group="m", other_group="f")) > 0.999
+    assert float(worse.sel(model="B", group="f", other_group="m")) > 0.999
+    assert float(prob_worse(tree, margin=0.5).sel(model="A", group="m", other_group="f")) < 0.01
+    dispersion = tree["posterior"]["dispersion"].sel(model="A")
+    assert abs(float(dispersion.mean()) - 0.85) < 4.5 * float(dispersion.std())
+
+
+def test_minimum_group_size_gives_the_stated_precision(uneven):
+    tree = group_posterior(*uneven, by=["gender"], seed=1)
+    size = minimum_group_size(tree, half_width=0.05, labels_per_annotator=10)
+    f = tree["posterior"].to_dataset().mean(("chain", "draw")).sel(model="A", group="m")
+    n, mu, spread = int(size.sel(model="A", group="m")), float(f["performance"]), float(f["within_spread"])
+    rng = np.random.default_rng(1)
+    phi = spread**-2 - 1
+    means = rng.binomial(10, rng.beta(mu * phi, (1 - mu) * phi, (4000, n))).mean(axis=1) / 10
+    assert np.mean(np.abs(means - mu) < 0.05) == pytest.approx(0.95, abs=0.02)
+    assert (minimum_group_size(tree, half_width=0.1) < size).all()
+
+
+def test_spread_beyond_chance(uneven):
+    labels, models, people = uneven
+    null = dispersion_null(group_performance(labels, models, people, by=["gender"]), seed=1)
+    assert null["biased"].values.all()
+    assert (null["excess_spread"] < null["spread"]).all()
+    rng = np.random.default_rng(1)
+    mixed = Annotators.from_table(pd.DataFrame({"annotator": range(40), "gender": rng.permutation(["f", "m"] * 20)}))
+    null = dispersion_null(group_performance(labels, models, mixed, by=["gender"]), seed=1)
+    assert not null["biased"].values.any()
+
+
+def test_same_seed_same_draws(uneven):
+    one, two = (group_posterior(*uneven, by=["gender"], draws=50, seed=3) for _ in range(2))
+    assert one.identical(two)
+
+
+def test_agreement_within_one_group_is_krippendorffs_alpha(four):
+    """Krippendorff (2004: 224): two coders, ten items, alpha .0952381."""
+    votes = Labels.from_matrix([list(map(int, pair)) for pair in ["10", "11", "01", "00", "00", "01", "00", "01", "00", "00"]])
+    people = Annotators.from_table(pd.DataFrame({"annotator": [0, 1], "group": ["g", "g"]}))
+    assert float(group_agreement(votes, people, ["group"])["alpha"][0, 0]) == pytest.approx(0.0952381, abs=5e-8)
+
+
+def test_camps_agree_within_and_not_between():
+    ratings = Ratings.from_matrix([[1, 1, 5, 5], [5, 5, 1, 1], [1, 1, 5, 5]], scale=(1, 5), step=1)
+    people = Annotators.from_table(pd.DataFrame({"annotator": range(4), "camp": list("xxyy")}))
+    alpha = group_agreement(ratings, people, ["camp"])["alpha"]
+    assert alpha.sel(group="x", other_group="x") == 1
+    assert alpha.sel(group="x", other_group="y") < -0.5
+
+
+def test_every_group_has_its_own_truth(uneven):
+    tree = group_evaluate(*uneven, by=["gender"], draws=50, seed=1)
+    score = tree["posterior"]["top_1_accuracy"].mean(("chain", "draw")).sel(model="A")
+    assert float(score.sel(group="f").squeeze()) > 0.99
+    assert tree["constant_data"]["n_items"].values.tolist() == [60, 60]
