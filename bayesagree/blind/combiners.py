@@ -70,7 +70,7 @@ def svm(systems: Systems, *, seed: Seed = None) -> LabelCodes:
     """Combine by a linear support vector machine."""
     from sklearn.svm import LinearSVC
 
-    return _cross_fitted(systems, one_hot(systems), _estimator(lambda: LinearSVC(dual=False)), seed)
+    return _cross_fitted(systems, one_hot(systems), _estimator(lambda: LinearSVC(dual="auto")), seed)
 
 
 def glm(systems: Systems, *, seed: Seed = None) -> LabelCodes:

@@ -93,14 +93,15 @@ def blind_experiment(
     Returns
     -------
     DataTree
-        Group ``estimated``: ``score``, ``lower``, ``upper``, ``rank``, ``prob_best``, ``expected_rank`` (estimator,
-        metric, model), intervals and probabilities from `draws` as in `blind_posterior`. Group ``systems``:
-        ``overlap`` (model, other_model). With gold, ``actual``: ``score``, ``rank`` (metric, model); ``methods``:
-        ``correlation`` (estimator, metric, measure) of estimated and actual scores (Pearson) or ranks, ``p_value`` of its
-        difference from the baseline (Williams), ``method_rank`` (Copeland over these tests), ``quality`` (estimator,
-        metric) of the pseudo-gold, ``quality_correlation`` (metric, measure) of quality and correlation over the
-        methods that combine; ``outliers``: ``predicted_rank`` (estimator, metric, place) of the system that is the
-        best, or the worst, and ``system`` (metric, place). NaN where a number does not exist.
+        The methods are the dim estimator. Group ``estimated``: ``score``, ``lower``, ``upper``, ``rank``,
+        ``prob_best``, ``expected_rank`` (estimator, metric, model), intervals and probabilities from `draws` as in
+        `blind_posterior`. Group ``systems``: ``overlap`` (model, other_model). With gold, group ``actual``: ``score``,
+        ``rank`` (metric, model). Group ``methods``: ``correlation`` (estimator, metric, measure) of estimated and
+        actual scores (Pearson) or ranks; ``p_value`` of its difference from the baseline (Williams); ``method_rank``
+        (Copeland over these tests; swap rates have none); ``quality`` (estimator, metric) of the pseudo-gold;
+        ``quality_correlation`` (metric, measure) of quality and correlation over the methods that combine. Group
+        ``outliers``: ``system`` (metric, place), the best and the worst, ``actual_rank`` (metric, place) and
+        ``predicted_rank`` (estimator, metric, place). NaN where a number does not exist.
 
     References
     ----------
@@ -132,7 +133,9 @@ def blind_experiment(
         progress(1)
     names = estimates[0]
     groups: dict[str, Any] = {
-        "estimated": {name: (("estimator", "metric", "model"), np.stack([e[name] for e in estimates])) for name in names},
+        "estimated": {
+            name: (("estimator", "metric", "model"), np.stack([e[name] for e in estimates])) for name in names
+        },
         "systems": {"overlap": (("model", "other_model"), _overlap(predictions, systems, positive))},
     }
     if truth is not None:

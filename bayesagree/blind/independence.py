@@ -15,12 +15,13 @@ from bayesagree.predictions import Predictions
 
 
 def independence_check(predictions: Predictions, *, draws: int = 100, chains: int = 2, seed: Seed = None) -> xr.Dataset:
-    """Check that pairs of systems agree as often as independent errors would make them.
+    """Check that systems agree as often, and as unevenly, as independent errors would make them.
 
-    A posterior predictive check of the Dawid-Skene model. Each draw of prevalence pi and confusion theta expects
-    systems a and b to agree on a share p_ab = sum_kl pi_k theta_akl theta_bkl of the n_ab items that both labelled;
-    the discrepancy sum_ab (agreements - n p)^2 / (n p (1 - p)) of the data is compared with that of labels simulated
-    from the same draw.
+    A posterior predictive check of the Dawid-Skene model by two discrepancies, each compared with that of labels
+    simulated from the same draw. Pairs: a draw of prevalence pi and confusion theta expects systems a and b to agree on
+    a share p_ab = sum_kl pi_k theta_akl theta_bkl of the n_ab items that both labelled; the discrepancy is
+    sum_ab (agreements - n p)^2 / (n p (1 - p)). Items: the variance over items of the number of agreeing pairs, which
+    grows where items that are hard for one system are hard for all.
 
     Parameters
     ----------
@@ -34,14 +35,15 @@ def independence_check(predictions: Predictions, *, draws: int = 100, chains: in
     Returns
     -------
     Dataset
-        ``p_value``: share of draws whose simulated labels deviate more than the data; a small one says that errors are
-        shared, and that blind intervals are too narrow and blind scores of the systems that share them too high.
+        ``p_pairs``, ``p_items``: share of draws whose simulated labels deviate more than the data, and ``p_value``,
+        twice the smaller of them: a small one says that errors are shared, that blind intervals are too narrow and
+        blind scores of the systems that share them too high.
         ``excess`` (model, other_model): observed minus expected share of agreement, NaN where no item is common;
         large positive pairs are those that share errors.
 
     Notes
     -----
-    A large p value is no proof. Errors shared by nearly all systems look like truth to any method that has nothing but
+    A large p value is no proof: coverage suffers before the check has power. Errors shared by nearly all systems look like truth to any method that has nothing but
     their labels, and with three systems of two labels the model fits any agreement.
 
     Examples
@@ -55,26 +57,31 @@ def independence_check(predictions: Predictions, *, draws: int = 100, chains: in
     """
     systems = Systems.of(predictions, None, None, seed)
     root = seed_sequence(seed)
-    tree = dawid_skene(as_labels(systems), draws=positive_int(draws, "draws"), chains=chains, seed=root, top_labels=1)[
-        "posterior"
-    ].to_dataset()
+    tree = dawid_skene(
+        as_labels(systems), draws=positive_int(draws, "draws"), thin=5, chains=chains, seed=root, top_labels=1
+    )["posterior"].to_dataset()
     prevalence = tree["prevalence"].values.reshape(-1, systems.n_labels)
     confusion = tree["confusion"].values.astype(np.float64).reshape(-1, *tree["confusion"].shape[2:])
     confusion /= confusion.sum(axis=-1, keepdims=True)
     rng = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 1 << 21)))
     common, agreed = agreements(systems.predicted, systems.n_labels)
-    worse, expected = 0, np.zeros(common.shape)
+    spread = unevenness(systems.predicted, systems.n_labels)
+    worse, expected = np.zeros(2), np.zeros(common.shape)
     for pi, theta in zip(prevalence, confusion):
         share = np.einsum("k,akl,bkl->ab", pi, theta, theta)
-        _, simulated = agreements(_simulated(rng, pi, theta, systems.predicted >= 0), systems.n_labels)
-        worse += int(_discrepancy(simulated, common, share) >= _discrepancy(agreed, common, share))
+        labels = _simulated(rng, pi, theta, systems.predicted >= 0)
+        _, simulated = agreements(labels, systems.n_labels)
+        worse[0] += _discrepancy(simulated, common, share) >= _discrepancy(agreed, common, share)
+        worse[1] += unevenness(labels, systems.n_labels) >= spread
         expected += share / len(prevalence)
     observed = np.divide(agreed, common, out=np.full(common.shape, np.nan), where=common > 0)
     excess = observed - expected
     np.fill_diagonal(excess, np.nan)
     names = systems.models
+    p_pairs, p_items = worse / len(prevalence)
+    p_value = min(1.0, 2 * min(p_pairs, p_items))
     result = xr.Dataset(
-        {"p_value": worse / len(prevalence), "excess": (("model", "other_model"), excess)},
+        {"p_value": p_value, "p_pairs": p_pairs, "p_items": p_items, "excess": (("model", "other_model"), excess)},
         coords={"model": names, "other_model": names},
     )
     return result.sel(model=predictions.models, other_model=predictions.models)
@@ -85,6 +92,12 @@ def agreements(predicted: NDArray[Any], n_labels: int) -> tuple[NDArray[np.float
     given = (predicted >= 0).astype(np.float64)
     same = sum(of_label @ of_label.T for of_label in ((predicted == k).astype(np.float64) for k in range(n_labels)))
     return given @ given.T, np.asarray(same)
+
+
+def unevenness(predicted: NDArray[Any], n_labels: int) -> float:
+    """Return the variance over items of the number of pairs of systems that agree."""
+    votes = np.stack([(predicted == k).sum(axis=0) for k in range(n_labels)])
+    return float(np.var((votes * (votes - 1) / 2).sum(axis=0)))
 
 
 def _simulated(

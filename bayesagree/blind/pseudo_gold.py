@@ -114,7 +114,7 @@ def em(systems: Systems) -> LabelCodes:
     labels = as_labels(systems)
     fit = dawid_skene_em(
         labels.item_index, labels.annotator_index, labels.label_index,
-        n_items=systems.items.size, n_annotators=systems.models.size, n_labels=systems.n_labels,
+        n_items=systems.items.size, n_annotators=systems.models.size, n_labels=systems.n_labels, tolerance=1e-8,
     )  # fmt: skip
     if not fit.converged:
         warnings.warn(f"EM did not converge in {fit.log_likelihood.size} iterations", UserWarning, stacklevel=3)

@@ -243,9 +243,8 @@ def _show_quality(tree: "xr.DataTree") -> None:
     data = tree["methods"].to_dataset()
     metrics = data["metric"].values.tolist()
     quality = data["quality"].dropna("estimator", how="all")
-    rows = [
-        [m, *(_number(quality.sel(estimator=m, metric=k)) for k in metrics)] for m in quality["estimator"].values.tolist()
-    ]
+    judges = quality["estimator"].values.tolist()
+    rows = [[m, *(_number(quality.sel(estimator=m, metric=k)) for k in metrics)] for m in judges]
     _output.show_table(["method", *metrics], rows, title="\nquality of the pseudo-gold")
     related = data["quality_correlation"]
     rows = [[k, *(_number(related.sel(metric=k, measure=r)) for r in related["measure"].values)] for k in metrics]
