@@ -27,7 +27,7 @@ from bayesagree.plausibility._dawid_skene_gibbs import CONDITIONAL_SHARE
 from bayesagree.plausibility._dawid_skene_results import gold_codes
 from bayesagree.plausibility._top_labels import labels_of
 
-LOG_EXPONENT = np.linspace(-7, 3, 1001)
+LOG_EXPONENT = np.linspace(-7, 3, 401)
 LOG_EXPONENT_PRIOR = (-0.7, 1.0)
 FLOOR = 1e-12
 """Smallest probability: an impossible label stays possible enough for a gold label to disagree."""

@@ -1,6 +1,6 @@
 """Are posteriors of crowd labels calibrated? Every method on every crowd set with gold; a table in Markdown.
 
-    BAYESAGREE_DATA=<folder> uv run --group bench python benchmarks/crowd_gold.py [--rows rows.jsonl]
+    BAYESAGREE_DATA=<folder> uv run --group bench python benchmarks/crowd_gold.py [--rows rows.jsonl] [--report]
 
 <folder> holds ``crowd-gold`` and ``human-objects``. Fits never see gold; `calibrate` sees 200 gold items (half of them
 where there are fewer than 400) and is scored on the others, 20 random splits. Rows are appended to the file as they are
@@ -113,13 +113,59 @@ def rows_of(name: str, folder: Path) -> Iterator[dict]:
         yield row
 
 
+def report(rows: list[dict]) -> str:
+    """Write the rows as Markdown: a summary over sets, and gap and log score of every set."""
+    frame = pd.DataFrame(rows)
+    order = list(dict.fromkeys(frame["method"]))
+    frame["size"] = frame["gap"].abs()
+    grouped = frame.groupby("method")
+    em = frame[frame["method"] == "EM"].set_index("set")["log_score"]
+    summary = pd.DataFrame(
+        {
+            "accuracy": grouped["mean_accuracy"].mean(),
+            "claim": grouped["mean_confidence"].mean(),
+            "mean abs gap": grouped["size"].mean(),
+            "sets <= .03": grouped["size"].agg(lambda gap: (gap <= 0.03).sum()),
+            "sets <= .05": grouped["size"].agg(lambda gap: (gap <= 0.05).sum()),
+            "calibration error": grouped["calibration_error"].mean(),
+            "log score": grouped["log_score"].mean(),
+            "sets with better log score than EM": frame.groupby("method")[["set", "log_score"]].apply(
+                lambda own: (own.set_index("set")["log_score"] > em).sum()
+            ),
+        }
+    ).loc[order]
+    parts = [f"{frame['set'].nunique()} sets. Fits never saw gold.", _markdown(summary)]
+    for column, title in (
+        ("gap", "Mean claim of the best label minus accuracy"),
+        ("log_score", "Mean log probability of the gold label, floored at 1e-12"),
+        ("calibrated_gap", "Mean absolute gap of the items without gold after `calibrate`, 20 splits"),
+        ("r_hat", "Largest r-hat"),
+    ):
+        wide = frame.dropna(subset=[column]).pivot(index="set", columns="method", values=column)
+        parts += [f"## {title}", _markdown(wide[[m for m in order if m in wide]].loc[frame["set"].unique()])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown(table: pd.DataFrame) -> str:
+    def cell(value: float) -> str:
+        return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+    lines = ["| " + " | ".join(["", *table.columns]) + " |", "| --- " * (table.shape[1] + 1) + "|"]
+    lines += ["| " + " | ".join([str(i), *(cell(v) for v in row)]) + " |" for i, row in zip(table.index, table.values)]
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=Path, default=Path("crowd_gold_rows.jsonl"))
+    parser.add_argument("--report", action="store_true", help="print the rows there are as Markdown, fit nothing")
     parser.add_argument("--sets", nargs="*", default=SETS)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)  # r-hat stands in the rows
     done = [json.loads(line) for line in arguments.rows.read_text().splitlines()] if arguments.rows.exists() else []
+    if arguments.report:
+        print(report(done))
+        return
     finished = {row["set"] for row in done}
     for name in arguments.sets:
         if name not in finished:

@@ -1,0 +1,60 @@
+"""`bayesagree annotators`: the table, one JSON document, gold, and errors with exit code 2."""
+
+import json
+import sys
+
+import pandas as pd
+import pytest
+
+from bayesagree.cli import main
+from bayesagree.simulate import crowd_labels
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    def command(*args):
+        monkeypatch.setattr(sys, "argv", ["bayesagree", "annotators", *map(str, args)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return (stop.value.code or 0, *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("crowd")
+    crowd = crowd_labels(n_items=60, n_annotators=5, n_labels=3, seed=1)
+    labels = crowd.labels
+    pd.DataFrame({"item": labels.item_index, "annotator": labels.annotator_index, "label": labels.label_index}).to_csv(
+        folder / "labels.csv", index=False
+    )
+    pd.DataFrame({"item": range(50), "gold": crowd.truth[:50]}).to_csv(folder / "gold.csv", index=False)
+    return folder
+
+
+def test_json_is_one_document_with_annotators_checks_and_confidence(run, files):
+    code, out, _ = run(files / "labels.csv", "--gold", files / "gold.csv", "--draws", 60, "--chains", 2, "--json")
+    assert code == 0
+    answer = json.loads(out)
+    table = answer["annotators"]
+    assert sum(table["n_labels_given"]) == 180
+    assert len(table["confusion"]) == 5
+    assert set(answer["checks"]) >= {"disconnected_groups_of_annotators", "largest_r_hat"}
+    assert answer["confidence"]["gold_items"] == 50
+    assert 0 < answer["confidence"]["calibrated_over_all_items"] <= 1
+
+
+def test_the_table_names_every_annotator_and_asks_for_gold(run, files):
+    code, out, err = run(files / "labels.csv", "--variant", "full", "--draws", 60, "--chains", 2)
+    assert code == 0
+    assert "accuracy" in out
+    assert all(f"\n{j} " in out for j in range(5))
+    assert "pass --gold" in err
+
+
+def test_gold_without_known_items_is_refused(run, files, tmp_path):
+    pd.DataFrame({"item": ["x"], "label": [1]}).to_csv(tmp_path / "gold.csv", index=False)
+    code, out, err = run(files / "labels.csv", "--gold", tmp_path / "gold.csv")
+    assert (code, out) == (2, "")
+    assert "none of its items" in err
