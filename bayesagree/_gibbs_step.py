@@ -20,7 +20,8 @@ def sweep(worth, shape, rate, races, rng):
     """Redraw the worths, shape (item, label), in place: total, arrival times, worths given the arrival times."""
     named_by, item, block_start, entry_start, entry = races
     n_items, n = worth.shape
-    exposure = np.zeros((n_items, n + 1))
+    exposure, none = np.zeros((n_items, n + 1)), np.zeros(n + 1)
+    in_tail = np.zeros(n + 1, np.bool_)
     theta = np.zeros((n_items, n + 1))
     total = np.empty(n_items)
     scratch = (np.empty(n, np.bool_), np.empty(n), np.empty(n), np.empty(n))
@@ -32,7 +33,7 @@ def sweep(worth, shape, rate, races, rng):
     for r in range(item.size):
         i = item[r]
         blocks = (block_start[r], block_start[r + 1])
-        add_exposure(theta[i], blocks, entry_start, entry, 1, rng, exposure[i], scratch)
+        add_exposure(theta[i], blocks, entry_start, entry, 1, rng, in_tail, exposure[i], none, scratch)
     for i in range(n_items):
         for k in range(n):
             gamma = draw_gamma(shape[i, k] + named_by[i, k], rng)

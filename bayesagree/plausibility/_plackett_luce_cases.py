@@ -30,6 +30,8 @@ class Cases(NamedTuple):
         ``entry[entry_start[b]:entry_start[b + 1]]``.
     arrivals
         How many annotators put each of `label` in a block of its ranking.
+    standing
+        Place 0, 1, ... of each of `label` in the order of average ranks, best first; any order serves the sampler.
     n_labels
         Number of all possible labels, K.
     """
@@ -42,6 +44,7 @@ class Cases(NamedTuple):
     entry_start: Integers
     entry: Integers
     arrivals: Integers
+    standing: Integers
     n_labels: int
 
     @property
@@ -67,6 +70,7 @@ def read_cases(rankings: Rankings, reliability: int = 1) -> Cases:
     label: list[np.ndarray] = []
     entry: list[np.ndarray] = []
     arrivals: list[np.ndarray] = []
+    standing: list[np.ndarray] = []
     copies: list[int] = []
     first = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     for i in range(rankings.items.size):
@@ -74,23 +78,26 @@ def read_cases(rankings: Rankings, reliability: int = 1) -> Cases:
         named, local = np.unique(rankings.label_index[entries], return_inverse=True)
         label.append(named)
         label_start.append(label_start[-1] + named.size)
-        counts = np.zeros(named.size, dtype=np.int64)
+        counts, rank_sum = np.zeros(named.size, dtype=np.int64), np.zeros(named.size)
         for (members, blocks), repeats in sorted(_distinct(rankings, local, first[i], first[i + 1]).items()):
             sizes = np.unique(blocks, return_counts=True)[1]
             if len(members) == rankings.labels.size:
                 sizes = sizes[:-1]
             ranked = np.asarray(members[: sizes.sum()], dtype=np.int64)
             counts[ranked] += reliability * repeats
+            rank_sum += repeats * sizes.size
+            rank_sum[ranked] += repeats * (np.asarray(blocks[: ranked.size]) - sizes.size)
             entry.append(ranked)
             entry_start.extend((entry_start[-1] + np.cumsum(sizes)).tolist())
             block_start.append(block_start[-1] + sizes.size)
             copies.append(reliability * repeats)
         arrivals.append(counts)
+        standing.append(rank_sum.argsort(kind="stable").argsort(kind="stable"))
         ranking_start.append(len(copies))
     return Cases(
         np.asarray(label_start), np.concatenate(label).astype(np.int64), np.asarray(ranking_start),
         np.asarray(copies), np.asarray(block_start), np.asarray(entry_start), np.concatenate(entry),
-        np.concatenate(arrivals), rankings.labels.size,
+        np.concatenate(arrivals), np.concatenate(standing), rankings.labels.size,
     )  # fmt: skip
 
 

@@ -132,7 +132,7 @@ def ranking_log_probability(log_worth, blocks, entry_start, entry, gradient):
 @numba.njit(cache=True, nogil=True)
 def item_log_probability(log_worth, cases, item, gradient):
     """Return the log probability of all rankings of an item; adds its gradient with respect to `log_worth`."""
-    _, _, ranking_start, copies, block_start, entry_start, entry, _, _ = cases
+    _, _, ranking_start, copies, block_start, entry_start, entry, _, _, _ = cases
     value = 0.0
     local = np.empty(log_worth.size)
     for r in range(ranking_start[item], ranking_start[item + 1]):

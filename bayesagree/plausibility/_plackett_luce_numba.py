@@ -2,8 +2,7 @@
 
 Notation: worth ``theta`` (the worths scaled to sum to one, which is the plausibility), ``remaining`` (W, the worth of
 everything ranked later or not at all), ``exposure`` (how long a label was at risk of arriving, summed over annotators).
-The scale of the worths is not identified, so a sweep works on ``theta`` and draws the total afresh: nothing under- or
-overflows, whatever the prior.
+The scale of the worths is not identified, so a sweep works on ``theta`` and draws the total afresh: nothing overflows, whatever the prior.
 """
 
 import math
@@ -12,6 +11,8 @@ import numba
 import numpy as np
 
 LOG_HUGE = 700.0
+TINY = 1e-290
+"""Smallest share a label can have: below it only priors of shapes under 0.01 put weight."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -156,8 +157,12 @@ def tied_block(worth, remaining, copies, rng, time):
 
 
 @numba.njit(cache=True, nogil=True)
-def add_exposure(theta, blocks, entry_start, entry, copies, rng, exposure, scratch):
-    """Draw the arrival times of one ranking, `copies` times, and add what every label was exposed to."""
+def add_exposure(theta, blocks, entry_start, entry, copies, rng, in_tail, exposure, tail_exposure, scratch):
+    """Draw the arrival times of one ranking, `copies` times, and add what every label was exposed to.
+
+    From the moment on when only labels of the set `in_tail` are left, exposures go to `tail_exposure`. Returns how
+    many labels of the set arrived before.
+    """
     n = theta.size - 1
     named, remaining, worth, time = scratch
     named[:n] = False
@@ -173,27 +178,72 @@ def add_exposure(theta, blocks, entry_start, entry, copies, rng, exposure, scrat
         remaining[b - first] = rest
         for e in range(entry_start[b], entry_start[b + 1]):
             rest += theta[entry[e]]
-    elapsed = 0.0
+    tail = tail_start(blocks, entry_start, entry, named, in_tail)
+    elapsed, before_tail, early = 0.0, 0.0, 0
+    target = exposure
     for b in range(first, last):
+        if b == tail:
+            before_tail, elapsed, target = elapsed, 0.0, tail_exposure
         at, size = entry_start[b], entry_start[b + 1] - entry_start[b]
+        for e in range(at, at + size):
+            if b >= tail:
+                exposure[entry[e]] += before_tail
+            elif in_tail[entry[e]]:
+                early += copies
         if size == 1:
             k = entry[at]
             # Equal rankings repeat the same wait: their sum is one gamma.
             wait = rng.standard_exponential() if copies == 1 else rng.standard_gamma(copies)
             wait /= theta[k] + remaining[b - first]
-            exposure[k] += elapsed + wait
+            target[k] += elapsed + wait
             elapsed += wait
         else:
             for j in range(size):
                 worth[j] = theta[entry[at + j]]
             finish = tied_block(worth[:size], remaining[b - first], copies, rng, time[:size])
             for j in range(size):
-                exposure[entry[at + j]] += elapsed + time[j]
+                target[entry[at + j]] += elapsed + time[j]
             elapsed += finish
-    for k in range(n):
-        if not named[k]:
-            exposure[k] += elapsed
-    exposure[n] += elapsed
+    for k in range(n + 1):
+        if k == n or not named[k]:
+            target[k] += elapsed
+            exposure[k] += before_tail
+    return early
+
+
+@numba.njit(cache=True, nogil=True)
+def tail_start(blocks, entry_start, entry, named, in_tail):
+    """Return the block of a ranking from which on only labels of a set are left, or the end if that never happens."""
+    first, last = blocks
+    if not in_tail[named.size]:
+        return last
+    for k in range(named.size):
+        if not (named[k] or in_tail[k]):
+            return last
+    tail = last
+    while tail > first:
+        for e in range(entry_start[tail - 1], entry_start[tail]):
+            if not in_tail[entry[e]]:
+                return tail
+        tail -= 1
+    return tail
+
+
+@numba.njit(cache=True, nogil=True)
+def rescale_tail(theta, total, in_tail, prior_shape, early, exposure, tail_exposure, rng):
+    """Draw a common factor for the worths of a set of labels, and add the set's late exposures divided by it.
+
+    Multiplying the worths of the set by s and dividing by s all waits in which only the set is left changes no other
+    density, so that s given everything else is a gamma variable (generalised Gibbs step). Without it, labels that
+    everybody ranks low move together in steps much smaller than their range.
+    """
+    shape, rate = float(early), 0.0
+    for k in range(theta.size):
+        if in_tail[k]:
+            shape += prior_shape[k]
+            rate += theta[k] * (total + exposure[k])
+    factor = draw_gamma(shape, rng) / rate if rate > 0.0 else 1.0
+    exposure += tail_exposure / (factor if factor > 1e-250 else 1.0)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -207,13 +257,11 @@ def draw_gamma(shape, rng):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_theta(theta, exposure, posterior_shape, total_shape, rng):
+def draw_theta(theta, total, exposure, posterior_shape, rng):
     """Draw the worths given the exposures, scaled to sum to one.
 
-    Worth k is Gamma(a + n_k, 1 + exposure_k / S), S ~ Gamma(sum of the prior shapes) the total worth drawn afresh
-    (independent of theta a posteriori) and exposures in units of 1 / S.
+    Worth k is Gamma(a + n_k, 1 + exposure_k / S), S the total worth, exposures in units of 1 / S.
     """
-    total = draw_gamma(total_shape, rng)
     if total == 0.0 and exposure.max() == 0.0:
         total = 1.0  # nothing was observed: any scale will do
     scale = 0.0
@@ -224,31 +272,43 @@ def draw_theta(theta, exposure, posterior_shape, total_shape, rng):
         # Nothing observed and shapes so small that every gamma underflows: one label has it all.
         theta[np.searchsorted(np.cumsum(posterior_shape), rng.random() * posterior_shape.sum())] = 1.0
         return
-    theta /= scale
+    for k in range(theta.size):
+        theta[k] = max(theta[k] / scale, TINY if posterior_shape[k] > 0.0 else 0.0)
 
 
 @numba.njit(cache=True, nogil=True)
 def sample_item(cases, item, shape, unnamed_shape, chains, tune, draws, thin, rng, out):
     """Run the chains of one item; `out` has shape (chains * draws, n + 1), the last column for unnamed labels."""
-    label_start, _, ranking_start, copies, block_start, entry_start, entry, arrivals, _ = cases
+    label_start, _, ranking_start, copies, block_start, entry_start, entry, arrivals, standing, _ = cases
     lo, hi = label_start[item], label_start[item + 1]
     n = hi - lo
-    posterior_shape = np.empty(n + 1)
-    posterior_shape[:n] = shape + arrivals[lo:hi]
-    posterior_shape[n] = unnamed_shape
-    total_shape = n * shape + unnamed_shape
-    theta, exposure = np.empty(n + 1), np.empty(n + 1)
+    prior_shape, posterior_shape = np.full(n + 1, shape), np.empty(n + 1)
+    prior_shape[n] = unnamed_shape
+    posterior_shape[:] = prior_shape
+    posterior_shape[:n] += arrivals[lo:hi]
+    total_shape = prior_shape.sum()
+    theta, exposure, tail_exposure = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
+    in_tail = np.ones(n + 1, np.bool_)
     scratch = (np.empty(n, np.bool_), np.empty(n), np.empty(n), np.empty(n))
     row = 0
     for _ in range(chains):
         exposure[:] = 1.0
-        draw_theta(theta, exposure, posterior_shape, total_shape, rng)
+        draw_theta(theta, draw_gamma(total_shape, rng), exposure, posterior_shape, rng)
         for sweep in range(tune + draws * thin):
+            # The labels below a random place in the order of their average ranks, and all that nobody named.
+            in_tail[:n] = standing[lo:hi] > int(rng.random() * n)
             exposure[:] = 0.0
+            tail_exposure[:] = 0.0
+            early = 0
             for r in range(ranking_start[item], ranking_start[item + 1]):
                 blocks = (block_start[r], block_start[r + 1])
-                add_exposure(theta, blocks, entry_start, entry, copies[r], rng, exposure, scratch)
-            draw_theta(theta, exposure, posterior_shape, total_shape, rng)
+                early += add_exposure(
+                    theta, blocks, entry_start, entry, copies[r], rng, in_tail, exposure, tail_exposure, scratch
+                )
+            # The total is independent of theta a posteriori: drawn afresh.
+            total = draw_gamma(total_shape, rng)
+            rescale_tail(theta, total, in_tail, prior_shape, early, exposure, tail_exposure, rng)
+            draw_theta(theta, total, exposure, posterior_shape, rng)
             if sweep >= tune and (sweep - tune + 1) % thin == 0:
                 out[row] = theta
                 row += 1
