@@ -151,7 +151,7 @@ def _markdown(table: pd.DataFrame) -> str:
         return f"{value:.3f}" if isinstance(value, float) else str(value)
 
     lines = ["| " + " | ".join(["", *table.columns]) + " |", "| --- " * (table.shape[1] + 1) + "|"]
-    lines += ["| " + " | ".join([str(i), *(cell(v) for v in row)]) + " |" for i, row in zip(table.index, table.values)]
+    lines += ["| " + " | ".join([str(row[0]), *(cell(v) for v in row[1:])]) + " |" for row in table.itertuples()]
     return "\n".join(lines)
 
 
