@@ -55,7 +55,11 @@ def _draw_inside(grid: HyperGrid, n: int, rng: np.random.Generator) -> Floats:
 
 
 def draw_item_means(
-    means: ItemMeans, patterns: Patterns, log_precision: Floats, hyper: tuple[Floats, Floats] | None, seed: np.random.Generator
+    means: ItemMeans,
+    patterns: Patterns,
+    log_precision: Floats,
+    hyper: tuple[Floats, Floats] | None,
+    seed: np.random.Generator,
 ) -> Floats:
     """Draw mu of every rated item given each draw of log p (and of m, s), shape (sample, item)."""
     rated = patterns.pattern_of_item[patterns.pattern_of_item >= 0]
@@ -84,7 +88,9 @@ def _posterior_mass(means: ItemMeans, precision: float, hyper: tuple[float, floa
         width = min(float(s / np.sqrt(m * (1 - m))), 2.0)
         centre = float(np.log(m) - np.log1p(-m))
         step = min(likelihood_step(means.like, precision), width / (1.6 * np.hypot(2, centre)))
-        at, log_weight = nodes(FINENESS * step, centre - 7.5 * width - 28 / float(a), centre + 7.5 * width + 28 / float(b))
+        at, log_weight = nodes(
+            FINENESS * step, centre - 7.5 * width - 28 / float(a), centre + 7.5 * width + 28 / float(b)
+        )
         table = means.like.table(precision, at) + log_beta_shape(at, m, s) + log_weight
     else:
         raise TypeError(f"no draws of item means for {type(means).__name__}")

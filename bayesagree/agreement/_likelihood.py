@@ -169,16 +169,12 @@ def likelihood(ratings: Ratings, patterns: Patterns, kind: Kind) -> Likelihood:
 
 def _from_bins(patterns: Patterns, counts: Any, low: Floats, high: Floats, width: float) -> Likelihood:
     dense = counts.toarray() if counts.shape[1] <= 200 else counts
-    return Likelihood(
-        dense, low, high, 0, patterns.weight, patterns.size, patterns.group, 0.0, width
-    )
+    return Likelihood(dense, low, high, 0, patterns.weight, patterns.size, patterns.group, 0.0, width)
 
 
 def _from_density(patterns: Patterns, statistics: Floats) -> Likelihood:
     none = np.empty(0)
-    return Likelihood(
-        statistics, none, none, 3, patterns.weight, patterns.size, patterns.group, 0.0, np.nan
-    )
+    return Likelihood(statistics, none, none, 3, patterns.weight, patterns.size, patterns.group, 0.0, np.nan)
 
 
 def _from_intervals(patterns: Patterns) -> Likelihood:

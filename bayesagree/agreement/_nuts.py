@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-def build_model(ratings: Ratings, truth: Floats, sd: float, group: Any, *, hierarchical: bool, kind: Kind) -> "pm.Model":
+def build_model(
+    ratings: Ratings, truth: Floats, sd: float, group: Any, *, hierarchical: bool, kind: Kind
+) -> "pm.Model":
     """Build the model: one row of `rating` per observed rating, one `item_mean` per rated item."""
     import pymc as pm
 
@@ -75,7 +77,14 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> 
 
 
 def sample_tree(
-    model: "pm.Model", ratings: Ratings, *, draws: int, chains: int, item_means: bool, seed: Seed, settings: Mapping[str, Any]
+    model: "pm.Model",
+    ratings: Ratings,
+    *,
+    draws: int,
+    chains: int,
+    item_means: bool,
+    seed: Seed,
+    settings: Mapping[str, Any],
 ) -> xr.DataTree:
     """Sample the model and return `phi` (and what else was asked for) with its summary."""
     from bayesagree.agreement.common_agreement import shortest_interval

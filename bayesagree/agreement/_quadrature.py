@@ -114,7 +114,9 @@ class PhiPosterior:
         middle = (self.phi[1:] + self.phi[:-1]) / 2
         mean = float(mass @ middle)
         sd = float(np.sqrt(mass @ (middle - mean) ** 2))
-        mode = float(self.phi[np.argmax(self.log_density - self.log_precision + HALF_LOG_2 * np.exp(self.log_precision))])
+        mode = float(
+            self.phi[np.argmax(self.log_density - self.log_precision + HALF_LOG_2 * np.exp(self.log_precision))]
+        )
         return Summary(mean, sd, *self.hdi(), mode, self.prob_above(0.0))
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
@@ -216,6 +218,4 @@ def _normalised(y: Floats, log_density: Floats) -> PhiPosterior:
     # Cumulative Simpson would not stay monotone; at 200 points a step the trapezoidal error is below 1e-6 of a step.
     cdf = np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2)])
     coarse = float(np.log(np.exp(log_density - top).sum() * (y[1] - y[0])) + top)
-    return PhiPosterior(
-        fine, cdf / cdf[-1], smooth - coarse, coarse, np.nan, np.nan, 0
-    )
+    return PhiPosterior(fine, cdf / cdf[-1], smooth - coarse, coarse, np.nan, np.nan, 0)

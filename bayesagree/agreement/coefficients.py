@@ -191,7 +191,11 @@ def _rows(items: Items, kind: Weights, rng: np.random.Generator) -> Iterator[tup
         return Row(estimate, np.concatenate(parts), "")
 
     many = _too_many(items)
-    C, A = (np.empty((0, 0)), np.empty((0, 0))) if many else (items.counts(), formula.agreement_weights(kind, items.values))
+    C, A = (
+        (np.empty((0, 0)), np.empty((0, 0)))
+        if many
+        else (items.counts(), formula.agreement_weights(kind, items.values))
+    )
     yield "percent_agreement", row(lambda W: formula.observed_agreement(W, C, np.eye(len(A))), many)
     yield from _annotator_rows(items, C, A, many, rng)
     yield "fleiss_kappa", row(lambda W: formula.fleiss(W, C, A), many)
@@ -225,7 +229,10 @@ def _annotator_rows(
             ("cohen_kappa", lambda W: formula.cohen(W, pairs, A)),
             ("scott_pi", lambda W: formula.fleiss(W, counts, A)),
         ):
-            yield name, _bootstrapped(compute, weight, rng) if weight.size else Row(np.nan, np.empty(0), "no item has both")
+            yield (
+                name,
+                _bootstrapped(compute, weight, rng) if weight.size else Row(np.nan, np.empty(0), "no item has both"),
+            )
     missing = many or ("" if items.n_annotators >= 2 else "needs two or more known annotators")
     yield "conger_kappa", Row(np.nan, np.empty(0), missing) if missing else _conger_row(items, C, A, rng)
 
@@ -265,8 +272,13 @@ def _two_way_rows(items: Items, words: str, rng: np.random.Generator) -> Iterato
         if matrix is None or len(matrix) < 2:
             yield name, Row(np.nan, np.empty(0), note if matrix is None else "needs two or more items")
         else:
-            yield name, _bootstrapped(
-                lambda W, absolute=absolute: formula.icc_two_way(W, matrix, absolute=absolute), np.ones(len(matrix)), rng
+            yield (
+                name,
+                _bootstrapped(
+                    lambda W, absolute=absolute: formula.icc_two_way(W, matrix, absolute=absolute),
+                    np.ones(len(matrix)),
+                    rng,
+                ),
             )
 
 

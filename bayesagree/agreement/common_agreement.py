@@ -21,7 +21,8 @@ from bayesagree._streams import Seed, seed_sequence
 from bayesagree._tree import positive, positive_int, result_tree
 from bayesagree.agreement._draws import draw_hyper, draw_item_means
 from bayesagree.agreement._item_means import HierarchicalMeans, ItemMeans, KnownMeans, likelihood_step, nodes
-from bayesagree.agreement._likelihood import Kind, Likelihood, likelihood as build_likelihood
+from bayesagree.agreement._likelihood import Kind, Likelihood
+from bayesagree.agreement._likelihood import likelihood as build_likelihood
 from bayesagree.agreement._patterns import Floats, Patterns, collapse
 from bayesagree.agreement._quadrature import PhiPosterior, phi_of, phi_posterior
 from bayesagree.annotations import Ratings
@@ -130,9 +131,7 @@ def common_agreement(
 
         model = common_agreement_model(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
         return _with_claim(
-            sample_tree(
-                model, ratings, draws=draws, chains=chains, item_means=item_means, seed=seed, settings=settings
-            )
+            sample_tree(model, ratings, draws=draws, chains=chains, item_means=item_means, seed=seed, settings=settings)
         )
     if engine != "exact":
         raise InputError(f"engine={engine!r} is not 'exact' or 'nuts'")
@@ -157,7 +156,11 @@ def common_agreement(
 
 
 def common_agreement_model(
-    ratings: Ratings, *, item_mean: ItemMean = "hierarchical", truth_sd: float | None = None, likelihood: Kind = "binned"
+    ratings: Ratings,
+    *,
+    item_mean: ItemMean = "hierarchical",
+    truth_sd: float | None = None,
+    likelihood: Kind = "binned",
 ) -> "pm.Model":
     """Build the common-agreement model in PyMC, to sample it, change a prior or join it with another model.
 
@@ -239,7 +242,9 @@ def phi_difference(first: xr.DataTree, second: xr.DataTree) -> xr.Dataset:
     """
     a, b = first["posterior"]["phi"], second["posterior"]["phi"]
     if a.shape != b.shape:
-        raise InputError(f"posteriors of {a.shape} and {b.shape} (chain, draw); use the same draws= and chains= for both")
+        raise InputError(
+            f"posteriors of {a.shape} and {b.shape} (chain, draw); use the same draws= and chains= for both"
+        )
     difference = a.values - b.values
     low, high = shortest_interval(difference)
     data = {
@@ -258,7 +263,11 @@ def shortest_interval(draws: NDArray[Any], prob: float = 0.95) -> tuple[float, f
 
 
 def prepare(
-    ratings: Ratings, *, item_mean: ItemMean = "hierarchical", truth_sd: float | None = None, likelihood: Kind = "binned"
+    ratings: Ratings,
+    *,
+    item_mean: ItemMean = "hierarchical",
+    truth_sd: float | None = None,
+    likelihood: Kind = "binned",
 ) -> Problem:
     """Check the options and collapse the ratings to what the exact engine needs."""
     if likelihood not in ("binned", "density", "squeezed"):
@@ -269,7 +278,9 @@ def prepare(
             "read the ratings with duplicates='first' or 'last'"
         )
     if likelihood == "density" and ratings.step is not None:
-        raise InputError(f"likelihood='density' is for continuous ratings, these have step={ratings.step:g}; use 'binned'")
+        raise InputError(
+            f"likelihood='density' is for continuous ratings, these have step={ratings.step:g}; use 'binned'"
+        )
     truth, sd, group = known_truth(ratings, item_mean, truth_sd)
     patterns = collapse(ratings, group)
     like = build_likelihood(ratings, patterns, likelihood)
@@ -291,7 +302,9 @@ def known_truth(
     low, high = ratings.scale
     sd = DEFAULT_TRUTH_SD if truth_sd is None else positive(truth_sd, "truth_sd") / (high - low)
     if sd < SMALLEST_TRUTH_SD:
-        raise InputError(f"truth_sd={truth_sd} is below a thousandth of the scale ({low:g}, {high:g}); pass a larger one")
+        raise InputError(
+            f"truth_sd={truth_sd} is below a thousandth of the scale ({low:g}, {high:g}); pass a larger one"
+        )
     position = {plain(name): i for i, name in enumerate(ratings.items)}
     unknown = [name for name in item_mean if name not in position]
     if unknown:

@@ -4,13 +4,16 @@ import sys
 
 import typer
 
+from bayesagree.cli.agreement import agreement
 from bayesagree.cli.annotators import annotators
+from bayesagree.cli.blind import blind
 from bayesagree.cli.compare import compare
 from bayesagree.cli.demo import demo
 from bayesagree.cli.evaluate import evaluate
 from bayesagree.cli.plausibility import certainty, plausibility
 from bayesagree.cli.rankings import rankings
 from bayesagree.cli.study import study
+from bayesagree.cli.subjective import subjective
 from bayesagree.errors import InputError, SizeError
 
 app = typer.Typer(
@@ -20,12 +23,15 @@ app = typer.Typer(
     help="How good is a model, when the people who labelled its test set do not agree?",
 )
 app.command("demo")(demo)
+app.command("agreement")(agreement)
 app.command("plausibility")(plausibility)
 app.command("evaluate")(evaluate)
 app.command("certainty")(certainty)
 app.command("compare")(compare)
+app.command("blind")(blind)
 app.command("rankings")(rankings)
 app.command("annotators")(annotators)
+app.command("subjective")(subjective)
 app.add_typer(study, name="study")
 
 

@@ -131,4 +131,6 @@ if __name__ == "__main__":
     cells = RANDOM if "--random" in sys.argv else CELLS
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     coverage, mean_bias = study(Path(sys.argv[1]), cells, count)
-    sys.stderr.write(f"pooled: covered {coverage.mean():.4f}, least {coverage.min():.3f}, bias {mean_bias.mean():+.5f}\n")
+    sys.stderr.write(
+        f"pooled: covered {coverage.mean():.4f}, least {coverage.min():.3f}, bias {mean_bias.mean():+.5f}\n"
+    )

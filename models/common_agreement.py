@@ -1,0 +1,85 @@
+"""Common agreement Phi: ratings on a bounded scale share one precision, every item has its own mean.
+
+Story
+    An item has a mean mu_i on [0, 1]; annotator j judges it x_ij ~ Beta(mu_i p, (1 - mu_i) p). All items share p, told as
+    Phi = 1 - 2^(1 - p / 2): 1 when judgments concentrate, 0 as if uniformly at random, -1 in two camps. On a scale of M
+    levels only the bin [m / M, (m + 1) / M) of the judgment is seen.
+Priors
+    Phi ~ U(-1, 1). Item means: flat, mu_i ~ U(0, 1) (the paper), or hierarchical, mu_i ~ Beta(m t, (1 - m) t) with
+    m ~ U(0, 1) and s = (1 + t)^(-1/2) ~ U(0, 1).
+Data
+    Interval ratings, several an item: `continuous` inside (0, 1), or `binned` on 5 levels.
+Route
+    NUTS on the judgments themselves. A binned judgment is a latent variable inside its bin, so that no incomplete beta
+    function occurs anywhere: independent of how the package computes bin probabilities and integrals.
+Paper
+    Checco, Roitero, Maddalena, Mizzaro, Demartini, "Let's agree to disagree", HCOMP 2017, sections 4.2-4.5, equation 1;
+    the hierarchical prior and the bins are this project's.
+Wrong when
+    Items differ in Phi, item means pile up at two ends (hierarchical), fewer than five ratings an item (flat), two levels.
+
+Writes common_agreement_{flat,hierarchical}_{continuous,binned}.json.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pymc as pm
+from _reference import write_draws
+
+ITEMS, RATINGS, LEVELS = 200, 4, 5
+SEED = 20170817
+VARIANTS = [(mean, scale) for scale in ("continuous", "binned") for mean in ("flat", "hierarchical")]
+
+
+def data(scale: str) -> dict[str, list[list[float]]]:
+    """Simulate 200 items x 4 ratings with Phi = 0.5 and mu ~ Beta(2, 2), rounded so that JSON keeps them exactly."""
+    rng = np.random.default_rng(SEED)
+    mu = rng.beta(2, 2, (ITEMS, 1))
+    x = np.clip(np.round(rng.beta(4 * mu, 4 * (1 - mu), (ITEMS, RATINGS)), 4), 0.0001, 0.9999)
+    return {"ratings": (np.floor(x * LEVELS) if scale == "binned" else x).tolist()}
+
+
+def model(data: dict[str, list[list[float]]], item_mean: str, scale: str) -> pm.Model:
+    """Write the model down as its story goes."""
+    ratings = np.array(data["ratings"])
+    with pm.Model(coords={"item": np.arange(ITEMS), "annotator": np.arange(RATINGS)}) as graph:
+        phi = pm.Uniform("phi", -1, 1)
+        p = 2 * (1 - pm.math.log(1 - phi) / np.log(2))
+        if item_mean == "flat":
+            mu = pm.Uniform("mu", 0, 1, dims="item")
+        else:
+            m, s = pm.Uniform("m", 0, 1), pm.Uniform("s", 0, 1)
+            t = 1 / s**2 - 1
+            mu = pm.Beta("mu", m * t, (1 - m) * t, dims="item")
+        a, b = mu[:, None] * p, (1 - mu[:, None]) * p
+        if scale == "continuous":
+            pm.Beta("x", a, b, observed=ratings, dims=("item", "annotator"))
+        else:
+            x = pm.Uniform("x", ratings / LEVELS, (ratings + 1) / LEVELS, dims=("item", "annotator"))
+            pm.Potential("judgment", pm.logp(pm.Beta.dist(a, b), x).sum())
+    return graph
+
+
+def main() -> None:
+    """Sample the variants named on the command line (all by default) and write their reference posteriors."""
+    for item_mean, scale in VARIANTS:
+        name = f"common_agreement_{item_mean}_{scale}"
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
+        observed = data(scale)
+        with model(observed, item_mean, scale):
+            tree = pm.sample(
+                1500, tune=1000, chains=4, cores=2, nuts_sampler="pymc", target_accept=0.9, random_seed=SEED,
+                progressbar=False,
+            )  # fmt: skip
+        names = ["phi"] if item_mean == "flat" else ["phi", "m", "s"]
+        write_draws(
+            str(Path(__file__).with_name(name)), data=observed, tree=tree, names=names, seed=SEED,
+            source="Checco et al. 2017, equation 1",
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

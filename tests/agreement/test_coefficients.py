@@ -1,0 +1,141 @@
+"""Agreement coefficients against published values, brute force and their invariances."""
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesagree.agreement.coefficients import agreement_table, krippendorff_alpha
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.errors import InputError
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "agreement.json").read_text())
+
+
+def matrix_of(case):
+    if "matrix" in case:
+        return np.array(case["matrix"], dtype=float)
+    table = np.array(case["table"])
+    return np.array([(i, j) for i, row in enumerate(table) for j, n in enumerate(row) for _ in range(n)], dtype=float)
+
+
+def table_of(annotations, **options):
+    return agreement_table(annotations, seed=1, **options).set_index("coefficient")
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["source"])
+def test_published_values(case):
+    found = table_of(
+        Labels.from_matrix(matrix_of(case)), level=case.get("level", "nominal"), weights=case.get("weights")
+    )
+    for name, value in case["values"].items():
+        # A published value is right to half its last digit.
+        assert abs(found.loc[name, "estimate"] - value) <= 0.5000001 * 10.0 ** -case["digits"] + 5e-4 * (
+            case["digits"] == 2
+        )
+
+
+@pytest.mark.parametrize("case", GOLDEN["counts"], ids=lambda case: case["source"])
+def test_published_values_of_counts(case, public_data):
+    counts = pd.read_csv(public_data / case["file"]).iloc[:, 1:].to_numpy()
+    found = table_of(Labels.from_counts(counts))
+    for name, value in case["values"].items():
+        assert found.loc[name, "estimate"] == pytest.approx(value, abs=1e-6)
+    assert "annotators" in found.loc["cohen_kappa", "note"]
+
+
+def brute_force_alpha(matrix, distance):
+    """Average squared distance over pairs, as the definition says."""
+    units = [row[~np.isnan(row)] for row in matrix]
+    units = [u for u in units if u.size > 1]
+    pooled = np.concatenate(units)
+
+    def mean_distance(values):
+        return sum(distance(a, b) for i, a in enumerate(values) for j, b in enumerate(values) if i != j) / (
+            values.size * (values.size - 1)
+        )
+
+    observed = sum(u.size * mean_distance(u) for u in units) / pooled.size
+    return 1 - observed / mean_distance(pooled)
+
+
+@pytest.mark.parametrize(
+    ("level", "distance"),
+    [
+        ("nominal", lambda a, b: float(a != b)),
+        ("interval", lambda a, b: (a - b) ** 2),
+        ("ratio", lambda a, b: ((a - b) / (a + b)) ** 2),
+    ],
+)
+def test_alpha_is_its_definition(level, distance):
+    rng = np.random.default_rng(2)
+    matrix = rng.integers(1, 6, (9, 4)).astype(float)
+    matrix[rng.random(matrix.shape) < 0.25] = np.nan
+    ratings = Ratings.from_matrix(matrix, scale=(1, 5), step=1)
+    assert krippendorff_alpha(ratings, level=level) == pytest.approx(brute_force_alpha(matrix, distance), abs=1e-12)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.floats(0.5, 20), st.floats(-50, 50))
+def test_interval_alpha_ignores_the_unit_of_the_scale(seed, factor, shift):
+    rng = np.random.default_rng(seed)
+    x = rng.random((6, 3))
+    alpha = krippendorff_alpha(Ratings.from_matrix(x, scale=(0, 1)), level="interval")
+    y = shift + factor * x
+    other = krippendorff_alpha(Ratings.from_matrix(y, scale=(y.min() - 1, y.max() + 1)), level="interval")
+    assert other == pytest.approx(alpha, abs=1e-9)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**6))
+def test_order_of_items_and_annotators_does_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 3, (8, 3)).astype(float)
+    one, two = (table_of(Ratings.from_matrix(m, scale=(0, 2), step=1))["estimate"] for m in (x, x[rng.permutation(8)]))
+    names = [name for name in one.index if name != "phi"]
+    np.testing.assert_allclose(one[names].astype(float), two[names].astype(float), atol=1e-12)
+
+
+def test_interval_holds_the_estimate_and_narrows_with_items():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 3, 2000)
+    x = np.where(rng.random((2000, 4)) < 0.7, truth[:, None], rng.integers(0, 3, (2000, 4)))
+    few, many = table_of(Labels.from_matrix(x[:100])), table_of(Labels.from_matrix(x))
+    for name in ("percent_agreement", "alpha_nominal", "fleiss_kappa", "conger_kappa", "gwet_ac1"):
+        assert many.loc[name, "lower"] < many.loc[name, "estimate"] < many.loc[name, "upper"]
+        width = [t.loc[name, "upper"] - t.loc[name, "lower"] for t in (few, many)]
+        assert 3 < width[0] / width[1] < 6.5  # sqrt(20) = 4.5
+
+
+def test_degenerate_input_is_nan_with_a_reason():
+    same = table_of(Labels.from_matrix([["a", "a"], ["a", "a"]], labels=["a", "b"]))
+    assert np.isnan(same.loc["alpha_nominal", "estimate"])
+    assert "one value" in same.loc["alpha_nominal", "note"]
+    lonely = table_of(Labels.from_matrix([["a"], ["b"]]))
+    assert np.isnan(lonely.loc["percent_agreement", "estimate"])
+    assert "two annotations" in lonely.loc["percent_agreement", "note"]
+    assert "numbers" in lonely.loc["alpha_interval", "note"]
+    assert "Ratings" in lonely.loc["phi", "note"]
+
+
+def test_continuous_ratings_have_interval_coefficients_only():
+    found = table_of(Ratings.from_matrix(np.random.default_rng(1).random((100, 3)), scale=(0, 1)))
+    assert np.isfinite(found.loc["alpha_interval", "estimate"])
+    assert "distinct values" in found.loc["alpha_nominal", "note"]
+
+
+def test_unknown_level_is_refused():
+    with pytest.raises(InputError, match="level"):
+        agreement_table(Labels.from_matrix([["a", "a"]]), level="cardinal")  # type: ignore[arg-type]
+
+
+def test_a_survey_takes_seconds():
+    ratings = Ratings.from_matrix(np.random.default_rng(0).integers(0, 5, (7100, 5)), scale=(0, 4), step=1)
+    start = time.process_time()
+    agreement_table(ratings, seed=1)
+    assert time.process_time() - start < 10

@@ -1,0 +1,307 @@
+"""The exact engine of Phi against brute force, reference posteriors, its PyMC twin, and the paper's claims."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import beta as beta_distribution
+
+from bayesagree import simulate
+from bayesagree.agreement._item_means import HierarchicalMeans, beta_shapes
+from bayesagree.agreement._quadrature import phi_of, phi_posterior, precision_of
+from bayesagree.agreement.checks import item_fit, item_mean_check, phi_clusters
+from bayesagree.agreement.common_agreement import (
+    common_agreement,
+    phi_difference,
+    phi_maximum_likelihood,
+    prepare,
+)
+from bayesagree.agreement.paradoxes import PARADOXES, percent_agreement
+from bayesagree.annotations import Ratings
+from bayesagree.errors import ConvergenceError, InputError
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "agreement.json").read_text())
+MODELS = Path(__file__).parents[2] / "models"
+CASES = {paradox.case: paradox.ratings() for paradox in PARADOXES}
+
+
+def posterior_of(ratings, **options):
+    return phi_posterior(prepare(ratings, **options).means)
+
+
+def levels(matrix, n_levels):
+    return Ratings.from_matrix(np.asarray(matrix, dtype=float), scale=(0, n_levels - 1), step=1)
+
+
+@pytest.mark.parametrize(("precision", "phi"), [(2, 0), (4, 0.5), (6, 0.75)])
+def test_phi_of_precision(precision, phi):
+    assert phi_of(precision) == pytest.approx(phi, abs=1e-15)
+    assert precision_of(phi) == pytest.approx(precision, abs=1e-12)
+
+
+def brute_force(row, n_levels, precision, prior=(1.0, 1.0)):
+    """Integrate one item's mean out with adaptive quadrature and scipy's Beta distribution."""
+
+    def integrand(mu):
+        shapes = mu * precision, (1 - mu) * precision
+        edges = np.arange(n_levels + 1) / n_levels
+        cells = np.diff(beta_distribution.cdf(edges, *shapes))
+        return np.prod(cells[np.asarray(row)]) * beta_distribution.pdf(mu, *prior)
+
+    points = np.linspace(0.02, 0.98, 25)
+    return quad(integrand, 1e-12, 1 - 1e-12, points=points, limit=400, epsabs=0, epsrel=1e-9)[0]
+
+
+@pytest.mark.parametrize("precision", [0.1, 0.6, 2.0, 4.0, 12.0, 22.0])
+def test_evidence_of_an_item_is_its_integral(precision):
+    for row in ([0, 0, 1, 2, 4], [2, 2, 2], [4], [0, 4, 4, 0]):
+        means = prepare(levels([row], 5), item_mean="flat").means
+        assert means.log_evidence(precision, 0) == pytest.approx(np.log(brute_force(row, 5, precision)), abs=1e-7)
+
+
+@pytest.mark.parametrize(("m", "s"), [(0.5, 0.05), (0.3, 0.4), (0.7, 0.8), (0.2, 0.005)])
+def test_hierarchical_evidence_is_its_integral(m, s):
+    shapes = tuple(float(v) for v in beta_shapes(np.array(m), np.array(s)))
+    for row in ([0, 1, 1], [2, 4, 4, 3], [0]):
+        means = prepare(levels([row], 5)).means
+        assert isinstance(means, HierarchicalMeans)
+        found = means.log_density(3.0, np.array([m]), np.array([s]), 0)[0, 0]
+
+        def integrand(mu, row=row):
+            cells = np.diff(beta_distribution.cdf(np.arange(6) / 5, 3 * mu, 3 * (1 - mu)))
+            return np.prod(cells[row]) * beta_distribution.pdf(mu, *shapes)
+
+        ends = beta_distribution.ppf([1e-13, 0.5, 1 - 1e-13], *shapes)
+        parts = [quad(integrand, a, b, limit=300, epsabs=0, epsrel=1e-10)[0] for a, b in zip(ends, ends[1:])]
+        assert found == pytest.approx(np.log(sum(parts)), abs=1e-7)
+
+
+def test_posterior_of_a_small_problem_is_its_integral():
+    """Three items on five levels, flat means: the density of Phi from scipy alone."""
+    rows = [[0, 1, 1], [2, 4, 4], [3, 3, 2]]
+    phi = np.linspace(-0.995, 0.9995, 400)
+    density = [np.prod([brute_force(r, 5, float(precision_of(v))) for r in rows]) for v in phi]
+    mean = np.trapezoid(phi * density, phi) / np.trapezoid(density, phi)
+    assert posterior_of(levels(rows, 5), item_mean="flat").summary().mean == pytest.approx(mean, abs=2e-3)
+
+
+EXTREMES = [
+    (phi, raters, n_levels)
+    for phi in (-0.95, -0.5, 0.0, 0.9, 0.999)
+    for raters, n_levels in ((2, 5), (7, 101), (3, None))
+] + [(0.4, 1, 5), (0.6, 1000, 5), (0.9, 300, 101), (0.2, 5, 2)]
+
+
+@pytest.mark.parametrize(("phi", "raters", "n_levels"), EXTREMES)
+@pytest.mark.parametrize("item_mean", ["flat", "hierarchical"])
+def test_reaches_its_accuracy_over_the_whole_range(phi, raters, n_levels, item_mean):
+    items = 12 if raters > 100 else 40
+    problem = simulate.ratings(n_items=items, ratings_per_item=raters, phi=phi, n_levels=n_levels, seed=4)
+    posterior = posterior_of(problem.ratings, item_mean=item_mean)
+    assert posterior.log_evidence_error < 1e-6
+    assert posterior.interval_error < 1e-4
+    summary = posterior.summary()
+    assert summary.lower <= summary.mean <= summary.upper
+    if raters > 1 and n_levels != 2 and item_mean == "hierarchical":
+        assert abs(summary.mean - phi) < 5 * summary.sd + 1e-3
+
+
+def test_unequal_raters_and_lonely_items():
+    rng = np.random.default_rng(2)
+    x = rng.integers(0, 5, (60, 40)).astype(float)
+    x[np.arange(40)[None] >= rng.integers(1, 41, 60)[:, None]] = np.nan
+    x[0, 1:] = np.nan
+    assert posterior_of(Ratings.from_matrix(x, scale=(0, 4), step=1)).interval_error < 1e-4
+
+
+def test_continuous_ratings_on_the_ends_are_intervals():
+    x = np.array([[0.0, 0.1, 0.2], [1.0, 0.9, 1.0], [0.5, 0.6, 0.4]])
+    tree = common_agreement(Ratings.from_matrix(x, scale=(0, 1)), seed=1)
+    assert float(tree["agreement"]["bin_width"]) == pytest.approx(0.1)
+    with pytest.raises(InputError, match="end of"):
+        common_agreement(Ratings.from_matrix(x, scale=(0, 1)), likelihood="density")
+
+
+def test_density_and_fine_bins_agree():
+    """Ratings inside the scale: density, and the same with one rating on the end of 400 items, hardly differ."""
+    x = simulate.ratings(n_items=400, ratings_per_item=5, phi=0.6, n_levels=None, item_mean=0.5, seed=3).ratings
+    inside = posterior_of(x).summary()
+    values = np.round(x.unit().reshape(400, 5), 6)
+    values[0, 0] = 1.0
+    binned = posterior_of(Ratings.from_matrix(values, scale=(0, 1))).summary()
+    assert abs(binned.mean - inside.mean) < inside.sd
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10**6))
+def test_reversing_items_changes_nothing(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 5, (8, 4)).astype(float)
+    some = x.copy()
+    some[rng.random(8) < 0.5] = 4 - some[rng.random(8) < 2][0] if False else some[0]
+    flipped = np.where((rng.random(8) < 0.5)[:, None], 4 - x, x)
+    for likelihood in ("binned", "squeezed"):
+        a, b = (posterior_of(levels(v, 5), item_mean="flat", likelihood=likelihood) for v in (x, flipped))
+        assert a.log_evidence == pytest.approx(b.log_evidence, abs=1e-10)
+    a, b = (posterior_of(levels(v, 5)) for v in (x, 4 - x))
+    assert a.log_evidence == pytest.approx(b.log_evidence, abs=1e-6)
+
+
+def test_reversing_every_item_and_its_truth_changes_nothing():
+    rng = np.random.default_rng(4)
+    x = rng.integers(0, 5, (8, 4)).astype(float)
+    truth = dict(enumerate(rng.integers(0, 5, 8).astype(float)))
+    mirrored = {k: 4 - v for k, v in truth.items()}
+    a = posterior_of(levels(x, 5), item_mean=truth, truth_sd=0.5)
+    b = posterior_of(levels(4 - x, 5), item_mean=mirrored, truth_sd=0.5)
+    assert a.log_evidence == pytest.approx(b.log_evidence, abs=1e-10)
+
+
+@pytest.mark.parametrize("case", GOLDEN["squeezed_flat"]["cases"])
+def test_paradoxes_squeezed_with_flat_means(case):
+    mean, lower, upper = GOLDEN["squeezed_flat"]["cases"][case]
+    found = posterior_of(CASES[case], item_mean="flat", likelihood="squeezed").summary()
+    assert (found.mean, found.lower, found.upper) == pytest.approx((mean, lower, upper), abs=0.0101)
+
+
+def test_claims_of_the_paper_hold_on_the_squeezed_likelihood():
+    found = {c: posterior_of(r, item_mean="flat", likelihood="squeezed").summary() for c, r in CASES.items()}
+    for case in ("2", "3", "4a", "4b", "5b", "5c", "5d"):
+        assert found[case].lower > 0.99
+    assert found["6a"].mean > found["6b"].mean
+    assert found["7a"] == pytest.approx(found["7b"], abs=1e-10)
+    assert found["7c"] == pytest.approx(found["7d"], abs=1e-10)
+    width = {c: found[c].upper - found[c].lower for c in ("8a", "8b", "8c")}
+    assert width["8b"] < width["8a"] < width["8c"]
+    assert [found[c].mode for c in ("8a", "8b", "8c")] == pytest.approx([0.899] * 3, abs=1e-3)
+    assert percent_agreement(CASES["7c"]) == pytest.approx(0.6)
+
+
+def test_two_levels_say_almost_nothing_and_say_so():
+    with pytest.warns(UserWarning, match="two levels"):
+        tree = common_agreement(CASES["7c"], seed=1)
+    found = tree["agreement"]
+    assert float(found["upper"]) - float(found["lower"]) > 1
+    assert found.attrs["claim"] == "undecided"
+
+
+def test_limits_of_the_paper_are_warned_of():
+    with pytest.warns(UserWarning, match="one item"):
+        common_agreement(levels([[1, 2, 3, 2, 1]], 5), seed=1)
+    with pytest.warns(UserWarning, match="below 5"):
+        common_agreement(levels([[1, 2, 3], [2, 2, 1]], 5), item_mean="flat", seed=1)
+    means = np.random.default_rng(1).choice([0.15, 0.85], 1000)
+    problem = simulate.ratings(n_items=1000, ratings_per_item=3, phi=0.3, item_mean=means, seed=1)
+    with pytest.warns(UserWarning, match="two ends"):
+        common_agreement(problem.ratings, seed=1)
+
+
+def test_draws_follow_the_exact_posterior():
+    problem = simulate.ratings(n_items=50, ratings_per_item=4, phi=0.4, seed=6)
+    tree = common_agreement(problem.ratings, draws=2000, chains=2, seed=3)
+    draws, exact = tree["posterior"]["phi"].values.ravel(), tree["agreement"]
+    assert abs(draws.mean() - float(exact["mean"])) < 4.5 * float(exact["sd"]) / np.sqrt(draws.size)
+    again = common_agreement(problem.ratings, draws=2000, chains=2, seed=3)
+    np.testing.assert_array_equal(draws, again["posterior"]["phi"].values.ravel())
+
+
+def test_item_means_have_their_exact_expectation():
+    """Under flat means, one item: E[mu | ratings] from adaptive quadrature at a precision integrated over."""
+    rows = [[0, 1, 1, 0], [3, 4, 3, 3], [2, 2, 1, 3]]
+    tree = common_agreement(levels(rows, 5), item_mean="hierarchical", item_means=True, draws=1000, seed=2)
+    means = tree["posterior"]["item_mean"].mean(("chain", "draw")).values
+    assert means[0] < means[2] < means[1]
+    assert ((means >= 0) & (means <= 4)).all()
+
+
+def test_known_truth_tells_agreement_around_it_from_agreement_elsewhere():
+    x = [[3, 3, 4, 3], [0, 1, 0, 0], [2, 2, 2, 3]]
+    near = common_agreement(levels(x, 5), item_mean={0: 3, 1: 0, 2: 2}, truth_sd=0.2, seed=1)["agreement"]
+    far = common_agreement(levels(x, 5), item_mean={0: 0, 1: 4, 2: 4}, truth_sd=0.2, seed=1)["agreement"]
+    assert float(near["mean"]) > 0.5 > float(far["mean"])
+
+
+def test_difference_of_two_groups():
+    a = simulate.ratings(n_items=200, ratings_per_item=5, phi=0.7, seed=1).ratings
+    b = simulate.ratings(n_items=200, ratings_per_item=5, phi=0.3, seed=2).ratings
+    one, two = common_agreement(a, seed=1), common_agreement(b, seed=2)
+    found = phi_difference(one, two)
+    assert float(found["lower"]) < 0.4 < float(found["upper"])
+    assert float(found["prob_positive"]) > 0.99
+
+
+def test_items_with_their_own_phi_are_found():
+    calm = simulate.ratings(n_items=80, ratings_per_item=8, phi=0.9, seed=1).ratings.rating.reshape(80, 8)
+    torn = simulate.ratings(n_items=20, ratings_per_item=8, phi=-0.6, seed=2).ratings.rating.reshape(20, 8)
+    both = Ratings.from_matrix(np.concatenate([calm, torn]), scale=(1, 5), step=1)
+    found = phi_clusters(both, n_clusters=(1, 2), seed=1)
+    gain = float(found["score"].sel(n_clusters=2) - found["score"].sel(n_clusters=1))
+    assert gain > 4 * float(found["score_se"].sel(n_clusters=2))
+    low, high = np.sort(found["phi"].sel(n_clusters=2).values)
+    assert low < -0.3
+    assert high > 0.8
+    worst = item_fit(both, draws=300, seed=1)
+    assert (worst["item"].head(5) >= 80).all()
+    assert (worst.head(5)["fit"] == "more disagreement").all()
+
+
+def test_item_means_of_the_model_pass_their_check():
+    problem = simulate.ratings(n_items=500, ratings_per_item=5, phi=0.5, item_mean=(2.0, 2.0), seed=3)
+    assert item_mean_check(problem.ratings, draws=200, seed=1)["p_value"] > 0.01
+
+
+def test_input_is_refused_by_name():
+    ratings = levels([[1, 2], [3, 3]], 5)
+    for options, words in (
+        ({"item_mean": {9: 1.0}}, "9"),
+        ({"item_mean": {0: 7.0}}, "outside the scale"),
+        ({"item_mean": "wide"}, "wide"),
+        ({"truth_sd": 1.0}, "truth_sd"),
+        ({"likelihood": "beta"}, "beta"),
+        ({"likelihood": "density"}, "continuous"),
+        ({"engine": "vi"}, "vi"),
+    ):
+        with pytest.raises(InputError, match=words), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            common_agreement(ratings, **options)
+
+
+def test_too_narrow_a_likelihood_raises():
+    x = 0.5 + np.array([[0.0, 1e-9, -1e-9]] * 3)
+    with pytest.raises(ConvergenceError):
+        posterior_of(Ratings.from_matrix(np.repeat(x, 4000, axis=1), scale=(0, 1)), item_mean="flat")
+
+
+def test_maximum_likelihood_of_unanimous_items_is_one():
+    like = prepare(CASES["2"], likelihood="squeezed").like
+    assert phi_maximum_likelihood(like) == 1.0
+
+
+@pytest.mark.parametrize("variant", sorted(path.stem for path in MODELS.glob("common_agreement_*.json")))
+def test_reference_posterior(variant):
+    """Exact engine against NUTS of the plain model, within the reference's Monte-Carlo error."""
+    record = json.loads((MODELS / f"{variant}.json").read_text())
+    assert all(record["checks_made"].values())
+    ratings = np.array(record["data"]["ratings"])
+    binned = variant.endswith("binned")
+    given = levels(ratings, 5) if binned else Ratings.from_matrix(ratings, scale=(0, 1))
+    found = posterior_of(given, item_mean="flat" if "flat" in variant else "hierarchical").summary()
+    reference = record["posterior"]["phi"]
+    assert abs(found.mean - reference["mean"]) < 4.5 * reference["mcse_mean"]
+    assert abs(found.sd - reference["sd"]) < 4.5 * reference["mcse_sd"]
+
+
+def test_pymc_model_is_the_same_posterior():
+    problem = simulate.ratings(n_items=30, ratings_per_item=4, phi=0.4, seed=7)
+    exact = common_agreement(problem.ratings, seed=1)["agreement"]
+    nuts = common_agreement(problem.ratings, engine="nuts", draws=400, chains=2, seed=1)
+    draws = nuts["posterior"]["phi"].values.ravel()
+    import arviz as az
+
+    error = float(az.mcse(nuts["posterior"].to_dataset()[["phi"]])["phi"])
+    assert abs(draws.mean() - float(exact["mean"])) < 4.5 * error
