@@ -294,7 +294,7 @@ def test_same_seed_same_draws(uneven):
 
 def test_agreement_within_one_group_is_krippendorffs_alpha(four):
     """Krippendorff (2004: 224): two coders, ten items, alpha .0952381."""
-    votes = Labels.from_matrix([list(map(int, pair)) for pair in ["10", "11", "01", "00", "00", "01", "00", "01", "00", "00"]])
+    votes = Labels.from_matrix([[1, 0], [1, 1], [0, 1], [0, 0], [0, 0], [0, 1], [0, 0], [0, 1], [0, 0], [0, 0]])
     people = Annotators.from_table(pd.DataFrame({"annotator": [0, 1], "group": ["g", "g"]}))
     assert float(group_agreement(votes, people, ["group"])["alpha"][0, 0]) == pytest.approx(0.0952381, abs=5e-8)
 

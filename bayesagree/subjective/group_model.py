@@ -26,6 +26,7 @@ from bayesagree._streams import Seed, seed_sequence
 from bayesagree._tree import positive_int, result_tree
 from bayesagree.annotations import Labels
 from bayesagree.annotators import Annotators
+from bayesagree.compare import hdi
 from bayesagree.errors import InputError
 from bayesagree.subjective._beta_binomial import BetaBinomialPosterior, beta_binomial_posterior
 from bayesagree.subjective.groups import Groups
@@ -120,6 +121,17 @@ def prob_worse(tree: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
     performance = tree["posterior"]["performance"]
     other = performance.rename(group="other_group")
     return (other - performance > margin).mean(("chain", "draw")).transpose("model", "group", "other_group")
+
+
+def group_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
+    """Return posterior ``mean``, ``lower`` and ``upper`` (HDI) of every group's accuracy, dims (model, group)."""
+    performance = tree["posterior"].to_dataset()["performance"].transpose("model", "group", "chain", "draw")
+    draws = performance.values.reshape(*performance.shape[:2], -1)
+    ends = np.array([[hdi(group, ci_prob) for group in model] for model in draws])
+    table = {"mean": draws.mean(axis=-1), "lower": ends[..., 0], "upper": ends[..., 1]}
+    coords = {"model": performance["model"].values, "group": performance["group"].values}
+    dims = ("model", "group")
+    return xr.Dataset({k: (dims, v) for k, v in table.items()}, coords, {"ci_kind": "hdi", "ci_prob": ci_prob})
 
 
 def minimum_group_size(

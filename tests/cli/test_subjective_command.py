@@ -1,0 +1,119 @@
+"""The command `bayesagree subjective`, and the figures of the same results."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import Labels, Predictions
+from bayesagree.annotators import Annotators
+from bayesagree.cli import main
+from bayesagree.crowdtruth.quality import crowdtruth
+from bayesagree.plots import plot_disagreement_by_quality, plot_group_heatmap, plot_group_intervals
+from bayesagree.subjective.disagreement import disagreement_rate
+from bayesagree.subjective.group_model import group_posterior
+from bayesagree.subjective.performance import group_performance
+
+SPECIFICATION = {"bias_definition": "unequal accuracy", "protected": ["gender"], "smallest_group": 3}
+
+
+@pytest.fixture(scope="module")
+def frames():
+    rng = np.random.default_rng(1)
+    said = (rng.random((25, 12)) < np.where(np.arange(12) < 6, 0.95, 0.5)).astype(int)
+    rows = pd.DataFrame(
+        [(f"t{i}", f"w{j}", said[i, j]) for i in range(25) for j in range(12)], columns=["item", "annotator", "label"]
+    )
+    people = pd.DataFrame({"annotator": [f"w{j}" for j in range(12)], "gender": ["f"] * 6 + ["m"] * 6})
+    models = pd.DataFrame({"model": "A", "item": [f"t{i}" for i in range(25)], "label": 1})
+    own = rows.assign(model="oracle")
+    return {"labels": rows, "people": people, "models": models, "own": own}
+
+
+@pytest.fixture(scope="module")
+def files(frames, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("subjective")
+    for name, frame in frames.items():
+        frame.to_csv(folder / f"{name}.csv", index=False)
+    (folder / "declared.json").write_text(json.dumps(SPECIFICATION))
+    return folder
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, files):
+    def command(*args):
+        monkeypatch.chdir(files)
+        monkeypatch.setattr(sys, "argv", ["bayesagree", "subjective", *map(str, args)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return stop.value.code or 0, *capsys.readouterr()
+
+    return command
+
+
+OPTIONS = ("labels.csv", "--annotators", "people.csv", "--group", "gender", "--draws", "100")
+
+
+def test_groups_with_intervals(run):
+    code, out, _ = run(*OPTIONS, "--predictions", "models.csv", "--json")
+    assert code == 0
+    answer = json.loads(out)
+    f, m = answer["groups"]
+    assert f["group"] == "f"
+    assert f["lower"] > m["upper"]
+    assert answer["models"][0]["differs"] == "yes"
+    code, out, _ = run(*OPTIONS, "--predictions", "models.csv")
+    assert "95 % HDI" in out
+
+
+def test_predictions_for_each_annotator(run):
+    code, out, _ = run(*OPTIONS, "--predictions", "own.csv", "--json")
+    assert code == 0
+    assert json.loads(out)["models"][0]["raw dispersion"] == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*groups have no annotator")
+def test_bins_of_disagreement_by_default(run):
+    code, out, _ = run("labels.csv", "--predictions", "models.csv", "--bins", "2", "--draws", "50", "--json")
+    assert code == 0
+    assert json.loads(out)["by"] == "disagreement rate"
+
+
+def test_report_of_the_specification(run, files):
+    code, _, _ = run(*OPTIONS, "--predictions", "models.csv", "--specification", "declared.json", "-o", "report.md")
+    assert code == 0
+    page = (files / "report.md").read_text()
+    assert "## 7. Report" in page
+    assert "| A | f |" in page
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("labels.csv", "--predictions", "models.csv", "--group", "gender"), "give --annotators FILE"),
+        (("labels.csv",), "give --predictions FILE"),
+        ((*OPTIONS, "--predictions", "models.csv", "-o", "report.md"), "--specification FILE"),
+    ],
+)
+def test_bad_input_says_what_to_do(run, args, message):
+    code, out, error = run(*args)
+    assert code == 2
+    assert out == ""
+    assert message in " ".join(error.split())
+
+
+def test_figures(frames):
+    labels = Labels.from_long(frames["labels"])
+    people = Annotators.from_table(frames["people"])
+    model = Predictions.from_labels({"A": frames["models"].set_index("item")["label"]}, labels=[0, 1])
+    result = group_performance(labels, model, people, by=["gender"])
+    heat = plot_group_heatmap(result).axes[0]
+    assert [t.get_text() for t in heat.get_yticklabels()] == ["f (6)", "m (6)"]
+    assert len(heat.texts) == 2
+    intervals = plot_group_intervals(group_posterior(labels, model, people, by=["gender"], draws=50, seed=1))
+    assert intervals.axes[0].get_title() == "A"
+    rate = disagreement_rate(labels)
+    boxes = plot_disagreement_by_quality(rate, crowdtruth(labels)["wqs"]).axes[0]
+    assert sum(int(t.get_text().split("(")[1][:-1]) for t in boxes.get_xticklabels()) == 12
