@@ -119,7 +119,7 @@ def plackett_luce(
     >>> rankings = Rankings.from_blocks([[[[0], [1, 2]], [[0], [1]]]], labels=4)
     >>> tree = plackett_luce(rankings, shape=1.0, seed=1)
     >>> tree["posterior"]["plausibility"].mean(("chain", "draw")).round(1).values.tolist()
-    [[0.6, 0.2, 0.1, 0.1]]
+    [[0.5, 0.3, 0.2, 0.1]]
     """
     run = Run(*(positive_int(v, n) for v, n in zip((chains, tune, draws, thin), Run._fields)))
     cases = read_cases(rankings, positive_int(reliability, "reliability"))
