@@ -68,12 +68,10 @@ def model(data: dict) -> pm.Model:
         theta: Any = pm.Dirichlet(
             "confusion", pt.stack([rows] * n_annotators), dims=("annotator", "label", "observed_label")
         )
-        for i in range(n_items):
-            for j in range(n_annotators):
-                if x[i, j] >= 0:
-                    chance: Any = pt.dot(lam[i], theta[j, :, x[i, j]])
-                    log_chance: Any = pt.log(chance)
-                    pm.Potential(f"log_p_x_{i}_{j}", log_chance)
+        item, annotator = np.nonzero(x >= 0)
+        chance: Any = (lam[item] * theta[annotator, :, x[item, annotator]]).sum(axis=1)
+        log_chance: Any = pt.log(chance)
+        pm.Potential("log_p_x", log_chance.sum())
     return mixed_membership
 
 
@@ -81,7 +79,7 @@ def main() -> None:
     given = data()
     with model(given):
         tree = pm.sample(
-            2000, tune=1500, chains=4, cores=2, random_seed=SEED, progressbar=False, target_accept=0.97,
+            1500, tune=1000, chains=4, cores=2, random_seed=SEED, progressbar=False, target_accept=0.95,
             nuts_sampler="pymc",
         )  # fmt: skip
     names = ["prevalence", "ambiguity", "concentration", "crowd_confusion", "confusion", "plausibility"]
