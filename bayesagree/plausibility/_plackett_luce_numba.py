@@ -2,7 +2,8 @@
 
 Notation: worth ``theta`` (the worths scaled to sum to one, which is the plausibility), ``remaining`` (W, the worth of
 everything ranked later or not at all), ``exposure`` (how long a label was at risk of arriving, summed over annotators).
-The scale of the worths is not identified, so a sweep works on ``theta`` and draws the total afresh: nothing overflows, whatever the prior.
+The scale of the worths is not identified, so a sweep works on ``theta`` and draws the total afresh: nothing overflows,
+whatever the prior.
 """
 
 import math

@@ -72,7 +72,8 @@ def plackett_luce(
     unranked
         What the prior says about labels that nobody named. ``"exact"``: all K labels are alike, so that the K - n
         unnamed ones together have shape (K - n) `shape`. ``"lumped"``: one pseudo-label of shape `shape` stands for
-        all of them (the released code of the paper); it is the last label of the result, and metrics split it equally.
+        all of them (the released code of the paper); it is the last label of full plausibilities. Where only the best
+        labels are kept (`top_labels`, `evaluate`) its mass is split equally.
     exponent
         Worths enter the race to this power: the paper's continuous reliability. Needs ``engine="nuts"``.
     draws, chains
