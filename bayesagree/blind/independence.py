@@ -43,8 +43,9 @@ def independence_check(predictions: Predictions, *, draws: int = 100, chains: in
 
     Notes
     -----
-    A large p value is no proof: coverage suffers before the check has power. Errors shared by nearly all systems look like truth to any method that has nothing but
-    their labels, and with three systems of two labels the model fits any agreement.
+    A large p value is no proof: coverage suffers before the check has power. Errors shared by nearly all systems look
+    like truth to any method that has nothing but their labels, and with three systems of two labels the model fits any
+    agreement.
 
     Examples
     --------

@@ -137,22 +137,24 @@ def confusion_counts(
     weights
         What each item counts, shape (item,); by default 1.
     """
-    gold = truth[:, None] if truth.ndim == 2 else truth
+    gold = np.ascontiguousarray(truth[:, None] if truth.ndim == 2 else truth, dtype=np.int16)
     counts = np.zeros((gold.shape[0], predicted.shape[0], n_labels, n_labels))
-    ones = np.ones(predicted.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)
-    _count(gold, predicted, ones, counts)
+    ones = np.ones(predicted.shape[1]) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    _count(gold, np.ascontiguousarray(predicted, dtype=np.int16), ones, counts)
     return counts
 
 
 @numba.njit(cache=True, nogil=True)
 def _count(gold, predicted, weights, counts):
+    wide = counts.shape[2] + 1
+    cells = np.zeros((wide, wide))  # row and column 0 take what is missing, without a branch
     for s in range(gold.shape[0]):
         for m in range(predicted.shape[0]):
-            owner = m if gold.shape[1] > 1 else 0
-            for i in range(predicted.shape[1]):
-                true, given = gold[s, owner, i], predicted[m, i]
-                if true >= 0 and given >= 0:
-                    counts[s, m, true, given] += weights[i]
+            true, given = gold[s, m if gold.shape[1] > 1 else 0], predicted[m]
+            cells[:] = 0
+            for i in range(given.size):
+                cells[true[i] + 1, given[i] + 1] += weights[i]
+            counts[s, m] = cells[1:, 1:]
 
 
 def scores_of_counts(counts: NDArray[np.floating[Any]], metric: str, positive: int | None) -> NDArray[np.float64]:

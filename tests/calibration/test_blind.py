@@ -45,10 +45,11 @@ def test_independent_errors_are_covered():
     assert_covers(coverage(20, dependence=0.0))
 
 
-def test_shared_errors_break_the_coverage_and_the_check_says_so():
-    held = coverage(8, dependence=0.5)
-    assert (held.mean(axis=0) < 0.5).all()
-    found = [independence_check(simulated_systems(dependence=0.5, seed=s).predictions, seed=s) for s in range(4)]
+@pytest.mark.parametrize(("dependence", "at_most"), [(0.25, 0.9), (0.5, 0.5)])
+def test_shared_errors_break_the_coverage_and_the_check_says_so(dependence, at_most):
+    held = coverage(6, dependence=dependence)
+    assert (held.mean(axis=0) < at_most).all()
+    found = [independence_check(simulated_systems(dependence=dependence, seed=s).predictions, seed=s) for s in range(3)]
     assert all(float(check["p_value"]) < 0.05 for check in found)
 
 
@@ -58,5 +59,5 @@ def test_coverage_and_level_of_the_check_at_length():
     p_values = [
         float(independence_check(simulated_systems(seed=2000 + s).predictions, seed=s)["p_value"]) for s in range(100)
     ]
-    # Posterior predictive p values are conservative: small ones come at most as often as they should.
+    # Posterior predictive p values are conservative: small ones come no more often than they should.
     assert np.mean(np.array(p_values) < 0.05) <= 0.05 + SIGMAS * np.sqrt(0.05 * 0.95 / 100)
