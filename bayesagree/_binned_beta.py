@@ -204,6 +204,6 @@ def _options(edges: ArrayLike) -> dict[str, Any]:
 
     def binned(alpha: Any, beta: Any, size: Any) -> Any:
         x = pm.Beta.dist(alpha, beta, size=size)
-        return pt.sum(pt.ge(x[..., None], pt.constant(at[1:-1])), axis=-1).astype("int64")
+        return pt.cast(pt.sum(pt.ge(x[..., None], pt.constant(at[1:-1])), axis=-1), "int64")
 
     return {"logp": logp, "dist": binned, "class_name": "BinnedBeta"}

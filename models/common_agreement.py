@@ -1,7 +1,8 @@
 """Common agreement Phi: ratings on a bounded scale share one precision, every item has its own mean.
 
 Story
-    An item has a mean mu_i on [0, 1]; annotator j judges it x_ij ~ Beta(mu_i p, (1 - mu_i) p). All items share p, told as
+    An item has a mean mu_i on [0, 1]; annotator j judges it x_ij ~ Beta(mu_i p, (1 - mu_i) p). All items share
+    p, told as
     Phi = 1 - 2^(1 - p / 2): 1 when judgments concentrate, 0 as if uniformly at random, -1 in two camps. On a scale of M
     levels only the bin [m / M, (m + 1) / M) of the judgment is seen.
 Priors
@@ -16,16 +17,19 @@ Paper
     Checco, Roitero, Maddalena, Mizzaro, Demartini, "Let's agree to disagree", HCOMP 2017, sections 4.2-4.5, equation 1;
     the hierarchical prior and the bins are this project's.
 Wrong when
-    Items differ in Phi, item means pile up at two ends (hierarchical), fewer than five ratings an item (flat), two levels.
+    Items differ in Phi, item means pile up at two ends (hierarchical), fewer than five ratings an item (flat),
+    two levels.
 
 Writes common_agreement_{flat,hierarchical}_{continuous,binned}.json.
 """
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 from _reference import write_draws
 
 ITEMS, RATINGS, LEVELS = 200, 4, 5
@@ -58,8 +62,15 @@ def model(data: dict[str, list[list[float]]], item_mean: str, scale: str) -> pm.
             pm.Beta("x", a, b, observed=ratings, dims=("item", "annotator"))
         else:
             x = pm.Uniform("x", ratings / LEVELS, (ratings + 1) / LEVELS, dims=("item", "annotator"))
-            pm.Potential("judgment", pm.logp(pm.Beta.dist(a, b), x).sum())
+            # The uniform density of x inside its bin is constant: what remains is the Beta density.
+            log_density = (a - 1) * pt.log(x) + (b - 1) * pt.log1p(-x) - log_beta(a, b)
+            pm.Potential("judgment", pt.sum(log_density))
     return graph
+
+
+def log_beta(a: Any, b: Any) -> Any:
+    """Return the logarithm of the beta function."""
+    return pt.gammaln(a) + pt.gammaln(b) - pt.gammaln(a + b)
 
 
 def main() -> None:

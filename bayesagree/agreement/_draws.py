@@ -25,8 +25,8 @@ FINENESS = 0.3
 def draw_hyper(means: HierarchicalMeans, log_precision: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw (m, s) given each draw of log p, two arrays of shape (sample,).
 
-    The posterior of (m, s) is tabulated at 33 precisions across the draws. A draw takes its place inside the box from one
-    of the two neighbouring tables, chosen by distance, and the box itself from between them.
+    The posterior of (m, s) is tabulated at 33 precisions across the draws. A draw takes its place inside the box
+    from one of the two neighbouring tables, chosen by distance, and the box itself from between them.
     """
     at = np.linspace(log_precision.min(), log_precision.max(), 33) if log_precision.size > 1 else log_precision
     grids = [means.grid(float(np.exp(y)), 0) for y in at]

@@ -1,4 +1,4 @@
-"""Chance-corrected agreement as functions of weighted items: one formula gives the estimate and every bootstrap replicate.
+"""Chance-corrected agreement as functions of weighted items: one formula for estimate and replicates.
 
 C : counts of values in each distinct item pattern, shape (P, V).   n : ratings per pattern, (P,).
 W : weights of the patterns, shape (B, P): numbers of items for the estimate, Bayesian-bootstrap weights for replicates.
@@ -6,10 +6,13 @@ A : agreement weights of pairs of values in [0, 1], (V, V), the identity for nom
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesagree.agreement._patterns import Floats
 
 CELLS = 4_000_000
+
+type Codes = NDArray[np.int64]
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
@@ -100,14 +103,15 @@ def interval_alpha(W: Floats, moments: Floats) -> Floats:
 
     1 - sum_u n_u s_u^2 / (N S^2) over items with two or more ratings; `moments` are n, sum x, sum x^2, shape (P, 3).
     """
-    n, first, second = moments[moments[:, 0] >= 2].T
-    weight = W[:, moments[:, 0] >= 2]
+    pairs = np.asarray(moments[:, 0] >= 2)
+    n, first, second = moments[pairs].T
+    weight = W[:, pairs]
     within = weight @ ((n * second - first**2) / (n - 1))
     N, total, square = weight @ n, weight @ first, weight @ second
     return 1 - ratio(within * (N - 1), N * square - total**2)
 
 
-def cohen(W: Floats, pairs: Floats, A: Floats) -> Floats:
+def cohen(W: Floats, pairs: Codes, A: Floats) -> Floats:
     """Return Cohen's kappa of two annotators, from the distinct pairs of values, `pairs` of shape (P, 2)."""
     v = len(A)
     first, second = np.eye(v)[pairs[:, 0]], np.eye(v)[pairs[:, 1]]

@@ -35,7 +35,7 @@ def nodes(step: float, low: float, high: float) -> Nodes:
     first, last = np.floor(np.arcsinh(low / 2) / step), np.ceil(np.arcsinh(high / 2) / step)
     if last - first > 200_000:
         raise ConvergenceError(
-            f"the likelihood of an item is too narrow for the exact engine ({last - first:.0f} nodes); use engine='nuts'"
+            f"an item's likelihood is too narrow for the exact engine ({last - first:.0f} nodes); use engine='nuts'"
         )
     z = step * np.arange(first, last + 1)
     return Nodes(2 * np.sinh(z), np.log(2 * step * np.cosh(z)))
@@ -168,7 +168,7 @@ class HierarchicalMeans:
     def log_evidence(self, precision: float, level: int) -> float:
         """Return log Pr(ratings | precision)."""
         grid = self.grid(precision, level)
-        return float(logsumexp(grid.log_density + grid.log_weight)) + self.like.log_width
+        return float(np.asarray(logsumexp(grid.log_density + grid.log_weight))) + self.like.log_width
 
     def grid(self, precision: float, level: int) -> HyperGrid:
         """Return the mass of (m, s) on a grid that covers its posterior at one precision.
@@ -238,7 +238,7 @@ def beta_shapes(m: Floats, s: Floats) -> tuple[Floats, Floats]:
 
 
 def log_beta_shape(at: Floats, m: Floats, s: Floats) -> Floats:
-    """Return the log density of logit(mu) under Beta(m t, (1 - m) t), up to a constant, without cancellation at large t."""
+    """Return the log density of logit(mu) under Beta(m t, (1 - m) t) up to a constant, exact at large t."""
     t = (1 - s) * (1 + s) / s**2
     away = at - logit(m)
     far = np.maximum(away - 600, 0)

@@ -1,9 +1,9 @@
 """Log likelihood of every rating pattern, as a table over nodes of the item mean, at one precision.
 
 An item's ratings are Beta(mu p, (1 - mu) p). Everything is a sum over columns: log L(pattern, node) =
-sum_c statistic(pattern, c) * term(c, node), where a column is a bin of the scale (interval-censored rating) or one of the
-three sufficient statistics of the density (n, sum log x, sum log(1 - x)). Nodes are logits of mu, so that a mean of
-1e-300 keeps its digits.
+sum_c statistic(pattern, c) * term(c, node), where a column is a bin of the scale (interval-censored rating) or one of
+the three sufficient statistics of the density (n, sum log x, sum log(1 - x)). Nodes are logits of mu, so that a mean
+of 1e-300 keeps its digits.
 """
 
 import math
@@ -76,7 +76,7 @@ def _shapes(precision: float, logit: Floats) -> tuple[Floats, Floats]:
 
 
 def log_bins(low: Floats, high: Floats, a: Floats, b: Floats) -> Floats:
-    """Return log Pr(low <= x < high) for x ~ Beta(a, b), shape (bin, node); from the smaller tail, so that it keeps digits."""
+    """Return log Pr(low <= x < high) for x ~ Beta(a, b), shape (bin, node)."""
     if low.size > MANY and (high - low).max() < 1e-5:
         left = high < 0.5
         probability = np.empty((low.size, np.size(a)))
@@ -231,6 +231,6 @@ def _refuse_ends(ratings: Ratings, all_inside: bool) -> None:
     row = int(np.flatnonzero((unit <= 0) | (unit >= 1))[0])
     raise InputError(
         f"item {plain(ratings.items[ratings.item_index[row]])!r}, annotator "
-        f"{plain(ratings.annotators[ratings.annotator_index[row]])!r}: rating {ratings.rating[row]:g} sits on an end of "
-        "the scale, where the Beta density is 0 or infinite; use likelihood='binned'"
+        f"{plain(ratings.annotators[ratings.annotator_index[row]])!r}: rating {ratings.rating[row]:g} sits on an end "
+        "of the scale, where the Beta density is 0 or infinite; use likelihood='binned'"
     )

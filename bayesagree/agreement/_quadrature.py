@@ -5,7 +5,7 @@ trapezoidal rule converges exponentially, from polarised (p near 0) to unanimous
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
@@ -104,7 +104,8 @@ class PhiPosterior:
         start = np.linspace(0, 1 - prob, 201)
         best = int(np.argmin(self.quantile(start + prob) - self.quantile(start)))
         low, high = start[max(best - 1, 0)], start[min(best + 1, 200)]
-        below = brentq(slope, low, high) if slope(low) < 0 < slope(high) else start[best]
+        crosses = slope(low) < 0 < slope(high)
+        below: Any = brentq(slope, low, high) if crosses else start[best]
         ends = self.quantile(np.array([below, below + prob]))
         return float(ends[0]), float(ends[1])
 
@@ -130,17 +131,15 @@ def phi_posterior(means: ItemMeans) -> PhiPosterior:
     Raises
     ------
     ConvergenceError
-        The log marginal likelihood still moves by 1e-6, or the ends of the 95 % interval by 1e-4, after nine refinements.
+        The log marginal likelihood still moves by 1e-6, or an end of the 95 % interval by 1e-4, after nine
+        refinements.
     """
     centre, scale = _locate(means)
-    previous: PhiPosterior | None = None
-    for level in range(MAX_LEVEL + 1):
-        current = _tabulate(means, centre, scale, level)
-        if previous is not None:
-            current = _with_errors(current, previous, level)
-            if current.log_evidence_error < LOG_EVIDENCE_TOLERANCE and current.interval_error < INTERVAL_TOLERANCE:
-                return current
-        previous = current
+    current = _tabulate(means, centre, scale, 0)
+    for level in range(1, MAX_LEVEL + 1):
+        current = _with_errors(_tabulate(means, centre, scale, level), current, level)
+        if current.log_evidence_error < LOG_EVIDENCE_TOLERANCE and current.interval_error < INTERVAL_TOLERANCE:
+            return current
     raise ConvergenceError(
         f"after {MAX_LEVEL} refinements the log marginal likelihood still moves by {current.log_evidence_error:.1e} "
         f"(allowed {LOG_EVIDENCE_TOLERANCE:g}) and the 95 % interval by {current.interval_error:.1e} "
@@ -177,7 +176,7 @@ def _locate(means: ItemMeans) -> tuple[float, float]:
         y = np.append(y, y[-1] + step)
         density.append(log_posterior(means, y[-1], SEARCH_LEVEL))
         best = int(np.argmax(density))
-    found = minimize_scalar(
+    found: Any = minimize_scalar(
         lambda v: -log_posterior(means, v, SEARCH_LEVEL), bounds=(y[best] - step, y[best] + step), method="bounded",
         options={"xatol": 1e-3},
     )  # fmt: skip

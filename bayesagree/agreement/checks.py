@@ -1,6 +1,6 @@
 """Does one Phi fit all items (assumption 3 of Checco et al.)? Posterior predictive checks, and clusters of items.
 
-The paper (section 4.6): where one precision does not fit, cluster the items. `item_fit` lists the items that do not fit,
+The paper (section 4.6): where one precision does not fit, cluster the items. `item_fit` lists those items,
 `item_mean_check` looks at the histogram of item means, `phi_clusters` fits two or more Phi and compares them by their
 predictive score on items left out.
 """
@@ -38,7 +38,8 @@ def item_fit(
 ) -> pd.DataFrame:
     """Find the items whose spread does not fit the common Phi.
 
-    Every draw of (Phi, mu_i) gives replicated ratings of the item; the p-value is the share of replicates whose standard
+    Every draw of (Phi, mu_i) gives replicated ratings of the item; the p-value is the share of replicates
+    whose standard
     deviation is as large as the observed one (ties count half).
 
     Parameters
@@ -96,7 +97,8 @@ def item_mean_check(ratings: Ratings, *, draws: int = 500, seed: Seed = None) ->
     Returns
     -------
     Dataset
-        `observed` and `expected` share of items by `bin` of the item mean (coordinate: middle of the bin in units of the
+        `observed` and `expected` share of items by `bin` of the item mean (coordinate: middle of the bin in
+        units of the
         scale), and `p_value`: below 0.01 the item means are not those of one Beta distribution (they pile up at two
         ends, say) and Phi is biased.
 
@@ -195,7 +197,8 @@ def phi_clusters(
 ) -> xr.Dataset:
     """Cluster the items by their own Phi and compare the numbers of clusters by predictive score (section 4.6).
 
-    An item of cluster c has precision p_c; its mean is flat. The clusters' Phi and shares maximise the likelihood of the
+    An item of cluster c has precision p_c; its mean is flat. The clusters' Phi and shares maximise the
+    likelihood of the
     items (EM over a grid of Phi on which every item's likelihood is known); the score is the log predictive density of
     items left out, over `folds`.
 
@@ -256,7 +259,7 @@ def _mixture(evidence: Floats, n_clusters: int) -> tuple[Any, Floats]:
     weight = np.full(n_clusters, 1 / n_clusters)
     for _ in range(500):
         joint = evidence[:, where] + np.log(weight)
-        member = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        member = np.exp(joint - np.asarray(logsumexp(joint, axis=1, keepdims=True)))
         new_weight = np.maximum(member.mean(axis=0), 1e-12)
         new_where = np.argmax(member.T @ evidence, axis=1)
         moved = np.abs(new_weight - weight).max() + np.abs(new_where - where).max()

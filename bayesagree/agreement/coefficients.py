@@ -138,7 +138,7 @@ def agreement_table(
         "coefficient", "estimate", "lower", "upper", "ci_kind", "ci_prob", "n_items", "n_annotators", "n_annotations",
         "note",
     ]  # fmt: skip
-    return table[order]
+    return table.reindex(columns=order)
 
 
 def krippendorff_alpha(annotations: Labels | Ratings, *, level: Level = "nominal") -> float:
@@ -159,6 +159,7 @@ def krippendorff_alpha(annotations: Labels | Ratings, *, level: Level = "nominal
 
 def _items(annotations: Labels | Ratings) -> Items:
     if isinstance(annotations, Ratings):
+        values: Any
         values, code = np.unique(annotations.rating, return_inverse=True)
         if annotations.n_levels is not None and annotations.n_levels <= MOST_VALUES:
             low, step = annotations.scale[0], annotations.step or 1.0
@@ -313,10 +314,10 @@ def _phi_row(annotations: Labels | Ratings, ci_prob: float, rng: np.random.Gener
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         tree = common_agreement(annotations, draws=2500, seed=rng)
-    found = tree["agreement"]
+    found = tree["agreement"].to_dataset()
     lower, upper = float(found["lower"]), float(found["upper"])
     if ci_prob != 0.95:
-        lower, upper = shortest_interval(tree["posterior"]["phi"].values, ci_prob)
+        lower, upper = shortest_interval(tree["posterior"].to_dataset()["phi"].values, ci_prob)
     note = "; ".join(str(w.message) for w in caught)
     return {"estimate": float(found["mean"]), "lower": lower, "upper": upper, "ci_kind": "hdi", "note": note}
 

@@ -2,8 +2,10 @@
 
     x_ij ~ Beta(mu_i p, (1 - mu_i) p),    Phi = 1 - 2^(1 - p/2)
 
-Phi = 1: everybody gives the same rating of an item; 0: ratings as if uniformly at random; -1: two camps at the two ends.
-Every item has its own mean mu_i, all share the precision p. `common_agreement` integrates the means out by quadrature and
+Phi = 1: everybody gives the same rating of an item; 0: ratings as if uniformly at random; -1: two camps at the
+two ends.
+Every item has its own mean mu_i, all share the precision p. `common_agreement` integrates the means out by
+quadrature and
 draws Phi from its exact marginal posterior; `common_agreement_model` is the same model in PyMC.
 """
 
@@ -90,7 +92,8 @@ def common_agreement(
     Returns
     -------
     DataTree
-        ``posterior``: `phi` (chain, draw), with hierarchical means `mean_location` m and `mean_spread` s on request, and
+        ``posterior``: `phi` (chain, draw), with hierarchical means `mean_location` m and `mean_spread` s on
+        request, and
         `item_mean` (chain, draw, item) in units of the scale. ``agreement``: `mean`, `sd`, `lower` and `upper` (HDI
         0.95), `prob_positive` = Pr(Phi > 0), `map` (mode of the marginal posterior), `ml` (Phi and all item means
         maximising the likelihood together), `log_evidence` and the errors of the quadrature; its attribute `claim` is
@@ -204,8 +207,12 @@ def _exact_groups(posterior: PhiPosterior, problem: Problem, coords: dict[str, A
 
 
 def _with_claim(tree: xr.DataTree) -> xr.DataTree:
-    found = tree["agreement"]
-    found.attrs |= {"ci_kind": "hdi", "ci_prob": 0.95, "claim": claim(float(found["lower"]), float(found["upper"]))}
+    found = tree["agreement"].to_dataset()
+    tree["agreement"].attrs |= {
+        "ci_kind": "hdi",
+        "ci_prob": 0.95,
+        "claim": claim(float(found["lower"]), float(found["upper"])),
+    }
     return tree
 
 
@@ -240,7 +247,7 @@ def phi_difference(first: xr.DataTree, second: xr.DataTree) -> xr.Dataset:
     >>> float(difference["prob_positive"]) > 0.9
     True
     """
-    a, b = first["posterior"]["phi"], second["posterior"]["phi"]
+    a, b = (tree["posterior"].to_dataset()["phi"] for tree in (first, second))
     if a.shape != b.shape:
         raise InputError(
             f"posteriors of {a.shape} and {b.shape} (chain, draw); use the same draws= and chains= for both"
@@ -342,7 +349,7 @@ def phi_maximum_likelihood(like: Likelihood) -> float:
     if best == y.size - 1:
         return 1.0
     bounds = (y[max(best - 1, 0)], y[best + 1])
-    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7})
+    found: Any = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7})
     return float(phi_of(np.exp(found.x)))
 
 
@@ -378,7 +385,7 @@ def warn_of_two_ends(
     if p_value < ALARM:
         warnings.warn(
             f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "
-            "as when they pile up at two ends: Phi is then biased; see item_mean_check and phi_clusters, or item_mean='flat'",
+            "as when they pile up at two ends: Phi is biased; see item_mean_check, phi_clusters and item_mean='flat'",
             UserWarning, stacklevel=3,
         )  # fmt: skip
 

@@ -43,7 +43,7 @@ PARADOXES = (
     Paradox("5b", ((YES, 98), (SPLIT, 2)), 0.98, -0.05, "1 [1, 1]", "alpha is -.005, printed -.05"),
     Paradox("5c", ((YES, 99), (SPLIT, 1)), 0.99, 0, "1 [1, 1]"),
     Paradox("5d", ((YES, 100),), 1, 1, "1 [1, 1]", "alpha is undefined; the paper takes it as 1"),
-    Paradox("6a", ((YES, 40), (SPLIT, 20)), 0.66, -0.19, ".89 [.69, .97]", "more agreement than 6b, as the paper claims"),
+    Paradox("6a", ((YES, 40), (SPLIT, 20)), 0.66, -0.19, ".89 [.69, .97]", "more agreement than 6b, as claimed"),
     Paradox("6b", ((YES, 15), (NO, 15), (SPLIT, 30)), 0.50, 0, ".73 [.52, .88]"),
     Paradox("7a", ((YES, 40), (NO, 40), (SPLIT, 20)), 0.8, 0.73, ".7 [.6, .8]", "alpha is .602, printed .73"),
     Paradox("7b", ((NO, 80), (SPLIT, 20)), 0.8, 0.26, ".7 [.6, .8]", "alpha is -.106, printed .26; Phi as in 7a"),
@@ -73,7 +73,8 @@ def random_guessing() -> Ratings:
 def paradox_table() -> pd.DataFrame:
     """Compute percent agreement, alpha and Phi for every toy case, beside the values the paper prints.
 
-    The paper's claims are about the squeezed likelihood with flat item means. With the binned likelihood a two-level scale
+    The paper's claims are about the squeezed likelihood with flat item means. With the binned likelihood a
+    two-level scale
     says almost nothing about Phi, and the intervals of the other two columns say so.
 
     Returns

@@ -1,6 +1,7 @@
 """Does the interval of Phi hold what it promises? Recovery of known Phi, and false claims on random answers.
 
-CI runs 6 cells x 100 repetitions. The full study (70 cells x 200, 12 false-claim cells x 1000) takes hours; it is resumable:
+CI runs 6 cells x 100 repetitions. The full study (70 cells x 200, 12 false-claim cells x 1000) takes hours; it
+is resumable:
 
     python tests/calibration/test_phi.py study.csv [repetitions]
 

@@ -1,0 +1,73 @@
+"""Phi and alpha against their peers, in one run.
+
+    python benchmarks/phi.py [ITEMS]        (7000 by default)
+
+Ours: the exact engine, flat and hierarchical, continuous and 5 levels; a million items; interval alpha. Peers: NUTS of the
+same PyMC model (nutpie where it is installed, which PyMC then chooses) with 2 x (500 + 500) draws, and the `krippendorff`
+package on 600 continuous units where it is installed (it needs 20 GB of memory).
+"""
+
+import importlib.util
+import sys
+import time
+
+import numpy as np
+
+from bayesagree import simulate
+from bayesagree.agreement.coefficients import agreement_table, krippendorff_alpha
+from bayesagree.agreement.common_agreement import common_agreement, common_agreement_model
+from bayesagree.annotations import Ratings
+
+
+def timed(work):
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def nuts(ratings, item_mean):
+    """Return seconds, mean and sd of Phi of NUTS."""
+    import pymc as pm
+
+    with common_agreement_model(ratings, item_mean=item_mean):
+        seconds, tree = timed(lambda: pm.sample(500, tune=500, chains=2, cores=2, random_seed=1, progressbar=False))
+    phi = tree["posterior"]["phi"].values
+    return seconds, phi.mean(), phi.std()
+
+
+def engines(items):
+    for n_levels in (None, 5):
+        ratings = simulate.ratings(n_items=items, phi=0.4, n_levels=n_levels, seed=1).ratings
+        for item_mean in ("flat", "hierarchical"):
+            common_agreement(ratings, item_mean=item_mean, seed=1)
+            ours, tree = timed(lambda r=ratings, m=item_mean: common_agreement(r, item_mean=m, seed=1))
+            found = tree["agreement"]
+            peer, mean, sd = nuts(ratings, item_mean)
+            print(
+                f"{n_levels or 'continuous'} {item_mean}: exact {ours:.2f} s, NUTS {peer:.1f} s, ratio {peer / ours:.0f};"
+            )
+            print(
+                f"   Phi {float(found['mean']):.4f} +- {float(found['sd']):.4f}, NUTS {mean:.4f} +- {sd:.4f}",
+                flush=True,
+            )
+
+
+def large():
+    rng = np.random.default_rng(1)
+    million = Ratings.from_matrix(rng.integers(0, 5, (1_000_000, 5)), scale=(0, 4), step=1)
+    print(f"a million items x 5 on 5 levels, hierarchical: {timed(lambda: common_agreement(million, seed=1))[0]:.1f} s")
+    survey = Ratings.from_matrix(rng.integers(0, 5, (7100, 5)), scale=(0, 4), step=1)
+    print(f"whole table, 2000 replicates, 7100 x 5: {timed(lambda: agreement_table(survey, seed=1))[0]:.1f} s")
+    units = rng.random((600, 2))
+    ours, alpha = timed(lambda: krippendorff_alpha(Ratings.from_matrix(units, scale=(0, 1)), level="interval"))
+    print(f"interval alpha of 600 continuous units: {1000 * ours:.1f} ms")
+    if importlib.util.find_spec("krippendorff") is not None:
+        import krippendorff
+
+        peer, other = timed(lambda: krippendorff.alpha(units.T, level_of_measurement="interval"))
+        print(f"   krippendorff package {peer:.0f} s, ratio {peer / ours:.0f}; difference {abs(alpha - other):.1e}")
+
+
+if __name__ == "__main__":
+    large()
+    engines(int(sys.argv[1]) if len(sys.argv) > 1 else 7000)
