@@ -2,9 +2,9 @@
 
     python benchmarks/phi.py [ITEMS]        (7000 by default)
 
-Ours: the exact engine, flat and hierarchical, continuous and 5 levels; a million items; interval alpha. Peers: NUTS of the
-same PyMC model (nutpie where it is installed, which PyMC then chooses) with 2 x (500 + 500) draws, and the `krippendorff`
-package on 600 continuous units where it is installed (it needs 20 GB of memory).
+Ours: the exact engine, flat and hierarchical, continuous and 5 levels; a million items; interval alpha. Peers: NUTS of
+the same PyMC model (nutpie where it is installed, which PyMC then chooses) with 2 x (500 + 500) draws, and the
+`krippendorff` package on 600 continuous units where it is installed (it needs 20 GB of memory).
 """
 
 import importlib.util

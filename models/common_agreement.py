@@ -64,13 +64,15 @@ def model(data: dict[str, list[list[float]]], item_mean: str, scale: str) -> pm.
             x = pm.Uniform("x", ratings / LEVELS, (ratings + 1) / LEVELS, dims=("item", "annotator"))
             # The uniform density of x inside its bin is constant: what remains is the Beta density.
             log_density = (a - 1) * pt.log(x) + (b - 1) * pt.log1p(-x) - log_beta(a, b)
-            pm.Potential("judgment", pt.sum(log_density))
+            total: Any = pt.sum(log_density)
+            pm.Potential("judgment", total)
     return graph
 
 
 def log_beta(a: Any, b: Any) -> Any:
     """Return the logarithm of the beta function."""
-    return pt.gammaln(a) + pt.gammaln(b) - pt.gammaln(a + b)
+    gammaln: Any = pt.gammaln
+    return gammaln(a) + gammaln(b) - gammaln(a + b)
 
 
 def main() -> None:
