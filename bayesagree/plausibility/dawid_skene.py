@@ -134,7 +134,7 @@ def dawid_skene(
     Warns
     -----
     UserWarning
-        Chains that disagree (r-hat above 1.05): draw longer. EM that did not converge.
+        Chains of 100 draws or more that disagree (r-hat above 1.1): draw longer. EM that did not converge.
 
     References
     ----------
