@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from _errors_of_draws import assert_same_mean
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, betabinom
@@ -17,7 +18,13 @@ from bayesagree.subjective._beta_binomial import beta_binomial_posterior
 from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode
 from bayesagree.subjective.dispersion import dispersion_null
 from bayesagree.subjective.group_agreement import group_agreement, group_evaluate
-from bayesagree.subjective.group_model import group_posterior, minimum_group_size, prob_worse
+from bayesagree.subjective.group_model import (
+    group_counts,
+    group_performance_model,
+    group_posterior,
+    minimum_group_size,
+    prob_worse,
+)
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import annotator_performance, group_performance, left_out
 
@@ -45,7 +52,6 @@ def test_disagreement_rate_equals_its_definition(cells, ties, own_vote):
                 continue
             jury = Counter(v for k, v in enumerate(cells[i]) if v is not None and (own_vote or k != j))
             modes = [label for label, n in jury.items() if n == max(jury.values())]
-            # Without one's own vote, a tie is a majority that one's own vote would join or leave.
             counts = Counter(v for v in cells[i] if v is not None)
             own, rest = (
                 counts[cells[i, j]] - (not own_vote),
@@ -172,44 +178,64 @@ def test_errors_name_the_value_and_the_way_out(four):
         disagreement_rate(Labels.from_counts([[1, 2]]))
 
 
-def assert_mean_of_reference(draws, known, sigmas=4.5):
-    """Compare means of independent draws with a sampled reference, allowing for the errors of both."""
-    error = np.hypot(draws.std(axis=0, ddof=1) / np.sqrt(len(draws)), np.ravel(known["mcse_mean"]))
-    gap = np.abs(draws.mean(axis=0) - np.ravel(known["mean"]))
-    assert (gap <= sigmas * error).all(), f"{np.max(gap / error):.1f} standard errors"
-
-
 def reference():
     return json.loads((MODELS / "group_performance.json").read_text())
 
 
-def fitted(record, engine="exact", seed=1, draws=1000):
-    """Fit the package's model to the reference data: one item per label, the model always says 1."""
-    known = record["data"]
-    rows = [
-        (f"{j}-{k}", j, int(k < s)) for j, (s, n) in enumerate(zip(known["agree"], known["total"])) for k in range(n)
-    ]
+def as_annotations(agree, total, group):
+    """Turn agreements into labels: one item per label, the model always says 1."""
+    rows = [(f"{j}-{k}", j, int(k < s)) for j, (s, n) in enumerate(zip(agree, total)) for k in range(n)]
     labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]), labels=[0, 1])
-    people = Annotators.from_table(pd.DataFrame({"annotator": range(len(known["group"])), "g": known["group"]}))
-    models = Predictions.from_labels({"A": pd.Series(1, index=labels.items)}, labels=[0, 1])
-    return group_posterior(labels, models, people, ["g"], engine=engine, draws=draws, seed=seed)
+    people = Annotators.from_table(pd.DataFrame({"annotator": range(len(group)), "g": group}))
+    return labels, Predictions.from_labels({"A": pd.Series(1, index=labels.items)}, labels=[0, 1]), people
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_exact_engine_equals_the_plain_model(seed):
+def test_exact_engine_equals_brute_force(seed):
     record = reference()
-    posterior = fitted(record, seed=seed)["posterior"].to_dataset()
+    posterior = group_posterior(*as_annotations(**record["data"]), ["g"], seed=seed)["posterior"].to_dataset()
     for name in ("performance", "within_spread", "between_spread"):
         draws = posterior[name].sel(model="A").values.reshape(4000, -1)
-        assert_mean_of_reference(draws, record["posterior"][name])
+        known = record["posterior"][name]
+        assert max(known["error"]) < 1e-4
+        # The cells of the engine are about a thousandth wide at most where a group's mean lies.
+        error = draws.std(axis=0) / np.sqrt(4000) + 1e-3
+        assert (np.abs(draws.mean(axis=0) - known["mean"]) < 4.5 * error).all()
+        if name == "performance":
+            sd = np.array(record["posterior"]["performance_sd"]["mean"])
+            assert np.abs(draws.std(axis=0) / sd - 1).max() < 4.5 / np.sqrt(2 * 4000) * 1.5
+
+
+def test_pymc_twin_has_the_density_of_the_definition():
+    record = reference()["data"]
+    labels, models, people = as_annotations(**record)
+    counts = group_counts(labels, models, Groups.by_features(labels, people, ["g"]))
+    graph = group_performance_model(counts)
+    density = graph.compile_logp(jacobian=False)
+    rng = np.random.default_rng(1)
+    agree, total, group = (np.array(record[k]) for k in ("agree", "total", "group"))
+    for _ in range(5):
+        m, b, w, mu = rng.random(), rng.random(), rng.random(), rng.random(3)
+        logit = {
+            "location_interval__": m, "between_spread_interval__": b, "within_spread_interval__": w,
+            "performance_logodds__": mu,
+        }  # fmt: skip
+        point = {name: np.log(value) - np.log1p(-value) for name, value in logit.items()}
+        kappa, phi = b**-2 - 1, w**-2 - 1
+        expected = beta.logpdf(mu, m * kappa, (1 - m) * kappa).sum()
+        expected += betabinom.logpmf(agree, total, mu[group] * phi, (1 - mu[group]) * phi).sum()
+        assert float(density(point)) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.slow
-def test_pymc_twin_equals_the_plain_model():
-    from _errors_of_draws import assert_same_mean
-
-    record = reference()
-    nuts, exact = fitted(record, engine="nuts"), fitted(record)
+def test_nuts_equals_the_exact_engine():
+    rng = np.random.default_rng(3)
+    group = np.repeat(np.arange(8), 15)
+    mean = np.array([0.4, 0.9, 0.6, 0.75, 0.5, 0.8, 0.65, 0.7])[group]
+    rate = rng.beta(12 * mean, 12 * (1 - mean))
+    agree = rng.binomial(15, rate)
+    data = as_annotations(agree, np.full(120, 15), group)
+    nuts, exact = (group_posterior(*data, ["g"], engine=engine, seed=1) for engine in ("nuts", "exact"))
     for name in ("performance", "within_spread", "between_spread", "dispersion"):
         assert_same_mean(nuts, exact, name)
 

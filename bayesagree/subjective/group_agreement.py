@@ -127,8 +127,8 @@ def group_evaluate(
         part = labels_of(labels, of_row == g)
         n_items.append(part.items.size)
         trees.append(evaluate(part, _of_items(aligned, part.items), plausibility=plausibility, **options))
-    names = pd.Index(groups.names[present], name="group")
-    posterior = xr.concat([tree["posterior"].to_dataset() for tree in trees], names)
+    names = groups.names[present]
+    posterior = xr.concat([tree["posterior"].to_dataset() for tree in trees], "group").assign_coords(group=names)
     counts = xr.Dataset({"n_items": ("group", n_items)}, {"group": names})
     answer = xr.DataTree.from_dict({"/posterior": posterior, "/constant_data": counts})
     answer.attrs.update(trees[0].attrs)

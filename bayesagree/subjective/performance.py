@@ -177,7 +177,7 @@ def left_out(result: xr.Dataset) -> xr.Dataset:
     """
     groups = result["group"].to_numpy()
     without = [summarise(result["performance"].isel(group=groups != g)) for g in groups]
-    return xr.concat(without, pd.Index(groups, name="left_out"))
+    return xr.concat(without, "left_out").assign_coords(left_out=groups)
 
 
 def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by: Sequence[str]) -> Groups:
