@@ -44,7 +44,7 @@ def engines(items):
             found = tree["agreement"]
             peer, mean, sd = nuts(ratings, item_mean)
             print(
-                f"{n_levels or 'continuous'} {item_mean}: exact {ours:.2f} s, NUTS {peer:.1f} s, ratio {peer / ours:.0f};"
+                n_levels or "continuous", item_mean, f"exact {ours:.2f} s, NUTS {peer:.1f} s: ratio {peer / ours:.0f}"
             )
             print(
                 f"   Phi {float(found['mean']):.4f} +- {float(found['sd']):.4f}, NUTS {mean:.4f} +- {sd:.4f}",
