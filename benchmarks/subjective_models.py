@@ -24,6 +24,7 @@ from bayesagree.annotators import Annotators
 from bayesagree.datasets import load
 from bayesagree.subjective.disagreement import disagreement_rate, recode
 from bayesagree.subjective.dispersion import dispersion_draws, dispersion_null
+from bayesagree.subjective.group_agreement import labels_of
 from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import group_performance, left_out
@@ -159,6 +160,14 @@ def main() -> None:
         print(f"{name}: {labels.n_annotations} labels, {labels.annotators.size} annotators, {labels.items.size} items")
         rate = disagreement_rate(labels)
         report("5 bins of disagreement", labels, models, Groups.by_disagreement(rate, bins=5))
+        half = np.random.default_rng(SEED).random(labels.items.size)[labels.item_index] < 0.5
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            elsewhere = disagreement_rate(labels_of(labels, half))
+        report(
+            "5 bins of disagreement on the other half of the items", labels_of(labels, ~half), models,
+            Groups.by_disagreement(elsewhere, bins=5),
+        )  # fmt: skip
         for feature in SETS[name][2]:
             report(feature, labels, models, Groups.by_features(labels, people, [feature]))
 

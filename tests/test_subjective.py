@@ -14,6 +14,7 @@ from scipy.stats import beta, betabinom
 
 from bayesagree import InputError, Labels, Predictions, Ratings
 from bayesagree.annotators import Annotators
+from bayesagree.plausibility._nuts import sample_nuts
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
 from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode
 from bayesagree.subjective.dispersion import dispersion_null
@@ -22,10 +23,12 @@ from bayesagree.subjective.group_model import (
     group_counts,
     group_performance_model,
     group_posterior,
+    group_summary,
     minimum_group_size,
     prob_worse,
 )
 from bayesagree.subjective.groups import Groups
+from bayesagree.subjective.normal_group_model import normal_group_model, normal_group_posterior
 from bayesagree.subjective.performance import annotator_performance, group_performance, left_out
 
 MODELS = Path(__file__).parents[1] / "models"
@@ -338,3 +341,36 @@ def test_every_group_has_its_own_truth(uneven):
     score = tree["posterior"]["top_1_accuracy"].mean(("chain", "draw")).sel(model="A")
     assert float(score.sel(group="f").squeeze()) > 0.99
     assert tree["constant_data"]["n_items"].values.tolist() == [60, 60]
+
+
+@pytest.fixture
+def errors():
+    """Give the absolute errors of two models on ratings of 24 annotators in three groups."""
+    rng = np.random.default_rng(8)
+    ratings = Ratings.from_matrix(rng.integers(1, 6, (30, 24)), scale=(1, 5), step=1)
+    people = Annotators.from_table(pd.DataFrame({"annotator": range(24), "g": np.repeat(list("xyz"), [3, 9, 12])}))
+    models = {name: pd.Series(rng.normal(3, sd, 30), index=range(30)) for name, sd in (("A", 0.5), ("B", 1.5))}
+    return group_performance(ratings, models, people, by=["g"])
+
+
+def test_any_metric_has_a_posterior(errors):
+    tree = normal_group_posterior(errors, seed=1)
+    assert prob_worse(tree).shape == (2, 3, 3)
+    assert float((group_summary(tree)["mean"] - errors["performance"]).max()) < 0.2
+    with pytest.raises(InputError, match="at least two"):
+        normal_group_posterior(errors.assign(group_of=("annotator", np.zeros(24, int))))
+    with pytest.raises(InputError, match="do not differ"):
+        normal_group_posterior(errors.assign(annotator_performance=errors["annotator_performance"] * 0 + 1))
+
+
+@pytest.mark.slow
+def test_nuts_equals_the_exact_engine_for_any_metric(errors):
+    value, group = errors["annotator_performance"].sel(model="A").to_numpy(), errors["group_of"].to_numpy()
+    graph = normal_group_model(value, group.astype(np.int64))
+    nuts = sample_nuts(graph, draws=2000, chains=4, seed=1)["posterior"]["performance"]
+    exact = normal_group_posterior(errors, seed=1)["posterior"]["performance"].sel(model="A")
+    error = np.hypot(
+        nuts.std(("chain", "draw")).values / np.sqrt(800), exact.std(("chain", "draw")).values / np.sqrt(4000)
+    )
+    gap = np.abs(nuts.mean(("chain", "draw")).values - exact.mean(("chain", "draw")).values)
+    assert (gap < 4.5 * error).all()

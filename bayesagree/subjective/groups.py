@@ -71,6 +71,10 @@ class Groups:
     ) -> Self:
         """Group by bins of equal width of the disagreement rate.
 
+        Rates from the very labels that a model is scored on also sort annotators by chance: whoever happened to miss
+        the majority is then served worse by construction. Take the rate from other items to be free of that, with
+        `bayesagree.subjective.group_agreement.labels_of`.
+
         Parameters
         ----------
         rate

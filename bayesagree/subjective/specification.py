@@ -137,28 +137,28 @@ class SpecificationReport:
         lines = ["# Evaluation specification", ""]
 
         def section(title: str, *content: str) -> None:
-            lines.extend([f"## {title}", "", *(c for c in content if c), ""])
+            for block in (f"## {title}", *(c for c in content if c)):
+                lines.extend([block, ""])
 
         def table_of(kind: str) -> str:
             return _markdown(pd.DataFrame(tables[tables["kind"] == kind]).drop(columns="kind"))
 
-        section("1. Bias", d.bias_definition, "", f"{d.fairness} fairness; metrics: {', '.join(d.metrics)}")
+        section("1. Bias", d.bias_definition, f"{d.fairness} fairness; metrics: {', '.join(d.metrics)}")
         section(
             "2. Features of annotators",
             f"protected: {_names(d.protected)}; similarity: {_names(d.similarity)}; "
             f"representative: {_names(d.representative)}",
         )
-        section("3. Annotators", d.annotators_reason, "", table_of("annotator"))
-        section("4. Items", d.items_reason, "", table_of("item"))
+        section("3. Annotators", d.annotators_reason, table_of("annotator"))
+        section("4. Items", d.items_reason, table_of("item"))
         section(
             "5. Labels",
             f"at least {d.labels_per_item} labels an item, {d.labels_per_group_and_item} from each group",
-            "",
             table_of("label"),
         )
         section("6. Collection", d.collection or "not stated")
-        gaps = [f"- {gap}" for gap in self.gaps] or ["none found"]
-        section("7. Report", "Gaps:", "", *gaps, "", "Groups:", "", _markdown(self.groups.reset_index()))
+        gaps = "\n".join(f"- {gap}" for gap in self.gaps) or "none found"
+        section("7. Report", "Gaps:", gaps, "Groups:", _markdown(self.groups.reset_index()))
         if len(self.scores):
             section("Scores of groups", _markdown(self.scores))
         return "\n".join(lines)
