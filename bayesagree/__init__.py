@@ -4,7 +4,14 @@ Names stand in the order in which data flow: annotations, what the truth of each
 how good a model is then.
 """
 
+from bayesagree.agreement.checks import item_fit, item_mean_check, phi_clusters
+from bayesagree.agreement.coefficients import agreement_table, krippendorff_alpha
+from bayesagree.agreement.common_agreement import common_agreement, common_agreement_model, phi_difference
 from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotator_checks import annotator_table
+from bayesagree.annotators import Annotators
+from bayesagree.blind.scores import blind_posterior, blind_scores
+from bayesagree.calibrate import calibrate, calibration_scores, pool_with_votes
 from bayesagree.certainty import (
     annotation_certainty,
     annotator_agreement,
@@ -14,10 +21,16 @@ from bayesagree.certainty import (
     risk_certainty,
 )
 from bayesagree.compare import compare
+from bayesagree.crowdtruth.quality import crowdtruth
 from bayesagree.errors import ConvergenceError, InputError, SizeError
 from bayesagree.evaluate import evaluate
 from bayesagree.io import read_annotations, read_predictions, read_result, write_result
+from bayesagree.metrics.auc import auc, hand_till_auc, one_vs_rest_auc
+from bayesagree.metrics.auc_posterior import auc_posterior
+from bayesagree.metrics.concordance import concordance
+from bayesagree.metrics.hard_labels import hard_label_scores
 from bayesagree.metrics.partial_average_overlap import partial_average_overlap
+from bayesagree.metrics.rank_correlation import swap_rate, williams_test
 from bayesagree.metrics.uncertainty_adjusted import (
     accuracy_given_risk,
     average_overlap,
@@ -29,6 +42,10 @@ from bayesagree.metrics.uncertainty_adjusted import (
     spearman_footrule,
     top_k_accuracy,
 )
+from bayesagree.paired_comparison import copeland_rank
+from bayesagree.plausibility.dawid_skene import dawid_skene
+from bayesagree.plausibility.dawid_skene_models import dawid_skene_model
+from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
 from bayesagree.plausibility.dirichlet import dirichlet, dirichlet_model
 from bayesagree.plausibility.majority_vote import majority_vote
 from bayesagree.plausibility.normal_inverse_gamma import (
@@ -36,33 +53,63 @@ from bayesagree.plausibility.normal_inverse_gamma import (
     normal_inverse_gamma,
     normal_inverse_gamma_model,
 )
+from bayesagree.plausibility.plackett_luce import plackett_luce, plackett_luce_model
+from bayesagree.plausibility.plackett_luce_likelihood import plackett_luce_log_likelihood, plackett_luce_ml
 from bayesagree.plausibility.prirn import irn, prirn, prirn_model
 from bayesagree.predictions import Predictions
+from bayesagree.subjective.disagreement import disagreement_rate
+from bayesagree.subjective.performance import group_performance
+from bayesagree.subjective.specification import EvaluationSpecification
 
 __all__ = [
+    # annotations and predictions
     "Labels",
     "Ratings",
     "Rankings",
+    "Annotators",
     "Predictions",
     "read_annotations",
     "read_predictions",
     "read_result",
     "write_result",
+    # how far annotators agree
+    "common_agreement",
+    "common_agreement_model",
+    "phi_difference",
+    "item_fit",
+    "item_mean_check",
+    "phi_clusters",
+    "agreement_table",
+    "krippendorff_alpha",
+    # what the truth of each item may be
     "dirichlet",
     "dirichlet_model",
     "irn",
     "prirn",
     "prirn_model",
+    "plackett_luce",
+    "plackett_luce_model",
+    "plackett_luce_ml",
+    "plackett_luce_log_likelihood",
     "normal_inverse_gamma",
     "normal_inverse_gamma_model",
     "NormalInverseGammaPrior",
+    "dawid_skene",
+    "dawid_skene_model",
+    "CrowdPrior",
     "majority_vote",
+    "calibrate",
+    "calibration_scores",
+    "pool_with_votes",
+    "annotator_table",
+    # how certain that is
     "label_certainty",
     "annotation_certainty",
     "plausibility_entropy",
     "risk_certainty",
     "expected_risk",
     "annotator_agreement",
+    # how good a model is then
     "top_k_accuracy",
     "expected_top_k_accuracy",
     "accuracy_given_risk",
@@ -75,6 +122,25 @@ __all__ = [
     "per_item",
     "evaluate",
     "compare",
+    # rankings of models by AUC, without gold
+    "auc",
+    "one_vs_rest_auc",
+    "hand_till_auc",
+    "auc_posterior",
+    "concordance",
+    # models judged without expert labels
+    "blind_scores",
+    "blind_posterior",
+    "hard_label_scores",
+    "copeland_rank",
+    "swap_rate",
+    "williams_test",
+    # whose opinion a model serves
+    "disagreement_rate",
+    "group_performance",
+    "crowdtruth",
+    "EvaluationSpecification",
+    # errors
     "InputError",
     "SizeError",
     "ConvergenceError",

@@ -21,7 +21,7 @@ from scipy import special
 from bayesagree._dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, some
-from bayesagree.plausibility._top_labels import truth_draws
+from bayesagree.plausibility._top_labels import plausibility_draws, truth_draws
 from bayesagree.plausibility.normal_inverse_gamma import THRESHOLD_LABELS
 from bayesagree.plausibility.prirn import inverse_ranks
 
@@ -259,7 +259,7 @@ def _concentration(tree: xr.DataTree) -> NDArray[np.float64]:
 def _plausibility(tree: xr.DataTree, purpose: str) -> xr.DataArray:
     if "plausibility" not in tree["posterior"].data_vars:
         raise InputError(f"{purpose} needs full plausibilities; draw them without top_labels, or use exact=True")
-    return tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "label")
+    return plausibility_draws(tree)
 
 
 def _label_names(tree: xr.DataTree) -> NDArray[Any]:

@@ -13,7 +13,7 @@ def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None,
     Parameters
     ----------
     tree
-        Result of `evaluate`.
+        Result of `evaluate`, or any posterior of scores with dims (chain, draw, model), such as `auc_posterior`.
     metric
         Name of one of its metrics; higher is better.
     reliability
@@ -155,6 +155,8 @@ def _draws(
     if metric not in posterior:
         raise InputError(f"metric {metric!r} was not computed; there is {some(posterior.data_vars)}")
     scores = posterior[metric]
+    if "reliability" not in scores.dims:
+        scores = scores.expand_dims(reliability=[1.0])
     levels = np.asarray(scores["reliability"])
     if reliability is None and levels.size > 1:
         raise InputError(f"there are {levels.size} reliabilities ({some(levels)}); pass reliability= to choose one")

@@ -22,7 +22,9 @@ def assert_share(share, expected, n, sigmas=SIGMAS):
     error = np.sqrt(expected * (1 - expected) / n)
     gap = np.abs(np.asarray(share) - expected)
     # One draw more or less is the grain of a share; it matters where the probability is near 0 or 1.
-    assert (gap <= sigmas * error + 3 / n).all(), f"gap {gap.max():.2g} with error {error[gap.argmax() if gap.ndim else ()]}"
+    assert (gap <= sigmas * error + 3 / n).all(), (
+        f"gap {gap.max():.2g} with error {error[gap.argmax() if gap.ndim else ()]}"
+    )
 
 
 def assert_same_mean(tree: xr.DataTree, other: xr.DataTree, name: str, sigmas=SIGMAS):

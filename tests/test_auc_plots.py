@@ -4,9 +4,9 @@ import io
 
 import pytest
 
-from bayesagree.auc_study import auc_study
 from bayesagree.errors import InputError
 from bayesagree.plots import plot_swap_errors
+from bayesagree.studies.auc import auc_study
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
-from bayesagree import auc_claims as claims
-from bayesagree.auc_study import CASES, LEVELS, METHODS, auc_study
 from bayesagree.cli import app
 from bayesagree.errors import InputError
 from bayesagree.simulate import crowdsourced_binary
+from bayesagree.studies import auc_claims as claims
+from bayesagree.studies.auc import CASES, LEVELS, METHODS, auc_study
 
 SMALL = dict(
     cases=["good", "bad"], labels_per_item=[3, 5], labels_per_annotator=[5], runs=7, n_items=120, n_models=9, seed=3
@@ -90,7 +90,7 @@ def test_a_stopped_study_continues_and_loses_nothing(tmp_path):
 def test_a_killed_process_continues(tmp_path):
     journal = tmp_path / "study.journal"
     script = (
-        "import os, pathlib; from bayesagree.auc_study import auc_study\n"
+        "import os, pathlib; from bayesagree.studies.auc import auc_study\n"
         f"auc_study(**{SMALL!r}, journal=pathlib.Path({str(journal)!r}), advance=lambda runs: os._exit(9))"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9

@@ -10,7 +10,7 @@ LAYERS = [
     ["_labels", "_ratings", "_rankings", "annotations", "predictions", "annotators"],
     ["io", "agreement", "plausibility", "distributions", "_binned_beta", "_gibbs_step", "_ranking_distribution"],
     ["certainty", "calibrate", "annotator_checks", "metrics", "datasets", "simulate", "crowdtruth"],
-    ["evaluate", "compare", "blind", "subjective", "auc_study", "auc_claims", "ranking_study"],
+    ["evaluate", "compare", "paired_comparison", "blind", "subjective", "studies"],
     ["plots", "report", "cli"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -12,8 +12,8 @@ from bayesagree.certainty import annotation_certainty
 from bayesagree.cli import main
 from bayesagree.errors import InputError
 from bayesagree.plausibility.plackett_luce import plackett_luce
-from bayesagree.ranking_study import SCORES, certainty_correlation, model_ranks, ranking_study, saturated_items
 from bayesagree.simulate import noisy_models, rankings
+from bayesagree.studies.rankings import SCORES, certainty_correlation, model_ranks, ranking_study, saturated_items
 
 SIMULATED = rankings(n_items=40, n_labels=8, n_annotators=4, seed=3).rankings
 

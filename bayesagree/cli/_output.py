@@ -1,12 +1,9 @@
 """What every command shares: where tables, JSON and files go. Nothing but the answer is ever on stdout."""
 
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -36,19 +33,6 @@ def show_json(answer: Any) -> None:
 def _plain(value: Any) -> Any:
     tolist = getattr(value, "tolist", None)
     return tolist() if callable(tolist) else str(value)
-
-
-@contextmanager
-def atomic_file(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path` and move it there only when all went well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-    os.close(handle)
-    try:
-        yield Path(name)
-        os.replace(name, path)
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 @contextmanager

@@ -81,7 +81,9 @@ def _coefficients(given: Any, level: str | None, item_mean: str, likelihood: str
 
 def _show(table: "pd.DataFrame", output: Path | None, *, as_json: bool, title: str) -> None:
     if output is not None:
-        with _output.atomic_file(output) as path:
+        from bayesagree.io import atomic_path
+
+        with atomic_path(output) as path:
             table.to_csv(path, index=False)
     if as_json:
         _output.show_json([{k: _plain(v) for k, v in row.items()} for row in table.to_dict("records")])

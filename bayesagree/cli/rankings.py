@@ -47,8 +47,8 @@ def rankings(
     """
     from bayesagree.annotations import Rankings
     from bayesagree.io import read_predictions, write_result
-    from bayesagree.ranking_study import ranking_study
     from bayesagree.simulate import noisy_models
+    from bayesagree.studies.rankings import ranking_study
 
     columns = {"item": item, "annotator": annotator, "label": label, "rank": rank}
     truth, models = _input.read(
@@ -80,7 +80,7 @@ def rankings(
 
 def answer(tree: "xr.DataTree") -> dict[str, Any]:
     """Return what the command says, for JSON."""
-    from bayesagree.ranking_study import certainty_correlation
+    from bayesagree.studies.rankings import certainty_correlation
 
     correlation = certainty_correlation(tree).values
     names = _names(tree)
@@ -193,7 +193,7 @@ def _annotations(tree: "xr.DataTree") -> dict[str, Any]:
 
 def _settings(tree: "xr.DataTree") -> list[dict[str, Any]]:
     """Summarise each setting: mean certainty of the top sets, share of open items, risk, agreement."""
-    from bayesagree.ranking_study import OPEN
+    from bayesagree.studies.rankings import OPEN
 
     agreement = tree["annotation"].to_dataset()["agreement"].values
     known = np.isfinite(agreement)
@@ -215,7 +215,7 @@ def _correlation(a: Any, b: Any) -> float:
 
 
 def _saturated(tree: "xr.DataTree") -> dict[str, int]:
-    from bayesagree.ranking_study import saturated_items
+    from bayesagree.studies.rankings import saturated_items
 
     kinds = tree["certainty"].to_dataset()["aggregation"].values
     return {k: int(saturated_items(tree, k).sum()) for k in np.unique(kinds) if (kinds == k).sum() > 1}
@@ -223,7 +223,7 @@ def _saturated(tree: "xr.DataTree") -> dict[str, int]:
 
 def _scores(tree: "xr.DataTree") -> list[dict[str, Any]]:
     """List the mean score of every model by metric and setting, and whether the order differs from the first one."""
-    from bayesagree.ranking_study import SCORES, model_ranks
+    from bayesagree.studies.rankings import SCORES, model_ranks
 
     models = [str(m) for m in tree["posterior"].to_dataset()["model"].values]
     rows = []

@@ -38,7 +38,8 @@ def auc(
 
     Example: bayesagree study auc --cases good --labels-per-annotator 15 --runs 10 -o study.nc
     """
-    from bayesagree.auc_study import auc_study
+    from bayesagree.io import write_result
+    from bayesagree.studies.auc import auc_study
 
     grid = {
         "cases": [name.strip() for name in cases.split(",")],
@@ -50,8 +51,7 @@ def auc(
     with _output.progress("runs", total) as advance:
         tree = auc_study(**grid, runs=runs, seed=seed, journal=journal, client=_client(dask), advance=advance)
     if output is not None and journal is not None:
-        with _output.atomic_file(output) as path:
-            tree.to_netcdf(path, engine="h5netcdf")
+        write_result(tree, output)
         journal.unlink()
     _show(tree, json)
 
@@ -72,7 +72,7 @@ def _client(address: str | None) -> Any:
 
 
 def _show(tree: "xr.DataTree", json: bool) -> None:
-    from bayesagree.auc_claims import published_grid, study_claims
+    from bayesagree.studies.auc_claims import published_grid, study_claims
 
     errors = tree["study"].to_dataset().swap_error
     means = errors.mean("run").to_series().unstack("auc_method").reset_index()

@@ -187,6 +187,7 @@ def _summary(result: "xr.Dataset", tree: "xr.DataTree", null: "xr.Dataset") -> l
 def _write_report(
     path: Path, declared: Path | None, votes: "Labels", people: "Annotators | None", result: "xr.Dataset"
 ) -> None:
+    from bayesagree.io import atomic_path
     from bayesagree.subjective.specification import EvaluationSpecification
     from bayesagree.subjective.specification_check import check_specification
 
@@ -196,6 +197,6 @@ def _write_report(
         raise InputError(f"{path}: the report is written as .md or .json")
     specification = EvaluationSpecification.from_json(declared.read_text(encoding="utf-8"))
     report = check_specification(specification, votes, people, scores=result)
-    with _output.atomic_file(path) as temporary:
+    with atomic_path(path) as temporary:
         text = report.to_markdown() if path.suffix == ".md" else report.to_json()
         temporary.write_text(text + "\n", encoding="utf-8")

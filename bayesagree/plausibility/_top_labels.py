@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._streams import BLOCK, item_blocks
+from bayesagree._tree import settings_of
 from bayesagree.errors import InputError
 from bayesagree.plausibility._blocks import DrawBlock, label_dtype
 from bayesagree.plausibility.normal_inverse_gamma import THRESHOLD_LABELS
@@ -46,11 +47,25 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> 
     if "top_label" in posterior:
         return _from_top_label(truth, posterior["top_label"], depth)
     if "plausibility" in posterior:
-        values = posterior["plausibility"].transpose("chain", "draw", "item", "label")
+        values = plausibility_draws(truth)
         return _from_plausibility(values.values, np.asarray(values["item"]), np.asarray(values["label"]), depth)
     if "mean" in posterior:
         return _from_mean(posterior["mean"], threshold)
     raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
+
+
+def plausibility_draws(tree: xr.DataTree) -> xr.DataArray:
+    """Return all plausibilities of a posterior, dims (chain, draw, item, label).
+
+    The pseudo-label of ``plackett_luce(unranked="lumped")`` is split equally among the labels that nobody named.
+    """
+    values = tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "label")
+    if settings_of(tree).get("unranked") != "lumped":
+        return values
+    unnamed = np.asarray(tree["constant_data"]["named"])[:, :-1] == 0
+    share = unnamed / np.maximum(unnamed.sum(axis=1, keepdims=True), 1)
+    labels = values.isel(label=slice(-1))
+    return labels + values.values[..., -1:] * share
 
 
 def labels_of(tree: xr.DataTree) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesagree.annotations import Rankings
+from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility import _plackett_luce_numba as kernel
 from bayesagree.plausibility._mixing import worst_mixing
@@ -282,3 +283,14 @@ def test_labels_that_everybody_ranks_low_mix_over_many_orders_of_magnitude() -> 
     assert worst_deviation(draws, brute_force(case, 3, shape, steps=70)) < 4
     # Without the common rescaling of labels 1 and 2 this was 7, and with the last block augmented even less.
     assert worst_mixing(np.log(np.maximum(draws, 1e-300)), 4)[1] > 1000
+
+
+def test_metrics_split_the_pseudo_label_equally() -> None:
+    """Full draws with the pseudo-label and top labels without it are the same draws of the truth."""
+    rankings = Rankings.from_blocks([[[[0], [1]], [[1], [0]]], [[[2]]]], labels=6)
+    options: dict[str, Any] = {"unranked": "lumped", "draws": 400, "chains": 2, "seed": 4}
+    full = label_certainty(plackett_luce(rankings, **options))
+    kept = label_certainty(plackett_luce(rankings, top_labels=1, **options))
+    assert full.sizes["label"] == 6
+    for item, named in ((0, [0, 1]), (1, [2])):
+        np.testing.assert_allclose(full[item, named], kept[item, named], atol=1e-12)

@@ -1,4 +1,4 @@
-"""What the AUC study was published to show, checked on the output of `bayesagree.auc_study.auc_study`.
+"""What the AUC study was published to show, checked on the output of `bayesagree.studies.auc.auc_study`.
 
 Claims about DGT are checked on its published reading (ties drawn anew for every model). A swap error is *high*
 quality below .1, *middle* below .25, else *low*.
@@ -15,7 +15,7 @@ import pandas as pd
 import xarray as xr
 from scipy.stats import t as student
 
-from bayesagree.auc_study import CASES, LEVELS
+from bayesagree.studies.auc import CASES, LEVELS
 
 DGT = "dgt_published"
 PUBLISHED = [DGT, "sgt", "pgt"]

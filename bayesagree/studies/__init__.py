@@ -1,0 +1,1 @@
+"""Whole studies that the papers report: AUC without ground truth, models under two aggregations of rankings."""
