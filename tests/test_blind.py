@@ -9,6 +9,7 @@ from bayesagree.blind.independence import independence_check
 from bayesagree.blind.overlap import jaccard_overlap
 from bayesagree.blind.pseudo_gold import majority, round_robin, sampling
 from bayesagree.blind.scores import BLIND, METHODS, WITH_CROWD, blind_posterior, blind_scores, make_pseudo_gold
+from bayesagree.blind.simulated import simulated_systems
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
 from bayesagree.predictions import Predictions
@@ -222,6 +223,11 @@ def test_independence_check_sees_shared_errors_and_nothing_else():
     assert float(check["p_value"]) < 0.05
     assert check["excess"].sel(model="follower").idxmax("other_model").item() == "s0.65"
     assert np.isnan(np.diagonal(check["excess"])).all()
+
+
+def test_independence_check_allows_for_few_items_of_each_label():
+    systems = simulated_systems(n_items=160, n_labels=16, accuracies=(0.75, 0.82, 0.88, 0.9, 0.93), seed=1)
+    assert float(independence_check(systems.predictions, seed=1)["p_value"]) > 0.05
 
 
 def test_overlap_by_sets():

@@ -11,7 +11,11 @@ from bayesagree._tree import positive_int
 from bayesagree.blind._systems import Systems
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.plausibility.dawid_skene import dawid_skene
+from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
 from bayesagree.predictions import Predictions
+
+WEAK_PRIOR = CrowdPrior(strength=1.0, accuracy=0.8)
+"""A confusion row worth one label: with few items of each label a stronger prior would itself look like misfit."""
 
 
 def independence_check(predictions: Predictions, *, draws: int = 100, chains: int = 2, seed: Seed = None) -> xr.Dataset:
@@ -59,7 +63,13 @@ def independence_check(predictions: Predictions, *, draws: int = 100, chains: in
     systems = Systems.of(predictions, None, None, seed)
     root = seed_sequence(seed)
     tree = dawid_skene(
-        as_labels(systems), draws=positive_int(draws, "draws"), thin=5, chains=chains, seed=root, top_labels=1
+        as_labels(systems),
+        prior=WEAK_PRIOR,
+        draws=positive_int(draws, "draws"),
+        thin=5,
+        chains=chains,
+        seed=root,
+        top_labels=1,
     )["posterior"].to_dataset()
     prevalence = tree["prevalence"].values.reshape(-1, systems.n_labels)
     confusion = tree["confusion"].values.astype(np.float64).reshape(-1, *tree["confusion"].shape[2:])

@@ -173,19 +173,19 @@ def blind_posterior(
     Returns
     -------
     DataTree
-        Group ``posterior``: one variable per metric, dims (chain, draw, reliability, model), as `compare` and
-        `practical_equivalence` read it (reliability has the one value 1).
+        Group ``posterior``: one variable per metric, dims (chain, draw, model), as `compare` and
+        `practical_equivalence` read it.
 
     Examples
     --------
     >>> systems = Predictions.from_labels({"A": [1, 1, 0, 0], "B": [1, 1, 0, 1], "C": [1, 0, 0, 0]})
     >>> tree = blind_posterior(systems, method="sampling", seed=1)
     >>> dict(tree["posterior"]["accuracy"].sizes)
-    {'chain': 4, 'draw': 250, 'reliability': 1, 'model': 3}
+    {'chain': 4, 'draw': 250, 'model': 3}
     """
     systems = Systems.of(predictions, crowd, positive, seed)
     n = positive_int(draws, "draws") * positive_int(chains, "chains")
-    options = {"leave_one_out": leave_one_out, "sets": n, "threshold": threshold, "seed": seed}
+    options = {"leave_one_out": leave_one_out, "sets": n, "chains": chains, "threshold": threshold, "seed": seed}
     drawn: dict[str, NDArray[np.float64]] = {}
     counts = None
     for metric in metrics:
@@ -195,14 +195,11 @@ def blind_posterior(
             )
         drawn[metric] = mean_scores(counts, metric, systems.positive)
     order = [systems.models.tolist().index(m) for m in predictions.models.tolist()]
-    shape = (chains, draws, 1, systems.models.size)
+    shape = (chains, draws, systems.models.size)
+    scores = {metric: (("chain", "draw", "model"), v[:, order].reshape(shape)) for metric, v in drawn.items()}
     return result_tree(
-        {
-            "posterior": {
-                m: (("chain", "draw", "reliability", "model"), v[:, order].reshape(shape)) for m, v in drawn.items()
-            }
-        },
-        {"reliability": [1.0], "model": predictions.models},
+        {"posterior": scores},
+        {"model": predictions.models},
         engine="gibbs" if method == "dawid_skene" else "exact",
         seed=seed,
         settings={"method": method, "leave_one_out": leave_one_out, "items": items},
@@ -216,10 +213,11 @@ def make_pseudo_gold(
     metric: str = "accuracy",
     leave_one_out: bool = False,
     sets: int = 1000,
+    chains: int = 4,
     threshold: float = 0.5,
     seed: Seed = None,
 ) -> PseudoGold:
-    """Return the stand-ins for the gold of a method."""
+    """Return the stand-ins for the gold of a method; `chains` is how many chains of dawid_skene share the sets."""
     seed = seed_sequence(seed)
     if method == "round_robin":
         return PseudoGold(pseudo_gold.round_robin(systems), False)
@@ -228,7 +226,7 @@ def make_pseudo_gold(
     combine: dict[str, Callable[[Systems], LabelCodes]] = {
         "majority": partial(pseudo_gold.majority, threshold=threshold, seed=seed),
         "em": pseudo_gold.em,
-        "dawid_skene": partial(pseudo_gold.posterior, sets=sets, seed=seed),
+        "dawid_skene": partial(pseudo_gold.posterior, sets=sets, chains=chains, seed=seed),
         "direct": combiners.direct,
         "calibrated_majority": partial(combiners.calibrated_majority, metric=metric, seed=seed),
         "naive_bayes": partial(combiners.naive_bayes, seed=seed),
