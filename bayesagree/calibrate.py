@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from bayesagree._streams import Seed, seed_sequence
 from bayesagree._tree import MAX_BYTES, check_size, positive, positive_int, result_tree, settings_of
@@ -125,7 +125,7 @@ def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
     information = float(((q * log_p**2).sum(axis=1) - mean_log**2).mean())
     best = np.arange(q.shape[0]), q.argmax(axis=1)
     slope = float((q[best] * (log_p[best] - mean_log)).mean())
-    wanted = (2 * stats.norm.ppf(0.975) * slope / width) ** 2
+    wanted = (2 * special.ndtri(0.975) * slope / width) ** 2
     return max(0, int(np.ceil((wanted - 1 / (LOG_EXPONENT_PRIOR[1] * eta) ** 2) / information)))
 
 
@@ -203,7 +203,7 @@ def _draw_exponents(
     log_p: NDArray[np.float64], gold: NDArray[np.int64], size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Draw eta from its posterior on a grid of log eta, whose cells are filled evenly."""
-    log_posterior = stats.norm.logpdf(LOG_EXPONENT, *LOG_EXPONENT_PRIOR)
+    log_posterior = -0.5 * ((LOG_EXPONENT - LOG_EXPONENT_PRIOR[0]) / LOG_EXPONENT_PRIOR[1]) ** 2
     right = log_p[np.arange(gold.size), gold]
     for g, eta in enumerate(np.exp(LOG_EXPONENT)):
         log_posterior[g] += (eta * right - special.logsumexp(eta * log_p, axis=1)).sum()
@@ -304,6 +304,6 @@ def calibration_scores(probability: xr.DataArray, gold: Mapping[Any, Any], *, bi
 def _beta_hdi(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the shortest interval that holds 95 % of each Beta(a, b), by search over its lower tail."""
     tail = np.linspace(0, 0.05, 201)[:, None]
-    low, high = stats.beta.ppf(tail, a, b), stats.beta.ppf(tail + 0.95, a, b)
+    low, high = special.betaincinv(a, b, tail), special.betaincinv(a, b, tail + 0.95)
     best = np.argmin(high - low, axis=0), np.arange(a.size)
     return low[best], high[best]

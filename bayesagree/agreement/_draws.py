@@ -1,7 +1,6 @@
 """Draws of the item-mean prior (m, s) and of the item means, given draws of the precision."""
 
 import numpy as np
-from scipy.interpolate import RectBivariateSpline
 from scipy.special import expit
 
 from bayesagree.agreement._item_means import (
@@ -45,6 +44,8 @@ def draw_hyper(means: HierarchicalMeans, log_precision: Floats, rng: np.random.G
 
 def _draw_inside(grid: HyperGrid, n: int, rng: np.random.Generator) -> Floats:
     """Draw places inside the box, on (0, 1)^2, from a spline through the log density."""
+    from scipy.interpolate import RectBivariateSpline  # half a second that other users need not wait
+
     u = (np.arange(FINE) + 0.5) / FINE
     (low_m, high_m), (low_s, high_s) = grid.box
     surface = RectBivariateSpline(grid.m, grid.s, np.maximum(grid.log_density - grid.log_density.max(), -200))

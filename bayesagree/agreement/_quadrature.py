@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 from scipy.optimize import brentq, minimize_scalar
 
 from bayesagree.agreement._item_means import ItemMeans, refined
@@ -209,6 +208,8 @@ def _tabulate(means: ItemMeans, centre: float, scale: float, level: int) -> PhiP
 
 
 def _normalised(y: Floats, log_density: Floats) -> PhiPosterior:
+    from scipy.interpolate import make_interp_spline  # half a second that other users need not wait
+
     spline = make_interp_spline(y, log_density, k=5 if y.size > 8 else 3)
     fine = np.linspace(y[0], y[-1], 200 * (y.size - 1) + 1)
     smooth = spline(fine)
