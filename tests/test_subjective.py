@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from _errors_of_draws import assert_same_mean
 from hypothesis import given
 from hypothesis import strategies as st
@@ -374,3 +375,19 @@ def test_nuts_equals_the_exact_engine_for_any_metric(errors):
     )
     gap = np.abs(nuts.mean(("chain", "draw")).values - exact.mean(("chain", "draw")).values)
     assert (gap < 4.5 * error).all()
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_any_metric_equals_brute_force(seed):
+    record = json.loads((MODELS / "group_performance_normal.json").read_text())
+    values, group = record["data"]["value"], record["data"]["group"]
+    result = xr.Dataset(
+        {"annotator_performance": (("model", "annotator"), [values]), "group_of": ("annotator", group)},
+        {"model": ["A"], "group": list("xyz")},
+    )
+    posterior = normal_group_posterior(result, seed=seed)["posterior"].to_dataset()
+    for name in ("performance", "between_share"):
+        draws = posterior[name].sel(model="A").values.reshape(4000, -1)
+        known = record["posterior"][name]
+        error = draws.std(axis=0) / np.sqrt(4000) + np.array(known["error"])
+        assert (np.abs(draws.mean(axis=0) - known["mean"]) < 4.5 * error).all()

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, logsumexp
+from scipy.special import betainc, betaincinv, logsumexp
 
 type Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class BetaBinomialPosterior:
                 mass = np.cumsum(self.prior[hyper[rows]] * likelihood, axis=1)
                 asked = rng.random(rows.size) * mass[:, -1]
                 found = (mass < asked[:, None]).sum(axis=1)
-                performance[rows, g] = _inside(self.edges, found, rng)
+                performance[rows, g] = self._inside_cell(found, location[rows], between[rows], rng)
         order = rng.permutation(n_samples)
         draws = {
             "performance": performance,
@@ -81,6 +81,17 @@ class BetaBinomialPosterior:
         }
         return {name: values[order] for name, values in draws.items()}
 
+    def _inside_cell(
+        self, cell: NDArray[np.int64], location: NDArray[np.int64], between: NDArray[np.int64], rng: np.random.Generator
+    ) -> Floats:
+        """Draw from the prior within the given cells of mu: near 0 and 1 it is far from even."""
+        m, b = _middle(self.shared.location)[location], _middle(self.shared.between)[between]
+        kappa = b**-2 - 1
+        first, second = m * kappa, (1 - m) * kappa
+        low, high = betainc(first, second, self.edges[cell]), betainc(first, second, self.edges[cell + 1])
+        drawn = betaincinv(first, second, low + rng.random(cell.size) * (high - low))
+        return np.clip(drawn, self.edges[cell], self.edges[cell + 1])
+
 
 def beta_binomial_posterior(
     agree: NDArray[np.int64], total: NDArray[np.int64], group: NDArray[np.int64], n_groups: int
@@ -89,7 +100,7 @@ def beta_binomial_posterior(
     counts = RisingCounts(*(_more_than(v, group, n_groups) for v in (agree, total - agree, total)))
     everywhere = np.linspace(0, 1, COARSE + 1)
     # Unequal cells of mu: fine where some group's mean lies, whatever w is.
-    whole = np.linspace(0, 1, 2001)
+    whole = np.sin(np.linspace(0, np.pi / 2, 2001)) ** 2
     rough = _likelihood(counts, _middle(whole), _middle(everywhere))[0]
     shape = rough / rough.sum(axis=2, keepdims=True)
     density = shape.mean(axis=(0, 1)) + 0.2 / shape.shape[2]

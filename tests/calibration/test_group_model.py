@@ -21,11 +21,13 @@ def ranks_of_truth(n_simulations, seed):
     for s in range(n_simulations):
         location, between, within = rng.random(3)
         kappa, phi = between**-2 - 1, within**-2 - 1
-        mean = rng.beta(location * kappa, (1 - location) * kappa, SIZES.size).clip(1e-9, 1 - 1e-9)
+        mean = rng.beta(location * kappa, (1 - location) * kappa, SIZES.size).clip(1e-300, 1 - 1e-16)
         rate = rng.beta(mean[GROUP] * phi, (1 - mean[GROUP]) * phi)
         total = rng.integers(1, 9, GROUP.size)
         posterior = beta_binomial_posterior(rng.binomial(total, rate), total, GROUP, SIZES.size)
-        ranks[s] = (posterior.sample(400, rng)["performance"] < mean).mean(axis=0)
+        draws = posterior.sample(400, rng)["performance"]
+        # A group mean may be 1 to the last digit; ties are broken at random.
+        ranks[s] = (draws < mean).mean(axis=0) + rng.random(SIZES.size) * (draws == mean).mean(axis=0)
     return ranks
 
 
