@@ -14,7 +14,7 @@ naive_bayes, svm,      yes        a combiner of the systems trained on the crowd
 glm, adaboost
 =====================  =========  ==========================================================================
 
-All but the last two blocks measure agreement with the other systems: errors that systems share count as right answers.
+Without a crowd all of them measure agreement with the other systems: errors that systems share count as right answers.
 `bayesagree.blind.independence` says when that is so.
 
 Source: H. J. Jung, M. Lease, "Evaluating classifiers without expert labels", 2012, section 3.
