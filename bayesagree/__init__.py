@@ -20,8 +20,9 @@ from bayesagree.certainty import (
     plausibility_entropy,
     risk_certainty,
 )
-from bayesagree.compare import compare
+from bayesagree.compare import compare, practical_equivalence
 from bayesagree.crowdtruth.quality import crowdtruth
+from bayesagree.crowdtruth.resampling import crowdtruth_posterior, spammers
 from bayesagree.errors import ConvergenceError, InputError, SizeError
 from bayesagree.evaluate import evaluate
 from bayesagree.io import read_annotations, read_predictions, read_result, write_result
@@ -57,9 +58,11 @@ from bayesagree.plausibility.plackett_luce import plackett_luce, plackett_luce_m
 from bayesagree.plausibility.plackett_luce_likelihood import plackett_luce_log_likelihood, plackett_luce_ml
 from bayesagree.plausibility.prirn import irn, prirn, prirn_model
 from bayesagree.predictions import Predictions
-from bayesagree.subjective.disagreement import disagreement_rate
+from bayesagree.subjective.disagreement import disagreement_rate, recode
+from bayesagree.subjective.group_model import group_posterior, prob_worse
 from bayesagree.subjective.performance import group_performance
 from bayesagree.subjective.specification import EvaluationSpecification
+from bayesagree.subjective.specification_check import check_specification
 
 __all__ = [
     # annotations and predictions
@@ -122,6 +125,7 @@ __all__ = [
     "per_item",
     "evaluate",
     "compare",
+    "practical_equivalence",
     # rankings of models by AUC, without gold
     "auc",
     "one_vs_rest_auc",
@@ -137,9 +141,15 @@ __all__ = [
     "williams_test",
     # whose opinion a model serves
     "disagreement_rate",
+    "recode",
     "group_performance",
+    "group_posterior",
+    "prob_worse",
     "crowdtruth",
+    "crowdtruth_posterior",
+    "spammers",
     "EvaluationSpecification",
+    "check_specification",
     # errors
     "InputError",
     "SizeError",
