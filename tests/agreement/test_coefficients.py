@@ -35,9 +35,7 @@ def test_published_values(case):
     )
     for name, value in case["values"].items():
         # A published value is right to half its last digit.
-        assert abs(found.loc[name, "estimate"] - value) <= 0.5000001 * 10.0 ** -case["digits"] + 5e-4 * (
-            case["digits"] == 2
-        )
+        assert abs(found.loc[name, "estimate"] - value) <= 0.5000001 * 10.0 ** -case["digits"]
 
 
 @pytest.mark.parametrize("case", GOLDEN["counts"], ids=lambda case: case["source"])

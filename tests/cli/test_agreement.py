@@ -1,0 +1,128 @@
+"""`bayesagree agreement`: the table, one JSON document, options of Phi, the toy cases, and errors with exit code 2."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import simulate
+from bayesagree.agreement import paradoxes
+from bayesagree.cli import main
+
+SCALE = ("--scale", 1, 5, "--step", 1)
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Run the command in this process, as its console script does."""
+
+    def command(*args):
+        monkeypatch.setattr(sys, "argv", ["bayesagree", "agreement", *map(str, args)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return (stop.value.code or 0, *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ratings")
+    ratings = simulate.ratings(n_items=40, ratings_per_item=4, phi=0.7, seed=1).ratings
+    frame = pd.DataFrame({"item": ratings.item_index, "annotator": np.tile(np.arange(4), 40), "rating": ratings.rating})
+    frame.to_csv(folder / "ratings.csv", index=False)
+    frame.rename(columns={"rating": "label"}).astype(int).to_csv(folder / "labels.csv", index=False)
+    return folder
+
+
+def test_json_is_one_document_with_an_interval_for_every_coefficient(run, files):
+    code, out, _ = run(files / "ratings.csv", *SCALE, "--json")
+    assert code == 0
+    rows = {row["coefficient"]: row for row in json.loads(out)}
+    assert {"phi", "alpha_interval", "percent_agreement", "fleiss_kappa", "gwet_ac2"} <= rows.keys()
+    assert rows["phi"]["lower"] < 0.7 < rows["phi"]["upper"]
+    for row in rows.values():
+        known = row["estimate"] is not None
+        assert row["lower"] <= row["estimate"] <= row["upper"] if known else row["note"]
+
+
+def test_the_published_likelihood_changes_phi_alone(run, files):
+    tables = [
+        {row["coefficient"]: row["estimate"] for row in json.loads(run(files / "ratings.csv", *SCALE, *options)[1])}
+        for options in (["--json"], ["--json", "--likelihood", "squeezed"])
+    ]
+    differ = {name for name in tables[0] if tables[0][name] != tables[1][name]}
+    assert differ == {"phi"}
+
+
+def test_labels_have_no_phi_and_the_table_says_why(run, files, tmp_path):
+    table = tmp_path / "table.csv"
+    code, out, _ = run(files / "labels.csv", "-o", table)
+    assert code == 0
+    assert "alpha_nominal" in out
+    kept = pd.read_csv(table).set_index("coefficient")
+    assert np.isnan(kept.loc["phi", "estimate"])
+    assert "Ratings" in kept.loc["phi", "note"]
+
+
+def test_toy_cases(run, monkeypatch):
+    monkeypatch.setattr(paradoxes, "PARADOXES", [p for p in paradoxes.PARADOXES if p.case in ("2", "8b")])
+    code, out, _ = run("--paradoxes", "--json")
+    assert code == 0
+    cases = {row["case"]: row for row in json.loads(out)}
+    assert cases["2"]["alpha"] is None
+    assert cases["2"]["phi_squeezed_flat"].startswith("1.00")
+    assert cases["8b"]["alpha"] == pytest.approx(cases["8b"]["alpha_paper"], abs=0.01)
+    assert cases["8b"]["remark"] == "more items, narrower interval"
+
+
+@pytest.mark.slow
+def test_all_toy_cases(run):
+    code, out, _ = run("--paradoxes", "--json")
+    assert code == 0
+    cases = {row["case"]: row for row in json.loads(out)}
+    assert list(cases) == [
+        "1",
+        "2",
+        "3",
+        "4a",
+        "4b",
+        "5a",
+        "5b",
+        "5c",
+        "5d",
+        "6a",
+        "6b",
+        "7a",
+        "7b",
+        "7c",
+        "7d",
+        "8a",
+        "8b",
+        "8c",
+    ]
+    assert cases["7d"]["alpha"] == pytest.approx(0.28)
+    assert cases["7c"]["phi_squeezed_flat"] == cases["7d"]["phi_squeezed_flat"]
+    assert all(row["remark"] for row in cases.values())
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([], "give either a file of annotations or --data NAME"),
+        (["missing.csv"], "missing.csv"),
+        (["{ratings}", *SCALE, "--level", "cardinal"], "--level 'cardinal' is not one of nominal, ordinal"),
+        (["{ratings}", *SCALE, "--item-mean", "wide"], "item_mean='wide' is not"),
+        (["{ratings}", "--scale", 1, 3, "--step", 1], "outside the scale"),
+    ],
+)
+def test_bad_input_exits_with_2_and_one_message(run, files, tmp_path, args, message):
+    out = tmp_path / "never.csv"
+    code, printed, errors = run(*(str(a).format(ratings=files / "ratings.csv") for a in args), "-o", out)
+    assert code == 2
+    assert message in " ".join(errors.split())
+    assert printed == ""
+    assert "Traceback" not in errors
+    assert not out.exists()
