@@ -83,7 +83,8 @@ def test_all_toy_cases(run):
     code, out, _ = run("--paradoxes", "--json")
     assert code == 0
     cases = {row["case"]: row for row in json.loads(out)}
-    assert list(cases) == [
+    names = "1 2 3 4a 4b 5a 5b 5c 5d 6a 6b 7a 7b 7c 7d 8a 8b 8c"
+    assert " ".join(cases) == names
         "1",
         "2",
         "3",
