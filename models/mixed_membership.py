@@ -79,7 +79,7 @@ def main() -> None:
     given = data()
     with model(given):
         tree = pm.sample(
-            1500, tune=1000, chains=4, cores=2, random_seed=SEED, progressbar=False, target_accept=0.95,
+            4000, tune=1000, chains=4, cores=2, random_seed=SEED, progressbar=False, target_accept=0.95,
             nuts_sampler="pymc",
         )  # fmt: skip
     names = ["prevalence", "ambiguity", "concentration", "crowd_confusion", "confusion", "plausibility"]
