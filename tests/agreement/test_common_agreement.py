@@ -235,8 +235,8 @@ def test_difference_of_two_groups():
 
 
 def test_items_with_their_own_phi_are_found():
-    calm = simulate.ratings(n_items=80, ratings_per_item=8, phi=0.9, seed=1).ratings.rating.reshape(80, 8)
-    torn = simulate.ratings(n_items=20, ratings_per_item=8, phi=-0.6, seed=2).ratings.rating.reshape(20, 8)
+    calm = simulate.ratings(n_items=160, ratings_per_item=8, phi=0.9, seed=1).ratings.rating.reshape(160, 8)
+    torn = simulate.ratings(n_items=40, ratings_per_item=8, phi=-0.6, seed=2).ratings.rating.reshape(40, 8)
     both = Ratings.from_matrix(np.concatenate([calm, torn]), scale=(1, 5), step=1)
     found = phi_clusters(both, n_clusters=(1, 2), seed=1)
     gain = float(found["score"].sel(n_clusters=2) - found["score"].sel(n_clusters=1))
@@ -245,7 +245,10 @@ def test_items_with_their_own_phi_are_found():
     assert low < -0.3
     assert high > 0.8
     worst = item_fit(both, draws=300, seed=1)
-    assert (worst["item"].head(5) >= 80).all()
+    torn_items = worst.loc[worst["fit"] == "more disagreement", "item"]
+    assert len(torn_items) >= 5
+    assert (torn_items >= 160).all()
+    assert (worst.loc[worst["fit"] == "more agreement", "item"] < 160).all()
     assert (worst.head(5)["fit"] == "more disagreement").all()
 
 
