@@ -9,10 +9,10 @@ Priors
     Phi ~ U(-1, 1). Item means: flat, mu_i ~ U(0, 1) (the paper), or hierarchical, mu_i ~ Beta(m t, (1 - m) t) with
     m ~ U(0, 1) and s = (1 + t)^(-1/2) ~ U(0, 1).
 Data
-    Interval ratings, several an item: `continuous` inside (0, 1), or `binned` on 5 levels.
+    Interval ratings, several an item: `continuous` inside (0, 1), or `binned` on 5 levels (the first 80 items).
 Route
-    NUTS on the judgments themselves. A binned judgment is a latent variable inside its bin, so that no incomplete beta
-    function occurs anywhere: independent of how the package computes bin probabilities and integrals.
+    NUTS. Bin probabilities are power series of the incomplete beta function, item means are sampled: independent of the
+    continued fractions and the quadrature of the package.
 Paper
     Checco, Roitero, Maddalena, Mizzaro, Demartini, "Let's agree to disagree", HCOMP 2017, sections 4.2-4.5, equation 1;
     the hierarchical prior and the bins are this project's.
@@ -32,23 +32,24 @@ import pymc as pm
 import pytensor.tensor as pt
 from _reference import write_draws
 
-ITEMS, RATINGS, LEVELS = 200, 4, 5
+ITEMS, RATINGS, LEVELS = {"continuous": 200, "binned": 80}, 4, 5
+TERMS = 60
 SEED = 20170817
 VARIANTS = [(mean, scale) for scale in ("continuous", "binned") for mean in ("flat", "hierarchical")]
 
 
 def data(scale: str) -> dict[str, list[list[float]]]:
-    """Simulate 200 items x 4 ratings with Phi = 0.5 and mu ~ Beta(2, 2), rounded so that JSON keeps them exactly."""
+    """Simulate items x 4 ratings with Phi = 0.5 and mu ~ Beta(2, 2), rounded so that JSON keeps them exactly."""
     rng = np.random.default_rng(SEED)
-    mu = rng.beta(2, 2, (ITEMS, 1))
-    x = np.clip(np.round(rng.beta(4 * mu, 4 * (1 - mu), (ITEMS, RATINGS)), 4), 0.0001, 0.9999)
+    mu = rng.beta(2, 2, (ITEMS["continuous"], 1))
+    x = np.clip(np.round(rng.beta(4 * mu, 4 * (1 - mu), (mu.size, RATINGS)), 4), 0.0001, 0.9999)[: ITEMS[scale]]
     return {"ratings": (np.floor(x * LEVELS) if scale == "binned" else x).tolist()}
 
 
 def model(data: dict[str, list[list[float]]], item_mean: str, scale: str) -> pm.Model:
     """Write the model down as its story goes."""
     ratings = np.array(data["ratings"])
-    with pm.Model(coords={"item": np.arange(ITEMS), "annotator": np.arange(RATINGS)}) as graph:
+    with pm.Model(coords={"item": np.arange(len(ratings)), "annotator": np.arange(RATINGS)}) as graph:
         phi = pm.Uniform("phi", -1, 1)
         p = 2 * (1 - pm.math.log(1 - phi) / np.log(2))
         if item_mean == "flat":
@@ -57,16 +58,28 @@ def model(data: dict[str, list[list[float]]], item_mean: str, scale: str) -> pm.
             m, s = pm.Uniform("m", 0, 1), pm.Uniform("s", 0, 1)
             t = 1 / s**2 - 1
             mu = pm.Beta("mu", m * t, (1 - m) * t, dims="item")
-        a, b = mu[:, None] * p, (1 - mu[:, None]) * p
         if scale == "continuous":
-            pm.Beta("x", a, b, observed=ratings, dims=("item", "annotator"))
+            pm.Beta("x", mu[:, None] * p, (1 - mu[:, None]) * p, observed=ratings, dims=("item", "annotator"))
         else:
-            x = pm.Uniform("x", ratings / LEVELS, (ratings + 1) / LEVELS, dims=("item", "annotator"))
-            # The uniform density of x inside its bin is constant: what remains is the Beta density.
-            log_density = (a - 1) * pt.log(x) + (b - 1) * pt.log1p(-x) - log_beta(a, b)
-            total: Any = pt.sum(log_density)
-            pm.Potential("judgment", total)
+            levels = ratings.astype(int)
+            pm.Categorical("x", p=bins(mu * p, (1 - mu) * p)[:, None, :], observed=levels, dims=("item", "annotator"))
     return graph
+
+
+def bins(a: Any, b: Any) -> Any:
+    """Return the probabilities of the five bins of Beta(a, b), from both ends to the middle, shape (item, level)."""
+    ends = below(0.2, a, b), below(0.2, b, a)
+    two = below(0.4, a, b), below(0.4, b, a)
+    cells: Any = pt.stack([ends[0], two[0] - ends[0], 1 - two[0] - two[1], two[1] - ends[1], ends[1]], axis=1)
+    return pt.maximum(cells, 1e-15)
+
+
+def below(x: float, a: Any, b: Any) -> Any:
+    """Return Pr(X < x) for X ~ Beta(a, b) from the power series x^a / B(a, b) sum_n (1 - b)_n / n! x^n / (a + n)."""
+    n = np.arange(TERMS)
+    factors = pt.concatenate([pt.ones_like(b)[:, None], (n[1:] - b[:, None]) / n[1:]], axis=1)
+    series: Any = pt.sum(pt.cumprod(factors, axis=1) * x**n / (a[:, None] + n), axis=1)
+    return pt.exp(a * np.log(x) - log_beta(a, b)) * series
 
 
 def log_beta(a: Any, b: Any) -> Any:

@@ -284,15 +284,15 @@ def test_maximum_likelihood_of_unanimous_items_is_one():
     assert phi_maximum_likelihood(like) == 1.0
 
 
-@pytest.mark.parametrize("variant", sorted(path.stem for path in MODELS.glob("common_agreement_*.json")))
-def test_reference_posterior(variant):
+@pytest.mark.parametrize("scale", ["continuous", "binned"])
+@pytest.mark.parametrize("item_mean", ["flat", "hierarchical"])
+def test_reference_posterior(item_mean, scale):
     """Exact engine against NUTS of the plain model, within the reference's Monte-Carlo error."""
-    record = json.loads((MODELS / f"{variant}.json").read_text())
+    record = json.loads((MODELS / f"common_agreement_{item_mean}_{scale}.json").read_text())
     assert all(record["checks_made"].values())
     ratings = np.array(record["data"]["ratings"])
-    binned = variant.endswith("binned")
-    given = levels(ratings, 5) if binned else Ratings.from_matrix(ratings, scale=(0, 1))
-    found = posterior_of(given, item_mean="flat" if "flat" in variant else "hierarchical").summary()
+    given = levels(ratings, 5) if scale == "binned" else Ratings.from_matrix(ratings, scale=(0, 1))
+    found = posterior_of(given, item_mean=item_mean).summary()
     reference = record["posterior"]["phi"]
     assert abs(found.mean - reference["mean"]) < 4.5 * reference["mcse_mean"]
     assert abs(found.sd - reference["sd"]) < 4.5 * reference["mcse_sd"]
