@@ -77,8 +77,10 @@ def bins(a: Any, b: Any) -> Any:
 def below(x: float, a: Any, b: Any) -> Any:
     """Return Pr(X < x) for X ~ Beta(a, b) from the power series x^a / B(a, b) sum_n (1 - b)_n / n! x^n / (a + n)."""
     n = np.arange(TERMS)
-    factors = pt.concatenate([pt.ones_like(b)[:, None], (n[1:] - b[:, None]) / n[1:]], axis=1)
-    series: Any = pt.sum(pt.cumprod(factors, axis=1) * x**n / (a[:, None] + n), axis=1)
+    one: Any = pt.ones_like(b)
+    factors = pt.concatenate([one[:, None], (n[1:] - b[:, None]) / n[1:]], axis=1)
+    products: Any = pt.cumprod(factors, axis=1)
+    series: Any = pt.sum(products * x**n / (a[:, None] + n), axis=1)
     return pt.exp(a * np.log(x) - log_beta(a, b)) * series
 
 
