@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._intervals import hdi
 from bayesagree.errors import InputError, some
 
 
@@ -132,20 +133,6 @@ def rank_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
             inside = (rank >= better) & (rank < better + equal)
             probability[m, rank] = (inside / equal).sum() / n_samples
     return probability
-
-
-def hdi(draws: NDArray[np.float64], prob: float) -> tuple[float, float]:
-    """Return the highest density interval: the narrowest that holds `prob` of the draws.
-
-    Written out here because loading ArviZ takes longer than most evaluations.
-    """
-    if not 0 < prob < 1:
-        raise InputError(f"ci_prob={prob!r} must lie between 0 and 1")
-    ordered = np.sort(draws)
-    inside = int(np.floor(prob * ordered.size))
-    widths = ordered[inside:] - ordered[: ordered.size - inside]
-    start = int(widths.argmin())
-    return float(ordered[start]), float(ordered[start + inside])
 
 
 def _draws(
