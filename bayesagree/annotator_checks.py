@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from bayesagree._intervals import column_hdi
 from bayesagree._streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.calibrate import label_probability
@@ -64,8 +65,10 @@ def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
     accuracy = posterior["accuracy"].transpose("chain", "draw", "annotator").values
     accuracy = accuracy.reshape(-1, accuracy.shape[-1])
     chance = 1 / posterior.sizes["label"]
-    lower, upper = _hdi(accuracy)
-    below = (accuracy < chance).mean(axis=0) if len(accuracy) > 1 else np.full(accuracy.shape[1], np.nan)
+    lower = upper = below = np.full(accuracy.shape[1], np.nan)
+    if len(accuracy) > 1:
+        lower, upper = column_hdi(accuracy, CI_PROB)
+        below = (accuracy < chance).mean(axis=0)
     given = tree["constant_data"].to_dataset()["n_labels_given"].values
     unknown = (given < FEW) | (upper - lower > WIDE)
     flags = [
@@ -213,16 +216,3 @@ def _categories(rng: np.random.Generator, probability: NDArray[Any]) -> NDArray[
     cumulative = np.cumsum(probability, axis=1)
     drawn = (cumulative < rng.random((len(probability), 1)) * cumulative[:, -1:]).sum(axis=1)
     return np.minimum(drawn, probability.shape[1] - 1)
-
-
-def _hdi(draws: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the shortest interval that holds 95 % of the draws of each column; NaN for a single draw."""
-    n = len(draws)
-    inside = int(np.floor(CI_PROB * n))
-    if n < 2 or inside >= n:
-        nothing = np.full(draws.shape[1], np.nan)
-        return nothing, nothing
-    ordered = np.sort(draws, axis=0)
-    width = ordered[inside:] - ordered[: n - inside]
-    best = width.argmin(axis=0), np.arange(draws.shape[1])
-    return ordered[: n - inside][best], ordered[inside:][best]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._intervals import hdi
 from bayesagree._streams import Seed
 from bayesagree._tree import result_tree
 from bayesagree.agreement._likelihood import SMALLEST_BIN, Kind
@@ -87,7 +88,6 @@ def sample_tree(
     settings: Mapping[str, Any],
 ) -> xr.DataTree:
     """Sample the model and return `phi` (and what else was asked for) with its summary."""
-    from bayesagree.agreement.common_agreement import shortest_interval
     from bayesagree.plausibility._nuts import sample_nuts
 
     posterior = sample_nuts(model, draws=draws, chains=chains, seed=seed)["posterior"].to_dataset()
@@ -99,7 +99,7 @@ def sample_tree(
         low, high = ratings.scale
         coords["item"] = posterior["item"].values
         variables["item_mean"] = (("chain", "draw", "item"), low + (high - low) * posterior["item_mean"].values)
-    lower, upper = shortest_interval(phi)
+    lower, upper = hdi(phi)
     scalars = {
         "mean": phi.mean(), "sd": phi.std(ddof=1), "lower": lower, "upper": upper, "prob_positive": (phi > 0).mean(),
     }  # fmt: skip

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._intervals import hdi
 from bayesagree._streams import Seed, seed_sequence
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._patterns import Floats, Patterns, collapse_codes
-from bayesagree.agreement.common_agreement import common_agreement, shortest_interval
+from bayesagree.agreement.common_agreement import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
 
@@ -298,7 +299,7 @@ def _bootstrap(weight: Floats, rng: np.random.Generator) -> Floats:
 
 def _with_interval(row: Row, ci_prob: float) -> dict[str, Any]:
     defined = row.replicates[~np.isnan(row.replicates)]
-    lower, upper = shortest_interval(defined, ci_prob) if defined.size else (np.nan, np.nan)
+    lower, upper = hdi(defined, ci_prob) if defined.size else (np.nan, np.nan)
     lost = row.replicates.size - defined.size
     note = f"{lost} of {row.replicates.size} replicates undefined" if lost else row.note
     return {"estimate": row.estimate, "lower": lower, "upper": upper, "ci_kind": "bootstrap hdi", "note": note}
@@ -317,7 +318,7 @@ def _phi_row(annotations: Labels | Ratings, ci_prob: float, rng: np.random.Gener
     found = tree["agreement"].to_dataset()
     lower, upper = float(found["lower"]), float(found["upper"])
     if ci_prob != 0.95:
-        lower, upper = shortest_interval(tree["posterior"].to_dataset()["phi"].values, ci_prob)
+        lower, upper = hdi(tree["posterior"].to_dataset()["phi"].values, ci_prob)
     note = "; ".join(str(w.message) for w in caught)
     return {"estimate": float(found["mean"]), "lower": lower, "upper": upper, "ci_kind": "hdi", "note": note}
 
