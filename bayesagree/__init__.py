@@ -44,6 +44,7 @@ from bayesagree.metrics.uncertainty_adjusted import (
     top_k_accuracy,
 )
 from bayesagree.paired_comparison import copeland_rank
+from bayesagree.patterns import LabelPatterns, RankingPatterns, RatingPatterns
 from bayesagree.plausibility.dawid_skene import dawid_skene
 from bayesagree.plausibility.dawid_skene_models import dawid_skene_model
 from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
@@ -70,6 +71,9 @@ __all__ = [
     "Ratings",
     "Rankings",
     "Annotators",
+    "LabelPatterns",
+    "RatingPatterns",
+    "RankingPatterns",
     "Predictions",
     "read_annotations",
     "read_predictions",

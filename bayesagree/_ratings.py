@@ -112,7 +112,7 @@ class Ratings:
         scale: tuple[float, float],
         step: float | None,
     ) -> Self:
-        low, high = _scale(scale, step)
+        low, high = checked_scale(scale, step)
         if rating.size == 0:
             raise InputError("there is no rating: every one is missing")
 
@@ -169,7 +169,7 @@ class Ratings:
         return np.round((self.rating - self.scale[0]) / self.step).astype(np.int64)
 
 
-def _scale(scale: tuple[float, float], step: float | None) -> tuple[float, float]:
+def checked_scale(scale: tuple[float, float], step: float | None) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in scale)
     except (TypeError, ValueError) as error:

@@ -1,12 +1,13 @@
 """Phi and alpha against their peers, in one run.
 
-    python benchmarks/phi.py [ITEMS]        (7000 by default)
+    python benchmarks/phi.py [nutpie pymc] [items=7000]
 
 Ours: the exact engine, flat and hierarchical, continuous and 5 levels; a million items; interval alpha. Peers: NUTS of
-the same PyMC model (nutpie where it is installed, which PyMC then chooses) with 2 x (500 + 500) draws, and the
-`krippendorff` package on 600 continuous units where it is installed (it needs 20 GB of memory).
+the same PyMC model with 2 x (500 + 500) draws, by the samplers named (compilation counted), and
+the `krippendorff` package on 600 continuous units where it is installed (it needs 20 GB of memory).
 """
 
+import dataclasses
 import importlib.util
 import sys
 import time
@@ -25,31 +26,31 @@ def timed(work):
     return time.perf_counter() - start, result
 
 
-def nuts(ratings, item_mean):
+def nuts(ratings, item_mean, sampler):
     """Return seconds, mean and sd of Phi of NUTS."""
     import pymc as pm
 
+    settings = {"tune": 500, "chains": 2, "cores": 2, "random_seed": 1, "progressbar": False, "nuts_sampler": sampler}
     with common_agreement_model(ratings, item_mean=item_mean):
-        seconds, tree = timed(lambda: pm.sample(500, tune=500, chains=2, cores=2, random_seed=1, progressbar=False))
+        seconds, tree = timed(lambda: pm.sample(500, **settings))
     phi = tree["posterior"]["phi"].values
     return seconds, phi.mean(), phi.std()
 
 
-def engines(items):
+def engines(items, samplers):
     for n_levels in (None, 5):
         ratings = simulate.ratings(n_items=items, phi=0.4, n_levels=n_levels, seed=1).ratings
+        if n_levels is None:  # Inside the scale, where NUTS has a plain Beta density.
+            ratings = dataclasses.replace(ratings, rating=np.clip(ratings.rating, 1e-6, 1 - 1e-6))
         for item_mean in ("flat", "hierarchical"):
             common_agreement(ratings, item_mean=item_mean, seed=1)
             ours, tree = timed(lambda r=ratings, m=item_mean: common_agreement(r, item_mean=m, seed=1))
             found = tree["agreement"]
-            peer, mean, sd = nuts(ratings, item_mean)
-            print(
-                n_levels or "continuous", item_mean, f"exact {ours:.2f} s, NUTS {peer:.1f} s: ratio {peer / ours:.0f}"
-            )
-            print(
-                f"   Phi {float(found['mean']):.4f} +- {float(found['sd']):.4f}, NUTS {mean:.4f} +- {sd:.4f}",
-                flush=True,
-            )
+            print(f"{n_levels or 'continuous'} {item_mean}: exact {ours:.3f} s,", end=" ")
+            print(f"Phi {float(found['mean']):.4f} +- {float(found['sd']):.4f}", flush=True)
+            for sampler in samplers:
+                peer, mean, sd = nuts(ratings, item_mean, sampler)
+                print(f"   {sampler} {peer:.1f} s, Phi {mean:.4f} +- {sd:.4f}: ratio {peer / ours:.0f}", flush=True)
 
 
 def large():
@@ -70,4 +71,5 @@ def large():
 
 if __name__ == "__main__":
     large()
-    engines(int(sys.argv[1]) if len(sys.argv) > 1 else 7000)
+    sizes = [int(word.removeprefix("items=")) for word in sys.argv[1:] if word.startswith("items=")]
+    engines(*sizes or [7000], [word for word in sys.argv[1:] if "=" not in word] or ["nutpie", "pymc"])
