@@ -1,13 +1,15 @@
 """Rankings as the samplers read them: each item's few named labels, its distinct rankings, flat integer arrays."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Rankings
+from bayesagree.errors import InputError
 
 type Integers = NDArray[np.int64]
+type Competing = Literal["all", "named"]
 
 
 class Cases(NamedTuple):
@@ -17,7 +19,7 @@ class Cases(NamedTuple):
     are sorted, so that nothing depends on the order of its annotators.
 
     Where a ranking names all K labels, its last block is left out: nothing arrives after it, so it says no more than
-    being unranked does, and augmenting it would only slow the sampler down.
+    being unranked does, and augmenting it would only slow the sampler down. Where only named labels compete it stays.
 
     Attributes
     ----------
@@ -34,6 +36,8 @@ class Cases(NamedTuple):
         Place 0, 1, ... of each of `label` in the order of average ranks, best first; any order serves the sampler.
     n_labels
         Number of all possible labels, K.
+    only_named
+        Whether a ranking is about the labels it names and no others.
     """
 
     label_start: Integers
@@ -46,6 +50,7 @@ class Cases(NamedTuple):
     arrivals: Integers
     standing: Integers
     n_labels: int
+    only_named: bool
 
     @property
     def n_items(self) -> int:
@@ -64,8 +69,9 @@ class Cases(NamedTuple):
         return table
 
 
-def read_cases(rankings: Rankings, reliability: int = 1) -> Cases:
+def read_cases(rankings: Rankings, reliability: int = 1, *, competing: Competing = "all") -> Cases:
     """Group the rankings by item; `reliability` repeats every ranking so many times."""
+    only_named = named_compete(competing)
     label_start, ranking_start, block_start, entry_start = [0], [0], [0], [0]
     label: list[np.ndarray] = []
     entry: list[np.ndarray] = []
@@ -81,7 +87,7 @@ def read_cases(rankings: Rankings, reliability: int = 1) -> Cases:
         counts, rank_sum = np.zeros(named.size, dtype=np.int64), np.zeros(named.size)
         for (members, blocks), repeats in sorted(_distinct(rankings, local, first[i], first[i + 1]).items()):
             sizes = np.unique(blocks, return_counts=True)[1]
-            if len(members) == rankings.labels.size:
+            if not only_named and len(members) == rankings.labels.size:
                 sizes = sizes[:-1]
             ranked = np.asarray(members[: sizes.sum()], dtype=np.int64)
             counts[ranked] += reliability * repeats
@@ -97,8 +103,15 @@ def read_cases(rankings: Rankings, reliability: int = 1) -> Cases:
     return Cases(
         np.asarray(label_start), np.concatenate(label).astype(np.int64), np.asarray(ranking_start),
         np.asarray(copies), np.asarray(block_start), np.asarray(entry_start), np.concatenate(entry),
-        np.concatenate(arrivals), np.concatenate(standing), rankings.labels.size,
+        np.concatenate(arrivals), np.concatenate(standing), rankings.labels.size, only_named,
     )  # fmt: skip
+
+
+def named_compete(competing: Competing) -> bool:
+    """Return whether a ranking is about the labels it names and no others."""
+    if competing not in ("all", "named"):
+        raise InputError(f"competing={competing!r} is not one of 'all', 'named'")
+    return competing == "named"
 
 
 def _distinct(

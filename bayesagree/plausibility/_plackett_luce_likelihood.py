@@ -95,7 +95,7 @@ def log_add(a, b):
 def ranking_log_probability(log_worth, blocks, entry_start, entry, gradient):
     """Return the log probability of one ranking; adds its gradient with respect to `log_worth`.
 
-    `log_worth` holds every label that takes part; those the ranking does not name form its last, unordered block.
+    Labels that the ranking does not name form its last, unordered block; a log worth of -inf keeps a label out.
     """
     n = log_worth.size
     first, last = blocks
@@ -132,20 +132,28 @@ def ranking_log_probability(log_worth, blocks, entry_start, entry, gradient):
 @numba.njit(cache=True, nogil=True)
 def item_log_probability(log_worth, cases, item, gradient):
     """Return the log probability of all rankings of an item; adds its gradient with respect to `log_worth`."""
-    _, _, ranking_start, copies, block_start, entry_start, entry, _, _, _ = cases
+    _, _, ranking_start, copies, block_start, entry_start, entry, _, _, _, only_named = cases
     value = 0.0
     local = np.empty(log_worth.size)
+    competing = log_worth.copy()
     for r in range(ranking_start[item], ranking_start[item + 1]):
         local[:] = 0.0
         blocks = (block_start[r], block_start[r + 1])
-        value += copies[r] * ranking_log_probability(log_worth, blocks, entry_start, entry, local)
+        if only_named:
+            competing[:] = -math.inf
+            for k in entry[entry_start[blocks[0]] : entry_start[blocks[1]]]:
+                competing[k] = log_worth[k]
+        value += copies[r] * ranking_log_probability(competing, blocks, entry_start, entry, local)
         gradient += copies[r] * local
     return value
 
 
 @numba.njit(cache=True, nogil=True)
-def rankings_given_plausibility(plausibility, item, start, label, block, recursive, out):
-    """Fill `out`, shape (sample, ranking), with log probabilities; `plausibility` has shape (sample, item, label)."""
+def rankings_given_plausibility(plausibility, item, start, label, block, only_named, recursive, out):
+    """Fill `out`, shape (sample, ranking), with log probabilities; `plausibility` has shape (sample, item, label).
+
+    The last label of a ranking's own race stands for all that it does not name, without worth where `only_named`.
+    """
     gradient = np.zeros(plausibility.shape[2] + 1)
     for r in range(item.size):
         members, blocks = label[start[r] : start[r + 1]], block[start[r] : start[r + 1]]
@@ -156,7 +164,7 @@ def rankings_given_plausibility(plausibility, item, start, label, block, recursi
             rest = plausibility[s, item[r]].copy()
             worth[:-1] = rest[members]
             rest[members] = 0.0
-            worth[-1] = rest.sum()
+            worth[-1] = 0.0 if only_named else rest.sum()
             log_worth = np.log(worth)
             if recursive:
                 value, later = 0.0, log_worth[-1]

@@ -280,7 +280,7 @@ def draw_theta(theta, total, exposure, posterior_shape, rng):
 @numba.njit(cache=True, nogil=True)
 def sample_item(cases, item, shape, unnamed_shape, chains, tune, draws, thin, rng, out):
     """Run the chains of one item; `out` has shape (chains * draws, n + 1), the last column for unnamed labels."""
-    label_start, _, ranking_start, copies, block_start, entry_start, entry, arrivals, standing, _ = cases
+    label_start, _, ranking_start, copies, block_start, entry_start, entry, arrivals, standing, _, _ = cases
     lo, hi = label_start[item], label_start[item + 1]
     n = hi - lo
     prior_shape, posterior_shape = np.full(n + 1, shape), np.empty(n + 1)

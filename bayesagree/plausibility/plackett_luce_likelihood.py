@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from bayesagree.annotations import Rankings
 from bayesagree.errors import ConvergenceError, InputError, plain
-from bayesagree.plausibility._plackett_luce_cases import Cases, read_cases
+from bayesagree.plausibility._plackett_luce_cases import Cases, Competing, named_compete, read_cases
 from bayesagree.plausibility._plackett_luce_likelihood import item_log_probability, rankings_given_plausibility
 from bayesagree.plausibility._plackett_luce_sampler import worth_prior
 
@@ -22,7 +22,11 @@ LARGEST_RECURSION = 16
 
 
 def plackett_luce_log_likelihood(
-    rankings: Rankings, plausibility: xr.DataArray, *, method: Literal["quadrature", "recursion"] = "quadrature"
+    rankings: Rankings,
+    plausibility: xr.DataArray,
+    *,
+    competing: Competing = "all",
+    method: Literal["quadrature", "recursion"] = "quadrature",
 ) -> xr.DataArray:
     """Compute the log probability of each ranking given plausibilities.
 
@@ -32,6 +36,8 @@ def plackett_luce_log_likelihood(
         Partial rankings with ties; tied and unranked labels may have come in any order, which is summed over.
     plausibility
         Dims item and label, and any others such as chain and draw; only ratios within an item matter.
+    competing
+        As in `plackett_luce_ml`.
     method
         ``"quadrature"``: one integral per tied block, for blocks of any size. ``"recursion"``: the paper's sum over
         the subsets of a block, for blocks of up to 16 labels.
@@ -68,8 +74,9 @@ def plackett_luce_log_likelihood(
     flat = np.ascontiguousarray(values.reshape(-1, *values.shape[-2:]))
     out = np.empty((flat.shape[0], rankings.n_annotations))
     rankings_given_plausibility(
-        flat, rankings.item_index, rankings.start, rankings.label_index, rankings.block, method == "recursion", out
-    )
+        flat, rankings.item_index, rankings.start, rankings.label_index, rankings.block,
+        named_compete(competing), method == "recursion", out,
+    )  # fmt: skip
     coords = {d: plausibility.coords[d] for d in dims if d in plausibility.coords}
     return xr.DataArray(
         out.reshape(*values.shape[:-2], -1),
@@ -79,7 +86,7 @@ def plackett_luce_log_likelihood(
     )
 
 
-def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None) -> xr.DataArray:
+def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competing: Competing = "all") -> xr.DataArray:
     """Find the plausibilities that make the rankings of each item most probable.
 
     The log-likelihood is concave in the log worths, ties included. Its maximum over the labels that somebody named
@@ -93,6 +100,10 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None) -> xr.Da
         Partial rankings with ties.
     shape
         Shape of the gamma prior of that mode, by default 1/K as in `plackett_luce`.
+    competing
+        Which labels a ranking is about. ``"all"``: those that it does not name come after those that it names, as in
+        a differential diagnosis. ``"named"``: no others took part, as in a race or in comparisons of a few labels out
+        of many, and it says nothing about them.
 
     Returns
     -------
@@ -107,7 +118,7 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None) -> xr.Da
     Warns
     -----
     UserWarning
-        Names an item without a maximum and the groups of labels that never beat each other.
+        Names an item without a maximum and the groups of labels between which at most one side wins.
 
     References
     ----------
@@ -119,8 +130,14 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None) -> xr.Da
     >>> cyclic = Rankings.from_blocks([[[[0], [1], [2]], [[1], [2], [0]], [[2], [0], [1]]]], labels=3)
     >>> plackett_luce_ml(cyclic).values.round(6).tolist()
     [[0.333333, 0.333333, 0.333333]]
+
+    Label 0 won two of three races against label 1, and one of two against label 2:
+
+    >>> races = [[[0], [1]], [[0], [1]], [[1], [0]], [[0], [2]], [[2], [0]]]
+    >>> plackett_luce_ml(Rankings.from_blocks([races], labels=3), competing="named").values.round(6).tolist()
+    [[0.4, 0.2, 0.4]]
     """
-    cases = read_cases(rankings)
+    cases = read_cases(rankings, competing=competing)
     prior = worth_prior(cases, shape, "exact")
     table = np.zeros((cases.n_items, cases.n_labels))
     exists = np.zeros(cases.n_items, dtype=bool)
@@ -141,8 +158,8 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None) -> xr.Da
         first = next(iter(groups))
         warnings.warn(
             f"{len(groups)} of {cases.n_items} items have no maximum, as {plain(rankings.items[first])!r}: between "
-            f"the labels {' | '.join(map(str, groups[first]))} comparisons go one way only; the posterior mode "
-            f"with shape={prior.shape:g} stands in",
+            f"the labels {' | '.join(map(str, groups[first]))} comparisons go one way at most; the posterior "
+            f"mode with shape={prior.shape:g} stands in",
             UserWarning,
             stacklevel=2,
         )
@@ -173,13 +190,17 @@ def _maximum(cases: Cases, item: int, shapes: Floats) -> Floats:
 
 
 def _strong_components(cases: Cases, item: int, n_named: int) -> NDArray[np.int32]:
-    """Return the component of each named label in the graph "some annotator ranks i in an earlier block than j"."""
+    """Return the component of each named label in the graph "some annotator ranks i in an earlier block than j".
+
+    A label that a ranking does not name is in its last block, or in none where only named labels compete.
+    """
     above = np.zeros((n_named, n_named), dtype=bool)
     for r in range(cases.ranking_start[item], cases.ranking_start[item + 1]):
-        rank = np.full(n_named, cases.block_start[r + 1] - cases.block_start[r])
+        last = cases.block_start[r + 1] - cases.block_start[r]
+        rank = np.full(n_named, last)
         for place, b in enumerate(range(cases.block_start[r], cases.block_start[r + 1])):
             rank[cases.entry[cases.entry_start[b] : cases.entry_start[b + 1]]] = place
-        above |= rank[:, None] < rank
+        above |= (rank[:, None] < rank) & ~(cases.only_named & (rank == last))
     return connected_components(above, connection="strong")[1]
 
 

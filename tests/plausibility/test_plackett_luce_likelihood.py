@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given, settings
@@ -141,6 +142,81 @@ def test_maximum_of_a_cycle_is_even() -> None:
     golden = GOLDEN["cyclic"]
     plausibility = plackett_luce_ml(Rankings.from_blocks([golden["blocks"]], labels=3))
     np.testing.assert_allclose(plausibility.values, 1 / 3, atol=1e-9)
+
+
+def log_worths_among_named(races: list[list[list[int]]], n_labels: int, *, pseudo: bool) -> np.ndarray:
+    """Log worths of a fit; `pseudo` adds half a win and half a loss of each label against one more label."""
+    if pseudo:
+        races = races * 2 + [pair for k in range(n_labels) for pair in ([[k], [n_labels]], [[n_labels], [k]])]
+    rankings = Rankings.from_blocks([races], labels=n_labels + pseudo)
+    best = plackett_luce_ml(rankings, competing="named")
+    assert best["exists"].all()
+    return np.log(best.values[0, :n_labels])
+
+
+@pytest.mark.parametrize("name", GOLDEN["only_named_compete"]["cases"])
+def test_published_fits_where_only_named_labels_compete(name: str) -> None:
+    golden = GOLDEN["only_named_compete"]["cases"][name]
+    expected = np.array(golden["log_worth"])
+    found = log_worths_among_named(golden["rankings"], expected.size, pseudo=golden.get("pseudo", False))
+    np.testing.assert_allclose(found - found[0], expected - expected[0], atol=golden["tolerance"])
+
+
+def test_published_fits_of_nascar_races(public_data: Path) -> None:
+    golden = GOLDEN["nascar"]
+    finish = np.loadtxt(public_data / "rankings-plackettluce" / "nascar.csv", delimiter=",", skiprows=1, dtype=int)
+    races = [[[driver - 1] for driver in row if driver] for row in finish]
+    place = np.array([np.mean([r.index([k]) for r in races if [k] in r]) for k in range(87)])
+    shown = np.argsort(place[:83], kind="stable")[[0, 1, 2, 80, 81, 82]]
+    without_four = [[block for block in race if block[0] < 83] for race in races]
+    for fit, n, kept in (("without_four", 83, without_four), ("all", 87, races)):
+        log_worth = log_worths_among_named(kept, n, pseudo=fit == "all")
+        log_worth -= log_worth[0]
+        np.testing.assert_allclose(log_worth[shown], golden[fit]["by_average_place"], atol=golden[fit]["tolerance"])
+    np.testing.assert_allclose(log_worth[83:], golden["all"]["four"], atol=golden["all"]["tolerance_four"])
+
+
+def test_published_fits_of_bean_varieties(public_data: Path) -> None:
+    golden = GOLDEN["beans"]
+    beans = pd.read_csv(public_data / "rankings-plackettluce" / "beans.csv")
+    position = {name: k for k, name in enumerate(golden["varieties"])}
+    for node, rows in beans.groupby(np.where(beans["maxTN"] > golden["split"], "warm", "cool")):
+        pairs = [
+            [[position["Local"]], [position[b]]] if verdict == "Worse" else [[position[b]], [position["Local"]]]
+            for b, verdict in zip(rows["variety_b"], rows["var_b"])
+        ]
+        log_worth = log_worths_among_named(pairs, len(position), pseudo=True)
+        expected = np.array(golden[node])
+        np.testing.assert_allclose(log_worth - log_worth[0], expected - expected[0], atol=golden["tolerance"])
+
+
+def test_labels_that_do_not_compete_do_not_enter() -> None:
+    """The same races among four labels and among their own labels alone have the same probabilities."""
+    theta = np.array([0.4, 0.3, 0.2, 0.1])
+    races = [[[2], [0]], [[1, 3], [0]], [[0], [1], [2], [3]]]
+    among_four = plackett_luce_log_likelihood(
+        Rankings.from_blocks([races], labels=4), xr.DataArray([theta], dims=("item", "label")), competing="named"
+    )
+    for race, value in zip(races, among_four.values):
+        own = sorted(k for block in race for k in block)
+        renumbered = [[own.index(k) for k in block] for block in race]
+        alone = plackett_luce_log_likelihood(
+            Rankings.from_blocks([[renumbered]], labels=len(own)), xr.DataArray([theta[own]], dims=("item", "label"))
+        )
+        assert value == pytest.approx(alone.item(), abs=1e-10)
+    cases = read_cases(Rankings.from_blocks([races], labels=4), competing="named")
+    total = likelihood.item_log_probability(np.log(theta), cases, 0, np.zeros(4))
+    assert total == pytest.approx(float(among_four.sum()), abs=1e-10)
+
+
+def test_labels_that_never_met_have_no_maximum() -> None:
+    rankings = Rankings.from_blocks([[[[0], [1]], [[1], [0]], [[2], [3]], [[3], [2]]]], labels=4)
+    with pytest.warns(UserWarning, match=r"\[0, 1\] \| \[2, 3\] comparisons go one way at most"):
+        mode = plackett_luce_ml(rankings, competing="named")
+    assert not mode["exists"].item()
+    np.testing.assert_allclose(mode.values, 0.25, atol=1e-6)
+    with pytest.raises(InputError, match="competing='some'"):
+        plackett_luce_ml(rankings, competing="some")
 
 
 def test_maximum_with_ties_is_stationary_and_above_its_neighbours() -> None:
