@@ -6,8 +6,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "bayesagree"
 
 LAYERS = [
-    ["errors", "_axes", "_columns", "_intervals", "_streams", "_tree", "_tables", "_dirichlet_argmax"],
-    ["_labels", "_ratings", "_rankings", "annotations", "predictions", "annotators"],
+    ["errors", "_axes", "_columns", "_intervals", "_streams", "_tree", "_tables", "_sorted_file", "_gamma", "_dirichlet_argmax"],
+    ["_labels", "_ratings", "_rankings", "annotations", "predictions", "annotators", "patterns"],
     ["io", "agreement", "plausibility", "distributions", "_binned_beta", "_gibbs_step", "_ranking_distribution"],
     ["certainty", "calibrate", "annotator_checks", "metrics", "datasets", "simulate", "crowdtruth"],
     ["evaluate", "compare", "reliability", "_ranking_score", "paired_comparison", "blind", "subjective", "studies"],

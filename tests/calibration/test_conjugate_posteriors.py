@@ -1,28 +1,39 @@
 """Simulation-based calibration of the closed-form posteriors: each item is one replication.
 
 The truth of every item is drawn from the prior, annotations from the truth; the rank of the truth among the draws is
-then uniform. Decision, stated in advance: chi-square over 20 bins, rejected below 1e-4.
+then uniform (decision: `_record`).
 """
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
+from scipy.stats import dirichlet as dirichlet_distribution
 
-from bayesagree import Labels, NormalInverseGammaPrior, Ratings, dirichlet, label_certainty, normal_inverse_gamma
+from bayesagree import (
+    Labels,
+    NormalInverseGammaPrior,
+    Rankings,
+    Ratings,
+    dirichlet,
+    label_certainty,
+    normal_inverse_gamma,
+    prirn,
+)
 
-BINS, DRAWS = 20, 199
+DRAWS = 199
 SIZES = [(1000, 1), pytest.param(20_000, 2, marks=pytest.mark.slow)]
 
 
-def assert_uniform(ranks):
-    counts = np.bincount(ranks * BINS // (DRAWS + 1), minlength=BINS)
-    expected = ranks.size / BINS
-    statistic = ((counts - expected) ** 2 / expected).sum()
-    assert chi2.sf(statistic, BINS - 1) > 1e-4, counts
+def held_by_hdi(draws, truth, prob=0.95):
+    """Return whether the shortest interval of the draws (sample, item) holds each truth."""
+    ordered = np.sort(draws, axis=0)
+    inside = int(np.ceil(prob * len(ordered)))
+    width = ordered[inside - 1 :] - ordered[: len(ordered) - inside + 1]
+    first, item = width.argmin(axis=0), np.arange(truth.size)
+    return (ordered[first, item] <= truth) & (truth <= ordered[first + inside - 1, item])
 
 
 @pytest.mark.parametrize(("n", "seed"), SIZES)
-def test_dirichlet(n, seed):
+def test_dirichlet(calibration, n, seed):
     rng = np.random.default_rng(seed)
     prior = np.array([0.3, 1.0, 2.0])
     truth = rng.dirichlet(prior, size=n)
@@ -30,11 +41,11 @@ def test_dirichlet(n, seed):
     tree = dirichlet(Labels.from_counts(counts), prior=prior.tolist(), draws=DRAWS, chains=1, seed=seed)
     draws = tree["posterior"]["plausibility"].values[0]
     for k in range(3):
-        assert_uniform((draws[:, :, k] < truth[:, k]).sum(axis=0))
+        calibration.uniform("dirichlet", f"plausibility {k}", (draws[:, :, k] < truth[:, k]).sum(axis=0), DRAWS + 1)
 
 
 @pytest.mark.parametrize(("n", "seed"), SIZES)
-def test_normal_inverse_gamma(n, seed):
+def test_normal_inverse_gamma(calibration, n, seed):
     rng = np.random.default_rng(seed)
     prior = NormalInverseGammaPrior(mean=0.2, strength=0.7, shape=3.0, scale=2.0)
     variance = prior.scale / rng.standard_gamma(prior.shape, n)
@@ -42,8 +53,41 @@ def test_normal_inverse_gamma(n, seed):
     ratings = mean[:, None] + np.sqrt(variance)[:, None] * rng.standard_normal((n, 3))
     wide = Ratings.from_matrix(ratings, scale=(-1000, 1000))
     posterior = normal_inverse_gamma(wide, prior=prior, draws=DRAWS, chains=1, seed=seed)["posterior"]
-    assert_uniform((posterior["mean"].values[0] < mean).sum(axis=0))
-    assert_uniform((posterior["variance"].values[0] < variance).sum(axis=0))
+    for name, truth in (("mean", mean), ("variance", variance)):
+        rank = (posterior[name].values[0] < truth).sum(axis=0)
+        calibration.uniform("normal_inverse_gamma", name, rank, DRAWS + 1)
+
+
+@pytest.mark.slow
+def test_intervals_of_closed_forms(calibration):
+    """95 % HDI of 4000 draws, 4000 items each."""
+    rng, n = np.random.default_rng(7), 4000
+    truth = rng.dirichlet([0.5, 0.5, 0.5], size=n)
+    labels = Labels.from_counts(np.stack([rng.multinomial(5, p) for p in truth]))
+    draws = dirichlet(labels, prior=0.5, draws=4000, chains=1, seed=7)["posterior"]["plausibility"].values[0]
+    calibration.coverage("dirichlet", "plausibility 0", held_by_hdi(draws[:, :, 0], truth[:, 0]))
+    prior = NormalInverseGammaPrior(mean=0.2, strength=0.7, shape=3.0, scale=2.0)
+    variance = prior.scale / rng.standard_gamma(prior.shape, n)
+    mean = prior.mean + np.sqrt(variance / prior.strength) * rng.standard_normal(n)
+    ratings = Ratings.from_matrix(
+        mean[:, None] + np.sqrt(variance)[:, None] * rng.standard_normal((n, 3)), scale=(-1000, 1000)
+    )
+    posterior = normal_inverse_gamma(ratings, prior=prior, draws=4000, chains=1, seed=7)["posterior"]
+    for name, value in (("mean", mean), ("variance", variance)):
+        calibration.coverage("normal_inverse_gamma", name, held_by_hdi(posterior[name].values[0], value))
+
+
+@pytest.mark.parametrize(("n", "seed"), SIZES)
+def test_prirn_draws_have_their_dirichlet_distribution(calibration, n, seed):
+    """PrIRN has no sampling model; its draws are ranked among exact ones of the same Dirichlet distribution."""
+    rankings = Rankings.from_blocks([[[[0, 1], [2]], [[1]]]], labels=5)
+    tree = prirn(rankings, reliability=3.0, prior=0.3, draws=n, chains=1, seed=seed)
+    shape = tree["constant_data"]["concentration"].values[0]
+    drawn = tree["posterior"]["plausibility"].values[0, :, 0]
+    exact = dirichlet_distribution(shape).rvs((n, 49), random_state=seed)
+    for k in (0, 1, 4):
+        rank = (exact[:, :, k] < drawn[:, k, None]).sum(axis=1)
+        calibration.uniform("prirn", f"plausibility {k}", rank, 50)
 
 
 @pytest.mark.parametrize("per_item", [2, 6])

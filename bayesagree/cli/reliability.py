@@ -1,0 +1,59 @@
+"""`bayesagree reliability`: how well each trust in the annotators predicts the one left out."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayesagree.cli import _input, _output
+
+
+def reliability(
+    annotations: _input.AnnotationsFile = None,
+    data: _input.Data = None,
+    plausibility: Annotated[
+        str | None, typer.Option("--plausibility", help="dirichlet, prirn or plackett_luce.")
+    ] = None,
+    reliabilities: Annotated[
+        str | None, typer.Option(help="Values to compare: 0.3,1,3 (whole numbers for plackett_luce).")
+    ] = None,
+    seed: _input.SeedOption = 1,
+    item: _input.Item = "item",
+    annotator: _input.Annotator = "annotator",
+    label: _input.LabelColumn = "label",
+    rank: _input.RankColumn = "rank",
+    labels: _input.LabelNames = None,
+    duplicates: _input.Duplicates = "error",
+    as_json: _input.Json = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table here as CSV.")] = None,
+) -> None:
+    """Show for each reliability how well the other annotators of an item predict the one left out.
+
+    Annotators who err together predict each other well: the curve says what scale "low" and "high" have, not which
+    value is right.
+
+    Example: bayesagree reliability annotations.csv --reliabilities 0.3,1,3
+    """
+    from bayesagree.reliability import reliability_curve
+
+    columns = {"item": item, "annotator": annotator, "label": label, "rating": "rating", "rank": rank}
+    given: Any = _input.read(
+        annotations, data, columns=columns, scale=None, step=None, labels=labels, duplicates=duplicates
+    )[0]
+    levels = None if reliabilities is None else _input.numbers(reliabilities, "--reliabilities")
+    with _output.stderr.status("leaving out one annotator at a time"):
+        curve = reliability_curve(given, levels, plausibility=plausibility, seed=seed)
+    table = curve.drop_vars(["best", "observed_agreement"]).to_dataframe().reset_index()
+    if output is not None:
+        from bayesagree.io import atomic_path
+
+        with atomic_path(output) as path:
+            table.to_csv(path, index=False)
+    best, observed = float(curve["best"]), float(curve["observed_agreement"])
+    if as_json:
+        rows: list[Any] = table.to_dict("records")
+        _output.show_json({"best": best, "observed_agreement": observed, "curve": rows} | dict(curve.attrs))
+        return
+    shown = ["reliability", "log_score", "behind", "behind_lower", "behind_upper", "prob_best", "agreement"]
+    title = f"best at {best:g}; observed agreement {observed:.3f} (intervals: 95 % over items)"
+    _output.show_table(shown, table[shown].to_numpy().tolist(), title=title)
