@@ -1,10 +1,9 @@
 """Compiled draws from Dirichlet plausibilities, in log space, for items of which most labels are unnamed.
 
-An item has a few named labels, each with a shape of its own, and many unnamed ones that share one small shape. The
-unnamed labels are not drawn one by one: their total is a single gamma, and its parts come in size-biased order by
-breaking a stick, V_m ~ Beta(rest + 1, (n - m) rest), on a label picked uniformly from those left. As soon as what
-remains of the stick cannot reach the current best labels, the draw is finished. This is exact, and takes about a
-dozen steps instead of hundreds.
+An item has a few named labels, each with a shape of its own, and many unnamed ones that share one small shape a. Their
+worths are G_k exp(-E_k / a) with G_k ~ Gamma(a + 1) and E_k ~ Exp(1). The E_k are drawn in ascending order, by their
+spacings, each on a label picked uniformly from those left; as soon as even a G at the far end of its tail could not
+lift the next one among the best labels, the draw is finished. A few labels are looked at instead of hundreds.
 """
 
 import math
@@ -14,13 +13,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._gamma import gamma_constants, gamma_draw, log_gamma_draw
 
-@numba.njit(cache=True, nogil=True, inline="always")
-def log_gamma_draw(rng: np.random.Generator, shape: float) -> float:
-    """Draw the log of a Gamma(shape, 1) variable; small shapes would underflow to zero and tie if not for the log."""
-    if shape >= 1.0:
-        return math.log(rng.standard_gamma(shape))
-    return math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
+TAIL = 36.0
+"""exp(-TAIL) is below the distance of neighbouring uniform random numbers."""
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -67,11 +63,18 @@ def top_label_draws(
     best_label = np.empty(depth, dtype=np.int32)
     unnamed = np.empty(n_labels, dtype=np.int32)
     is_named = np.zeros(n_labels, dtype=np.bool_)
+    constants = np.empty((n_labels, 3))
+    d, c = gamma_constants(rest + 1.0)
+    # Chernoff: Pr(Gamma(s) > s + sqrt(2 s t) + t) <= exp(-t).
+    log_most = math.log(rest + 1.0 + math.sqrt(2.0 * (rest + 1.0) * TAIL) + TAIL)
     for i in range(n_items):
         begin, end = start[i], start[i + 1]
         is_named[:] = False
         for e in range(begin, end):
             is_named[label[e]] = True
+            small = shape[e] < 1.0
+            constants[e - begin, :2] = gamma_constants(shape[e] + 1.0 if small else shape[e])
+            constants[e - begin, 2] = 1.0 / shape[e] if small else 0.0
         n_unnamed = 0
         for k in range(n_labels):
             if not is_named[k]:
@@ -80,27 +83,22 @@ def top_label_draws(
         for s in range(n_samples):
             best[:] = -np.inf
             best_label[:] = -1
-            for e in range(begin, end):
-                _insert(best, best_label, log_gamma_draw(rng, shape[e]), label[e])
-            if n_unnamed > 0:
-                left = log_gamma_draw(rng, n_unnamed * rest)
-                remaining = n_unnamed
-                while remaining > 0 and left > best[depth - 1]:
-                    # Partial Fisher-Yates: any starting permutation gives uniform picks, so it is never reset.
-                    pick = int(rng.random() * remaining)
-                    picked = unnamed[pick]
-                    remaining -= 1
-                    unnamed[pick] = unnamed[remaining]
-                    unnamed[remaining] = picked
-                    piece = left
-                    if remaining > 0:
-                        log_x = math.log(rng.standard_gamma(rest + 1.0))
-                        log_y = log_gamma_draw(rng, remaining * rest)
-                        high = max(log_x, log_y)
-                        total = high + math.log1p(math.exp(min(log_x, log_y) - high))
-                        piece = left + log_x - total
-                        left += log_y - total
-                    _insert(best, best_label, piece, picked)
+            for e in range(end - begin):
+                worth = math.log(gamma_draw(rng, constants[e, 0], constants[e, 1]))
+                if constants[e, 2] > 0.0:
+                    worth -= rng.standard_exponential() * constants[e, 2]
+                _insert(best, best_label, worth, int(label[begin + e]))
+            fall = 0.0
+            for remaining in range(n_unnamed, 0, -1):
+                fall += rng.standard_exponential() / (remaining * rest)
+                if log_most - fall < best[depth - 1]:
+                    break
+                # Partial Fisher-Yates: any starting permutation gives uniform picks, so it is never reset.
+                pick = int(rng.random() * remaining)
+                picked = unnamed[pick]
+                unnamed[pick] = unnamed[remaining - 1]
+                unnamed[remaining - 1] = picked
+                _insert(best, best_label, math.log(gamma_draw(rng, d, c)) - fall, picked)
             for r in range(depth):
                 out[i, s, r] = best_label[r]
 

@@ -64,7 +64,7 @@ def test_exact_certainty_equals_monte_carlo(n_labels, seeds):
 
 
 def test_top_labels_have_the_law_of_full_draws():
-    """The stick of unnamed labels against a plain numpy twin that draws every gamma."""
+    """The unnamed labels in order of their exponentials against a plain numpy twin that draws every gamma."""
     shape, rest, n_labels, n = np.array([0.7, 2.3]), 0.3, 7, 200_000
     alpha = np.full(n_labels, rest)
     alpha[[1, 4]] = shape
