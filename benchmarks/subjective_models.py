@@ -19,12 +19,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import OneHotEncoder
 
+from bayesagree._intervals import hdi
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotators import Annotators
 from bayesagree.datasets import load
-from bayesagree.subjective.disagreement import disagreement_rate, recode
+from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
 from bayesagree.subjective.dispersion import dispersion_draws, dispersion_null
-from bayesagree.subjective.group_agreement import labels_of
+from bayesagree.subjective.group_agreement import group_agreement, group_phi
 from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import group_performance, left_out
@@ -95,7 +96,7 @@ def three_models(
     return {name: pd.Series(labels.labels[codes], index=index) for name, codes in said.items()}
 
 
-def prepare(name: str) -> tuple[Labels, Annotators, dict[str, pd.Series]]:
+def prepare(name: str) -> tuple[Ratings, Labels, Annotators, dict[str, pd.Series]]:
     """Load a set and predict it."""
     threshold, given, _ = SETS[name]
     dataset = load(name)
@@ -114,7 +115,7 @@ def prepare(name: str) -> tuple[Labels, Annotators, dict[str, pd.Series]]:
         items = dataset.extra["items"].reindex(labels.items)
         texts = [" ".join(map(str, row)) for row in items[["context", "response"]].to_numpy()]
     people = Annotators.from_table(table)
-    return labels, people, three_models(labels, ratings, texts, features_of(people, labels, given))
+    return ratings, labels, people, three_models(labels, ratings, texts, features_of(people, labels, given))
 
 
 def report(title: str, labels: Labels, models: dict[str, pd.Series], groups: Groups) -> None:
@@ -134,8 +135,7 @@ def report(title: str, labels: Labels, models: dict[str, pd.Series], groups: Gro
             f"[{low:.3f}, {high:.3f}]  p (chance) {float(null['p_value'].sel(model=m)):.4f}"
         )
     more = float((paired.sel(model="majority vote") < paired.sel(model="annotator features")).mean())
-    noiseless = free.sel(model="majority vote").values.ravel() < free.sel(model="annotator features").values.ravel()
-    print(f"    Pr(majority vote more biased than features): paired {more:.3f}, posterior {noiseless.mean():.3f}")
+    print(f"    Pr(majority vote more biased than features), same annotators resampled for both: {more:.3f}")
     summary = group_summary(tree)
     for g in summary["group"].values:
         cells = [
@@ -153,23 +153,42 @@ def report(title: str, labels: Labels, models: dict[str, pd.Series], groups: Gro
         print(f"    {m}: dispersion without {row.idxmax().item()!r} {float(row.max()):.3f}")
 
 
+def report_agreement(ratings: Ratings, groups: Groups) -> None:
+    """Print alpha and Phi within every group and between every two."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        tree = group_phi(ratings, groups, seed=SEED)
+    phi, alpha = tree["posterior"].to_dataset()["phi"], group_agreement(ratings, groups)["alpha"]
+    for g, name in enumerate(groups.names):
+        for h, other in enumerate(groups.names[g:], start=g):
+            draws = phi[:, :, g, h].values.ravel()
+            if not np.isnan(draws).any():
+                low, high = hdi(draws, 0.95)
+                print(
+                    f"      {'within' if g == h else 'between'} {name} {'' if g == h else f'and {other}'}: "
+                    f"alpha {float(alpha[g, h]):.3f}  Phi {draws.mean():.3f} [{low:.3f}, {high:.3f}]"
+                )
+
+
 def main() -> None:
     """Run the illustration."""
     for name in sys.argv[1:] or SETS:
-        labels, people, models = prepare(name)
+        ratings, labels, people, models = prepare(name)
         print(f"{name}: {labels.n_annotations} labels, {labels.annotators.size} annotators, {labels.items.size} items")
         rate = disagreement_rate(labels)
         report("5 bins of disagreement", labels, models, Groups.by_disagreement(rate, bins=5))
-        half = np.random.default_rng(SEED).random(labels.items.size)[labels.item_index] < 0.5
+        half = labels.items[np.random.default_rng(SEED).random(labels.items.size) < 0.5]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            elsewhere = disagreement_rate(labels_of(labels, half))
+            elsewhere = disagreement_rate(labels, items=half)
         report(
-            "5 bins of disagreement on the other half of the items", labels_of(labels, ~half), models,
+            "5 bins of disagreement on the other half of the items", without_items(labels, half), models,
             Groups.by_disagreement(elsewhere, bins=5),
         )  # fmt: skip
         for feature in SETS[name][2]:
-            report(feature, labels, models, Groups.by_features(labels, people, [feature]))
+            groups = Groups.by_features(labels, people, [feature])
+            report(feature, labels, models, groups)
+            report_agreement(ratings, groups)
 
 
 if __name__ == "__main__":

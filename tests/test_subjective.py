@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, betabinom
 
-from bayesagree import InputError, Labels, Predictions, Ratings
+from bayesagree import InputError, Labels, Predictions, Ratings, common_agreement
 from bayesagree.annotators import Annotators
 from bayesagree.plausibility._nuts import sample_nuts
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
-from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode
+from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode, without_items
 from bayesagree.subjective.dispersion import dispersion_null
-from bayesagree.subjective.group_agreement import group_agreement, group_evaluate
+from bayesagree.subjective.group_agreement import group_agreement, group_evaluate, group_phi
 from bayesagree.subjective.group_model import (
     group_counts,
     group_performance_model,
@@ -391,3 +391,87 @@ def test_any_metric_equals_brute_force(seed):
         known = record["posterior"][name]
         error = draws.std(axis=0) / np.sqrt(4000) + np.array(known["error"])
         assert (np.abs(draws.mean(axis=0) - known["mean"]) < 4.5 * error).all()
+
+
+def test_within_a_group_phi_is_that_of_its_ratings():
+    rng = np.random.default_rng(4)
+    centre = rng.integers(1, 6, (40, 1))
+    ratings = Ratings.from_matrix(np.clip(centre + rng.integers(-1, 2, (40, 6)), 1, 5), scale=(1, 5), step=1)
+    people = Annotators.from_table(pd.DataFrame({"annotator": range(6), "g": list("xxxyyy")}))
+    tree = group_phi(ratings, people, ["g"], chains=2, seed=1)
+    own = Ratings.from_matrix(ratings.rating.reshape(40, 6)[:, :3], scale=(1, 5), step=1)
+    ours = tree["posterior"]["phi"].sel(group="x", other_group="x").values.ravel()
+    alone = common_agreement(own, seed=2)["posterior"]["phi"].values.ravel()
+    assert abs(ours.mean() - alone.mean()) < 4.5 * np.sqrt(ours.var() / ours.size + alone.var() / alone.size)
+    assert tree["constant_data"]["n_items"].values.tolist() == [[40, 40], [40, 40]]
+    again = group_phi(ratings, people, ["g"], chains=2, seed=1)
+    assert again.identical(tree)
+
+
+@pytest.mark.parametrize("true_phi", [-0.3, 0.5])
+def test_between_groups_that_are_alike_phi_is_the_common_one(true_phi):
+    """Groups sampled from one crowd: every cell, also the panels of two, covers the Phi that made the ratings."""
+    rng = np.random.default_rng(6)
+    precision = 2 * (1 - np.log2(1 - true_phi))
+    mean = rng.beta(2, 2, (400, 1))
+    x = rng.beta(mean * precision, (1 - mean) * precision, (400, 6))
+    ratings = Ratings.from_matrix(np.floor(5 * np.minimum(x, 1 - 1e-12)) + 1, scale=(1, 5), step=1)
+    people = Annotators.from_table(pd.DataFrame({"annotator": range(6), "g": list("xxxyyy")}))
+    phi = group_phi(ratings, people, ["g"], seed=1)["posterior"]["phi"]
+    gap = np.abs(phi.mean(("chain", "draw")) - true_phi)
+    assert (gap < 3.5 * phi.std(("chain", "draw"))).all()
+    # Panels of two of 400 items say less than all ratings of a group.
+    spread = phi.std(("chain", "draw"))
+    assert float(spread[0, 1]) > float(spread[0, 0])
+
+
+@pytest.mark.filterwarnings("ignore:.*histogram of item means")
+def test_phi_between_camps_and_without_common_items():
+    rows = [[1, 2, 5, 4, None], [5, 4, 1, 2, None], [2, 1, 4, 4, None], [4, 5, 2, 1, None]] * 6
+    camps = Ratings.from_matrix([*rows, [1, 2, 5, 4, 3]], scale=(1, 5), step=1)
+    people = Annotators.from_table(pd.DataFrame({"annotator": range(5), "camp": list("xxyyz")}))
+    with pytest.warns(UserWarning, match=r"fewer than two items.*'x with z', 'y with z', 'z'"):
+        phi = group_phi(camps, people, ["camp"], draws=200, chains=2, seed=1)["posterior"]["phi"].mean(
+            ("chain", "draw")
+        )
+    assert float(phi.sel(group="x", other_group="x")) > 0 > float(phi.sel(group="x", other_group="y"))
+    assert np.isnan(phi.sel(other_group="z")).all()
+
+
+def test_the_rate_from_some_items_is_that_of_only_those():
+    rng = np.random.default_rng(9)
+    labels = Labels.from_matrix(rng.integers(0, 2, (30, 8)), labels=[0, 1])
+    some, others = labels.items[:12], labels.items[12:]
+    np.testing.assert_array_equal(
+        disagreement_rate(labels, items=some), disagreement_rate(without_items(labels, others))
+    )
+    rest = without_items(labels, some)
+    assert rest.items.tolist() == others.tolist()
+    assert rest.annotators.tolist() == labels.annotators.tolist()
+    with pytest.raises(InputError, match="item 99 has no annotation"):
+        disagreement_rate(labels, items=[99])
+    with pytest.raises(InputError, match="leave out fewer"):
+        without_items(labels, labels.items)
+
+
+def test_a_rate_from_other_items_does_not_make_bias():
+    """Everybody guesses: binned by the labels scored, chance looks like bias; binned by other labels it does not."""
+    rng, called = np.random.default_rng(3), [0, 0]
+    for _ in range(40):
+        labels = Labels.from_matrix((rng.random((40, 60)) < 0.7).astype(int), labels=[0, 1])
+        models = {"A": pd.Series(1, index=labels.items)}
+        half = labels.items[:20]
+        rest = without_items(labels, half)
+        for k, rate in enumerate((disagreement_rate(rest), disagreement_rate(labels, items=half))):
+            groups = Groups.by_disagreement(rate, bins=3)
+            null = dispersion_null(group_performance(rest, models, groups), permutations=199, seed=rng)
+            called[k] += bool(null["biased"][0])
+    assert called[0] == 40
+    assert called[1] <= 40 * 0.05 + 3 * np.sqrt(40 * 0.05 * 0.95)
+
+
+def test_larger_errors_are_worse(errors):
+    tree = normal_group_posterior(errors, seed=1)
+    mean = group_summary(tree)["mean"].sel(model="A")
+    worst, best = mean.idxmax().item(), mean.idxmin().item()
+    assert float(prob_worse(tree).sel(model="A", group=worst, other_group=best)) > 0.5

@@ -11,7 +11,7 @@ from bayesagree.errors import InputError
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesagree.annotations import Labels
+    from bayesagree.annotations import Labels, Ratings
     from bayesagree.annotators import Annotators
     from bayesagree.subjective.groups import Groups
     from bayesagree.subjective.performance import ModelPredictions
@@ -31,6 +31,19 @@ def subjective(
         str | None, typer.Option("--group", help="Features to group by, comma separated; default: disagreement rate.")
     ] = None,
     bins: Annotated[int, typer.Option("--bins", help="Bins of the disagreement rate.", min=1)] = 5,
+    rate_share: Annotated[
+        float | None,
+        typer.Option(
+            "--rate-share", help="Take the disagreement rate from this share of the items, score on the others."
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option("--metric", help="accuracy (labels), absolute_error or correlation (ratings)."),
+    ] = None,
+    phi: Annotated[
+        bool, typer.Option(help="For ratings: Phi within and between groups, about a second for each pair of groups.")
+    ] = True,
     specification: Annotated[
         Path | None, typer.Option("--specification", help="What was declared about the evaluation, JSON.")
     ] = None,
@@ -44,7 +57,8 @@ def subjective(
     scale: _input.Scale = None,
     step: _input.Step = None,
     threshold: Annotated[
-        float | None, typer.Option("--threshold", help="For ratings: label them below or at_or_above this value.")
+        float | None,
+        typer.Option("--threshold", help="For ratings: turn them into the labels below and at_or_above this value."),
     ] = None,
     labels: _input.LabelNames = None,
     duplicates: _input.Duplicates = "error",
@@ -54,66 +68,91 @@ def subjective(
 ) -> None:
     """Say how well each model predicts each group of annotators, and whether groups differ by more than chance.
 
+    The last table says how far annotators agree within and between groups.
+
     Example: bayesagree subjective labels.csv --annotators people.csv --group gender,age --predictions models.csv
     """
+    from bayesagree.annotations import Rankings, Ratings
     from bayesagree.subjective.dispersion import dispersion_null
-    from bayesagree.subjective.group_model import group_posterior
     from bayesagree.subjective.performance import group_performance
 
     columns = {"item": item, "annotator": annotator, "label": label, "rating": rating}
     given, known = _input.read(
         annotations, data, columns=columns, scale=scale, step=step, labels=labels, duplicates=duplicates
     )
-    votes = _as_labels(given, threshold)
-    models = _models(predictions, known, item=item, annotator=annotator, label=label)
+    if isinstance(given, Rankings):
+        raise InputError("rankings have no groups here; give labels or ratings")
     people = _people(annotators, data, annotator)
-    groups = _groups(votes, people, group, bins)
-    result = group_performance(votes, models, groups)
-    tree = group_posterior(votes, models, groups, draws=draws, seed=seed)
+    if group is None:
+        groups, given = _bins(given, threshold, bins, rate_share, seed)
+    else:
+        groups = _groups(given, people, group)
+    labelled = metric == "accuracy" or (metric is None and threshold is not None)
+    scored = _as_labels(given, threshold) if labelled else given
+    models = _models(
+        predictions,
+        known,
+        scored,
+        item=item,
+        annotator=annotator,
+        column=rating if isinstance(scored, Ratings) else label,
+    )
+    result = group_performance(scored, models, groups, metric=metric)
+    tree = _posterior(scored, models, groups, result, draws, seed)
     null = dispersion_null(result, seed=seed)
     if output is not None:
-        _write_report(output, specification, votes, people, result)
+        _write_report(output, specification, scored, people, result)
     rows, summary = _rows(result, tree), _summary(result, tree, null)
+    agreement = _agreement_rows(given, groups, _phi_draws(given, groups, draws, seed) if phi else None)
     if json:
-        document = {"by": groups.by, "metric": "accuracy", "ci_kind": "hdi", "ci_prob": 0.95, "seed": seed}
-        _output.show_json(document | {"groups": rows, "models": summary})
+        document = {"by": groups.by, "metric": result.attrs["metric"], "ci_kind": "hdi", "ci_prob": 0.95, "seed": seed}
+        _output.show_json(document | {"groups": rows, "models": summary, "agreement": agreement})
         return
-    _output.show_table(list(rows[0]), [list(r.values()) for r in rows], title=f"Accuracy by {groups.by}, 95 % HDI")
-    _output.show_table(
-        list(summary[0]), [list(r.values()) for r in summary], title="\nOver groups: dispersion = 1 - sd, 95 % HDI"
+    titles = (
+        f"{result.attrs['metric'].capitalize().replace('_', ' ')} by {groups.by}, 95 % HDI",
+        "\nOver groups: dispersion = 1 - sd, 95 % HDI",
+        "\nAgreement within and between groups, 95 % HDI of Phi",
     )
+    for title, table in zip(titles, (rows, summary, agreement)):
+        _output.show_table(list(table[0]), [list(row.values()) for row in table], title=title)
 
 
-def _as_labels(annotations: Any, threshold: float | None) -> "Labels":
-    from bayesagree.annotations import Labels, Ratings
+def _as_labels(annotations: "Labels | Ratings", threshold: float | None) -> "Labels":
+    from bayesagree.annotations import Labels
     from bayesagree.subjective.disagreement import recode
 
-    if isinstance(annotations, Ratings):
-        if threshold is None:
-            raise InputError("ratings have to become labels: pass --threshold, such as the middle of the scale")
-        return recode(annotations, threshold)
-    if not isinstance(annotations, Labels):
-        raise InputError("rankings have no groups here; give labels or ratings")
-    return annotations
+    if isinstance(annotations, Labels):
+        return annotations
+    if threshold is None:
+        raise InputError(
+            "accuracy and the disagreement rate are of labels, and these are ratings: pass --threshold, such as the "
+            "middle of the scale"
+        )
+    return recode(annotations, threshold)
 
 
-def _models(path: Path | None, known: Any, *, item: str, annotator: str, label: str) -> "ModelPredictions":
+def _models(
+    path: Path | None, known: Any, scored: "Labels | Ratings", *, item: str, annotator: str, column: str
+) -> "ModelPredictions":
     """Read predictions per item, or per (item, annotator) where the file has a column for the annotator."""
+    from bayesagree.annotations import Labels
+    from bayesagree.io import read_predictions, read_table
+    from bayesagree.subjective.group_agreement import predictions_of
+
     if path is None:
         if known is None:
             raise InputError("there are no predictions: give --predictions FILE")
-        return known
+        return predictions_of(known, scored.items)
     import pandas as pd
 
-    from bayesagree.io import read_predictions, read_table
-
     table = read_table(path)
-    if annotator not in table.columns:
-        return read_predictions(path, item=item, label=label)
-    missing = [name for name in ("model", item, label) if name not in table.columns]
+    index = [item, annotator] if annotator in table.columns else item
+    if isinstance(scored, Labels) and index == item:
+        return predictions_of(read_predictions(path, item=item, label=column), scored.items)
+    missing = [name for name in ("model", item, column) if name not in table.columns]
     if missing:
-        raise InputError(f"{path}: predictions per annotator need the columns model, {item}, {annotator}, {label}")
-    return {str(m): pd.Series(part.set_index([item, annotator])[label]) for m, part in table.groupby("model")}
+        raise InputError(f"{path}: no column {missing[0]!r}; these predictions need model, {item}, {column}")
+    return {str(m): pd.Series(part.set_index(index)[column]) for m, part in table.groupby("model")}
 
 
 def _people(path: Path | None, data: str | None, annotator: str) -> "Annotators | None":
@@ -130,15 +169,49 @@ def _people(path: Path | None, data: str | None, annotator: str) -> "Annotators 
     return None
 
 
-def _groups(votes: "Labels", people: "Annotators | None", features: str | None, bins: int) -> "Groups":
-    from bayesagree.subjective.disagreement import disagreement_rate
+def _groups(annotations: "Labels | Ratings", people: "Annotators | None", features: str) -> "Groups":
     from bayesagree.subjective.groups import Groups
 
-    if features is None:
-        return Groups.by_disagreement(disagreement_rate(votes), bins=bins)
     if people is None:
         raise InputError(f"--group {features} needs the features of the annotators: give --annotators FILE")
-    return Groups.by_features(votes, people, [name.strip() for name in features.split(",")])
+    return Groups.by_features(annotations, people, [name.strip() for name in features.split(",")])
+
+
+def _bins(
+    annotations: "Labels | Ratings", threshold: float | None, bins: int, rate_share: float | None, seed: int
+) -> tuple["Groups", "Labels | Ratings"]:
+    """Group annotators by their disagreement rate; also return the annotations that the rate is not of."""
+    import numpy as np
+
+    from bayesagree.subjective.disagreement import disagreement_rate, without_items
+    from bayesagree.subjective.groups import Groups
+
+    votes = _as_labels(annotations, threshold)
+    if rate_share is None:
+        return Groups.by_disagreement(disagreement_rate(votes), bins=bins), annotations
+    if not 0 < rate_share < 1:
+        raise InputError(f"--rate-share {rate_share:g} is not between 0 and 1")
+    n = max(round(rate_share * votes.items.size), 1)
+    chosen = np.random.default_rng(seed).permutation(votes.items)[:n]
+    groups = Groups.by_disagreement(disagreement_rate(votes, items=chosen), bins=bins)
+    return groups, without_items(annotations, chosen)
+
+
+def _posterior(
+    scored: "Labels | Ratings",
+    models: "ModelPredictions",
+    groups: "Groups",
+    result: "xr.Dataset",
+    draws: int,
+    seed: int,
+) -> "xr.DataTree":
+    from bayesagree.annotations import Labels
+    from bayesagree.subjective.group_model import group_posterior
+    from bayesagree.subjective.normal_group_model import normal_group_posterior
+
+    if isinstance(scored, Labels):
+        return group_posterior(scored, models, groups, draws=draws, seed=seed)
+    return normal_group_posterior(result, draws=draws, seed=seed)
 
 
 def _rows(result: "xr.Dataset", tree: "xr.DataTree") -> list[dict[str, Any]]:
@@ -152,7 +225,7 @@ def _rows(result: "xr.Dataset", tree: "xr.DataTree") -> list[dict[str, Any]]:
             row: dict[str, Any] = {"model": model, "group": name}
             row["annotators"] = int(result["n_annotators"][g])
             row["annotations"] = int(result["n_annotations"][g])
-            row["raw accuracy"] = float(result["performance"].sel(model=model, group=name))
+            row["raw mean"] = float(result["performance"].sel(model=model, group=name))
             row |= dict.fromkeys(("posterior mean", "lower", "upper"), float("nan"))
             if name in known["group"]:
                 cell = known.sel(model=model, group=name)
@@ -163,7 +236,7 @@ def _rows(result: "xr.Dataset", tree: "xr.DataTree") -> list[dict[str, Any]]:
 
 
 def _summary(result: "xr.Dataset", tree: "xr.DataTree", null: "xr.Dataset") -> list[dict[str, Any]]:
-    from bayesagree.compare import hdi
+    from bayesagree._intervals import hdi
 
     rows = []
     for m, model in enumerate(result["model"].values.tolist()):
@@ -184,8 +257,36 @@ def _summary(result: "xr.Dataset", tree: "xr.DataTree", null: "xr.Dataset") -> l
     return rows
 
 
+def _phi_draws(annotations: "Labels | Ratings", groups: "Groups", draws: int, seed: int) -> Any:
+    """Draw Phi within and between groups of ratings, shape (chain, draw, group, other group); None for labels."""
+    from bayesagree.annotations import Ratings
+    from bayesagree.subjective.group_agreement import group_phi
+
+    if not isinstance(annotations, Ratings):
+        return None
+    return group_phi(annotations, groups, draws=draws, seed=seed)["posterior"]["phi"].values
+
+
+def _agreement_rows(annotations: "Labels | Ratings", groups: "Groups", phi: Any) -> list[dict[str, Any]]:
+    """List alpha, and Phi where there is one, within every group and between every two."""
+    from bayesagree._intervals import hdi
+    from bayesagree.subjective.group_agreement import group_agreement
+
+    known = group_agreement(annotations, groups)
+    rows = []
+    for g, name in enumerate(groups.names.tolist()):
+        for h, other in enumerate(groups.names.tolist()[g:], start=g):
+            row: dict[str, Any] = {"group": name, "other group": other, "pairs": int(known["n_pairs"][g, h])}
+            row["alpha"] = float(known["alpha"][g, h])
+            if phi is not None:
+                draws = phi[:, :, g, h].ravel()
+                row |= dict(zip(("Phi", "lower", "upper"), (float(draws.mean()), *hdi(draws, 0.95))))
+            rows.append(row)
+    return rows
+
+
 def _write_report(
-    path: Path, declared: Path | None, votes: "Labels", people: "Annotators | None", result: "xr.Dataset"
+    path: Path, declared: Path | None, scored: "Labels | Ratings", people: "Annotators | None", result: "xr.Dataset"
 ) -> None:
     from bayesagree.io import atomic_path
     from bayesagree.subjective.specification import EvaluationSpecification
@@ -196,7 +297,7 @@ def _write_report(
     if path.suffix not in (".md", ".json"):
         raise InputError(f"{path}: the report is written as .md or .json")
     specification = EvaluationSpecification.from_json(declared.read_text(encoding="utf-8"))
-    report = check_specification(specification, votes, people, scores=result)
+    report = check_specification(specification, scored, people, scores=result)
     with atomic_path(path) as temporary:
         text = report.to_markdown() if path.suffix == ".md" else report.to_json()
         temporary.write_text(text + "\n", encoding="utf-8")

@@ -7,7 +7,8 @@ Source: Balayn and Bozzon, "Designing evaluations of machine learning models for
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,7 +30,11 @@ SETUPS: dict[int, dict[int, Any]] = {
 
 
 def disagreement_rate(
-    labels: Labels, *, ties: Literal["agree", "exclude"] = "agree", own_vote: bool = True
+    labels: Labels,
+    *,
+    ties: Literal["agree", "exclude"] = "agree",
+    own_vote: bool = True,
+    items: Iterable[Any] | None = None,
 ) -> xr.DataArray:
     """Compute the share of each annotator's labels that differ from the majority vote of their items.
 
@@ -43,6 +48,10 @@ def disagreement_rate(
     own_vote
         Whether the majority includes the annotator's own label, as in the paper. Without it the rate is not biased
         towards agreement on items with few labels.
+    items
+        Names of the items that count, by default all. A rate from the very labels that a model is scored on sorts
+        annotators by chance too: whoever happened to miss the majority is then served worse by construction. Take the
+        rate from some items and score the model on the others (`without_items`).
 
     Returns
     -------
@@ -52,7 +61,7 @@ def disagreement_rate(
     Raises
     ------
     InputError
-        Labels without annotators, or repeated (item, annotator) pairs.
+        Labels without annotators, repeated (item, annotator) pairs, or an item that does not exist.
 
     Warns
     -----
@@ -64,6 +73,8 @@ def disagreement_rate(
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "b"]], annotators=["x", "y", "z"])
     >>> disagreement_rate(votes).values.tolist()
     [0.0, 0.0, 0.5]
+    >>> disagreement_rate(votes, items=[0]).values.tolist()
+    [0.0, 0.0, 1.0]
 
     References
     ----------
@@ -80,7 +91,7 @@ def disagreement_rate(
     leads = mine == two_largest[item, 1]
     others = np.where(leads, two_largest[item, 0], two_largest[item, 1])
     mine = mine if own_vote else mine - 1
-    counted = np.maximum(mine, others) > 0
+    counted = (np.maximum(mine, others) > 0) & _counts(labels, items)[item]
     if ties == "exclude":
         modes = (counts == two_largest[:, 1:]).sum(axis=1)
         counted &= (modes[item] == 1) if own_vote else (mine != others)
@@ -132,9 +143,52 @@ def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
     return Labels(ratings.items, ratings.annotators, known, ratings.item_index, ratings.annotator_index, codes, once)
 
 
+def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> A:
+    """Return the annotations of all other items; the annotators stay, so that groups of them stay valid.
+
+    Raises
+    ------
+    InputError
+        An item that does not exist, or nothing left.
+
+    Examples
+    --------
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "b"]])
+    >>> without_items(votes, [0]).items.tolist()
+    [1]
+    """
+    left = ~_counts(annotations, items)
+    if not left.any():
+        raise InputError(f"without {int(left.size)} items none is left; leave out fewer")
+    return rows_of(annotations, left[annotations.item_index])
+
+
+def rows_of[A: Labels | Ratings](annotations: A, kept: NDArray[np.bool_]) -> A:
+    """Return only some of the annotations, shape (row,), and the items that they are of; all annotators stay."""
+    used, item = np.unique(annotations.item_index[kept], return_inverse=True)
+    place = {"items": annotations.items[used], "item_index": item.astype(np.int32)}
+    place["annotator_index"] = annotations.annotator_index[kept]
+    if isinstance(annotations, Labels):
+        return replace(annotations, **place, label_index=annotations.label_index[kept], count=annotations.count[kept])
+    return replace(annotations, **place, rating=annotations.rating[kept])
+
+
 def annotator_count(labels: Labels | Ratings) -> NDArray[np.int64]:
     """Return how many annotations each annotator gave, shape (annotator,)."""
     return np.bincount(labels.annotator_index, minlength=labels.annotators.size)
+
+
+def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> NDArray[np.bool_]:
+    """Return which items are among those named, shape (item,)."""
+    if items is None:
+        return np.ones(annotations.items.size, np.bool_)
+    asked = list(items)
+    position = pd.Index(annotations.items).get_indexer(pd.Index(asked))
+    if (position < 0).any():
+        raise InputError(f"item {plain(asked[int(np.argmax(position < 0))])!r} has no annotation")
+    chosen = np.zeros(annotations.items.size, np.bool_)
+    chosen[position] = True
+    return chosen
 
 
 def require_one_each(annotations: Labels | Ratings, what: str) -> None:

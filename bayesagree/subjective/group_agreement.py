@@ -1,7 +1,9 @@
 """Agreement within and between groups of annotators, and uncertainty-adjusted scores against each group's own truth."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations_with_replacement
 from typing import Any, Literal
 
 import numpy as np
@@ -9,12 +11,15 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._streams import Seed, block_generators
+from bayesagree._tree import positive_int, result_tree
+from bayesagree.agreement.common_agreement import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotators import Annotators
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, some
 from bayesagree.evaluate import evaluate
 from bayesagree.predictions import Predictions
-from bayesagree.subjective.disagreement import require_one_each
+from bayesagree.subjective.disagreement import require_one_each, rows_of
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import as_groups
 
@@ -82,6 +87,85 @@ def group_agreement(
     return xr.Dataset({"alpha": (dims, alpha), "n_pairs": (dims, pairs.astype(np.int64))}, coords)
 
 
+def group_phi(
+    ratings: Ratings,
+    annotators: Annotators | Groups,
+    by: Sequence[str] = (),
+    *,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+) -> xr.DataTree:
+    """Draw the common agreement Phi within every group and between every two groups.
+
+    Within a group: Phi of the ratings by its annotators. Between two groups: Phi of panels of two, for every item one
+    annotator of each group drawn at random among those who rated it; every chain draws panels of its own, so the
+    posterior is that of Phi averaged over panels. Item means are hierarchical in both, so that Phi does not depend on
+    the number of ratings an item has, and within and between are comparable.
+
+    Parameters
+    ----------
+    ratings, annotators, by
+        As `group_performance`.
+    draws, chains, seed
+        As `common_agreement`.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior``: ``phi`` (chain, draw, group, other_group), symmetric. Group ``constant_data``: ``n_items``
+        (group, other_group), the items with two ratings in a group, or with one in each.
+
+    Warns
+    -----
+    UserWarning
+        Pairs of groups with fewer than two such items, whose Phi is NaN; and limits of `common_agreement`, once.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[1, 1, 5, 5], [5, 4, 1, 2], [1, 2, 4, 5]] * 6, scale=(1, 5), step=1)
+    >>> people = Annotators.from_table(pd.DataFrame({"annotator": range(4), "camp": list("xxyy")}))
+    >>> phi = group_phi(ratings, people, ["camp"], seed=1)["posterior"]["phi"].mean(("chain", "draw"))
+    >>> phi.round(1).values.tolist()
+    [[0.5, -0.6], [-0.6, 0.5]]
+
+    References
+    ----------
+    Checco et al., "Let's agree to disagree" (2017), whose Phi is of one crowd; panels across groups are ours.
+    """
+    n_draws, n_chains = positive_int(draws, "draws"), positive_int(chains, "chains")
+    require_one_each(ratings, "agreement of groups")
+    groups = as_groups(ratings, annotators, by)
+    of_row, size = groups.of_rows(ratings), groups.names.size
+    phi, n_items = np.full((n_chains, n_draws, size, size), np.nan), np.zeros((size, size), np.int64)
+    pairs = list(combinations_with_replacement(range(size), 2))
+    limits: dict[str, list[str]] = {}
+    for (g, h), rng in zip(pairs, block_generators(seed, len(pairs))):
+        rated = np.stack([np.bincount(ratings.item_index[of_row == k], minlength=ratings.items.size) for k in (g, h)])
+        n_items[[g, h], [h, g]] = ((rated >= 2) if g == h else (rated >= 1)).all(axis=0).sum()
+        name = str(groups.names[g]) if g == h else f"{groups.names[g]} with {groups.names[h]}"
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            if n_items[g, h] < 2:
+                warnings.warn("fewer than two items to compare ratings on: Phi is NaN", stacklevel=1)
+            else:
+                phi[..., g, h] = phi[..., h, g] = _phi_draws(ratings, of_row, (g, h), (n_chains, n_draws), rng)
+        for message in {str(w.message).split(" (")[0] for w in seen}:
+            limits.setdefault(message, []).append(name)
+    for message, names in limits.items():
+        warnings.warn(f"{message}; this concerns {some(names)}", stacklevel=2)
+    return result_tree(
+        {
+            "posterior": {"phi": (("chain", "draw", "group", "other_group"), phi)},
+            "constant_data": {"n_items": (("group", "other_group"), n_items)},
+        },
+        {"group": groups.names, "other_group": groups.names},
+        engine="exact",
+        seed=seed,
+        settings={"by": groups.by, "item_mean": "hierarchical"},
+    )
+
+
 def group_evaluate(
     labels: Labels,
     predictions: Predictions,
@@ -124,9 +208,9 @@ def group_evaluate(
     aligned = predictions.aligned(labels.items, labels.labels)
     trees, n_items = [], []
     for g in present:
-        part = labels_of(labels, of_row == g)
+        part = rows_of(labels, of_row == g)
         n_items.append(part.items.size)
-        trees.append(evaluate(part, _of_items(aligned, part.items), plausibility=plausibility, **options))
+        trees.append(evaluate(part, predictions_of(aligned, part.items), plausibility=plausibility, **options))
     names = groups.names[present]
     posterior = xr.concat([tree["posterior"].to_dataset() for tree in trees], "group").assign_coords(group=names)
     counts = xr.Dataset({"n_items": ("group", n_items)}, {"group": names})
@@ -135,21 +219,39 @@ def group_evaluate(
     return answer
 
 
-def labels_of(labels: Labels, kept: NDArray[np.bool_]) -> Labels:
-    """Return only some of the annotations and the items that they are of."""
-    items, item = np.unique(labels.item_index[kept], return_inverse=True)
-    return replace(
-        labels, items=labels.items[items], item_index=item.astype(np.int32), count=labels.count[kept],
-        annotator_index=labels.annotator_index[kept], label_index=labels.label_index[kept],
-    )  # fmt: skip
-
-
-def _of_items(predictions: Predictions, items: NDArray[Any]) -> Predictions:
+def predictions_of(predictions: Predictions, items: NDArray[Any]) -> Predictions:
+    """Return the predictions of some items."""
     rows = pd.Index(predictions.items).get_indexer(pd.Index(items))
+    if (rows < 0).any():
+        raise InputError(f"there is no prediction for {int((rows < 0).sum())} items: {some(items[rows < 0])}")
     if predictions.scores is not None:
         return replace(predictions, items=items, scores=predictions.scores[:, rows])
     hard = predictions.hard_labels()[:, rows]
     return replace(predictions, items=items, label_index=hard)
+
+
+def _phi_draws(
+    ratings: Ratings, of_row: NDArray[Any], pair: tuple[int, int], shape: tuple[int, int], rng: np.random.Generator
+) -> Floats:
+    """Draw Phi of one group's ratings, or of panels across two groups, shape (chain, draw)."""
+    (g, h), (chains, draws) = pair, shape
+    if g == h:
+        trees = [common_agreement(rows_of(ratings, of_row == g), draws=draws, chains=chains, seed=rng)]
+    else:
+        panels = (_panels(ratings, of_row, g, h, rng) for _ in range(chains))
+        trees = [common_agreement(panel, draws=draws, chains=1, seed=rng) for panel in panels]
+    return np.concatenate([tree["posterior"].to_dataset()["phi"].values for tree in trees])
+
+
+def _panels(ratings: Ratings, of_row: NDArray[Any], g: int, h: int, rng: np.random.Generator) -> Ratings:
+    """Keep one rating at random of each of two groups, on the items that both rated."""
+    shuffled = rng.permutation(of_row.size)
+    of_group = [shuffled[of_row[shuffled] == k] for k in (g, h)]
+    first = [rows[np.unique(ratings.item_index[rows], return_index=True)[1]] for rows in of_group]
+    common = np.intersect1d(ratings.item_index[first[0]], ratings.item_index[first[1]])
+    kept = np.zeros(of_row.size, np.bool_)
+    kept[np.concatenate(first)] = True
+    return rows_of(ratings, kept & np.isin(ratings.item_index, common))
 
 
 def _moments(annotations: Labels | Ratings, kept: NDArray[np.bool_]) -> Floats:

@@ -22,11 +22,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._intervals import hdi
 from bayesagree._streams import Seed, seed_sequence
-from bayesagree._tree import positive_int, result_tree
+from bayesagree._tree import positive_int, result_tree, settings_of
 from bayesagree.annotations import Labels
 from bayesagree.annotators import Annotators
-from bayesagree.compare import hdi
 from bayesagree.errors import InputError
 from bayesagree.subjective._beta_binomial import BetaBinomialPosterior, beta_binomial_posterior
 from bayesagree.subjective.groups import Groups
@@ -113,14 +113,17 @@ def group_posterior(
 def prob_worse(tree: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
     """Compute Pr(a model serves `group` worse than `other_group` by more than the margin).
 
+    Worse is the larger absolute error, and the smaller value of any other metric.
+
     Returns
     -------
     DataArray
         Dims (model, group, other_group); 0 on the diagonal.
     """
     performance = tree["posterior"]["performance"]
+    sign = -1 if settings_of(tree).get("metric") == "absolute_error" else 1
     other = performance.rename(group="other_group")
-    return (other - performance > margin).mean(("chain", "draw")).transpose("model", "group", "other_group")
+    return (sign * (other - performance) > margin).mean(("chain", "draw")).transpose("model", "group", "other_group")
 
 
 def group_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:

@@ -72,8 +72,7 @@ class Groups:
         """Group by bins of equal width of the disagreement rate.
 
         Rates from the very labels that a model is scored on also sort annotators by chance: whoever happened to miss
-        the majority is then served worse by construction. Take the rate from other items to be free of that, with
-        `bayesagree.subjective.group_agreement.labels_of`.
+        the majority is then served worse by construction. `disagreement_rate` can take the rate from other items.
 
         Parameters
         ----------

@@ -29,7 +29,15 @@ def frames():
     people = pd.DataFrame({"annotator": [f"w{j}" for j in range(12)], "gender": ["f"] * 6 + ["m"] * 6})
     models = pd.DataFrame({"model": "A", "item": [f"t{i}" for i in range(25)], "label": 1})
     own = rows.assign(model="oracle")
-    return {"labels": rows, "people": people, "models": models, "own": own}
+    level = rng.integers(2, 5, 25)
+    noise = rng.integers(-1, 2, (25, 12)) * np.where(np.arange(12) < 6, rng.random((25, 12)) < 0.4, 2)
+    rated = rows[["item", "annotator"]].assign(rating=np.clip(level[:, None] + noise, 1, 5).ravel())
+    guesses = pd.DataFrame({"model": "A", "item": [f"t{i}" for i in range(25)], "rating": level + 0.5})
+    each = rated.assign(model="B", rating=rated["rating"] + rng.normal(size=len(rated)))
+    return {
+        "labels": rows, "people": people, "models": models, "own": own, "ratings": rated, "guesses": guesses,
+        "each": each,
+    }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +82,48 @@ def test_predictions_for_each_annotator(run):
     assert json.loads(out)["models"][0]["raw dispersion"] == 1
 
 
+RATED = ("ratings.csv", "--scale", "1", "5", "--step", "1", "--annotators", "people.csv", "--draws", "100")
+
+
+def test_metrics_of_ratings(run):
+    code, out, _ = run(*RATED, "--group", "gender", "--predictions", "guesses.csv", "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert answer["metric"] == "absolute_error"
+    f, m = answer["groups"]
+    assert m["lower"] > f["upper"]
+    within, between, _ = answer["agreement"]
+    assert (within["group"], within["other group"], between["other group"]) == ("f", "f", "m")
+    assert between["upper"] < within["lower"]
+    assert between["alpha"] < within["alpha"]
+
+
+def test_correlation_of_ratings(run):
+    options = (*RATED, "--group", "gender", "--predictions", "each.csv", "--metric", "correlation", "--no-phi")
+    code, out, _ = run(*options, "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert answer["metric"] == "correlation"
+    assert 0 < answer["groups"][0]["lower"] < answer["groups"][0]["upper"] < 1
+    assert "Phi" not in answer["agreement"][0]
+    _, out, _ = run(*options)
+    assert "Correlation by gender" in out
+    assert "alpha" in out
+
+
+@pytest.mark.filterwarnings("ignore:.*groups have no annotator")
+def test_bins_from_other_items(run):
+    bins = ("--predictions", "models.csv", "--bins", "2", "--draws", "50", "--json")
+    code, out, _ = run("labels.csv", *bins, "--rate-share", "0.4")
+    assert code == 0
+    answer = json.loads(out)
+    assert sum(g["annotations"] for g in answer["groups"]) == 15 * 12
+    assert "Phi" not in answer["agreement"][0]
+    code, _, error = run("labels.csv", *bins, "--rate-share", "1")
+    assert code == 2
+    assert "--rate-share 1 is not between" in error
+
+
 @pytest.mark.filterwarnings("ignore:.*groups have no annotator")
 def test_bins_of_disagreement_by_default(run):
     code, out, _ = run("labels.csv", "--predictions", "models.csv", "--bins", "2", "--draws", "50", "--json")
@@ -95,6 +145,10 @@ def test_report_of_the_specification(run, files):
         (("labels.csv", "--predictions", "models.csv", "--group", "gender"), "give --annotators FILE"),
         (("labels.csv",), "give --predictions FILE"),
         ((*OPTIONS, "--predictions", "models.csv", "-o", "report.md"), "--specification FILE"),
+        ((*RATED, "--predictions", "guesses.csv"), "pass --threshold"),
+        ((*RATED, "--predictions", "guesses.csv", "--group", "gender", "--metric", "f1"), "'correlation' for Ratings"),
+        ((*OPTIONS, "--predictions", "models.csv", "--metric", "correlation"), "'accuracy' for Labels"),
+        ((*RATED, "--predictions", "models.csv", "--group", "gender"), "no column 'rating'"),
     ],
 )
 def test_bad_input_says_what_to_do(run, args, message):
