@@ -1,0 +1,134 @@
+"""The first sentences of a report: what it found, in words and numbers."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from bayesagree.annotations import Rankings, Ratings
+from bayesagree.report.data import OPEN, ReportData
+from bayesagree.report.wording import (
+    count,
+    interval,
+    listed,
+    metric_name,
+    number,
+    percent,
+    plausibility_name,
+    probability,
+)
+
+SURE = 0.95
+"""A model is called better than another from this probability on."""
+
+ORDINARY = {"Labels": "the majority vote", "Rankings": "the averaged ranking", "Ratings": "the mean rating"}
+"""The single truth of ordinary metrics, by kind of annotations."""
+
+AGREEMENT = {"Labels": "alpha_nominal", "Ratings": "phi", "Rankings": "leave_one_out"}
+"""The coefficient that the headline is about, by kind of annotations."""
+
+
+def headlines(data: ReportData) -> list[str]:
+    """Write the findings, the most important first."""
+    return [*_models(data), *_open(data), *_agreement(data), *_reliability(data), *_groups(data), *_size(data)]
+
+
+def ordinary_truth(data: ReportData) -> str:
+    """Name the single truth that the ordinary metric is computed against."""
+    return ORDINARY[type(data.annotations).__name__]
+
+
+def _models(data: ReportData) -> Iterator[str]:
+    """Say who is best and how sure that is."""
+    if data.scores is None:
+        return
+    metric = data.settings.metrics[0]
+    comparison, ordinary = data.scores.comparison[metric], data.scores.table["ordinary"].sel(metric=metric)
+    names = comparison["model"].values.tolist()
+    best = names[0]
+    if len(names) > 1:
+        pair = comparison.sel(model=best, other_model=names[1])
+        p = float(pair["prob_better"])
+        gap = f"{float(pair['difference']):+.3f}, 95 % interval {interval(float(pair['lower']), float(pair['upper']))}"
+        if p >= SURE:
+            sure = f"with probability {probability(p)} ({metric_name(metric)} {gap})"
+            yield f"Model {best} is better than {names[1]} {sure}."
+        else:
+            yield (
+                f"It stays open whether {best} or {names[1]} is the best model: {best} is better with probability "
+                f"{probability(p)} ({metric_name(metric)} {gap})."
+            )
+    own = comparison.sel(model=best)
+    ends = interval(float(own["score_lower"]), float(own["score_upper"]))
+    yield (
+        f"The {metric_name(metric)} of {best} is {number(float(own['score']))} (95 % interval {ends}) when the "
+        f"annotators' uncertainty is taken into account. Against {ordinary_truth(data)}, the ordinary way, it is "
+        f"{number(float(ordinary.sel(model=best)))}."
+    )
+    first = str(ordinary["model"].values[int(np.argmax(ordinary.values))])
+    if float(ordinary.max()) > float(ordinary.sel(model=best)):
+        yield f"The ordinary way would have put {first} first."
+
+
+def _open(data: ReportData) -> Iterator[str]:
+    n = int((data.certainty.isel(reliability=0) < OPEN).sum())
+    yield (
+        f"On {percent(data.open_share)} of the items ({count(n)} of {count(data.certainty.sizes['item'])}) the "
+        f"annotators leave the answer open: no label is the most plausible one with a probability of {OPEN} or more."
+    )
+
+
+def _agreement(data: ReportData) -> Iterator[str]:
+    kind = type(data.annotations).__name__
+    rows = data.agreement.set_index("coefficient")
+    if AGREEMENT[kind] not in rows.index or np.isnan(rows.loc[AGREEMENT[kind], "estimate"]):
+        return
+    value, lower, upper = (float(rows.loc[AGREEMENT[kind], name]) for name in ("estimate", "lower", "upper"))
+    ends = f"95 % interval {interval(lower, upper)}"
+    if isinstance(data.annotations, Rankings):
+        yield f"An annotator names what the others put first in {percent(value)} of the cases ({ends})."
+    elif isinstance(data.annotations, Ratings):
+        meaning = "0 is chance, 1 is perfect, -1 is two camps"
+        yield f"Common agreement Phi of the annotators is {number(value)} ({ends}); {meaning}."
+    else:
+        yield f"Krippendorff's alpha of the annotators is {number(value)} ({ends}); 0 is chance, 1 is perfect."
+
+
+def _reliability(data: ReportData) -> Iterator[str]:
+    """Say whether the best model depends on how far annotators are trusted."""
+    levels = data.settings.reliability
+    if data.scores is None or len(levels) < 2 or data.scores.table.sizes["model"] < 2:
+        return
+    score = data.scores.table["score"].isel(metric=0)
+    models, best = score["model"].values.tolist(), score.transpose("reliability", "model").values.argmax(axis=1)
+    if len(set(best.tolist())) == 1:
+        yield f"{models[best[0]]} comes first however far the annotators are trusted (reliability {_levels(levels)})."
+        return
+    by_level = [f"{models[m]} at reliability {level:g}" for m, level in zip(best, levels)]
+    yield f"Which model comes first depends on how far the annotators are trusted: {listed(by_level)}."
+
+
+def _groups(data: ReportData) -> Iterator[str]:
+    if data.groups is None or data.groups.worst is None:
+        return
+    for row in data.groups.worst.to_dict("records"):
+        if row["probability"] >= SURE and row["worst"] != row["best"]:
+            yield (
+                f"{row['model']} serves the group {row['worst']} worse than {row['best']} with probability "
+                f"{probability(row['probability'])} (groups by {data.groups.by})."
+            )
+
+
+def _size(data: ReportData) -> Iterator[str]:
+    given = data.annotations
+    people = f" by {count(given.annotators.size)} annotators" if given.annotators.size else ""
+    yield (
+        f"All of this rests on {count(given.n_annotations)} annotations{people} of {count(given.items.size)} items "
+        f"({given.n_annotations / given.items.size:.1f} an item), read with the "
+        f"{plausibility_name(data.settings.plausibility)} model."
+    )
+    if data.warnings:
+        yield f"The computation warned {len(data.warnings)} times; see Warnings below before you rely on the numbers."
+
+
+def _levels(levels: tuple[float, ...]) -> str:
+    return listed([f"{level:g}" for level in sorted(levels)])

@@ -1,0 +1,161 @@
+"""The items that the annotations leave most open: what was said of them, and what may be true."""
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._tree import settings_of
+from bayesagree.annotations import Annotations, Rankings, Ratings
+from bayesagree.plausibility.plackett_luce import plackett_luce
+from bayesagree.predictions import Predictions
+
+CANDIDATES = 4
+"""Labels shown of each item."""
+_ITEMS_AT_ONCE = 20
+
+
+class Candidate(NamedTuple):
+    """A label that may be the right one.
+
+    Attributes
+    ----------
+    label
+        Its name.
+    probability
+        Probability that it is the most plausible label of the item.
+    plausibility
+        Posterior mean of its plausibility: the expected share among ever more annotators. NaN for ratings.
+    """
+
+    label: str
+    probability: float
+    plausibility: float
+
+
+class OpenItem(NamedTuple):
+    """One item.
+
+    Attributes
+    ----------
+    item
+        Its name.
+    certainty
+        Annotation certainty.
+    n_annotations
+        Number of annotations.
+    said
+        The annotations as text.
+    candidates
+        The most probable labels, best first.
+    predicted
+        Pairs (label, the models that predict it).
+    """
+
+    item: str
+    certainty: float
+    n_annotations: int
+    said: str
+    candidates: tuple[Candidate, ...]
+    predicted: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def open_items(
+    annotations: Annotations,
+    tree: xr.DataTree,
+    certainty: xr.DataArray,
+    predictions: Predictions | None,
+    *,
+    most: int,
+) -> tuple[OpenItem, ...]:
+    """List the least certain items, least certain first.
+
+    Parameters
+    ----------
+    annotations, tree
+        The annotations and their posterior.
+    certainty
+        `label_certainty` of the tree, dims (item, label).
+    predictions
+        Models, aligned with the annotations, or None.
+    most
+        How many items.
+    """
+    probability = certainty.transpose("item", "label").values
+    at = np.argsort(probability.max(axis=1), kind="stable")[:most]
+    labels = np.asarray(certainty["label"])
+    plausibility = _mean_plausibility(annotations, tree, at, labels.size)
+    hard = None if predictions is None else predictions.hard_labels()
+    rows = []
+    for row, i in enumerate(at):
+        best = np.argsort(-probability[i], kind="stable")[:CANDIDATES]
+        shown = [k for k in best if probability[i, k] > 0]
+        candidates = [Candidate(str(labels[k]), float(probability[i, k]), float(plausibility[row, k])) for k in shown]
+        said, n = _said(annotations, int(i))
+        predicted = () if predictions is None or hard is None else _predicted(predictions, hard[:, i])
+        name, sure = str(annotations.items[i]), candidates[0].probability
+        rows.append(OpenItem(name, sure, n, said, tuple(candidates), predicted))
+    return tuple(rows)
+
+
+def rankings_of(rankings: Rankings, item: int) -> list[list[list[Any]]]:
+    """Return the rankings of one item as nested lists of label names."""
+    found = []
+    for r in np.flatnonzero(rankings.item_index == item):
+        entries = slice(rankings.start[r], rankings.start[r + 1])
+        named, block = rankings.labels[rankings.label_index[entries]].tolist(), rankings.block[entries]
+        found.append([[n for n, b in zip(named, block) if b == level] for level in range(block[-1] + 1)])
+    return found
+
+
+def _said(annotations: Annotations, item: int) -> tuple[str, int]:
+    """Write what the annotators said of an item, and count them."""
+    if isinstance(annotations, Rankings):
+        rankings = rankings_of(annotations, item)
+        return "; ".join(" > ".join(_block(block) for block in ranking) for ranking in rankings), len(rankings)
+    rows = np.flatnonzero(annotations.item_index == item)
+    if isinstance(annotations, Ratings):
+        return ", ".join(f"{value:g}" for value in sorted(annotations.rating[rows])), rows.size
+    votes: Counter[str] = Counter()
+    for row in rows:
+        votes[str(annotations.labels[annotations.label_index[row]])] += int(annotations.count[row])
+    return ", ".join(f"{name} ({n})" for name, n in votes.most_common()), votes.total()
+
+
+def _block(block: list[Any]) -> str:
+    names = ", ".join(map(str, block))
+    return names if len(block) == 1 else f"{{{names}}}"
+
+
+def _predicted(predictions: Predictions, hard: NDArray[Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    models_of: dict[str, list[str]] = {}
+    for model, k in zip(predictions.models, hard):
+        models_of.setdefault("no label" if k < 0 else str(predictions.labels[k]), []).append(str(model))
+    return tuple((label, tuple(models)) for label, models in models_of.items())
+
+
+def _mean_plausibility(
+    annotations: Annotations, tree: xr.DataTree, at: NDArray[np.intp], n_labels: int
+) -> NDArray[np.float64]:
+    """Return the posterior mean of the plausibilities of some items, shape (item, label)."""
+    if "constant_data" in tree and "concentration" in tree["constant_data"].data_vars:
+        shape = tree["constant_data"]["concentration"].transpose("item", "label").values[at]
+        return shape / shape.sum(axis=1, keepdims=True)
+    if "derived" in tree:
+        return tree["derived"]["label_probability"].transpose("item", "label").values[at]
+    if isinstance(annotations, Rankings):
+        return _plackett_luce_means(annotations, tree, at)
+    return np.full((at.size, n_labels), np.nan)
+
+
+def _plackett_luce_means(rankings: Rankings, tree: xr.DataTree, at: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Draw the plausibilities of these items anew: the posterior of all items keeps the best labels only."""
+    means = []
+    for start in range(0, at.size, _ITEMS_AT_ONCE):
+        cases = [rankings_of(rankings, int(i)) for i in at[start : start + _ITEMS_AT_ONCE]]
+        few = Rankings.from_blocks(cases, labels=rankings.labels.tolist())
+        drawn = plackett_luce(few, reliability=int(settings_of(tree)["reliability"]), draws=250, seed=start)
+        means.append(drawn["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "label").values)
+    return np.concatenate(means)

@@ -1,0 +1,69 @@
+"""Writing a report: one HTML page that needs nothing but itself."""
+
+import base64
+import hashlib
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from bayesagree.io import atomic_path
+from bayesagree.report import views, wording
+from bayesagree.report.data import ReportData
+from bayesagree.report.headlines import headlines, ordinary_truth
+from bayesagree.report.methods import methods_paragraph, references
+
+
+def render(data: ReportData, *, title: str = "How good are the models, when annotators disagree?") -> str:
+    """Render a report as one HTML page: style, script and figures inside, nothing from a network.
+
+    Everything that comes from the data is escaped, and the page's content security policy lets no other script run
+    than its own.
+
+    Examples
+    --------
+    >>> from bayesagree.report.data import Settings, report_data
+    >>> from bayesagree.simulate import labelled_test_set
+    >>> test_set = labelled_test_set(n_items=20, seed=1)
+    >>> page = render(report_data(test_set.labels, test_set.predictions, settings=Settings(draws=50)), title="<Trial>")
+    >>> "&lt;Trial&gt;" in page, "<Trial>" in page
+    (True, False)
+    """
+    script = _asset("script.js")
+    environment = Environment(
+        loader=PackageLoader("bayesagree.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"percent": wording.percent, "probability": wording.probability}
+    return environment.get_template("report.html").render(
+        title=title,
+        data=data,
+        headlines=headlines(data),
+        agreement=views.agreement(data),
+        certainty=views.certainty(data),
+        metrics=views.scores(data),
+        groups=views.groups(data),
+        specification=views.specification(data),
+        settings=views.settings(data),
+        diagnostics=views.diagnostics(data),
+        ordinary=ordinary_truth(data),
+        methods=methods_paragraph(data),
+        references=references(data),
+        style=Markup(_asset("style.css")),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def write_report(data: ReportData, path: str | Path, *, title: str | None = None) -> None:
+    """Write a report to an HTML file, whole or not at all."""
+    page = render(data) if title is None else render(data, title=title)
+    with atomic_path(Path(path)) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+
+
+def _asset(name: str) -> str:
+    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")

@@ -1,0 +1,81 @@
+"""How the numbers of a report are made: settings, with defaults that fit the annotations."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from bayesagree.annotations import Annotations, Rankings, Ratings
+from bayesagree.errors import InputError
+from bayesagree.evaluate import fitting_plausibilities, plausibility_for
+from bayesagree.predictions import Predictions
+
+RELIABILITIES: dict[str, tuple[float, ...]] = {
+    "dirichlet": (1.0, 0.3, 3.0),
+    "dawid_skene": (1.0,),
+    "prirn": (10.0, 2.0, 50.0),
+    "plackett_luce": (1.0, 3.0),
+    "normal_inverse_gamma": (1.0, 0.3, 3.0),
+}
+"""Default reliabilities of each plausibility, the reference first: they are not on one scale."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the numbers are made; what is empty is filled in by `fitting`.
+
+    Attributes
+    ----------
+    plausibility
+        Name of the model of the truth, as in `evaluate`.
+    reliability
+        Trust in the annotators; the first is the reference, which the headlines are about.
+    metrics
+        As in `evaluate`; the headlines are about the first.
+    draws, chains, seed, items
+        As in `evaluate`.
+    threshold
+        For ratings: is the mean below this value or not?
+    least_certain
+        How many items to list.
+    """
+
+    plausibility: str = ""
+    reliability: tuple[float, ...] = ()
+    metrics: tuple[str, ...] = ()
+    draws: int = 500
+    chains: int = 4
+    seed: int = 1
+    items: Literal["fixed", "bootstrap"] = "fixed"
+    threshold: float | None = None
+    least_certain: int = 50
+
+    @property
+    def reference(self) -> float:
+        """The reliability that the headlines are about."""
+        return self.reliability[0]
+
+    def fitting(self, annotations: Annotations, predictions: Predictions | None) -> Self:
+        """Fill in what is empty: the first plausibility for such annotations, its reliabilities, top-k accuracy.
+
+        Raises
+        ------
+        InputError
+            A plausibility for other annotations, ratings without a threshold.
+
+        Examples
+        --------
+        >>> from bayesagree import Labels
+        >>> Settings().fitting(Labels.from_counts([[2, 1]]), None).reliability
+        (1.0, 0.3, 3.0)
+        """
+        name = self.plausibility or fitting_plausibilities(annotations)[0]
+        plausibility_for(annotations, name)
+        if isinstance(annotations, Ratings) and self.threshold is None:
+            raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
+        several = isinstance(annotations, Rankings) and predictions is not None and predictions.scores is not None
+        metrics = ("top_3_accuracy", "average_overlap_3") if several else ("top_1_accuracy",)
+        return replace(
+            self,
+            plausibility=name,
+            reliability=self.reliability or RELIABILITIES[name],
+            metrics=self.metrics or metrics,
+        )

@@ -1,0 +1,212 @@
+"""The sections of a page: numbers of the data as rows of text, and their figures."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from bayesagree.report.data import OPEN, ReportData
+from bayesagree.report.figures import Mark, Row, certainty_curve, interval_plot
+from bayesagree.report.headlines import ordinary_truth
+from bayesagree.report.wording import (
+    count,
+    interval,
+    listed,
+    metric_meaning,
+    metric_name,
+    number,
+    percent,
+    plausibility_name,
+    probability,
+)
+
+MOST_MODELS = 12
+"""Models shown in figures and pairs, the best ones; the table of scores has all of them."""
+
+COEFFICIENTS = {
+    "phi": "common agreement Phi",
+    "leave_one_out": "names what the others put first",
+    "percent_agreement": "percent agreement",
+    "cohen_kappa": "Cohen's kappa",
+    "scott_pi": "Scott's pi",
+    "conger_kappa": "Conger's kappa",
+    "fleiss_kappa": "Fleiss' kappa",
+    "alpha_nominal": "Krippendorff's alpha, nominal",
+    "alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "alpha_interval": "Krippendorff's alpha, interval",
+    "alpha_ratio": "Krippendorff's alpha, ratio",
+    "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2": "Gwet's AC2",
+    "brennan_prediger": "Brennan-Prediger",
+    "icc_one_way": "ICC, one way",
+    "icc_agreement": "ICC, agreement",
+    "icc_consistency": "ICC, consistency",
+}
+
+
+def agreement(data: ReportData) -> dict[str, Any]:
+    """Show every coefficient that exists, and say why the others do not."""
+    rows = data.agreement.to_dict("records")
+    known = [row for row in rows if row["estimate"] == row["estimate"]]
+    missing = [f"{COEFFICIENTS[row['coefficient']]}: {row['note']}" for row in rows if row not in known]
+    marks = [
+        Mark(row["estimate"], row["lower"], row["upper"], COEFFICIENTS[row["coefficient"]], _kind(row["coefficient"]))
+        for row in known
+    ]
+    figure = interval_plot(
+        [Row("", tuple(marks))], title="Agreement of the annotators", axis="agreement, 1 is perfect", limits=(-1, 1)
+    )
+    return {
+        "figure": figure if marks else "",
+        "rows": [(m.note, number(m.value), interval(m.lower, m.upper), row["note"]) for m, row in zip(marks, known)],
+        "missing": missing,
+    }
+
+
+def certainty(data: ReportData) -> dict[str, Any]:
+    """Show the certainty of the items at every reliability."""
+    values, levels = data.certainty.values, data.settings.reliability
+    rows = [(f"{r:g}", number(float(v.mean())), percent(float((v < OPEN).mean()))) for r, v in zip(levels, values)]
+    return {"figure": certainty_curve(levels, values, OPEN), "rows": rows, "limit": OPEN}
+
+
+def scores(data: ReportData) -> list[dict[str, Any]]:
+    """Show each metric: all models at every reliability, beside the ordinary metric."""
+    return [] if data.scores is None else [_metric(data, name) for name in data.settings.metrics]
+
+
+def _metric(data: ReportData, metric: str) -> dict[str, Any]:
+    if data.scores is None:
+        return {}
+    levels, table = data.settings.reliability, data.scores.table.sel(metric=metric)
+    models = data.scores.comparison[metric]["model"].values.tolist()
+    rows, groups = [], []
+    for model in models:
+        one = table.sel(model=model)
+        cells = list(
+            zip(*(one[key].sel(reliability=list(levels)).values.tolist() for key in ("score", "lower", "upper")))
+        )
+        ordinary = float(one["ordinary"])
+        marks = [Mark(ordinary, np.nan, np.nan, "ordinary metric", "ordinary")]
+        marks += [
+            Mark(score, lower, upper, f"reliability {r:g}", "reference" if k == 0 else "other")
+            for k, ((score, lower, upper), r) in enumerate(zip(cells, levels))
+        ]
+        groups.append(Row(str(model), tuple(marks)))
+        texts = [(number(score), interval(lower, upper)) for score, lower, upper in cells]
+        rows.append((str(model), number(ordinary), texts))
+    name = metric_name(metric)
+    title = f"{name.capitalize()} of the models"
+    return {
+        "id": metric, "name": name, "meaning": metric_meaning(metric), "levels": [f"{r:g}" for r in levels],
+        "figure": interval_plot(groups[:MOST_MODELS], title=title, axis=name, limits=(0, 1)),
+        "shown": min(len(models), MOST_MODELS), "models": len(models), "rows": rows,
+        "ordinary": ordinary_truth(data), **_comparison(data, metric),
+    }  # fmt: skip
+
+
+def _comparison(data: ReportData, metric: str) -> dict[str, Any]:
+    """List the pairs of the best models, better one first, and the probability of every place."""
+    if data.scores is None or data.scores.table.sizes["model"] < 2:
+        return {"pairs": [], "ranks": [], "places": []}
+    found = data.scores.comparison[metric].isel(model=slice(MOST_MODELS), other_model=slice(MOST_MODELS))
+    models, pairs = found["model"].values.tolist(), []
+    for a, b in combinations(models, 2):
+        pair = {key: float(found[key].sel(model=a, other_model=b)) for key in _PAIR}
+        ends = interval(pair["lower"], pair["upper"])
+        pairs.append((a, b, pair["prob_better"], probability(pair["prob_better"]), f"{pair['difference']:+.3f}", ends))
+    places = found["rank"].values.tolist()[:MOST_MODELS]
+    chances = found["rank_probability"].transpose("model", "rank").values
+    ranks = [(m, [(float(p), probability(p)) for p in row[: len(places)]]) for m, row in zip(models, chances)]
+    return {"pairs": pairs, "ranks": ranks, "places": places}
+
+
+_PAIR = ("prob_better", "difference", "lower", "upper")
+
+
+def groups(data: ReportData) -> dict[str, Any]:
+    """Show the groups of annotators and how well each model serves them."""
+    found = data.groups
+    if found is None:
+        return {}
+    sizes = dict(zip(found.composition.index.astype(str), found.composition["annotators"].tolist()))
+    view: dict[str, Any] = {
+        "by": found.by,
+        "composition": [(g, *map(count, row)) for g, row in zip(sizes, found.composition.to_numpy(int).tolist())],
+    }
+    if found.accuracy is None or found.worst is None:
+        return view
+    rows, plots = [], []
+    for model in found.accuracy["model"].values.tolist():
+        marks = []
+        for group in found.accuracy["group"].values.tolist():
+            cell = found.accuracy.sel(model=model, group=group)
+            value, lower, upper = (float(cell[key]) for key in ("mean", "lower", "upper"))
+            marks.append(Mark(value, lower, upper, f"{group} ({sizes[group]})"))
+            rows.append((model, group, sizes[group], number(value), interval(lower, upper)))
+        plots.append(Row(str(model), tuple(marks)))
+    worst = [
+        (row["model"], row["worst"], row["best"], probability(row["probability"]), probability(row["p_value"]))
+        for row in found.worst.to_dict("records")
+    ]
+    figure = interval_plot(
+        plots[:MOST_MODELS], title="Accuracy for each group of annotators", axis="accuracy", limits=(0, 1)
+    )
+    return view | {"rows": rows, "worst": worst, "figure": figure}
+
+
+def specification(data: ReportData) -> dict[str, Any]:
+    """Show what was declared, the gaps, and the shares beside their targets."""
+    report = data.specification
+    if report is None:
+        return {}
+    declared = report.declared
+    table = report.distributions.to_dict("records")
+    names = ("kind", "feature", "value")
+    shares = [(*(r[k] for k in names), *(percent(float(r[k])) for k in ("target", "actual")), r["n"]) for r in table]
+    told = [
+        ("What would be a bias", declared.bias_definition),
+        ("Fairness", declared.fairness),
+        ("Metrics", ", ".join(declared.metrics)),
+        ("Protected features", ", ".join(declared.protected) or "none"),
+        ("How annotations were collected", declared.collection or "not stated"),
+    ]
+    return {"told": told, "gaps": list(report.gaps), "shares": shares}
+
+
+def settings(data: ReportData) -> list[tuple[str, str]]:
+    """List how the numbers were made."""
+    chosen, given = data.settings, data.annotations
+    kind = {"Labels": "single labels", "Rankings": "partial rankings", "Ratings": "ratings"}[type(given).__name__]
+    rows = [
+        ("Annotations", f"{kind}: {count(given.n_annotations)} of {count(given.items.size)} items"),
+        ("Annotators", count(given.annotators.size) if given.annotators.size else "not named"),
+        ("Model of the truth", plausibility_name(chosen.plausibility)),
+        ("Reliability", f"{chosen.reference:g} (reference)" + "".join(f", {r:g}" for r in chosen.reliability[1:])),
+        ("Draws", f"{chosen.chains} chains of {chosen.draws}"),
+        ("Seed", str(chosen.seed)),
+        ("Version", f"bayesagree {data.version}"),
+    ]
+    if data.scores is not None:
+        rows.insert(4, ("Metrics", listed([metric_name(m) for m in chosen.metrics])))
+        rows.insert(5, ("Items", "this test set" if chosen.items == "fixed" else "a sample (Bayesian bootstrap)"))
+    if chosen.threshold is not None:
+        rows.insert(3, ("Threshold", f"{chosen.threshold:g}"))
+    return rows
+
+
+def diagnostics(data: ReportData) -> list[tuple[str, str, str]]:
+    """Say how well Markov chains mixed, or that there are none."""
+    if not data.diagnostics:
+        return [("Draws", "independent", "exact posterior, no Markov chain to diagnose")]
+    rows = []
+    if "r_hat" in data.diagnostics:
+        rows.append(("Largest split r-hat", number(data.diagnostics["r_hat"]), "1 is mixed; above 1.1 it is not"))
+    if "ess" in data.diagnostics:
+        size = f"{data.diagnostics['ess']:.0f}"
+        rows.append(("Smallest effective sample size", size, "independent draws that the chains are worth"))
+    return rows
+
+
+def _kind(coefficient: str) -> str:
+    return "reference" if coefficient in ("phi", "alpha_nominal", "leave_one_out") else "other"

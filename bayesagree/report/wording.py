@@ -1,0 +1,105 @@
+"""Numbers and names as a reader sees them: nothing that is neither 0 nor 1 is written as one of them."""
+
+import math
+from typing import Any
+
+from bayesagree.metrics.uncertainty_adjusted import Metric
+
+MISSING = "–"
+SPACE = "\N{NO-BREAK SPACE}"
+"""Between a number and its sign or unit, which belong on one line."""
+
+_METRICS = {
+    "top_{}_accuracy": "share of items whose most plausible label is among the {k} best labels of the model",
+    "set_{}_accuracy": "share of items whose {k} most plausible labels are exactly the {k} best labels of the model",
+    "overlap_{}": "mean share of the {k} most plausible labels that are among the {k} best labels of the model",
+    "average_overlap_{}": "mean overlap of the best 1, 2, ... {k} labels of the model with the most plausible ones",
+    "kendall_tau_{}": "how far the order of the {k} best labels agrees (Kendall), 1 for the same order",
+    "spearman_footrule_{}": "how near the {k} best labels stand to their places (Spearman), 1 for the same places",
+}
+_PLAUSIBILITIES = {
+    "dirichlet": "Dirichlet",
+    "dawid_skene": "Dawid-Skene",
+    "prirn": "probabilistic inverse rank normalisation (PrIRN)",
+    "plackett_luce": "Plackett-Luce",
+    "normal_inverse_gamma": "normal-inverse-gamma",
+}
+
+
+def percent(share: float) -> str:
+    """Write a share in per cent, with one decimal near its ends.
+
+    Examples
+    --------
+    >>> [text.replace(SPACE, " ") for text in map(percent, (0.256, 0.9971, 0.0001, 0))]
+    ['26 %', '99.7 %', '< 0.1 %', '0 %']
+    """
+    if math.isnan(share):
+        return MISSING
+    if 0 < share < 0.0005:
+        return f"<{SPACE}0.1{SPACE}%"
+    if 0.9995 < share < 1:
+        return f">{SPACE}99.9{SPACE}%"
+    near_an_end = 0 < share < 0.01 or 0.99 < share < 1
+    return f"{100 * share:.{1 if near_an_end else 0}f}{SPACE}%"
+
+
+def probability(p: float) -> str:
+    """Write a probability that was counted in draws: none of them is not impossible, all of them is not certain.
+
+    Examples
+    --------
+    >>> [text.replace(SPACE, " ") for text in map(probability, (0.973, 1.0, 0.0))]
+    ['0.97', '> 0.999', '< 0.001']
+    """
+    if math.isnan(p):
+        return MISSING
+    if p > 0.999:
+        return f">{SPACE}0.999"
+    if p < 0.001:
+        return f"<{SPACE}0.001"
+    return f"{p:.2f}" if 0.01 <= p <= 0.99 else f"{p:.3f}"
+
+
+def number(value: float) -> str:
+    """Write a score with three decimals."""
+    return MISSING if math.isnan(value) else f"{value:.3f}"
+
+
+def interval(lower: float, upper: float) -> str:
+    """Write an interval with three decimals."""
+    return MISSING if math.isnan(lower) else f"{lower:.3f} to {upper:.3f}"
+
+
+def count(n: int) -> str:
+    """Write a whole number in groups of three digits."""
+    return f"{n:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def metric_name(name: str) -> str:
+    """Name a metric.
+
+    Examples
+    --------
+    >>> metric_name("top_3_accuracy"), metric_name("kendall_tau_5")
+    ('top-3 accuracy', 'kendall tau 5')
+    """
+    metric = Metric.named(name)
+    return f"top-{metric.k} accuracy" if metric.pattern.startswith("top") else name.replace("_", " ")
+
+
+def metric_meaning(name: str) -> str:
+    """Say what a metric measures."""
+    metric = Metric.named(name)
+    return _METRICS[metric.pattern].format(k=metric.k).replace("among the 1 best labels", "the best label")
+
+
+def plausibility_name(name: str) -> str:
+    """Name a model of the truth."""
+    return _PLAUSIBILITIES[name]
+
+
+def listed(names: list[Any]) -> str:
+    """Join names: 'A', 'A and B', 'A, B and C'."""
+    words = [str(name) for name in names]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,47 @@
+"""What the tests of the report share: one small evaluation, and a real browser."""
+
+import os
+import shutil
+from importlib.util import find_spec
+
+import pytest
+
+from bayesagree.report.data import report_data
+from bayesagree.report.settings import Settings
+from bayesagree.simulate import labelled_test_set
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+HAS_BROWSER = any(map(shutil.which, BROWSERS)) and find_spec("playwright") is not None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what needs a browser where there is none; continuous integration must have one."""
+    if not HAS_BROWSER and not os.environ.get("CI"):
+        away = [item for item in items if "browser" in getattr(item, "fixturenames", ())]
+        config.hook.pytest_deselected(items=away)
+        items[:] = [item for item in items if item not in set(away)]
+
+
+def pytest_report_header() -> str | None:
+    return None if HAS_BROWSER else "no Chromium or no playwright: tests of the report in a browser are deselected"
+
+
+@pytest.fixture(scope="session")
+def test_set():
+    return labelled_test_set(n_items=60, seed=1)
+
+
+@pytest.fixture(scope="session")
+def data(test_set):
+    return report_data(test_set.labels, test_set.predictions, settings=Settings(draws=200))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    path = next(filter(None, map(shutil.which, BROWSERS)))
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield running
+        running.close()

@@ -1,0 +1,145 @@
+"""The page in a real browser: no error, sorting and filtering, no sideways scrolling, every way of looking at it."""
+
+import re
+
+import pytest
+
+from bayesagree.report.page import write_report
+
+PHONE = {"width": 400, "height": 800}
+
+
+@pytest.fixture(scope="module")
+def address(data, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(data, path)
+    return path.as_uri()
+
+
+@pytest.fixture
+def opened(browser, address):
+    """Open the page in a fresh window; whatever the console says fails the test."""
+    messages, contexts = [], []
+
+    def window(**options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: messages.append(message.text))
+        page.on("pageerror", lambda error: messages.append(str(error)))
+        page.on("request", lambda request: request.url == address or messages.append(request.url))
+        page.goto(address)
+        return page
+
+    yield window
+    for context in contexts:
+        context.close()
+    assert messages == []
+
+
+def column(page, number):
+    return page.locator(f"#open-items tbody tr:visible > :nth-child({number})").all_inner_texts()
+
+
+def test_a_heading_sorts_by_number_both_ways(opened, data):
+    page = opened()
+    certainty = [float(re.sub("[<> ]", "", text)) for text in column(page, 2)]
+    assert certainty == sorted(certainty)
+    button = page.get_by_role("button", name="Certainty")
+    button.click()
+    button.click()
+    assert page.locator("#open-items th[aria-sort=descending]").inner_text().startswith("Certainty")
+    assert [float(text) for text in column(page, 2)] == sorted(certainty, reverse=True)
+    page.locator("#open-items").get_by_role("button", name="Item").click()
+    assert [int(text) for text in column(page, 1)] == sorted(int(item.item) for item in data.open_items)
+    assert page.locator("th[aria-sort]").count() == 1
+
+
+def test_a_heading_sorts_from_the_keyboard(opened, data):
+    page = opened()
+    page.locator("#open-items").get_by_role("button", name="Item").focus()
+    page.keyboard.press("Enter")
+    assert [int(text) for text in column(page, 1)] == sorted(int(item.item) for item in data.open_items)
+
+
+def test_the_filter_narrows_the_table_and_says_so(opened, data):
+    page = opened()
+    words = ["2:", "b,", "(3)"]
+    rows = [text.lower() for text in page.locator("#open-items tbody tr").all_text_contents()]
+    expected = sum(all(word in row for word in words) for row in rows)
+    page.get_by_label("Show items that contain").fill(" ".join(words).upper())
+    shown = column(page, 3)
+    assert 0 < expected == len(shown) < 50
+    assert all("(3)" in text for text in shown)
+    status = page.locator("#open-items-status")
+    assert status.inner_text() == f"{len(shown)} of 50 shown"
+    page.get_by_label("Show items that contain").fill("")
+    assert status.inner_text() == "50 of 50 shown"
+
+
+@pytest.mark.parametrize("width", [320, 400, 700, 1200])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_scrolls_sideways(opened, width, scheme):
+    page = opened(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_phone_names_every_value(opened):
+    page = opened(viewport=PHONE)
+    label = page.locator("#open-items td").first.evaluate("cell => getComputedStyle(cell, '::before').content")
+    assert "Certainty" in label
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_and_figures_stand_out_from_the_ground(opened, scheme):
+    """WCAG contrast of text, soft text and figures is at least 4.5 in both schemes."""
+    page = opened(color_scheme=scheme)
+    colours = page.evaluate(
+        """() => {
+          const style = (selector, name) => getComputedStyle(document.querySelector(selector))[name];
+          return [style("body", "backgroundColor"), style("body", "color"), style(".soft", "color"),
+                  style("a[href='#models']", "color"), style("svg text", "fill"), style("svg .reference", "fill"),
+                  style("svg .bar", "stroke"), style("svg .ordinary", "stroke")];
+        }"""
+    )
+    ground, *others = (luminance(colour) for colour in colours)
+    for colour in others:
+        assert (max(ground, colour) + 0.05) / (min(ground, colour) + 0.05) >= 4.5
+
+
+def luminance(colour):
+    parts = [int(v) / 255 for v in re.findall(r"\d+", colour)[:3]]
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_paper_has_no_controls_and_light_ground(opened):
+    page = opened(color_scheme="dark")
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible()
+    assert not page.locator(".tools").first.is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_without_script_everything_is_there(opened, data):
+    page = opened(java_script_enabled=False)
+    assert page.locator("#open-items tbody tr").count() == len(data.open_items)
+    assert not page.locator(".tools").first.is_visible()
+    assert page.get_by_role("button", name="Certainty").is_disabled()
+
+
+def test_every_section_is_reached_by_keyboard(opened):
+    page = opened()
+    seen = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("document.activeElement.textContent.trim() || document.activeElement.type"))
+    assert {"Skip to the summary", "Models", "Methods", "Model", "Certainty", "search"} <= seen
+
+
+def test_the_methods_are_copied(opened, data):
+    page = opened(permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the methods").click()
+    page.get_by_role("button", name="Copied").or_(page.get_by_role("button", name="Selected")).wait_for()
+    assert "seed 1" in page.evaluate("getSelection().toString()")

@@ -1,0 +1,182 @@
+"""The numbers of a report are those of the package's own functions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import (
+    Annotators,
+    EvaluationSpecification,
+    InputError,
+    Labels,
+    Predictions,
+    Rankings,
+    Ratings,
+    annotation_certainty,
+    compare,
+    dirichlet,
+    evaluate,
+    expected_top_k_accuracy,
+    irn,
+    label_certainty,
+    majority_vote,
+    plackett_luce,
+    set_accuracy,
+    top_k_accuracy,
+)
+from bayesagree.report.data import OPEN, report_data
+from bayesagree.report.groups import group_results
+from bayesagree.report.items import rankings_of
+from bayesagree.report.scores import point_estimate
+from bayesagree.report.settings import Settings
+from bayesagree.simulate import noisy_models, rankings, ratings
+from bayesagree.subjective.groups import Groups
+
+
+def test_certainty_is_exact_at_every_reliability(data, test_set):
+    assert data.settings.reliability == (1.0, 0.3, 3.0)
+    for level in data.settings.reliability:
+        tree = dirichlet(test_set.labels, reliability=level, draws=1, chains=1, seed=1)
+        exact = annotation_certainty(tree, exact=True)
+        np.testing.assert_allclose(data.certainty.sel(reliability=level), exact, rtol=1e-12)
+    assert data.open_share == float((data.certainty.sel(reliability=1.0) < OPEN).mean())
+
+
+def test_scores_are_those_of_evaluate_and_agree_with_the_closed_form(data, test_set):
+    tree = evaluate(test_set.labels, test_set.predictions, reliability=[1.0, 0.3, 3.0], draws=200, seed=1)
+    draws = tree["posterior"]["top_1_accuracy"]
+    score = data.scores.table["score"].sel(metric="top_1_accuracy")
+    np.testing.assert_allclose(score.sel(model=draws["model"]), draws.mean(("chain", "draw")))
+    exact = expected_top_k_accuracy(dirichlet(test_set.labels, draws=1, chains=1, seed=1), test_set.predictions)
+    error = draws.sel(reliability=1.0).std(("chain", "draw")) / np.sqrt(800)
+    assert (np.abs(score.sel(reliability=1.0) - exact) < 5 * error).all()
+    better = compare(tree, metric="top_1_accuracy", reliability=1.0)
+    found = data.scores.comparison["top_1_accuracy"]
+    assert (np.diff(found["score"]) <= 0).all()
+    assert found["prob_better"].sel(model="A", other_model="C") == better["prob_better"].sel(model="A", other_model="C")
+
+
+def test_the_ordinary_metric_is_against_the_majority_vote(data, test_set):
+    vote = top_k_accuracy(majority_vote(test_set.labels), test_set.predictions).squeeze(("chain", "draw"))
+    np.testing.assert_allclose(data.scores.table["ordinary"].sel(metric="top_1_accuracy"), vote)
+
+
+def test_the_least_certain_items_come_first_with_their_annotations(data, test_set):
+    certainty = [item.certainty for item in data.open_items]
+    assert certainty == sorted(certainty)
+    assert len(data.open_items) == 50
+    first = data.open_items[0]
+    at = test_set.labels.items.astype(str).tolist().index(first.item)
+    counts = test_set.labels.counts()[at]
+    assert first.n_annotations == counts.sum()
+    for label, n in zip(test_set.labels.labels, counts):
+        assert (f"{label} ({n})" in first.said) == (n > 0)
+    for candidate in first.candidates:
+        expected = (counts[int(candidate.label)] + 1 / 4) / (counts.sum() + 1)
+        assert candidate.plausibility == pytest.approx(expected)
+    assert sum(len(models) for _, models in first.predicted) == 3
+
+
+def test_rankings_are_read_with_plackett_luce_draws_for_the_items_shown():
+    given = rankings(n_items=30, n_labels=6, seed=1).rankings
+    models = noisy_models(given, n_models=2, seed=1)
+    settings = Settings(plausibility="plackett_luce", reliability=(1.0,), draws=150, least_certain=25)
+    found = report_data(given, models, settings=settings)
+    assert found.settings.metrics == ("top_3_accuracy", "average_overlap_3")
+    assert found.diagnostics["r_hat"] < 1.2
+    tree = plackett_luce(given, draws=150, seed=1)
+    certainty = label_certainty(plackett_luce(given, draws=150, seed=1, top_labels=1)).max("label")
+    np.testing.assert_allclose(found.certainty.isel(reliability=0), certainty)
+    mean = tree["posterior"]["plausibility"].mean(("chain", "draw"))
+    for item in found.open_items[:3]:
+        at = given.items.astype(str).tolist().index(item.item)
+        assert item.n_annotations == len(rankings_of(given, at))
+        for candidate in item.candidates:
+            # Two runs of 600 and 1000 draws, which the chains are worth a good third of.
+            known = float(mean.sel(item=given.items[at], label=int(candidate.label)))
+            assert candidate.plausibility == pytest.approx(known, abs=5 * 0.5 / np.sqrt(200))
+    assert found.agreement["coefficient"].tolist() == ["leave_one_out"]
+    metric = data_of(found, "average_overlap_3")
+    assert metric.shape == (1, 2)
+
+
+def data_of(found, metric):
+    return found.scores.table["score"].sel(metric=metric).values
+
+
+def test_without_models_the_report_is_about_the_annotations():
+    found = report_data(rankings(n_items=20, n_labels=5, seed=2).rankings)
+    assert found.scores is None
+    assert found.settings.plausibility == "prirn"
+    assert found.certainty.sizes == {"reliability": 3, "item": 20}
+    assert all(item.predicted == () for item in found.open_items)
+
+
+def test_ratings_ask_for_a_threshold_and_are_judged_by_it():
+    given = ratings(n_items=25, ratings_per_item=4, phi=0.7, seed=1).ratings
+    with pytest.raises(InputError, match="pass threshold=c"):
+        report_data(given)
+    middle = sum(given.scale) / 2
+    found = report_data(given, settings=Settings(threshold=middle, least_certain=5))
+    assert "phi" in found.agreement["coefficient"].tolist()
+    assert {c.label for c in found.open_items[0].candidates} == {"below", "at_or_above"}
+    assert len(found.open_items[0].said.split(",")) == found.open_items[0].n_annotations
+
+
+@pytest.mark.parametrize("values", [[[1, 5], [4, 4]], [[1, 2], [5, 4]]])
+def test_the_point_estimate_of_ratings_is_the_side_of_the_mean(values):
+    given = Ratings.from_matrix(values, scale=(1, 5))
+    estimate = point_estimate(given, 3.0)
+    assert estimate.sel(label="at_or_above").values.tolist() == [float(np.mean(row) >= 3) for row in values]
+
+
+def test_the_point_estimate_of_rankings_is_irn():
+    given = Rankings.from_blocks([[[[0], [1]], [[1]]]], labels=3)
+    assert point_estimate(given, None).equals(irn(given))
+
+
+def test_a_metric_of_sets_is_scored_against_the_point_estimate(test_set):
+    found = report_data(test_set.labels, test_set.predictions, settings=Settings(metrics=("set_2_accuracy",), draws=20))
+    vote = set_accuracy(majority_vote(test_set.labels), test_set.predictions, k=2).squeeze(("chain", "draw"))
+    np.testing.assert_allclose(found.scores.table["ordinary"].sel(metric="set_2_accuracy"), vote)
+
+
+@pytest.fixture(scope="module")
+def unequal():
+    """Twelve annotators, half of whom answer at random; a model that says 1."""
+    rng = np.random.default_rng(1)
+    said = (rng.random((40, 12)) < np.where(np.arange(12) < 6, 0.95, 0.5)).astype(int)
+    votes = Labels.from_matrix(said, annotators=[f"w{j}" for j in range(12)], labels=[0, 1])
+    people = Annotators.from_table(
+        pd.DataFrame({"annotator": votes.annotators, "gender": ["f"] * 6 + ["m"] * 5 + [None]})
+    )
+    return votes, people, Predictions.from_labels({"ones": [1] * 40}, labels=[0, 1])
+
+
+def test_groups_name_whom_a_model_serves_worst(unequal):
+    votes, people, model = unequal
+    groups = Groups.by_features(votes, people, ["gender"])
+    found = group_results(votes, model, groups, threshold=None, draws=200, chains=2, seed=1)
+    row = found.worst.iloc[0]
+    assert {row["worst"], row["best"]} <= {"f", "m", "unknown"}
+    assert row["best"] == "f"
+    assert row["probability"] > 0.95
+    assert found.composition["annotators"].to_dict() == {"f": 6, "m": 5, "unknown": 1}
+    alone = group_results(votes, None, groups, threshold=None, draws=200, chains=2, seed=1)
+    assert alone.accuracy is None
+
+
+def test_a_specification_needs_the_annotators(unequal):
+    votes, people, model = unequal
+    declared = EvaluationSpecification("unequal accuracy", protected=["gender"], smallest_group=6)
+    with pytest.raises(InputError, match="features of their annotators"):
+        report_data(votes, model, specification=declared, settings=Settings(draws=20))
+    found = report_data(votes, model, annotators=people, specification=declared, settings=Settings(draws=20))
+    assert any("fewer than 6 annotators" in gap for gap in found.specification.gaps)
+
+
+def test_warnings_are_kept_for_the_reader():
+    votes = Labels.from_matrix([["a", "b"], ["a", "a"]], labels=["a", "b"])
+    alone = Rankings.from_blocks([[[["a"], ["b"]]], [[["b"]], [["b"]]]], labels=["a", "b"])
+    assert report_data(votes).warnings == ()
+    assert any("fewer than two annotators" in message for message in report_data(alone).warnings)

@@ -1,0 +1,203 @@
+"""The page: self-contained, escaped, complete; its sentences say what the numbers say."""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import Annotators, EvaluationSpecification, Labels, Predictions
+from bayesagree.report import wording
+from bayesagree.report.data import report_data
+from bayesagree.report.figures import Mark, Row, certainty_curve, interval_plot
+from bayesagree.report.headlines import headlines
+from bayesagree.report.methods import methods_paragraph, references
+from bayesagree.report.page import render, write_report
+from bayesagree.report.settings import Settings
+from bayesagree.simulate import rankings, ratings
+from bayesagree.subjective.groups import Groups
+
+EVIL = "<script>alert('x')</script>\"'><img src=x onerror=alert(1)>&{{ 7 * 7 }}"
+VOID = {"meta", "link", "img", "br", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """What a browser would see: tags in balance, attributes, text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.text, self.ids = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self.ids += [value for name, value in attributes if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def evil():
+    """Names of everything are an attack."""
+    names = [f"{EVIL}{k}" for k in range(3)]
+    votes = Labels.from_long(
+        pd.DataFrame(
+            {"item": np.repeat(names, 4), "annotator": [f"w{j}{EVIL}" for j in range(4)] * 3,
+             "label": [names[0], names[1], names[0], names[2]] * 3}
+        )
+    )  # fmt: skip
+    models = Predictions.from_labels({names[0]: names, names[1]: names[::-1]}, items=names, labels=names)
+    people = Annotators.from_table(pd.DataFrame({"annotator": votes.annotators, EVIL: [names[0], names[1]] * 2}))
+    declared = EvaluationSpecification(EVIL, protected=[EVIL], collection=EVIL)
+    return report_data(
+        votes, models, groups=Groups.by_features(votes, people, [EVIL]), annotators=people, specification=declared,
+        settings=Settings(draws=50),
+    )  # fmt: skip
+
+
+def test_the_page_needs_no_network(data):
+    text = render(data)
+    page = Page(text)
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    for tag, attributes in page.tags:
+        assert tag not in ("iframe", "object", "embed", "base")
+        for name in ("src", "href", "action"):
+            assert attributes.get(name, "#").startswith(("#", "data:,")), (tag, attributes)
+    assert not re.search(r"url\(|@import|fetch\(|XMLHttp", text)
+    assert "Content-Security-Policy" in text
+
+
+def test_every_anchor_has_its_section(data):
+    page = Page(render(data))
+    anchors = [a["href"][1:] for tag, a in page.tags if tag == "a"]
+    assert anchors
+    assert set(anchors) <= set(page.ids)
+
+
+def test_names_from_the_data_stay_text(evil):
+    text = render(evil, title=EVIL)
+    page = Page(text)
+    scripts = [attributes for tag, attributes in page.tags if tag == "script"]
+    assert len(scripts) == 1
+    assert not any(tag == "img" for tag, _ in page.tags)
+    assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
+    assert text.count("alert(") == text.count("alert(&#39;x&#39;)") + text.count("onerror=alert(1)&gt;")
+    assert "49" not in "".join(page.text).split("{{")[0]
+    shown = "".join(page.text)
+    assert "{{ 7 * 7 }}" in shown
+    assert EVIL in shown
+
+
+def test_svg_is_well_formed_whatever_the_names(evil):
+    from xml.etree import ElementTree
+
+    figures = re.findall(r"<svg.*?</svg>", render(evil), flags=re.DOTALL)
+    assert len(figures) >= 4
+    for figure in figures:
+        ElementTree.fromstring(figure)
+
+
+def test_the_script_may_run_and_no_other(data):
+    import base64
+    import hashlib
+
+    text = render(data)
+    script = re.search(r"<script>(.*?)</script>", text, flags=re.DOTALL)[1]
+    policy = re.search(r"script-src '([^']+)'", text)[1]
+    assert policy == f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
+
+
+def test_writing_is_whole_or_not_at_all(data, tmp_path, monkeypatch):
+    out = tmp_path / "report.html"
+    out.write_text("old")
+
+    def stop(self, text, encoding):
+        with self.open("w", encoding=encoding) as file:
+            file.write(text[:10])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pathlib.Path.write_text", stop)
+    with pytest.raises(KeyboardInterrupt):
+        write_report(data, out)
+    monkeypatch.undo()
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+    assert out.read_text() == "old"
+    write_report(data, out, title="New")
+    assert "<h1>New</h1>" in out.read_text(encoding="utf-8")
+
+
+def test_the_first_sentence_names_the_best_model_and_its_probability(data):
+    found = data.scores.comparison["top_1_accuracy"]
+    best, second = found["model"].values[:2]
+    p = wording.probability(float(found["prob_better"].sel(model=best, other_model=second)))
+    first = headlines(data)[0]
+    assert str(best) in first
+    assert f"probability {p}" in first
+    assert ("stays open" in first) == (float(p.split()[-1]) < 0.95)
+    assert any(wording.percent(data.open_share) in sentence for sentence in headlines(data))
+
+
+def test_sentences_say_when_the_best_model_depends_on_trust(data):
+    table = data.scores.table.copy(deep=True)
+    table["score"].loc[{"reliability": 3.0, "model": "C"}] = 1.0
+    scores = replace(data.scores, table=table)
+    assert any("C at reliability 3" in sentence for sentence in headlines(replace(data, scores=scores)))
+
+
+def test_a_warning_is_in_the_summary_and_in_its_section(data):
+    text = render(replace(data, warnings=("chains have not mixed",)))
+    assert "Warning: chains have not mixed" in text
+    assert "warned 1 times" in text
+
+
+@pytest.mark.parametrize("kind", ["labels", "rankings", "ratings", "bootstrap", "dawid_skene"])
+def test_methods_say_what_was_done_and_cite_it(kind, test_set):
+    ranked, rated = rankings(n_items=8, seed=1).rankings, ratings(n_items=8, ratings_per_item=5, seed=1).ratings
+    given, models, settings, keys = {
+        "labels": (test_set.labels, test_set.predictions, Settings(draws=20), {"Stutz et al., 2023"}),
+        "rankings": (ranked, None, Settings(draws=20), {"Stutz et al., 2023"}),
+        "ratings": (rated, None, Settings(threshold=0.5), {"Checco et al., 2017", "Rubin, 1981"}),
+        "bootstrap": (test_set.labels, test_set.predictions, Settings(draws=20, items="bootstrap"), {"Rubin, 1981"}),
+        "dawid_skene": (
+            test_set.labels, None, Settings("dawid_skene", draws=50, chains=2), {"Dawid and Skene, 1979"},
+        ),
+    }[kind]  # fmt: skip
+    found = report_data(given, models, settings=settings)
+    text = methods_paragraph(found)
+    assert keys <= {reference.key for reference in references(found)}
+    assert all(reference.key in text for reference in references(found))
+    assert "seed 1" in text
+    assert "sample" in text or models is None
+    page = Page(render(found))
+    assert page.open == []
+
+
+def test_numbers_are_never_rounded_to_certainty():
+    assert wording.percent(0.99999).split() == [">", "99.9", "%"]
+    assert wording.percent(1.0).split() == ["100", "%"]
+    assert wording.probability(0.9999).split() == [">", "0.999"]
+    assert wording.number(float("nan")) == wording.MISSING
+    assert wording.interval(float("nan"), float("nan")) == wording.MISSING
+    assert wording.count(1234567).split() == ["1", "234", "567"]
+
+
+@pytest.mark.parametrize("values", [(0.5, 0.5, 0.5), (0.0, 0.0, 1.0), (0.999999, 0.999999, 1.0)])
+def test_figures_survive_values_that_are_all_alike(values):
+    value, lower, upper = values
+    marks = (Mark(value, lower, upper, "x"), Mark(float("nan"), float("nan"), float("nan"), "missing"))
+    figure = interval_plot([Row("A" * 200, marks)], title="t", axis="a", limits=(0, 1))
+    assert "nan" not in str(figure)
+    curve = certainty_curve([1.0], np.full((1, 3), value), 0.95)
+    assert "nan" not in str(curve)
