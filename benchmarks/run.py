@@ -1,0 +1,289 @@
+"""One table of ratios: this package against what a user would otherwise pick, each row from one run on one machine.
+
+    uv run --group bench python benchmarks/run.py [ROW ...]       (all rows by default; needs BAYESAGREE_DATA)
+
+Rows: phi, phi_levels, plackett_luce, prirn, dirichlet, alpha, alpha_nominal, fleiss, em, crowdtruth, auc, import. A row
+runs in a process of its own after a call that compiles; times are wall seconds, the shortest of a few runs where that
+is cheap. A peer that is not installed leaves its cells empty. Peers whose times were measured once and stand here as
+numbers are marked "measured before": the published Plackett-Luce sampler takes hours, CrowdTruth needs pandas 1.
+Writes benchmarks/results/table.md.
+"""
+
+import datetime
+import importlib.util
+import multiprocessing
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+RESULTS = Path(__file__).parent / "results" / "table.md"
+PUBLISHED_PL = (6.3 + 1000 * 4.1e-3) * 4.4 / 1000
+"""Seconds per effective draw of one case: compilation, 1000 sweeps of 4.1 ms, autocorrelation time 4.4."""
+PUBLISHED_CROWDTRUTH = 10.6
+"""Seconds of CrowdTruth's `run` on RTE, 8000 judgments."""
+
+
+class Row(NamedTuple):
+    """One line of the table; times in seconds."""
+
+    job: str
+    ours: float
+    peer_name: str
+    peer: float
+    note: str = ""
+
+
+def shortest(work: Callable[[], object], runs: int = 3) -> float:
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def installed(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
+
+
+def phi(n_levels: int | None = None) -> list[Row]:
+    import dataclasses
+
+    import pymc as pm
+
+    from bayesagree import common_agreement, common_agreement_model, simulate
+
+    ratings = simulate.ratings(n_items=7000, phi=0.4, n_levels=n_levels, seed=1).ratings
+    if n_levels is None:  # Inside the scale, where NUTS has a plain Beta density.
+        ratings = dataclasses.replace(ratings, rating=np.clip(ratings.rating, 1e-6, 1 - 1e-6))
+    rows = []
+    for item_mean in ("flat", "hierarchical"):
+        common_agreement(ratings, item_mean=item_mean, seed=1)
+        ours = shortest(lambda m=item_mean: common_agreement(ratings, item_mean=m, seed=1))
+        for sampler in ["nutpie"] * installed("nutpie") + ["pymc"]:
+            with common_agreement_model(ratings, item_mean=item_mean):
+                options = {"tune": 500, "chains": 2, "cores": 2, "random_seed": 1, "progressbar": False}
+                peer = shortest(lambda s=sampler, o=options: pm.sample(500, nuts_sampler=s, **o), 1)
+            name = f"NUTS, {'nutpie' if sampler == 'nutpie' else 'PyMC'}"
+            scale = "continuous" if n_levels is None else f"{n_levels} levels"
+            rows.append(
+                Row(f"Phi, 7000 x 5 {scale}, {item_mean} item means", ours, name, peer, "2 x (500 + 500) draws")
+            )
+    return rows
+
+
+def phi_levels() -> list[Row]:
+    return phi(5)
+
+
+def plackett_luce() -> list[Row]:
+    from bayesagree import plackett_luce
+    from bayesagree.datasets import load
+
+    rankings = load("derm-ddx").annotations
+
+    def sample():
+        return plackett_luce(rankings, unranked="lumped", chains=4, tune=100, draws=250, top_labels=3, seed=1)
+
+    effective = float(sample()["sample_stats"]["ess"].sum())
+    ours = shortest(sample) / effective
+    note = f"{effective:.3g} effective draws of 1947 cases; peer measured before"
+    return [Row("Plackett-Luce, dermatology, one effective draw", ours, "published sampler", PUBLISHED_PL, note)]
+
+
+def prirn() -> list[Row]:
+    from bayesagree import annotation_certainty, prirn, simulate, top_k_accuracy
+    from bayesagree.datasets import load
+
+    rankings = load("derm-ddx").annotations
+    models = simulate.noisy_models(rankings, n_models=4, seed=1)
+
+    def ours(draws: int = 1000) -> None:
+        tree = prirn(rankings, reliability=10, draws=draws, chains=1, seed=1, top_labels=1)
+        annotation_certainty(tree)
+        top_k_accuracy(tree, models, k=3)
+
+    ours(2)
+    tree = prirn(rankings, reliability=10, draws=1, chains=1, seed=1, top_labels=1)
+    shapes, rng = tree["constant_data"]["concentration"].values, np.random.default_rng(1)
+    peer = shortest(lambda: [rng.dirichlet(row, size=1000) for row in shapes], 1)
+    return [Row("PrIRN, 1947 x 419, 1000 draws, certainty and top-3", shortest(ours), "numpy's draws alone", peer)]
+
+
+def dirichlet() -> list[Row]:
+    from bayesagree import evaluate
+    from bayesagree.datasets import load
+
+    data = load("cifar10h")
+    counts, rng = data.annotations.counts(), np.random.default_rng(1)
+
+    def plain() -> None:
+        for row in counts:
+            rng.dirichlet(row + 0.1, size=4000).argmax(axis=1)
+
+    rows, peer = [], shortest(plain, 1)
+    for metrics in (("top_1_accuracy",), ("top_1_accuracy", "average_overlap_3")):
+        evaluate(data.annotations, data.predictions, draws=2, metrics=metrics, seed=1)
+        ours = shortest(lambda m=metrics: evaluate(data.annotations, data.predictions, metrics=m, seed=1), 2)
+        name = f"evaluate, cifar10h, 4 models, 4 x 1000 draws, {' and '.join(metrics)}"
+        why = "ten labels: the peer draws ten gammas and stops; ours also scores four models"
+        rows.append(Row(name, ours, "numpy's draws and argmax alone", peer, why))
+    return rows
+
+
+def alpha() -> list[Row]:
+    from bayesagree import Ratings, krippendorff_alpha
+
+    units = np.random.default_rng(1).random((600, 2))
+    ratings = Ratings.from_matrix(units, scale=(0, 1))
+    krippendorff_alpha(ratings, level="interval")
+    ours = shortest(lambda: krippendorff_alpha(ratings, level="interval"))
+    if not installed("krippendorff"):
+        return [Row("interval alpha, 600 continuous units", ours, "krippendorff", np.nan)]
+    import krippendorff
+
+    peer = shortest(lambda: krippendorff.alpha(units.T, level_of_measurement="interval"), 1)
+    return [Row("interval alpha, 600 continuous units", ours, "krippendorff", peer, "the peer needs 20 GB")]
+
+
+def alpha_nominal() -> list[Row]:
+    from bayesagree import Labels, krippendorff_alpha
+
+    matrix = np.random.default_rng(1).integers(0, 5, (7100, 5))
+    labels, rows = Labels.from_matrix(matrix), []
+    krippendorff_alpha(labels)
+    ours = shortest(lambda: krippendorff_alpha(labels), 5)
+    if installed("krippendorff"):
+        import krippendorff
+
+        peer = shortest(lambda: krippendorff.alpha(matrix.T, level_of_measurement="nominal"), 5)
+        rows.append(Row("nominal alpha, 7100 x 5", ours, "krippendorff", peer))
+    if installed("nltk"):
+        from nltk.metrics.agreement import AnnotationTask
+
+        triples = [(str(a), str(i), int(v)) for i, row in enumerate(matrix) for a, v in enumerate(row)]
+        rows.append(Row("nominal alpha, 7100 x 5", ours, "nltk", shortest(lambda: AnnotationTask(triples).alpha(), 1)))
+    return rows
+
+
+def fleiss() -> list[Row]:
+    from bayesagree import Labels, agreement_table
+
+    matrix = np.random.default_rng(1).integers(0, 5, (7100, 5))
+    labels = Labels.from_matrix(matrix)
+    agreement_table(labels, seed=1)
+    ours = shortest(lambda: agreement_table(labels, seed=1))
+    job = "every coefficient with its interval, 7100 x 5"
+    if not installed("statsmodels"):
+        return [Row(job, ours, "statsmodels", np.nan)]
+    from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
+
+    rng = np.random.default_rng(1)
+
+    def bootstrap() -> None:
+        for _ in range(2000):
+            fleiss_kappa(aggregate_raters(matrix[rng.integers(0, 7100, 7100)])[0])
+
+    peer = shortest(bootstrap, 1)
+    return [
+        Row("every coefficient with its interval, 7100 x 5", ours, "statsmodels, Fleiss' kappa in a bootstrap", peer)
+    ]
+
+
+def em() -> list[Row]:
+    import pandas as pd
+
+    from bayesagree.plausibility.dawid_skene_em import dawid_skene_em
+    from bayesagree.simulate import crowd_labels
+
+    labels = crowd_labels(n_items=100_000, n_annotators=1000, n_labels=10, labels_per_item=5, seed=1).labels
+    triple = (labels.item_index, labels.annotator_index, labels.label_index)
+    sizes = {"n_items": 100_000, "n_annotators": 1000, "n_labels": 10}
+    dawid_skene_em(*(a[:100] for a in triple), **sizes, max_iterations=2)
+    ours = shortest(lambda: dawid_skene_em(*triple, **sizes, max_iterations=20, tolerance=-1))
+    job = "Dawid-Skene EM, 500,000 labels, 10 classes, 20 iterations"
+    if not installed("crowdkit"):
+        return [Row(job, ours, "crowd-kit", np.nan)]
+    from crowdkit.aggregation import DawidSkene
+
+    table = pd.DataFrame(dict(zip(("item", "worker", "label"), triple))).rename(columns={"item": "task"})
+    return [Row(job, ours, "crowd-kit", shortest(lambda: DawidSkene(n_iter=20, tol=-1).fit(table), 2))]
+
+
+def crowdtruth() -> list[Row]:
+    from bayesagree import crowdtruth
+    from bayesagree.datasets import load
+
+    labels = load("crowdtruth/rte").annotations
+    crowdtruth(labels)
+    ours = shortest(lambda: crowdtruth(labels), 5)
+    note = "peer measured before; benchmarks/crowdtruth.py runs both"
+    return [Row("CrowdTruth scores, RTE, 8000 judgments", ours, "CrowdTruth", PUBLISHED_CROWDTRUTH, note)]
+
+
+def auc() -> list[Row]:
+    from scipy.stats import kendalltau
+    from sklearn.metrics import roc_auc_score
+
+    from bayesagree import concordance
+
+    rng, rows = np.random.default_rng(0), []
+    for n in (1000, 100_000):
+        scores, truth, binary = rng.random((100, n)), rng.random(n), rng.random(n) > 0.5
+        concordance(scores[:2], truth)
+        ours = shortest(lambda s=scores, t=truth: concordance(s, t), 5)
+        job, why = f"AUC of 100 models x {n} items", "the peer is compiled too; both sort"
+        peer = shortest(lambda s=scores, t=truth: [kendalltau(row, t) for row in s], 2)
+        rows.append(Row(f"{job}, graded truth", ours, "scipy.stats.kendalltau", peer, why))
+        ours = shortest(lambda s=scores, t=binary: concordance(s, t.astype(float)), 5)
+        peer = shortest(lambda s=scores, t=binary: [roc_auc_score(t, row) for row in s], 2)
+        rows.append(Row(f"{job}, two labels", ours, "scikit-learn", peer, why))
+    return rows
+
+
+def import_() -> list[Row]:
+    def start(code: str) -> float:
+        return shortest(lambda: subprocess.run([sys.executable, "-c", code], check=True), 7)
+
+    why = "a ratio below 1 is ours to keep small: what we need of xarray and numba, and our modules"
+    return [
+        Row("import bayesagree", start("import bayesagree"), "import xarray, numba", start("import xarray, numba"), why)
+    ]
+
+
+ROWS = {
+    "phi": phi, "phi_levels": phi_levels, "plackett_luce": plackett_luce, "prirn": prirn, "dirichlet": dirichlet,
+    "alpha": alpha, "alpha_nominal": alpha_nominal, "fleiss": fleiss, "em": em, "crowdtruth": crowdtruth, "auc": auc,
+    "import": import_,
+}  # fmt: skip
+
+
+def line(row: Row) -> str:
+    peer, ratio = ("", "") if np.isnan(row.peer) else (f"{row.peer:.3g}", f"{row.peer / row.ours:,.3g}")
+    return f"| {row.job} | {row.ours:.3g} | {row.peer_name} | {peer} | {ratio} | {row.note} |"
+
+
+def main() -> None:
+    chosen = sys.argv[1:] or list(ROWS)
+    lines = ["| job | seconds | peer | seconds | peer / ours | note |", "| --- | ---: | --- | ---: | ---: | --- |"]
+    print(*lines, sep="\n", flush=True)
+    for name in chosen:
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            new = [line(row) for row in pool.apply(ROWS[name])]
+        print(*new, sep="\n", flush=True)
+        lines += new
+    if chosen == list(ROWS):
+        machine = f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}"
+        head = f"Measured {datetime.date.today():%Y-%m-%d} by `benchmarks/run.py` on {machine}.\n\n"
+        RESULTS.write_text(head + "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
