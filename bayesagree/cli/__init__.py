@@ -9,9 +9,12 @@ from bayesagree.cli.annotators import annotators
 from bayesagree.cli.blind import blind
 from bayesagree.cli.compare import compare
 from bayesagree.cli.demo import demo
+from bayesagree.cli.doctor import doctor
 from bayesagree.cli.evaluate import evaluate
 from bayesagree.cli.plausibility import certainty, plausibility
 from bayesagree.cli.rankings import rankings
+from bayesagree.cli.reliability import reliability
+from bayesagree.cli.report import report
 from bayesagree.cli.study import study
 from bayesagree.cli.subjective import subjective
 from bayesagree.errors import InputError, SizeError
@@ -26,12 +29,15 @@ app.command("demo")(demo)
 app.command("agreement")(agreement)
 app.command("plausibility")(plausibility)
 app.command("evaluate")(evaluate)
+app.command("report")(report)
 app.command("certainty")(certainty)
 app.command("compare")(compare)
+app.command("reliability")(reliability)
 app.command("blind")(blind)
 app.command("rankings")(rankings)
 app.command("annotators")(annotators)
 app.command("subjective")(subjective)
+app.command("doctor")(doctor)
 app.add_typer(study, name="study")
 
 

@@ -1,0 +1,126 @@
+"""`bayesagree report`: one page from files of any kind, one JSON document, and errors that leave nothing behind."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import simulate
+from bayesagree.cli import main
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, files):
+    def command(*args):
+        monkeypatch.chdir(files)
+        monkeypatch.setattr(sys, "argv", ["bayesagree", "report", *map(str, args)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return (stop.value.code or 0, *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    rng = np.random.default_rng(1)
+    said = (rng.random((30, 8)) < np.where(np.arange(8) < 4, 0.95, 0.5)).astype(int)
+    rows = [(f"t{i}", f"w{j}", "yes" if said[i, j] else "no") for i in range(30) for j in range(8)]
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv(folder / "labels.csv", index=False)
+    models = [(m, f"t{i}", label) for m, label in (("optimist", "yes"), ("pessimist", "no")) for i in range(30)]
+    pd.DataFrame(models, columns=["model", "task", "label"]).to_csv(folder / "models.csv", index=False)
+    people = pd.DataFrame({"worker": [f"w{j}" for j in range(8)], "age": ["old"] * 4 + ["young"] * 4})
+    people.to_csv(folder / "people.csv", index=False)
+    declared = {"bias_definition": "unequal accuracy", "protected": ["age"], "smallest_group": 9}
+    (folder / "declared.json").write_text(json.dumps(declared))
+    rated = simulate.ratings(n_items=20, ratings_per_item=4, phi=0.6, seed=1).ratings
+    frame = pd.DataFrame({"item": rated.item_index, "annotator": np.tile(np.arange(4), 20), "rating": rated.rating})
+    frame.to_csv(folder / "ratings.csv", index=False)
+    cases = [[[["a"], ["b", "c"]], [["b"]]], [[["c"], ["a"]], [["c"]]]]
+    (folder / "cases.json").write_text(json.dumps({"cases": cases, "labels": ["a", "b", "c"]}))
+    return folder
+
+
+COLUMNS = ("--item", "task", "--annotator", "worker", "--draws", 50)
+
+
+def test_labels_with_models_groups_and_a_specification(run, files, tmp_path):
+    out = tmp_path / "page.html"
+    code, said, err = run(
+        "labels.csv", *COLUMNS, "--predictions", "models.csv", "--annotators", "people.csv", "--group", "age",
+        "--specification", "declared.json", "--title", "Our trial", "-o", out,
+    )  # fmt: skip
+    assert code == 0, err
+    page = out.read_text(encoding="utf-8")
+    assert "<h1>Our trial</h1>" in page
+    for section in ("summary", "models", "certainty", "items", "agreement", "groups", "specification", "methods"):
+        assert f'<section id="{section}"' in page
+    assert "Model optimist is better than pessimist with probability" in said
+    assert "fewer than 9 annotators: old, young" in page
+    assert "serves the group young worse than old" in said
+
+
+def test_json_is_one_document(run, tmp_path):
+    code, said, _ = run("labels.csv", *COLUMNS, "--json", "--reliability", "2,4", "-o", tmp_path / "page.html")
+    document = json.loads(said)
+    assert code == 0
+    assert document.keys() == {"output", "headlines", "warnings", "settings", "version"}
+    assert document["settings"]["reliability"] == [2.0, 4.0]
+    assert (tmp_path / "page.html").exists()
+
+
+def test_ratings_and_rankings(run, tmp_path):
+    rated = tmp_path / "ratings.html"
+    code, said, err = run("ratings.csv", "--scale", 1, 5, "--step", 1, "--threshold", 3, "-o", rated)
+    assert code == 0, err
+    assert "Common agreement Phi" in said
+    code, said, err = run("cases.json", "-o", tmp_path / "rankings.html")
+    assert code == 0, err
+    assert "An annotator names what the others put first" in said
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((), "give either a file of annotations or --data NAME"),
+        (("labels.csv",), "no column 'item'"),
+        (("ratings.csv", "--scale", 1, 5), "pass threshold=c"),
+        (("cases.json", "--group", "age"), "give --annotators FILE"),
+        (("cases.json", "--group", "age", "--annotators", "people.csv", "--annotator", "worker"), "not on rankings"),
+        (("labels.csv", *COLUMNS, "--items", "some"), "--items 'some' is not one of fixed, bootstrap"),
+        (("labels.csv", *COLUMNS, "--reliability", "high"), "--reliability 'high' is not a list of numbers"),
+        (("labels.csv", *COLUMNS, "--specification", "declared.json"), "features of their annotators"),
+        (("labels.csv", *COLUMNS, "--predictions", "models.csv", "--metrics", "hit"), "metric 'hit' is not known"),
+    ],
+)
+def test_bad_input_leaves_no_file(run, tmp_path, args, message):
+    code, said, err = run(*args, "-o", tmp_path / "never.html")
+    assert code == 2
+    assert message in " ".join(err.split())
+    assert said == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_the_extra_the_error_names_it(run, monkeypatch, tmp_path):
+    import importlib.util
+
+    from bayesagree.cli import report
+
+    find = importlib.util.find_spec
+    module = sys.modules[report.__module__]
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "jinja2" else find(name))
+    code, _, err = run("labels.csv", "-o", tmp_path / "never.html")
+    assert code == 2
+    assert "pip install 'bayesagree[report]'" in err
+
+
+def test_public_data_names_its_source(run, tmp_path, public_data):
+    out = tmp_path / "page.html"
+    code, _, err = run("--data", "human-objects/edge", "--draws", 50, "-o", out)
+    assert code == 0, err
+    page = out.read_text(encoding="utf-8")
+    assert "human-objects/edge" in page
+    assert "Licence of the data" in page
