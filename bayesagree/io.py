@@ -192,6 +192,15 @@ def read_result(path: str | Path) -> xr.DataTree:
         Another ending, .zarr without the package zarr, or a file that is no netCDF.
     FileNotFoundError
         There is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> path = Path(tempfile.mkdtemp()) / "posterior.nc"
+    >>> write_result(dirichlet(Labels.from_counts([[3, 1]]), draws=10, seed=1), path)
+    >>> dict(read_result(path)["posterior"].sizes)
+    {'chain': 4, 'draw': 10, 'item': 1, 'label': 2}
     """
     path = Path(path)
     zarr = _is_zarr(path)

@@ -160,6 +160,15 @@ def set_accuracy(truth: Truth, predictions: Predictions, *, k: int = _DEFAULT_K)
     """Compute the share of items whose k most plausible labels are the model's k best, in any order.
 
     Parameters and result as `top_k_accuracy`; ties of a point estimate stand in label order.
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
+    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
+    >>> round(float(set_accuracy(tree, models, k=2).mean()), 2)
+    0.58
     """
     return _over_draws(Metric("set_{}_accuracy", positive_int(k, "k")), truth, predictions)
 
@@ -168,6 +177,15 @@ def overlap(truth: Truth, predictions: Predictions, *, k: int = _DEFAULT_K) -> x
     """Compute the mean share of the k most plausible labels that are among the model's k best.
 
     Parameters and result as `top_k_accuracy`; ties of a point estimate stand in label order.
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
+    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
+    >>> round(float(overlap(tree, models, k=2).mean()), 2)
+    0.79
     """
     return _over_draws(Metric("overlap_{}", positive_int(k, "k")), truth, predictions)
 
@@ -176,6 +194,15 @@ def average_overlap(truth: Truth, predictions: Predictions, *, depth: int = _DEF
     """Compute the mean over k = 1 .. depth of the overlap at k, so that the first places weigh most.
 
     Parameters and result as `top_k_accuracy`; ties of a point estimate stand in label order.
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
+    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
+    >>> round(float(average_overlap(tree, models, depth=2).mean()), 2)
+    0.72
     """
     return _over_draws(Metric("average_overlap_{}", positive_int(depth, "depth")), truth, predictions)
 
@@ -186,6 +213,15 @@ def kendall_tau(truth: Truth, predictions: Predictions, *, k: int = _DEFAULT_K) 
     With k = number of labels this is the share of label pairs in the same order, (tau + 1) / 2.
 
     Parameters and result as `top_k_accuracy`; ties of a point estimate stand in label order.
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
+    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
+    >>> round(float(kendall_tau(tree, models).mean()), 2)
+    0.73
     """
     return _over_draws(Metric("kendall_tau_{}", positive_int(k, "k")), truth, predictions)
 
@@ -194,6 +230,15 @@ def spearman_footrule(truth: Truth, predictions: Predictions, *, k: int = _DEFAU
     """Compute how near the k best labels stand to their places: 1 - Spearman's footrule / its largest value.
 
     Parameters and result as `top_k_accuracy`; ties of a point estimate stand in label order.
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
+    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
+    >>> round(float(spearman_footrule(tree, models).mean()), 2)
+    0.62
     """
     return _over_draws(Metric("spearman_footrule_{}", positive_int(k, "k")), truth, predictions)
 
@@ -212,6 +257,15 @@ def per_item(metric: str, truth: Truth, predictions: Predictions, *, threshold: 
     -------
     DataArray
         Mean over draws, dims (model, item).
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
+    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
+    >>> per_item("top_1_accuracy", tree, models).values.round(1).tolist()
+    [[0.8, 0.5]]
     """
     asked = Metric.named(metric)
     draws, scorer = _prepare(asked, truth, predictions, threshold)
@@ -229,6 +283,15 @@ def expected_top_k_accuracy(tree: xr.DataTree, predictions: Predictions, *, k: i
     -------
     DataArray
         Expected accuracy (model).
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
+    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
+    >>> expected_top_k_accuracy(tree, models).values.round(2).tolist()
+    [0.66]
     """
     certainty = label_certainty(tree, exact=True)
     top = predictions.aligned(np.asarray(certainty["item"]), np.asarray(certainty["label"])).top_labels(k)
@@ -256,6 +319,16 @@ def accuracy_given_risk(
     -------
     DataArray
         One value per draw, dims (chain, draw, model).
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
+    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
+    >>> risk = {"cat": 0, "dog": 1, "fox": 1}
+    >>> round(float(accuracy_given_risk(tree, models, risk, 1).mean()), 2)
+    0.59
     """
     probability = level_probability(tree, risk)
     if level not in probability["level"]:
