@@ -475,3 +475,22 @@ def test_larger_errors_are_worse(errors):
     mean = group_summary(tree)["mean"].sel(model="A")
     worst, best = mean.idxmax().item(), mean.idxmin().item()
     assert float(prob_worse(tree).sel(model="A", group=worst, other_group=best)) > 0.5
+
+
+def test_alpha_between_groups_counts_every_annotation_once():
+    rng = np.random.default_rng(12)
+    cells = rng.integers(0, 3, (9, 7)).astype(object)
+    cells[rng.random(cells.shape) < 0.3] = None
+    votes = Labels.from_matrix(cells, labels=[0, 1, 2])
+    people = Annotators.from_table(pd.DataFrame({"annotator": range(7), "g": list("xxxyyyy")}))
+    distances, common = [], ([], [])
+    for row in cells:
+        x, y = ([v for v in part if v is not None] for part in (row[:3], row[3:]))
+        if x and y:
+            for own, other in ((x, y), (y, x)):
+                distances += [np.mean([v != w for w in other]) for v in own]
+            common[0].extend(x)
+            common[1].extend(y)
+    expected = np.mean([v != w for v in common[0] for w in common[1]])
+    ours = group_agreement(votes, people, ["g"])["alpha"].sel(group="x", other_group="y")
+    assert float(ours) == pytest.approx(1 - np.mean(distances) / expected)

@@ -32,8 +32,9 @@ def group_agreement(
     """Compute Krippendorff's alpha within every group and between every two groups.
 
     alpha = 1 - (mean distance of two annotators of one item) / (mean distance of any two annotations), over pairs with
-    one annotation from each group; distance 1 for different labels, squared difference for ratings. Groups that agree
-    within and not between are camps, which a majority vote hides.
+    one annotation from each group; distance 1 for different labels, squared difference for ratings. Every annotation
+    counts once, compared with all others of its item: items that everybody annotated do not drown the rest. Groups that
+    agree within and not between are camps, which a majority vote hides.
 
     Parameters
     ----------
@@ -74,7 +75,8 @@ def group_agreement(
                 weight = np.where(paired, 1 / np.maximum(by_cell[g][:, 0] - 1, 1), 0)
             else:
                 paired = (by_cell[g][:, 0] > 0) & (by_cell[h][:, 0] > 0)
-                weight = paired.astype(np.float64)
+                sizes = np.maximum(by_cell[[g, h], :, 0], 1)
+                weight = np.where(paired, (1 / sizes).mean(axis=0), 0)
             x, y = by_cell[g][paired], by_cell[h][paired]
             observed, n = _distance(annotations, x, y, same=g == h)
             expected, n_any = _distance(annotations, x.sum(axis=0)[None], y.sum(axis=0)[None], same=g == h)
