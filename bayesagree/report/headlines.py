@@ -85,6 +85,7 @@ def _agreement(data: ReportData) -> Iterator[str]:
     value, lower, upper = (float(rows.loc[AGREEMENT[kind], name]) for name in ("estimate", "lower", "upper"))
     ends = f"95 % interval {interval(lower, upper)}"
     if isinstance(data.annotations, Rankings):
+        ends = f"95 % interval {percent(lower)} to {percent(upper)}"
         yield f"An annotator names what the others put first in {percent(value)} of the cases ({ends})."
     elif isinstance(data.annotations, Ratings):
         meaning = "0 is chance, 1 is perfect, -1 is two camps"
@@ -127,7 +128,8 @@ def _size(data: ReportData) -> Iterator[str]:
         f"{plausibility_name(data.settings.plausibility)} model."
     )
     if data.warnings:
-        yield f"The computation warned {len(data.warnings)} times; see Warnings below before you rely on the numbers."
+        several = "1 warning" if len(data.warnings) == 1 else f"{len(data.warnings)} warnings"
+        yield f"The computation gave {several}; see Warnings below before you rely on the numbers."
 
 
 def _levels(levels: tuple[float, ...]) -> str:

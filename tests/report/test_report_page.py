@@ -159,7 +159,7 @@ def test_sentences_say_when_the_best_model_depends_on_trust(data):
 def test_a_warning_is_in_the_summary_and_in_its_section(data):
     text = render(replace(data, warnings=("chains have not mixed",)))
     assert "Warning: chains have not mixed" in text
-    assert "warned 1 times" in text
+    assert "gave 1 warning;" in text
 
 
 @pytest.mark.parametrize("kind", ["labels", "rankings", "ratings", "bootstrap", "dawid_skene"])
