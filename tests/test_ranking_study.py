@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayesagree.annotations import Rankings
 from bayesagree.certainty import annotation_certainty
 from bayesagree.cli import main
 from bayesagree.errors import InputError
@@ -47,6 +48,23 @@ def test_certainty_rises_with_reliability_and_agrees_between_models(study):
     assert saturated_items(study, "plackett_luce").shape == (40,)
     with pytest.raises(InputError, match="0 reliabilities of 'dirichlet'"):
         saturated_items(study, "dirichlet")
+
+
+def test_items_that_no_reliability_settles():
+    tied = [[[0, 1]], [[1], [0], [2]], [[0], [1], [2]]]
+    tied_in_irn = [[[0], [2]], [[1]]]
+    settled = [[[0], [1]], [[0], [2]], [[2], [0]]]
+    cases = Rankings.from_blocks([tied, tied_in_irn, settled], labels=4)
+    tree = ranking_study(
+        cases, noisy_models(cases, n_models=2, seed=1), prirn_reliability=(10, 200, 2000),
+        plackett_luce_reliability=(1, 200, 400), draws=1000, seed=2,
+    )  # fmt: skip
+    annotation = tree["annotation"].to_dataset()
+    assert annotation["tied_prirn"].values.tolist() == [True, True, False]
+    # The maximum of the second likelihood is (1/2, 1/4, 1/4).
+    assert annotation["tied_plackett_luce"].values.tolist() == [True, False, False]
+    for name in ("prirn", "plackett_luce"):
+        np.testing.assert_array_equal(saturated_items(tree, name), annotation[f"tied_{name}"])
 
 
 def test_ranks_and_statistics(study):
@@ -138,12 +156,21 @@ def test_dermatology_reproduces_the_papers_findings():
         warnings.filterwarnings("ignore", message="annotator agreement is NaN")
         tree = ranking_study(
             data.annotations, noisy_models(data.annotations, seed=1), risk=data.extra["risk"],
-            prirn_reliability=(5, 10), plackett_luce_reliability=(1, 2), seed=1,
+            prirn_reliability=(5, 10, 20, 50), plackett_luce_reliability=(1, 3, 5), seed=1,
         )  # fmt: skip
     # Paper: correlation 0.9 between PL and PrIRN; a quarter of the cases and more are open; risk is surer than labels.
     correlation = certainty_correlation(tree).values
-    assert correlation[:2, 2].max() == pytest.approx(0.9, abs=0.03)
+    assert correlation[:4, 4].max() == pytest.approx(0.9, abs=0.03)
     certainty = tree["certainty"]["top_1"]
     assert ((certainty < 0.99).mean("item") > 0.25).all()
     assert (tree["risk"]["certainty"].mean("item") > certainty.mean("item")).all()
     assert float(certainty.isel(setting=1).mean()) == pytest.approx(0.77286, abs=0.003)
+    # Paper: "a saturating effect for at least 250 cases", by eye. At the highest reliabilities about 250 cases are
+    # below 0.6, but only those whose best labels tie stay there.
+    for name, highest, n_tied in (("prirn", 3, 196), ("plackett_luce", 6, 114)):
+        high = certainty.isel(setting=highest).values
+        tied = tree["annotation"].to_dataset()[f"tied_{name}"].values
+        assert tied.sum() == n_tied
+        assert (high[tied] < 0.6).all()
+        assert 200 < (high < 0.6).sum() < 300
+        assert saturated_items(tree, name).sum() < n_tied

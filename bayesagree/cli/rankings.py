@@ -98,7 +98,7 @@ def answer(tree: "xr.DataTree") -> dict[str, Any]:
             "matrix": correlation.tolist(),
             "best_prirn_for_plackett_luce": {n: {"prirn": p, "correlation": float(c)} for n, (c, p) in best.items()},
         },
-        "items_that_no_reliability_settles": _saturated(tree),
+        "items_that_reliability_does_not_settle": _unsettled(tree),
         "scores": _scores(tree),
     }
 
@@ -116,8 +116,12 @@ def show(result: dict[str, Any]) -> None:
     for name, best in result["correlation_of_certainty"]["best_prirn_for_plackett_luce"].items():
         if best["prirn"]:
             typer.echo(f"Certainty of {name} correlates {best['correlation']:.2f} with that of {best['prirn']}.")
-    for name, count in result["items_that_no_reliability_settles"].items():
-        typer.echo(f"{name}: on {count} open items a higher reliability does not raise the certainty.")
+    for name, found in result["items_that_reliability_does_not_settle"].items():
+        typer.echo(
+            f"{name}: on {found['flat']} open items the certainty rises by less than {found['rise']:g} from "
+            f"reliability {found['from']:g} to {found['to']:g}; on {found['tied']} it never reaches 1, as their best "
+            "labels tie."
+        )
     suffix = " (simulated models)" if result["simulated_models"] else ""
     rows = result["scores"]
     table = [[*list(row.values())[:-1], "yes" if row["order_differs"] else ""] for row in rows]
@@ -214,11 +218,24 @@ def _correlation(a: Any, b: Any) -> float:
     return float(np.corrcoef(a, b)[0, 1]) if len(a) > 1 and np.ptp(a) > 0 and np.ptp(b) > 0 else float("nan")
 
 
-def _saturated(tree: "xr.DataTree") -> dict[str, int]:
-    from bayesagree.studies.rankings import saturated_items
+def _unsettled(tree: "xr.DataTree") -> dict[str, dict[str, float]]:
+    """Count, for each aggregation model, the items whose certainty has stopped to rise, and those that stay tied."""
+    from bayesagree.studies.rankings import RISE, saturated_items
 
-    kinds = tree["certainty"].to_dataset()["aggregation"].values
-    return {k: int(saturated_items(tree, k).sum()) for k in np.unique(kinds) if (kinds == k).sum() > 1}
+    certainty = tree["certainty"].to_dataset()
+    kinds = certainty["aggregation"].values
+    counts = {}
+    for kind in np.unique(kinds):
+        levels = np.sort(certainty["reliability"].values[kinds == kind])
+        if levels.size > 1:
+            counts[str(kind)] = {
+                "from": float(levels[-2]),
+                "to": float(levels[-1]),
+                "rise": RISE,
+                "flat": int(saturated_items(tree, kind).sum()),
+                "tied": int(tree["annotation"].to_dataset()[f"tied_{kind}"].sum()),
+            }
+    return counts
 
 
 def _scores(tree: "xr.DataTree") -> list[dict[str, Any]]:

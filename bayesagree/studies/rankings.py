@@ -7,6 +7,7 @@ them and says what holds under every choice and what does not.
 Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 3 and appendices C, D.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -23,6 +24,7 @@ from bayesagree.errors import InputError
 from bayesagree.metrics.uncertainty_adjusted import average_overlap, set_accuracy, top_k_accuracy
 from bayesagree.plausibility._plackett_luce_sampler import Unranked
 from bayesagree.plausibility.plackett_luce import plackett_luce
+from bayesagree.plausibility.plackett_luce_likelihood import plackett_luce_ml
 from bayesagree.plausibility.prirn import irn, prirn
 from bayesagree.predictions import Predictions
 
@@ -37,11 +39,14 @@ SCORES: Mapping[str, Callable[..., xr.DataArray]] = {
 }
 """The scores of the paper's figure 6."""
 
+TIE = 1e-5
+"""Relative difference below which two plausibilities of a point estimate are the same."""
+
 OPEN = 0.99
 """Items below this certainty are called open."""
 
 RISE = 0.02
-"""A smaller rise of the certainty between the lowest and the highest reliability is none."""
+"""A smaller rise of the certainty from one reliability to the next is none."""
 
 
 def ranking_study(
@@ -83,7 +88,9 @@ def ranking_study(
         scores of `SCORES` (chain, draw, setting, model). ``certainty``: ``top_1``, ``top_2``, ``top_3`` (setting,
         item). ``risk``: ``certainty``, ``expected`` (setting, item).
         ``point``: the scores against the IRN estimate (model). ``annotation``: ``agreement``, ``n_rankings``,
-        ``n_named`` (item), ``n_blocks``, ``n_ranked``, ``largest_block`` (ranking).
+        ``n_named``, ``tied_prirn``, ``tied_plackett_luce`` (item), ``n_blocks``, ``n_ranked``, ``largest_block``
+        (ranking). An item is tied where several labels share the top of the point estimate (`irn`,
+        `plackett_luce_ml`): its certainty never comes near one, however large the reliability.
 
     Examples
     --------
@@ -122,7 +129,10 @@ def ranking_study(
     groups["point"] = {
         name: (("model",), score(estimate, predictions).values.ravel()) for name, score in SCORES.items()
     }
-    groups["annotation"] = _annotation_statistics(rankings)
+    groups["annotation"] = _annotation_statistics(rankings) | {
+        "tied_prirn": (("item",), _tied(estimate)),
+        "tied_plackett_luce": (("item",), _tied(_maximum(rankings))),
+    }
     coords = {"item": rankings.items, "model": predictions.models, "setting": np.arange(len(settings))}
     made = {"study": "rankings", "unranked": unranked, "draws": draws, "chains": chains}
     result = result_tree(groups, coords, engine="gibbs", seed=seed, settings=made)
@@ -148,16 +158,17 @@ def certainty_correlation(tree: xr.DataTree) -> xr.DataArray:
 
 
 def saturated_items(tree: xr.DataTree, aggregation: str) -> NDArray[np.bool_]:
-    """Find the open items whose certainty rises less than `RISE` from lowest to highest reliability (figure 14).
+    """Find the open items whose certainty rises less than `RISE` between the two highest reliabilities (figure 14).
 
-    Such items are ambiguous in themselves: trusting the annotators more does not settle them.
+    Trusting the annotators more does not settle such items. Which they are depends on the reliabilities chosen; the
+    items that no reliability settles are ``tied_prirn`` and ``tied_plackett_luce`` of `ranking_study`.
     """
     certainty = tree["certainty"].to_dataset()
     at = np.flatnonzero(certainty["aggregation"].values == aggregation)
     if at.size < 2:
         raise InputError(f"{at.size} reliabilities of {aggregation!r}; two or more are needed to see a rise")
-    level = certainty["reliability"].values[at]
-    low, high = (certainty["top_1"].values[s] for s in (at[level.argmin()], at[level.argmax()]))
+    last_two = at[certainty["reliability"].values[at].argsort()[-2:]]
+    low, high = certainty["top_1"].transpose("setting", "item").values[last_two]
     return (high - low < RISE) & (high < OPEN)
 
 
@@ -180,6 +191,19 @@ def _setting(
         name: score(tree, predictions).transpose("chain", "draw", "model").values for name, score in SCORES.items()
     }
     return {"posterior": scores, "certainty": certainty, "risk": risks}
+
+
+def _maximum(rankings: Rankings) -> xr.DataArray:
+    """Return `plackett_luce_ml`; that the posterior mode stands in for some items does not matter for ties."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".* have no maximum")
+        return plackett_luce_ml(rankings)
+
+
+def _tied(estimate: xr.DataArray) -> NDArray[np.bool_]:
+    """Return whether several labels share the largest plausibility of an item, up to the accuracy of the maximum."""
+    values = estimate.transpose("item", "label").values
+    return (values >= (1 - TIE) * values.max(axis=1, keepdims=True)).sum(axis=1) > 1
 
 
 def _annotation_statistics(rankings: Rankings) -> dict[str, tuple[tuple[str, ...], Any]]:
