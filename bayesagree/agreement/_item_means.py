@@ -7,18 +7,21 @@ The step follows the narrowest likelihood, and the narrowest prior.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import log_expit, logit, logsumexp, ndtr
+from scipy.special import log_expit, logit, ndtr
 
+from bayesagree.agreement._condense import ByLevel, refined
 from bayesagree.agreement._likelihood import Likelihood
 from bayesagree.agreement._patterns import Floats
 from bayesagree.errors import ConvergenceError
 
-DROP = 22.0
-"""A box is wide enough where the log density at its edges lies this far below its maximum."""
+DROP, LEAST_DROP, MOST_DROP = 18.0, 15.5, 25.0
+"""A box fits where the log density at its edges lies this far below its maximum."""
+NODES, MIRRORED = 14, 0.6
+"""Nodes of one side of a box, and the share of them that half a symmetric one needs."""
 CELLS = 4_000_000
 """Largest table of (pattern, node) held at once."""
 
@@ -49,14 +52,15 @@ class ItemMeans(Protocol):
         ...
 
 
-def refined(level: int) -> float:
-    """Return the factor by which a level of refinement shortens every step."""
-    return 0.8**level
-
-
 def likelihood_step(like: Likelihood, precision: float) -> float:
-    """Return the step that resolves the narrowest item likelihood: 0.7 of its standard deviation in logit(mu)."""
-    return min(0.15, 0.7 / float(np.sqrt(like.size.max() * (precision + 1))))
+    """Return the step that resolves the narrowest item likelihood.
+
+    That is 0.7 of its standard deviation in logit(mu), whether its mean lies in the middle or, as the farthest item's,
+    so near an end that the nodes are stretched there.
+    """
+    n = float(like.size.max())
+    stretch = np.hypot(1, np.log1p(precision * like.farthest) / 2)
+    return min(0.15, 0.7 / float(np.sqrt(n * (precision + 1))), 0.45 / float(np.sqrt(n) * stretch))
 
 
 def _blocks(like: Likelihood, n_nodes: int) -> Iterator[Likelihood]:
@@ -101,13 +105,22 @@ class KnownMeans:
 
     def log_evidence(self, precision: float, level: int) -> float:
         """Return log Pr(ratings | precision)."""
-        return float(self.like.weight @ self.pattern_evidence(precision, level)) + self.like.log_width
+        like = self.condensed[level]
+        return float(like.weight @ self._evidence(like, precision, level)) + like.log_width
 
-    def pattern_evidence(self, precision: float, level: int = 0) -> Floats:
+    def pattern_evidence(self, precision: float) -> Floats:
         """Return log Pr(ratings of one item | precision) for every pattern, shape (pattern,)."""
+        return self._evidence(self.like, precision, 0)
+
+    @cached_property
+    def condensed(self) -> ByLevel:
+        """The likelihood on fewer patterns."""
+        return ByLevel(self.like)
+
+    def _evidence(self, like: Likelihood, precision: float, level: int) -> Floats:
         at, prior = self.prior(precision, refined(level))
         parts = []
-        for block in _blocks(self.like, at.size):
+        for block in _blocks(like, at.size):
             relative, top = _scaled(block, precision, at)
             mass = relative @ prior[0] if not self.truth.size else np.sum(relative * prior[block.group], axis=1)
             parts.append(np.log(mass) + top)
@@ -136,12 +149,12 @@ class Box(NamedTuple):
 
 
 class HyperGrid(NamedTuple):
-    """Log density of (m, s) given one precision on a product grid, and the logarithms of the quadrature weights."""
+    """Log density of (m, s) given one precision on a product grid, and the quadrature weights."""
 
     m: Floats
     s: Floats
     log_density: Floats
-    log_weight: Floats
+    weight: Floats
     box: Box
 
 
@@ -165,10 +178,16 @@ class HierarchicalMeans:
     like: Likelihood
     found: dict[float, Box] = field(default_factory=dict)
 
+    @cached_property
+    def condensed(self) -> ByLevel:
+        """The likelihood on fewer patterns."""
+        return ByLevel(self.like)
+
     def log_evidence(self, precision: float, level: int) -> float:
         """Return log Pr(ratings | precision)."""
         grid = self.grid(precision, level)
-        return float(np.asarray(logsumexp(grid.log_density + grid.log_weight))) + self.like.log_width
+        top = grid.log_density.max()
+        return float(np.log(np.sum(np.exp(grid.log_density - top) * grid.weight)) + top) + self.like.log_width
 
     def grid(self, precision: float, level: int) -> HyperGrid:
         """Return the mass of (m, s) on a grid that covers its posterior at one precision.
@@ -176,16 +195,16 @@ class HierarchicalMeans:
         The box zooms in from the unit square (or from where it was at a near precision) until it just covers the
         posterior.
         """
-        n = round(17 / refined(level))
+        n = round(NODES / refined(level))
         box = self.guess(np.log(precision))
         for attempt in range(60):
             m, weight_m = _rule(box.m, n, mirrored=False)
             s, weight_s = _rule(box.s, n, mirrored=True)
             density = self.log_density(precision, m, s, level)
-            fitted = _zoom(box, m, s, density)
-            if fitted is None or (attempt > 9 and not _grows(box, fitted)):
+            fitted = _fitted(box, m, s, density)
+            if fitted == box or (attempt > 9 and not _grows(box, fitted)):
                 self.found[float(np.log(precision))] = box
-                return HyperGrid(m, s, density, np.log(np.outer(weight_m, weight_s)), box)
+                return HyperGrid(m, s, density, np.outer(weight_m, weight_s), box)
             box = fitted
         raise ConvergenceError(
             f"the posterior of the item-mean prior was not located at precision {precision:.4g} (box {box}); "
@@ -206,7 +225,8 @@ class HierarchicalMeans:
 
     def log_density(self, precision: float, m: Floats, s: Floats, level: int) -> Floats:
         """Return sum_i log Pr(ratings of i | precision, m, s), shape (m, s)."""
-        mean, spread = (v.ravel() for v in np.meshgrid(m, s, indexing="ij"))
+        like = self.condensed[level]
+        mean, spread = np.repeat(m, s.size), np.tile(s, m.size)
         a, b = beta_shapes(mean, spread)
         centre = logit(mean)
         width = np.minimum(spread / np.sqrt(mean * (1 - mean)), 2.0)
@@ -221,7 +241,7 @@ class HierarchicalMeans:
             at, log_weight = nodes(refined(level) * step / 2.0 ** octave[some][0], low[some].min(), high[some].max())
             prior = np.exp(log_beta_shape(at[:, None], mean[some], spread[some]) + log_weight[:, None])
             prior /= prior.sum(axis=0)
-            total[some] = sum(self._log_sum(block, precision, at, prior) for block in _blocks(self.like, at.size))
+            total[some] = sum(self._log_sum(block, precision, at, prior) for block in _blocks(like, at.size))
         return total.reshape(m.size, s.size)
 
     @staticmethod
@@ -251,6 +271,16 @@ def _legendre(n: int) -> tuple[Floats, Floats]:
     return (x + 1) / 2, weight / 2
 
 
+@cache
+def _trapezoid(n: int) -> tuple[Floats, Floats]:
+    return np.linspace(0, 1, n), np.full(n, 1 / (n - 1))
+
+
+@cache
+def _half_midpoint(n: int) -> tuple[Floats, Floats]:
+    return (np.arange(n) + 0.5) / n, np.full(n, 1 / n)
+
+
 def _rule(side: tuple[float, float], n: int, *, mirrored: bool) -> tuple[Floats, Floats]:
     """Return nodes and weights on one side of the box.
 
@@ -259,41 +289,59 @@ def _rule(side: tuple[float, float], n: int, *, mirrored: bool) -> tuple[Floats,
     """
     low, high = side
     if mirrored and low == 0 and high < 1:
-        return high * (np.arange(n) + 0.5) / n, np.full(n, high / n)
-    if low == 0 or high == 1:
+        x, weight = _half_midpoint(round(MIRRORED * n))
+    elif low == 0 or high == 1:
         x, weight = _legendre(round(1.5 * n))
-        return low + (high - low) * x, (high - low) * weight
-    return np.linspace(low, high, n), np.full(n, (high - low) / (n - 1))
+    else:
+        x, weight = _trapezoid(n)
+    return low + (high - low) * x, (high - low) * weight
 
 
-def _snapped(low: float, high: float) -> tuple[float, float]:
-    """Let a side that almost reaches an end of (0, 1) reach it: no node may come arbitrarily close to s = 0."""
-    near = 0.03 * (high - low)
-    return 0.0 if low < near else low, 1.0 if high > 1 - near else high
-
-
-def _zoom(box: Box, m: Floats, s: Floats, density: Floats) -> Box | None:
-    """Return a better box, or None where this one just covers the posterior."""
+def _fitted(box: Box, m: Floats, s: Floats, density: Floats) -> Box:
+    """Return the box at whose sides the log density lies `DROP` below its maximum, or the same box if it is close."""
     top = density.max()
-    sides = [_zoom_side(box.m, m, top - density.max(axis=1)), _zoom_side(box.s, s, top - density.max(axis=0))]
-    return None if all(new is None for new in sides) else Box(sides[0] or box.m, sides[1] or box.s)
+    return Box(
+        _fitted_side(box.m, m, top - density.max(axis=1)), _fitted_side(box.s, s, top - density.max(axis=0))
+    )  # fmt: skip
 
 
 def _grows(box: Box, fitted: Box) -> bool:
     return any(new[0] < old[0] or new[1] > old[1] for old, new in zip(box, fitted))
 
 
-def _zoom_side(side: tuple[float, float], at: Floats, drop: Floats) -> tuple[float, float] | None:
+def _fitted_side(side: tuple[float, float], at: Floats, drop: Floats) -> tuple[float, float]:
     low, high = side
-    inside = np.flatnonzero(drop < DROP)
-    first, last = int(inside[0]), int(inside[-1])
-    grow_low, grow_high = first == 0 and low > 0, last == at.size - 1 and high < 1
-    if grow_low or grow_high:
-        room = 0.6 * (high - low)
-        return _snapped(low - room if grow_low else low, high + room if grow_high else high)
-    new_low = float(at[first - 1]) if first else low
-    new_high = float(at[last + 1]) if last + 1 < at.size else high
-    return _snapped(new_low, new_high) if new_high - new_low < 0.7 * (high - low) else None
+    new_low, new_high = _edge(at, drop, low), -_edge(-at[::-1], drop[::-1], -high)
+    # A side that reaches an end of (0, 1) leaves it only for a much smaller box.
+    near = 0.15 * (new_high - new_low)
+    return _snapped(new_low if low or new_low > near else 0.0, new_high if high < 1 or new_high < 1 - near else 1.0)
+
+
+def _edge(at: Floats, drop: Floats, low: float) -> float:
+    """Return where the density has died towards the low end of one side."""
+    root = np.sqrt(drop)
+    at_edge = max(root[0] + (root[0] - root[1]) / (at[1] - at[0]) * (at[0] - low), 0.0) ** 2
+    if LEAST_DROP < at_edge < MOST_DROP:
+        return low
+    best = int(np.argmin(drop))
+    if at_edge <= LEAST_DROP:
+        # Still alive at the edge: as far as a normal density goes, at most three times as far as now.
+        further = min(np.sqrt(DROP / max(at_edge, 1.0)) - 1, 2.0)
+        return low - (further * (at[best] - low) if best else 0.6 * (at[-1] - low))
+    first = int(np.flatnonzero(drop < DROP)[0])
+    if first == 0:
+        return low
+    if best - first < 2:
+        return float(at[first - 1])
+    return float(
+        at[first] - (at[first] - at[first - 1]) * (np.sqrt(DROP) - root[first]) / (root[first - 1] - root[first])
+    )
+
+
+def _snapped(low: float, high: float) -> tuple[float, float]:
+    """Let a side that almost reaches an end of (0, 1) reach it: no node may come arbitrarily close to s = 0."""
+    near = 0.03 * (high - low)
+    return 0.0 if low < near else low, 1.0 if high > 1 - near else high
 
 
 def _blend(first: Box, second: Box, share: float, room: float) -> Box:

@@ -8,12 +8,14 @@ of 1e-300 keeps its digits.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
-from scipy.special import betaln, expit
+from scipy.special import betaln, expit, logit
 
 from bayesagree.agreement._patterns import Floats, Patterns
 from bayesagree.annotations import Ratings
@@ -27,6 +29,8 @@ CANCELS = 1e-4
 """A tail below this is not computed as one minus the other."""
 FINE = 2e-4
 """Below this width, intervals away from the ends are density times width."""
+BENT = 3000
+"""Intervals this many widths away from the ends do without the second derivative of the density (1e-9 of it)."""
 MANY = 20
 """More bins than this, all next to the ends, are computed by series."""
 
@@ -61,31 +65,49 @@ class Likelihood:
     log_width: float
     bin_width: float
 
-    def table(self, precision: float, logit: Floats) -> Floats:
-        """Return the log likelihood, shape (pattern, node), at one precision and nodes logit(mu)."""
-        a, b = _shapes(precision, logit)
-        terms = [log_bins(self.low, self.high, a, b)] if self.low.size else []
+    @cached_property
+    def farthest(self) -> float:
+        """Largest mean logit of an item's ratings, towards either end."""
+        middle = (self.low + self.high) / 2
+        columns = np.zeros(self.statistics.shape[1])
+        columns[: middle.size] = logit(middle)
         if self.densities:
-            terms.append(_density_terms(a, b, self.densities))
-        return self.statistics @ np.concatenate(terms)
+            columns[middle.size + 1 : middle.size + 3] = 1, -1
+        return float(np.max(np.abs(self.statistics @ columns) / self.size))
+
+    def table(self, precision: float, at: Floats) -> Floats:
+        """Return the log likelihood, shape (pattern, node), at one precision and nodes logit(mu)."""
+        a, b = _shapes(precision, at)
+        log_beta = betaln(a, b)
+        terms = []
+        if self.low.size > MANY and (self.high - self.low).max() < 1e-5:
+            terms.append(_log_end_bins(self.low, self.high, a, b, log_beta))
+        elif self.low.size:
+            edges, first, last = self.edges
+            terms.append(_log_bins(first, last, edges, a, b, log_beta))
+        if self.densities:
+            terms.append(_density_terms(a, b, log_beta, self.densities))
+        return self.statistics @ (np.concatenate(terms) if len(terms) > 1 else terms[0])
+
+    @cached_property
+    def edges(self) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+        """Distinct edges of the bins, and the positions of each bin's two edges."""
+        edges, position = np.unique(np.concatenate([self.low, self.high]), return_inverse=True)
+        return edges, position[: self.low.size], position[self.low.size :]
 
 
-def _shapes(precision: float, logit: Floats) -> tuple[Floats, Floats]:
+def _shapes(precision: float, at: Floats) -> tuple[Floats, Floats]:
     tiny = 1e-300
-    return np.maximum(precision * expit(logit), tiny), np.maximum(precision * expit(-logit), tiny)
+    return np.maximum(precision * expit(at), tiny), np.maximum(precision * expit(-at), tiny)
 
 
-def log_bins(low: Floats, high: Floats, a: Floats, b: Floats) -> Floats:
-    """Return log Pr(low <= x < high) for x ~ Beta(a, b), shape (bin, node)."""
-    if low.size > MANY and (high - low).max() < 1e-5:
-        left = high < 0.5
-        probability = np.empty((low.size, np.size(a)))
-        probability[left] = _end_bins(low[left], high[left], a, b)
-        probability[~left] = _end_bins(1 - high[~left], 1 - low[~left], b, a)
-        return np.log(np.maximum(probability, 1e-300))
-    edges, position = np.unique(np.concatenate([low, high]), return_inverse=True)
-    a, b = np.atleast_1d(a), np.atleast_1d(b)
-    return _log_bins(position[: low.size], position[low.size :], edges, a, b, betaln(a, b))
+def _log_end_bins(low: Floats, high: Floats, a: Floats, b: Floats, log_beta: Floats) -> Floats:
+    """Return log Pr(low <= x < high) for x ~ Beta(a, b) where all bins lie next to 0 or 1, shape (bin, node)."""
+    left = high < 0.5
+    probability = np.empty((low.size, a.size))
+    probability[left] = _end_bins(low[left], high[left], a, b, log_beta)
+    probability[~left] = _end_bins(1 - high[~left], 1 - low[~left], b, a, log_beta)
+    return np.log(np.maximum(probability, 1e-300, out=probability), out=probability)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -140,15 +162,21 @@ def _log_bins(low, high, edges, a, b, log_beta):
     return result
 
 
-def _end_bins(low: Floats, high: Floats, a: Floats, b: Floats) -> Floats:
+@numba.njit(cache=True, nogil=True)
+def _end_bins(low, high, a, b, log_beta):
     """Return Pr(low <= x < high) next to 0 from the series of the incomplete beta function, x p being small."""
-
-    def below(x: Floats) -> Floats:
-        x = x[:, None]
-        series = 1 + a * (1 - b) * x * (1 / (a + 1) + (2 - b) * x * (1 / (2 * (a + 2)) + (3 - b) * x / (6 * (a + 3))))
-        return np.exp(a * np.log(np.maximum(x, 1e-300)) - betaln(a, b) - np.log(a)) * series * (x > 0)
-
-    return below(high) - below(low)
+    result = np.zeros((low.size, a.size))
+    for k in range(low.size):
+        for x, sign in ((low[k], -1.0), (high[k], 1.0)):
+            if x <= 0:
+                continue
+            log_x = math.log(x)
+            for j in range(a.size):
+                u, v = a[j], b[j]
+                third = 1 / (2 * (u + 2)) + (3 - v) * x / (6 * (u + 3))
+                series = 1 + u * (1 - v) * x * (1 / (u + 1) + (2 - v) * x * third)
+                result[k, j] += sign * series * math.exp(u * log_x - log_beta[j]) / u
+    return result
 
 
 def likelihood(ratings: Ratings, patterns: Patterns, kind: Kind) -> Likelihood:
@@ -201,13 +229,13 @@ def _density_columns(values: Floats, width: float = 0.0) -> Floats:
     """Return (1, log x, log(1 - x)) and, for intervals, what multiplies the second derivative of the density."""
     columns = [np.ones_like(values), np.log(values), np.log1p(-values)]
     if width > 0:
-        half = width**2 / 24
+        half = np.where(np.minimum(values, 1 - values) < BENT * width, width**2 / 24, 0)
         columns += [half / values**2, half / (1 - values) ** 2, -2 * half / (values * (1 - values))]
     return np.stack(columns, axis=1)
 
 
-def _density_terms(a: Floats, b: Floats, n: int) -> Floats:
-    terms = [-betaln(a, b), a - 1, b - 1]
+def _density_terms(a: Floats, b: Floats, log_beta: Floats, n: int) -> Floats:
+    terms = [-log_beta, a - 1, b - 1]
     if n > 3:
         terms += [(a - 1) * (a - 2), (b - 1) * (b - 2), (a - 1) * (b - 1)]
     return np.stack(terms)

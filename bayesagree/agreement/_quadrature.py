@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from bayesagree.agreement._item_means import ItemMeans, refined
+from bayesagree.agreement._condense import refined
+from bayesagree.agreement._item_means import ItemMeans
 from bayesagree.agreement._patterns import Floats
 from bayesagree.errors import ConvergenceError
 
 HALF_LOG_2 = np.log(2) / 2
-DROP = 24.0
+DROP = 18.0
 LOG_EVIDENCE_TOLERANCE = 1e-6
 INTERVAL_TOLERANCE = 1e-4
 MAX_LEVEL = 9
@@ -192,7 +193,7 @@ def _locate(means: ItemMeans) -> tuple[float, float]:
 
 def _tabulate(means: ItemMeans, centre: float, scale: float, level: int) -> PhiPosterior:
     """Walk from the mode to both sides until the density has died, then integrate."""
-    step = 0.9 * scale * refined(level)
+    step = scale * refined(level)
     top = log_posterior(means, centre, level)
     found = {0: top}
     for side in (-1, 1):

@@ -16,8 +16,9 @@ from scipy.special import logsumexp
 from bayesagree._streams import Seed, seed_sequence
 from bayesagree._tree import positive_int
 from bayesagree.agreement._draws import draw_hyper, draw_item_means
-from bayesagree.agreement._item_means import HierarchicalMeans, beta_shapes
+from bayesagree.agreement._item_means import HierarchicalMeans, KnownMeans, beta_shapes
 from bayesagree.agreement._patterns import Floats
+from bayesagree.agreement._problem import prepare
 from bayesagree.agreement._quadrature import phi_of, phi_posterior
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
@@ -66,8 +67,6 @@ def item_fit(
     >>> found[["item", "fit"]].iloc[0].tolist()
     [10, 'more disagreement']
     """
-    from bayesagree.agreement.common_agreement import prepare
-
     problem = prepare(ratings, item_mean=item_mean)
     rng = np.random.default_rng(seed_sequence(seed))
     y = phi_posterior(problem.means).draw(positive_int(draws, "draws"), rng)
@@ -109,8 +108,6 @@ def item_mean_check(ratings: Ratings, *, draws: int = 500, seed: Seed = None) ->
     >>> float(check["observed"].sum())
     1.0
     """
-    from bayesagree.agreement.common_agreement import prepare
-
     problem = prepare(ratings)
     rng = np.random.default_rng(seed_sequence(seed))
     y = phi_posterior(problem.means).draw(positive_int(draws, "draws"), rng)
@@ -215,9 +212,6 @@ def phi_clusters(
     >>> bool(found["score"].sel(n_clusters=2) > found["score"].sel(n_clusters=1))
     True
     """
-    from bayesagree.agreement._item_means import KnownMeans
-    from bayesagree.agreement.common_agreement import prepare
-
     problem = prepare(ratings, item_mean="flat")
     if not isinstance(problem.means, KnownMeans):
         raise InputError("clusters are found under flat item means")

@@ -3,50 +3,30 @@
     x_ij ~ Beta(mu_i p, (1 - mu_i) p),    Phi = 1 - 2^(1 - p/2)
 
 Phi = 1: everybody gives the same rating of an item; 0: ratings as if uniformly at random; -1: two camps at the
-two ends.
-Every item has its own mean mu_i, all share the precision p. `common_agreement` integrates the means out by
-quadrature and
-draws Phi from its exact marginal posterior; `common_agreement_model` is the same model in PyMC.
+two ends. Every item has its own mean mu_i, all share the precision p. `common_agreement` integrates the means out by
+quadrature and draws Phi from its exact marginal posterior; `common_agreement_model` is the same model in PyMC.
 """
 
-import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
+from bayesagree._intervals import hdi
 from bayesagree._streams import Seed, seed_sequence
-from bayesagree._tree import positive, positive_int, result_tree
+from bayesagree._tree import positive_int, result_tree
 from bayesagree.agreement._draws import draw_hyper, draw_item_means
-from bayesagree.agreement._item_means import HierarchicalMeans, ItemMeans, KnownMeans, likelihood_step, nodes
-from bayesagree.agreement._likelihood import Kind, Likelihood
-from bayesagree.agreement._likelihood import likelihood as build_likelihood
-from bayesagree.agreement._patterns import Floats, Patterns, collapse
+from bayesagree.agreement._item_means import HierarchicalMeans
+from bayesagree.agreement._likelihood import Kind
+from bayesagree.agreement._limits import warn_of_limits, warn_of_two_ends
+from bayesagree.agreement._maximum_likelihood import phi_maximum_likelihood
+from bayesagree.agreement._problem import ItemMean, Problem, check_options, known_truth, prepare
 from bayesagree.agreement._quadrature import PhiPosterior, phi_of, phi_posterior
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, plain, some
+from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import pymc as pm
-
-type ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]
-
-SMALLEST_TRUTH_SD = 1e-3
-DEFAULT_TRUTH_SD = 0.1
-"""Standard deviation of a known truth in units of the length of the scale."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Ratings prepared for the exact engine."""
-
-    patterns: Patterns
-    like: Likelihood
-    means: ItemMeans
 
 
 def common_agreement(
@@ -184,7 +164,7 @@ def common_agreement_model(
     """
     from bayesagree.agreement._nuts import build_model
 
-    prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
+    check_options(ratings, likelihood)
     truth, sd, group = known_truth(ratings, item_mean, truth_sd)
     hierarchical = isinstance(item_mean, str) and item_mean == "hierarchical"
     return build_model(ratings, truth, sd, group, hierarchical=hierarchical, kind=likelihood)
@@ -253,141 +233,12 @@ def phi_difference(first: xr.DataTree, second: xr.DataTree) -> xr.Dataset:
             f"posteriors of {a.shape} and {b.shape} (chain, draw); use the same draws= and chains= for both"
         )
     difference = a.values - b.values
-    low, high = shortest_interval(difference)
+    low, high = hdi(difference)
     data = {
         "difference": (("chain", "draw"), difference), "mean": difference.mean(), "lower": low, "upper": high,
         "prob_positive": (difference > 0).mean(),
     }  # fmt: skip
     return xr.Dataset(data, attrs={"ci_kind": "hdi", "ci_prob": 0.95})
-
-
-def shortest_interval(draws: NDArray[Any], prob: float = 0.95) -> tuple[float, float]:
-    """Return the shortest interval that holds a share `prob` of the draws."""
-    ordered = np.sort(np.ravel(draws))
-    n = int(np.ceil(prob * ordered.size))
-    first = int(np.argmin(ordered[n - 1 :] - ordered[: ordered.size - n + 1]))
-    return float(ordered[first]), float(ordered[first + n - 1])
-
-
-def prepare(
-    ratings: Ratings,
-    *,
-    item_mean: ItemMean = "hierarchical",
-    truth_sd: float | None = None,
-    likelihood: Kind = "binned",
-) -> Problem:
-    """Check the options and collapse the ratings to what the exact engine needs."""
-    if likelihood not in ("binned", "density", "squeezed"):
-        raise InputError(f"likelihood={likelihood!r} is not one of 'binned', 'density', 'squeezed'")
-    if ratings.has_repeats:
-        raise InputError(
-            "an annotator rated an item more than once; common_agreement takes one rating each: "
-            "read the ratings with duplicates='first' or 'last'"
-        )
-    if likelihood == "density" and ratings.step is not None:
-        raise InputError(
-            f"likelihood='density' is for continuous ratings, these have step={ratings.step:g}; use 'binned'"
-        )
-    truth, sd, group = known_truth(ratings, item_mean, truth_sd)
-    patterns = collapse(ratings, group)
-    like = build_likelihood(ratings, patterns, likelihood)
-    hierarchical = isinstance(item_mean, str) and item_mean == "hierarchical"
-    return Problem(patterns, like, HierarchicalMeans(like) if hierarchical else KnownMeans(like, truth, sd))
-
-
-def known_truth(
-    ratings: Ratings, item_mean: ItemMean, truth_sd: float | None
-) -> tuple[Floats, float, NDArray[np.int64]]:
-    """Return distinct truths on [0, 1], their sd, and which one each item has (0 = none), shape (item,)."""
-    group = np.zeros(ratings.items.size, np.int64)
-    if isinstance(item_mean, str):
-        if item_mean not in ("hierarchical", "flat"):
-            raise InputError(f"item_mean={item_mean!r} is not 'hierarchical', 'flat' or a mapping item -> truth")
-        if truth_sd is not None:
-            raise InputError("truth_sd goes with known truths: pass item_mean={item: truth, ...}")
-        return np.empty(0), np.nan, group
-    low, high = ratings.scale
-    sd = DEFAULT_TRUTH_SD if truth_sd is None else positive(truth_sd, "truth_sd") / (high - low)
-    if sd < SMALLEST_TRUTH_SD:
-        raise InputError(
-            f"truth_sd={truth_sd} is below a thousandth of the scale ({low:g}, {high:g}); pass a larger one"
-        )
-    position = {plain(name): i for i, name in enumerate(ratings.items)}
-    unknown = [name for name in item_mean if name not in position]
-    if unknown:
-        raise InputError(f"item_mean names items without ratings: {some(unknown)}")
-    outside = [(k, v) for k, v in item_mean.items() if not low <= v <= high]
-    if outside:
-        raise InputError(f"item {outside[0][0]!r}: truth {outside[0][1]!r} is outside the scale ({low:g}, {high:g})")
-    given = np.array([(float(v) - low) / (high - low) for v in item_mean.values()])
-    truth, which = np.unique(given, return_inverse=True)
-    group[[position[name] for name in item_mean]] = which + 1
-    return truth, sd, group
-
-
-def phi_maximum_likelihood(like: Likelihood) -> float:
-    """Return the Phi that, with every item mean at its best, makes the ratings most likely (Checco, section 4.4).
-
-    1 where unanimous items make the likelihood grow without bound.
-    """
-
-    def loss(y: float) -> float:
-        precision = float(np.exp(y))
-        at, _ = nodes(0.5 * likelihood_step(like, precision), -30.0, 30.0)
-        table = like.table(precision, at)
-        best = np.argmax(table, axis=1)
-        top = table[np.arange(best.size), best]
-        inner = (best > 0) & (best < at.size - 1)
-        left, right = (table[inner, best[inner] + side] for side in (-1, 1))
-        bend = 2 * top[inner] - left - right
-        top[inner] += np.where(bend > 0, (right - left) ** 2 / (8 * np.where(bend > 0, bend, 1)), 0)
-        return -float(like.weight @ top)
-
-    y = np.linspace(np.log(0.01), np.log(400), 24)
-    value = [loss(v) for v in y]
-    best = int(np.argmin(value))
-    if best == y.size - 1:
-        return 1.0
-    bounds = (y[max(best - 1, 0)], y[best + 1])
-    found: Any = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7})
-    return float(phi_of(np.exp(found.x)))
-
-
-def warn_of_limits(ratings: Ratings, problem: Problem, item_mean: ItemMean) -> None:
-    """Warn where the paper's own limits apply (sections 5.2 and 6.2)."""
-    rated = problem.patterns.n_items
-    if rated == 1:
-        warnings.warn("one item: Phi of a single item easily fits chance; see its interval", UserWarning, stacklevel=3)
-    if ratings.n_levels == 2:
-        warnings.warn(
-            "two levels: the ratings say only on which half of the scale a judgment fell, which hardly identifies Phi; "
-            "percent agreement or kappa (agreement_table) suit such data better",
-            UserWarning, stacklevel=3,
-        )  # fmt: skip
-    if isinstance(item_mean, str) and item_mean == "flat" and ratings.n_annotations < 5 * rated:
-        warnings.warn(
-            f"{ratings.n_annotations / rated:.1f} ratings an item with flat item means: random answers look like "
-            "agreement below 5; item_mean='hierarchical' does not have this bias",
-            UserWarning, stacklevel=3,
-        )  # fmt: skip
-
-
-def warn_of_two_ends(
-    ratings: Ratings, problem: Problem, y: Floats, hyper: tuple[Floats, Floats], rng: np.random.Generator
-) -> None:
-    """Warn where the histogram of item means is not one the hierarchical model produces."""
-    from bayesagree.agreement.checks import ALARM, item_mean_p_value
-
-    if problem.patterns.n_items < 20 or ratings.n_levels == 2:
-        return
-    chosen = rng.choice(y.size, min(200, y.size), replace=False)
-    p_value = item_mean_p_value(ratings, np.exp(y[chosen]), (hyper[0][chosen], hyper[1][chosen]), rng)
-    if p_value < ALARM:
-        warnings.warn(
-            f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "
-            "as when they pile up at two ends: Phi is biased; see item_mean_check, phi_clusters and item_mean='flat'",
-            UserWarning, stacklevel=3,
-        )  # fmt: skip
 
 
 def _settings(item_mean: ItemMean, truth_sd: float | None, likelihood: str) -> dict[str, Any]:

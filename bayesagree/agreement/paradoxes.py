@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesagree.agreement._problem import prepare
 from bayesagree.agreement._quadrature import phi_posterior
 from bayesagree.agreement.coefficients import krippendorff_alpha
-from bayesagree.agreement.common_agreement import prepare
 from bayesagree.annotations import Ratings
 
 type Rows = tuple[tuple[tuple[int, ...], int], ...]

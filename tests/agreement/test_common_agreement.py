@@ -10,18 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from scipy.special import betainc
 from scipy.stats import beta as beta_distribution
 
 from bayesagree import simulate
 from bayesagree.agreement._item_means import HierarchicalMeans, beta_shapes
+from bayesagree.agreement._maximum_likelihood import phi_maximum_likelihood
+from bayesagree.agreement._problem import prepare
 from bayesagree.agreement._quadrature import phi_of, phi_posterior, precision_of
 from bayesagree.agreement.checks import item_fit, item_mean_check, phi_clusters
-from bayesagree.agreement.common_agreement import (
-    common_agreement,
-    phi_difference,
-    phi_maximum_likelihood,
-    prepare,
-)
+from bayesagree.agreement.common_agreement import common_agreement, phi_difference
 from bayesagree.agreement.paradoxes import PARADOXES, percent_agreement
 from bayesagree.annotations import Ratings
 from bayesagree.errors import ConvergenceError, InputError
@@ -45,14 +43,13 @@ def test_phi_of_precision(precision, phi):
     assert precision_of(phi) == pytest.approx(precision, abs=1e-12)
 
 
-def brute_force(row, n_levels, precision, prior=(1.0, 1.0)):
-    """Integrate one item's mean out with adaptive quadrature and scipy's Beta distribution."""
+def brute_force(row, n_levels, precision):
+    """Integrate one item's mean out under the flat prior: adaptive quadrature and scipy's incomplete beta function."""
+    edges = np.arange(1, n_levels) / n_levels
 
     def integrand(mu):
-        shapes = mu * precision, (1 - mu) * precision
-        edges = np.arange(n_levels + 1) / n_levels
-        cells = np.diff(beta_distribution.cdf(edges, *shapes))
-        return np.prod(cells[np.asarray(row)]) * beta_distribution.pdf(mu, *prior)
+        below = betainc(mu * precision, (1 - mu) * precision, edges)
+        return np.prod(np.diff(below, prepend=0, append=1)[row])
 
     points = np.linspace(0.02, 0.98, 25)
     return quad(integrand, 1e-12, 1 - 1e-12, points=points, limit=400, epsabs=0, epsrel=1e-9)[0]
@@ -83,12 +80,13 @@ def test_hierarchical_evidence_is_its_integral(m, s):
 
 
 def test_posterior_of_a_small_problem_is_its_integral():
-    """Three items on five levels, flat means: the density of Phi from scipy alone."""
+    """Three items on five levels, flat means: the mean of Phi from scipy alone."""
     rows = [[0, 1, 1], [2, 4, 4], [3, 3, 2]]
-    phi = np.linspace(-0.995, 0.9995, 400)
-    density = [np.prod([brute_force(r, 5, float(precision_of(v))) for r in rows]) for v in phi]
-    mean = np.trapezoid(phi * density, phi) / np.trapezoid(density, phi)
-    assert posterior_of(levels(rows, 5), item_mean="flat").summary().mean == pytest.approx(mean, abs=2e-3)
+    precision = np.exp(np.linspace(np.log(1e-5), np.log(200), 80))
+    phi, mass = 1 - 2 ** (1 - precision / 2), precision * 2 ** (-precision / 2)
+    mass = mass * [np.prod([brute_force(row, 5, p) for row in rows]) for p in precision]
+    found = posterior_of(levels(rows, 5), item_mean="flat").summary()
+    assert found.mean == pytest.approx(mass @ phi / mass.sum(), abs=1e-6)
 
 
 EXTREMES = [
@@ -138,17 +136,19 @@ def test_density_and_fine_bins_agree():
     assert abs(binned.mean - inside.mean) < inside.sd
 
 
-@settings(max_examples=10)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6))
 def test_reversing_items_changes_nothing(seed):
+    """Any items where the means are flat, to rounding; all of them under one prior, to the quadrature's error."""
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 5, (8, 4)).astype(float)
     flipped = np.where((rng.random(8) < 0.5)[:, None], 4 - x, x)
     for likelihood in ("binned", "squeezed"):
-        a, b = (posterior_of(levels(v, 5), item_mean="flat", likelihood=likelihood) for v in (x, flipped))
-        assert a.log_evidence == pytest.approx(b.log_evidence, abs=1e-10)
-    a, b = (posterior_of(levels(v, 5)) for v in (x, 4 - x))
-    assert a.log_evidence == pytest.approx(b.log_evidence, abs=1e-6)
+        a, b = (prepare(levels(v, 5), item_mean="flat", likelihood=likelihood).means for v in (x, flipped))
+        for precision in (0.2, 2.0, 12.0):
+            assert a.log_evidence(precision, 0) == pytest.approx(b.log_evidence(precision, 0), abs=1e-10)
+    a, b = (prepare(levels(v, 5)).means for v in (x, 4 - x))
+    assert a.log_evidence(2.0, 1) == pytest.approx(b.log_evidence(2.0, 1), abs=1e-6)
 
 
 def test_reversing_every_item_and_its_truth_changes_nothing():
