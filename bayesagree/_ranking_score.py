@@ -1,5 +1,6 @@
 """Plackett-Luce probability of each annotator's ranking given the other annotators of the item, by posterior draws."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numba
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesagree._streams import Seed, block_generators, item_blocks, map_blocks
+from bayesagree._streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
 from bayesagree.annotations import Rankings
 from bayesagree.plausibility._plackett_luce_cases import Cases, read_cases
 from bayesagree.plausibility._plackett_luce_likelihood import ranking_log_probability
@@ -17,7 +18,7 @@ type Floats = NDArray[np.float64]
 
 
 class Jackknife(NamedTuple):
-    """Rankings left out one at a time: item h of `others` holds the rankings beside the h-th of `left_out`."""
+    """Rankings left out one at a time: item h of `others` holds those that the h-th of `left_out` is predicted from."""
 
     left_out: Rankings
     others: Rankings
@@ -31,15 +32,15 @@ class RankingScores(NamedTuple):
     agreement: Floats
 
 
-def jackknife(rankings: Rankings, held_out: NDArray[np.int64]) -> Jackknife:
-    """Leave out each of the rankings `held_out` in turn, from its own item."""
+def jackknife(rankings: Rankings, held_out: NDArray[np.int64], *, earlier: bool = False) -> Jackknife:
+    """Leave out each of the rankings `held_out` in turn, to predict it from the others of its item or the earlier."""
     first = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     beside, which = [], []
     for h, r in enumerate(held_out):
         start, stop = first[rankings.item_index[r] : rankings.item_index[r] + 2].tolist()
-        rows = np.arange(start, stop)
+        rows = np.arange(start, r if earlier else stop)
         beside.append(rows[rows != r])
-        which.append(np.full(rows.size - 1, h))
+        which.append(np.full(beside[-1].size, h))
     names = np.arange(held_out.size)
     return Jackknife(_chosen(rankings, held_out, names), _chosen(rankings, _joined(beside), _joined(which)))
 
@@ -70,34 +71,65 @@ def plackett_luce_scores(
     seed: np.random.SeedSequence,
 ) -> RankingScores:
     """Score every ranking left out under the posterior of the others, each of them counted `reliability` times."""
-    left_out, others = jackknife(rankings, held_out)
-    cases = read_cases(others, reliability)
+    found = _predicted(jackknife(rankings, held_out), reliability, shape, unranked, run, seed)
+    return RankingScores(*found, _agreement(rankings, reliability, shape, unranked, run, stream_apart(seed, 1)))
+
+
+def marginal_log_probability(rankings: Rankings, shape: float, draws: int, seed: Seed) -> Floats:
+    """Return the log probability of all rankings of each item with its worths integrated out, shape (item,).
+
+    One ranking after the other: the first exactly (under a Dirichlet distribution every choice is independent of those
+    before), each other one by posterior draws given those before it.
+    """
+    later = np.flatnonzero(np.diff(rankings.item_index, prepend=-1) == 0)
+    start = np.setdiff1d(np.arange(rankings.n_annotations), later)
+    alone = _chosen(rankings, start, np.arange(start.size))
+    value = np.zeros((1, start.size))
+    rest = shape * (rankings.labels.size - np.diff(alone.start))
+    races_log_probability(np.full((1, alone.label_index.size), shape), rest[None], alone.start, alone.block, value)
+    run = Run(chains=4, tune=200, draws=draws, thin=1)
+    one_by_one = jackknife(rankings, later, earlier=True)
+    found = _predicted(one_by_one, 1, shape, "exact", run, seed_sequence(seed))[0] if later.size else np.zeros(0)
+    return value[0] + np.bincount(rankings.item_index[later], weights=found, minlength=start.size)
+
+
+def _predicted(
+    split: Jackknife, reliability: int, shape: float | None, unranked: Unranked, run: Run, seed: np.random.SeedSequence
+) -> tuple[Floats, Floats]:
+    """Return the log probability of every ranking left out and its Monte-Carlo error."""
+    cases = read_cases(split.others, reliability)
     prior = worth_prior(cases, shape, unranked)
 
     def score(job: tuple[slice, np.random.Generator]) -> list[tuple[float, float]]:
         block = gibbs_worths(cases, prior, run, *job)
         return [
-            _log_mean(_log_probability(theta, cases, prior, left_out, h, block.rng), run.chains)
+            _log_mean(_log_probability(theta, cases, prior, split.left_out, h, block.rng), run.chains)
             for h, theta in enumerate(block.theta, start=block.items.start)
         ]
 
-    blocks = item_blocks(cases.n_items)
-    found = [
-        pair for part in map_blocks(score, list(zip(blocks, block_generators(seed, len(blocks))))) for pair in part
-    ]
-    log_probability, error = np.array(found).reshape(-1, 2).T
-    return RankingScores(
-        log_probability, error, _agreement(rankings, reliability, shape, unranked, run, stream_apart(seed, 1))
-    )
+    log_probability, error = np.array(_over_blocks(score, cases.n_items, seed)).reshape(-1, 2).T
+    return log_probability, error
+
+
+def _over_blocks[R](
+    work: Callable[[tuple[slice, np.random.Generator]], list[R]], n_items: int, seed: np.random.SeedSequence
+) -> list[R]:
+    """Apply work to blocks of items in threads, each with its own stream, and join the lists."""
+    blocks = item_blocks(n_items)
+    return [one for part in map_blocks(work, list(zip(blocks, block_generators(seed, len(blocks))))) for one in part]
 
 
 def _agreement(
-    rankings: Rankings, reliability: int, shape: float | None, unranked: Unranked, run: Run, seed: Seed
+    rankings: Rankings,
+    reliability: int,
+    shape: float | None,
+    unranked: Unranked,
+    run: Run,
+    seed: np.random.SeedSequence,
 ) -> Floats:
     """Return the posterior mean of sum_k theta_k^2, shape (item,)."""
     cases = read_cases(rankings, reliability)
     prior = worth_prior(cases, shape, unranked)
-    blocks = item_blocks(cases.n_items)
 
     def square(job: tuple[slice, np.random.Generator]) -> list[float]:
         block = gibbs_worths(cases, prior, run, *job)
@@ -109,9 +141,7 @@ def _agreement(
             means.append(float(np.mean((theta[:, :-1] ** 2).sum(axis=1) + within * theta[:, -1] ** 2)))
         return means
 
-    return np.array(
-        [m for part in map_blocks(square, list(zip(blocks, block_generators(seed, len(blocks))))) for m in part]
-    )
+    return np.array(_over_blocks(square, cases.n_items, seed))
 
 
 def stream_apart(root: np.random.SeedSequence, number: int) -> np.random.SeedSequence:

@@ -10,7 +10,7 @@ LAYERS = [
     ["_labels", "_ratings", "_rankings", "annotations", "predictions", "annotators", "patterns"],
     ["io", "agreement", "plausibility", "distributions", "_binned_beta", "_gibbs_step", "_ranking_distribution"],
     ["certainty", "calibrate", "annotator_checks", "metrics", "datasets", "simulate", "crowdtruth"],
-    ["evaluate", "compare", "reliability", "_ranking_score", "paired_comparison", "blind", "subjective", "studies"],
+    ["evaluate", "compare", "reliability", "predictive", "_ranking_score", "_item_likelihood", "_replicates", "_log_prior", "paired_comparison", "blind", "subjective", "studies"],
     ["plots", "report", "cli"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -1,0 +1,392 @@
+"""Checks of a posterior as ArviZ knows them: prior and posterior predictive draws, log likelihood, log prior.
+
+    tree = with_log_likelihood(common_agreement(ratings, item_means=True), ratings)
+    az.loo(tree)                                              left out item by item
+    tree = with_posterior_predictive(tree, ratings, seed=1)
+    az.plot_ppc_dist(tree)
+
+The log likelihood is that of all annotations of an item with the item's own parameters integrated out
+(`_item_likelihood` says how): leaving out single annotations where an item has three to five of them is unreliable.
+The package's PyMC models serve the same purposes with PyMC's own functions, annotation by annotation.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree import _item_likelihood as likelihood
+from bayesagree import _replicates as replicates
+from bayesagree._log_prior import common_agreement_prior, dawid_skene_prior
+from bayesagree._streams import Seed, seed_sequence
+from bayesagree._tree import MAX_BYTES, check_size, positive_int, result_tree, settings_of
+from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.errors import InputError
+from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
+from bayesagree.plausibility.dirichlet import dirichlet
+from bayesagree.plausibility.normal_inverse_gamma import NormalInverseGammaPrior, normal_inverse_gamma
+from bayesagree.subjective.group_model import GroupCounts
+
+type Parameters = dict[str, NDArray[Any]]
+type Observed = Annotations | GroupCounts
+
+KINDS: Mapping[str, type] = {
+    "dirichlet": Labels,
+    "dawid_skene": Labels,
+    "plackett_luce": Rankings,
+    "normal_inverse_gamma": Ratings,
+    "common_agreement": Ratings,
+    "group_performance": GroupCounts,
+}
+"""Every model of how annotators annotate, and what it takes. (PrIRN has none.)"""
+
+
+def with_log_likelihood(
+    tree: xr.DataTree,
+    annotations: Observed,
+    *,
+    model: str | None = None,
+    draws: int = 250,
+    seed: Seed = None,
+    max_bytes: int = MAX_BYTES,
+) -> xr.DataTree:
+    """Add the log likelihood of each item, for `arviz.loo`, `arviz.compare` and `arviz.psense`.
+
+    Parameters
+    ----------
+    tree
+        Result of `dirichlet`, `normal_inverse_gamma`, `plackett_luce`, `dawid_skene`, `common_agreement` or
+        `group_posterior`.
+    annotations
+        What the result was made from; for `group_posterior` its `group_counts`.
+    model
+        Which model's performance, for `group_posterior` with several.
+    draws
+        Draws per chain (of 4) for Plackett-Luce, whose item likelihood is itself an average over draws.
+    seed
+        Its seed.
+    max_bytes
+        Largest table (chain, draw, item) to keep in memory.
+
+    Returns
+    -------
+    DataTree
+        The result with group ``log_likelihood``: ``annotations`` (chain, draw, item), all annotations of the item, the
+        item's own parameters integrated out (for groups: ``agree``, annotator by annotator). Where items share no
+        parameter (dirichlet, normal_inverse_gamma, plackett_luce) it is the same for every draw: its sum is the log
+        marginal likelihood, and leaving an item out tells of the prior alone. For common_agreement and dawid_skene
+        also group ``log_prior``, on scales on which no prior is flat: precision p (exponential), logit m (logistic), t
+        (Lomax); Dirichlet and Beta densities; log-normals of the logarithm.
+
+    Raises
+    ------
+    InputError
+        A result without a sampling model (PrIRN), with a reliability other than 1 (a likelihood to a power predicts
+        nothing: see `reliability_curve`), or without the draws that are needed.
+    SizeError
+        A table above `max_bytes`.
+
+    Examples
+    --------
+    >>> from bayesagree import common_agreement
+    >>> ratings = Ratings.from_matrix([[4, 4, 5], [1, 2, 1], [3, 3, 4]], scale=(1, 5), step=1)
+    >>> tree = with_log_likelihood(common_agreement(ratings, draws=100, seed=1), ratings)
+    >>> dict(tree["log_likelihood"].sizes), sorted(tree["log_prior"].data_vars)
+    ({'chain': 4, 'draw': 100, 'item': 3}, ['mean_location', 'mean_spread', 'phi'])
+    """
+    kind, settings = _kind(tree, annotations), settings_of(tree)
+    given: Any = annotations
+    posterior = tree["posterior"].to_dataset()
+    sizes = {"chain": posterior.sizes["chain"], "draw": posterior.sizes["draw"]}
+    if isinstance(annotations, GroupCounts):
+        who, agree, total, group = _one_model(annotations, model)
+        values = likelihood.group_annotators(agree, total, group, _group_parameters(posterior, who))
+        table = xr.Dataset({"agree": (("chain", "draw", "annotator"), values.reshape(*sizes.values(), -1))})
+        return _with(tree, log_likelihood=table)
+    check_size(sizes | {"item": annotations.items.size}, 8, max_bytes, "use fewer draws")
+    log_prior: Parameters = {}
+    if kind in ("dirichlet", "normal_inverse_gamma", "plackett_luce") and settings["reliability"] != 1:
+        raise InputError(
+            f"reliability={settings['reliability']!r} raises the likelihood to a power, which is no probability of "
+            "annotations; use reliability=1 here and reliability_curve to compare reliabilities"
+        )
+    if kind == "dirichlet":
+        found = likelihood.dirichlet_items(given, settings["prior"])
+    elif kind == "normal_inverse_gamma":
+        found = likelihood.normal_items(given, NormalInverseGammaPrior(**settings["prior"]))
+    elif kind == "plackett_luce":
+        _refuse_lumped(settings)
+        found = likelihood.plackett_luce_items(given, settings["shape"], positive_int(draws, "draws"), seed)
+    elif kind == "common_agreement":
+        names = ["phi", *(n for n in ("mean_location", "mean_spread") if n in posterior)]
+        parameters = _parameters(posterior, names)
+        found = likelihood.common_agreement_items(given, parameters, settings)
+        log_prior = common_agreement_prior(parameters)
+    else:
+        variant, prior = _crowd(settings)
+        parameters = _parameters(posterior, _crowd_names(variant))
+        found = likelihood.dawid_skene_items(given, parameters, variant, prior)
+        log_prior = dawid_skene_prior(parameters, variant, prior)
+    shape = (*sizes.values(), found.items.size)
+    values = found.log_likelihood
+    values = values.reshape(shape) if len(values) > 1 else np.broadcast_to(values, shape)
+    table = xr.Dataset({"annotations": (("chain", "draw", "item"), values)}, {"item": found.items})
+    groups = {"log_likelihood": table}
+    if log_prior:
+        of_draw = {n: (("chain", "draw"), v.reshape(*sizes.values())) for n, v in log_prior.items()}
+        groups["log_prior"] = xr.Dataset(of_draw)
+    return _with(tree, **groups)
+
+
+def with_posterior_predictive(
+    tree: xr.DataTree, annotations: Observed, *, model: str | None = None, seed: Seed = None
+) -> xr.DataTree:
+    """Add replicated annotations: the same annotators annotate the same items again, once for every draw.
+
+    Parameters
+    ----------
+    tree, annotations, model
+        As `with_log_likelihood`; the reliability may be any, for annotators are drawn from the plausibilities.
+    seed
+        Same seed, same replicates.
+
+    Returns
+    -------
+    DataTree
+        The result with groups ``posterior_predictive`` and ``observed_data``, one-dimensional: ``label_index``
+        (annotation) for labels; for rankings ``label_index`` (entry), block by block and sorted inside a block, blocks
+        of the observed sizes; ``rating`` (annotation); ``agree`` (annotator).
+
+    Raises
+    ------
+    InputError
+        A result without a sampling model, or without the draws that are needed (full plausibilities, confusion
+        matrices, item means).
+    """
+    kind, settings = _kind(tree, annotations), settings_of(tree)
+    posterior = tree["posterior"].to_dataset()
+    rng = np.random.default_rng(seed_sequence(seed))
+    if isinstance(annotations, GroupCounts):
+        who, agree, total, group = _one_model(annotations, model)
+        drawn = replicates.draw_agreements(total, group, _group_parameters(posterior, who), rng)
+        name, dim, observed = "agree", "annotator", agree
+    else:
+        drawn = _replicate(kind, annotations, _parameters(posterior, _needed(kind, settings)), settings, rng)
+        name, dim, observed = _observed(annotations)
+    sizes = posterior.sizes["chain"], posterior.sizes["draw"]
+    return _with(
+        tree,
+        posterior_predictive=xr.Dataset({name: (("chain", "draw", dim), drawn.reshape(*sizes, -1))}),
+        observed_data=xr.Dataset({name: (dim, observed)}),
+    )
+
+
+def prior_predictive(
+    annotations: Annotations, *, plausibility: str, draws: int = 500, seed: Seed = None, **options: Any
+) -> xr.DataTree:
+    """Draw parameters from the prior, and annotations by the same annotators of the same items from them.
+
+    Parameters
+    ----------
+    annotations
+        Who annotates what; what they said is only kept as observed data.
+    plausibility
+        ``"dirichlet"``, ``"normal_inverse_gamma"``, ``"plackett_luce"``, ``"dawid_skene"`` or
+        ``"common_agreement"``.
+    draws
+        Number of draws, in one chain.
+    seed
+        Same seed, same draws.
+    options
+        Of the prior: `prior`, `shape`, `variant`, `item_mean` as the posterior of that name takes them.
+
+    Returns
+    -------
+    DataTree
+        Groups ``prior``, ``prior_predictive`` and ``observed_data``, variables as in `with_posterior_predictive`.
+
+    Examples
+    --------
+    >>> votes = Labels.from_counts([[3, 1], [0, 4]], labels=["no", "yes"])
+    >>> tree = prior_predictive(votes, plausibility="dirichlet", prior=1.0, seed=1)
+    >>> dict(tree["prior_predictive"].sizes)
+    {'chain': 1, 'draw': 500, 'annotation': 8}
+    """
+    if plausibility not in KINDS or plausibility == "group_performance":
+        raise InputError(
+            f"plausibility={plausibility!r} has no prior predictive; it is one of {', '.join(KINDS)[:-19]}"
+        )
+    _require(plausibility, annotations)
+    n = positive_int(draws, "draws")
+    rng = np.random.default_rng(seed_sequence(seed))
+    drawn = _prior(plausibility, annotations, n, rng, options)
+    settings = {"plausibility": plausibility} | options
+    values = _replicate(plausibility, annotations, drawn, settings, rng)
+    name, dim, observed = _observed(annotations)
+    dims = _PRIOR_DIMS | ({"mean": ("item",)} if plausibility == "normal_inverse_gamma" else {})
+    groups = {
+        "prior": {key: (("chain", "draw", *dims.get(key, ())), value[None]) for key, value in drawn.items()},
+        "prior_predictive": {name: (("chain", "draw", dim), values[None])},
+        "observed_data": {name: ((dim,), observed)},
+    }
+    coords = {"item": annotations.items, "annotator": annotations.annotators}
+    if not isinstance(annotations, Ratings):
+        coords |= {"label": annotations.labels, "observed_label": annotations.labels}
+    elif plausibility == "common_agreement":
+        coords["item"] = annotations.items[np.unique(annotations.item_index)]
+    return result_tree(groups, coords, engine="prior", seed=seed, settings=settings)
+
+
+_PRIOR_DIMS: dict[str, tuple[str, ...]] = {
+    "plausibility": ("item", "label"),
+    "variance": ("item",),
+    "item_mean": ("item",),
+    "difficulty": ("item",),
+    "prevalence": ("label",),
+    "concentration": ("label",),
+    "crowd_confusion": ("label", "observed_label"),
+    "confusion": ("annotator", "label", "observed_label"),
+}
+
+
+def _kind(tree: xr.DataTree, annotations: Observed) -> str:
+    """Return which model a result is of, if it is one and these are its annotations."""
+    settings = settings_of(tree)
+    kind = str(settings.get("plausibility", ""))
+    if "item_mean" in settings:
+        kind = "common_agreement"
+    elif "within_spread" in tree["posterior"].data_vars:
+        kind = "group_performance"
+    if kind == "prirn":
+        raise InputError("PrIRN is a distribution put on the truth and has no sampling model of rankings; use "
+                         "plackett_luce, or reliability_curve for its predictions")  # fmt: skip
+    if kind not in KINDS:
+        raise InputError(f"this is no result of {', '.join(KINDS)}")
+    _require(kind, annotations)
+    if settings.get("n_gold"):
+        raise InputError("predictive checks are for results without gold; fit without it")
+    return kind
+
+
+def _require(kind: str, annotations: Observed) -> None:
+    if not isinstance(annotations, KINDS[kind]):
+        raise InputError(f"{kind} is about {KINDS[kind].__name__}, these are {type(annotations).__name__}")
+
+
+def _refuse_lumped(settings: Mapping[str, Any]) -> None:
+    if settings.get("unranked") == "lumped" or settings.get("exponent", 1) != 1:
+        raise InputError("only unranked='exact' with exponent=1 is a model of how single labels are ranked")
+
+
+def _parameters(posterior: xr.Dataset, names: list[str]) -> Parameters:
+    missing = [name for name in names if name not in posterior]
+    if missing:
+        raise InputError(f"the result has no draws of {missing[0]!r}; {_WAY_OUT.get(missing[0], 'draw them again')}")
+    return {name: posterior[name].values.reshape(-1, *posterior[name].shape[2:]) for name in names}
+
+
+_WAY_OUT = {
+    "plausibility": "keep full plausibilities (no top_labels)",
+    "confusion": "pass confusion=True to dawid_skene",
+    "item_mean": "pass item_means=True to common_agreement",
+}
+
+
+def _crowd(settings: Mapping[str, Any]) -> tuple[str, CrowdPrior]:
+    prior = settings.get("prior") or {}
+    return settings.get("variant", "full"), prior if isinstance(prior, CrowdPrior) else CrowdPrior(**prior)
+
+
+def _crowd_names(variant: str) -> list[str]:
+    more = {
+        "hierarchical": ["concentration", "crowd_confusion"],
+        "mixed_membership": ["concentration", "crowd_confusion", "ambiguity"],
+    }
+    return ["prevalence", "confusion", *more.get(variant, [])]
+
+
+def _needed(kind: str, settings: Mapping[str, Any]) -> list[str]:
+    """Name the draws that replicates are made from."""
+    if kind == "dawid_skene":
+        return ["plausibility", "confusion", *(["difficulty"] if settings["variant"] == "item_difficulty" else [])]
+    return {"normal_inverse_gamma": ["mean", "variance"], "common_agreement": ["phi", "item_mean"]}.get(
+        kind, ["plausibility"]
+    )
+
+
+def _replicate(
+    kind: str, annotations: Annotations, drawn: Parameters, settings: Mapping[str, Any], rng: np.random.Generator
+) -> NDArray[Any]:
+    given: Any = annotations
+    if kind == "dirichlet":
+        return replicates.draw_labels(given, drawn["plausibility"], rng)
+    if kind == "dawid_skene":
+        return replicates.draw_crowd_labels(given, drawn, _crowd(settings)[0], rng)
+    if kind == "plackett_luce":
+        _refuse_lumped(settings)
+        return replicates.draw_rankings(given, drawn["plausibility"], rng)
+    if kind == "normal_inverse_gamma":
+        return replicates.draw_normal_ratings(given, drawn, rng)
+    return replicates.draw_ratings(given, drawn, rng)
+
+
+def _observed(annotations: Annotations) -> tuple[str, str, NDArray[Any]]:
+    """Return name, dimension and values of what was observed, in the order of the replicates."""
+    if isinstance(annotations, Labels):
+        return "label_index", "annotation", annotations.label_index[replicates.label_rows(annotations)]
+    if isinstance(annotations, Rankings):
+        return "label_index", "entry", annotations.label_index
+    return "rating", "annotation", annotations.rating
+
+
+def _prior(
+    kind: str, annotations: Annotations, n: int, rng: np.random.Generator, options: dict[str, Any]
+) -> Parameters:
+    """Draw the parameters of every item and of all items from the prior."""
+    given: Any = annotations
+    run: dict[str, Any] = {"draws": n, "chains": 1, "seed": rng}
+    if kind == "dirichlet":
+        tree = dirichlet(given, reliability=0, **options, **run)
+        return {"plausibility": tree["posterior"]["plausibility"].values[0]}
+    if kind == "normal_inverse_gamma":
+        tree = normal_inverse_gamma(given, reliability=0, **options, **run)
+        return {name: tree["posterior"][name].values[0] for name in ("mean", "variance")}
+    if kind == "plackett_luce":
+        shape = options.get("shape") or 1 / given.labels.size
+        flat = Labels.from_counts(np.eye(1, given.labels.size, dtype=int).repeat(given.items.size, axis=0))
+        tree = dirichlet(flat, reliability=0, prior=shape, **run)
+        return {"plausibility": tree["posterior"]["plausibility"].values[0]}
+    if kind == "dawid_skene":
+        return replicates.prior_dawid_skene(given, *_crowd(options), n, rng)
+    item_mean = options.get("item_mean", "hierarchical")
+    if item_mean not in ("hierarchical", "flat"):
+        raise InputError("the prior predictive of common_agreement is for item_mean='hierarchical' or 'flat'")
+    return replicates.prior_common_agreement(given, item_mean == "hierarchical", n, rng)
+
+
+def _one_model(counts: GroupCounts, model: str | None) -> tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the position of the model, and agreements, annotations and group of its annotators."""
+    names = [str(name) for name in counts.models]
+    if model is None and len(names) > 1:
+        raise InputError(f"name one of the models with model=: {', '.join(names)}")
+    if model is not None and model not in names:
+        raise InputError(f"model={model!r} is not one of {', '.join(names)}")
+    who = 0 if model is None else names.index(model)
+    kept = counts.total[who] > 0
+    return who, counts.agree[who, kept], counts.total[who, kept], counts.group[kept]
+
+
+def _group_parameters(posterior: xr.Dataset, model: int) -> Parameters:
+    return _parameters(posterior.isel(model=model), ["performance", "within_spread"])
+
+
+def _with(tree: xr.DataTree, **groups: xr.Dataset) -> xr.DataTree:
+    """Return a copy of the tree with more groups, their chains and draws named as those of the posterior."""
+    new = tree.copy()
+    names = dict(tree["posterior"].to_dataset().coords)
+    for name, data in groups.items():
+        coords = {dim: names[dim] for dim in ("chain", "draw") if dim in data.dims}
+        new[name] = xr.DataTree(data.assign_coords(coords).assign_attrs(tree.attrs))
+    return new
