@@ -13,6 +13,7 @@ from bayesagree.metrics._concordance_numba import (
     sorted_by_annotator,
     weighted_concordances,
 )
+from bayesagree.metrics._score_order_numba import order_scores
 
 type Floats = NDArray[np.float64]
 
@@ -43,6 +44,33 @@ class AnnotatorLabels(NamedTuple):
         return n_positive * (n - n_positive)
 
 
+class GradedTruth(NamedTuple):
+    """A truth on an ordered scale, sorted once for all models.
+
+    Attributes
+    ----------
+    position
+        Place of each item in ascending order, shape (item,).
+    upper
+        First place of a higher truth, shape (item,).
+    pairs
+        Number of item pairs of different truth.
+    """
+
+    position: NDArray[np.int64]
+    upper: NDArray[np.int64]
+    pairs: int
+
+    @classmethod
+    def of(cls, truth: Floats) -> Self:
+        """Sort a truth, shape (item,)."""
+        ascending = np.argsort(truth, kind="stable")
+        position = np.empty(truth.size, np.int64)
+        position[ascending] = np.arange(truth.size)
+        upper = np.searchsorted(truth[ascending], truth, side="right")
+        return cls(position, upper, int((truth.size - upper).sum()))
+
+
 class ScoreOrder(NamedTuple):
     """Scores of several models, sorted once and compared with as many truths as needed.
 
@@ -60,19 +88,13 @@ class ScoreOrder(NamedTuple):
     @classmethod
     def of(cls, scores: Floats) -> Self:
         """Sort the scores, shape (model, item), of every model."""
-        order = np.argsort(scores, axis=1)
-        ascending = np.take_along_axis(scores, order, axis=1)
-        tied = np.zeros(order.shape, bool)
-        np.equal(ascending[:, 1:], ascending[:, :-1], out=tied[:, 1:])
+        order, tied = np.empty(scores.shape, np.intp), np.empty(scores.shape, np.bool_)
+        order_scores(np.ascontiguousarray(scores, dtype=np.float64), order, tied)
         return cls(order, tied)
 
-    def graded(self, truth: Floats) -> Floats:
+    def graded(self, truth: Floats | GradedTruth) -> Floats:
         """Return the share of item pairs of different truth, shape (item,), that each model orders alike."""
-        ascending = np.argsort(truth, kind="stable")
-        position = np.empty(truth.size, np.int64)
-        position[ascending] = np.arange(truth.size)
-        upper = np.searchsorted(truth[ascending], truth, side="right")
-        pairs = int((truth.size - upper).sum())
+        position, upper, pairs = truth if isinstance(truth, GradedTruth) else GradedTruth.of(truth)
         out = np.full(len(self.order), np.nan)
         if pairs:
             graded_concordances(self.order, self.tied, position, upper, pairs, out)
@@ -169,5 +191,11 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
             raise InputError(f"{name} at {place} is {array[place]}, not finite; drop the item or give it a number")
     matrix = batch.reshape(-1, values.size)
     blocks = item_blocks(len(matrix), 10)
-    parts = list(map_blocks(lambda block: ScoreOrder.of(matrix[block]).graded(values), blocks))
-    return np.concatenate(parts).reshape(batch.shape[:-1])
+    highest = values == values.max(initial=-np.inf)
+    if (values[~highest] == values.min(initial=np.inf)).all():
+        positive = highest.astype(np.float64)
+        parts = map_blocks(lambda block: ScoreOrder.of(matrix[block]).binary(positive), blocks)
+    else:
+        graded = GradedTruth.of(values)
+        parts = map_blocks(lambda block: ScoreOrder.of(matrix[block]).graded(graded), blocks)
+    return np.concatenate(list(parts)).reshape(batch.shape[:-1])

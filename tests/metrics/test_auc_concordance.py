@@ -128,3 +128,15 @@ def test_one_truth_value_has_no_concordance():
 def test_input_errors(scores, truth, message):
     with pytest.raises(InputError, match=message):
         concordance(scores, truth)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
+def test_scores_are_ordered_as_numpy_orders_them(values):
+    """Radix sort of the bits: negative numbers, subnormal ones, and zeros of both signs, which are equal."""
+    scores = np.array([values, values[::-1]])
+    found = ScoreOrder.of(scores)
+    assert (found.order == np.argsort(scores, axis=1, kind="stable")).all()
+    ascending = np.sort(scores, axis=1)
+    assert (found.tied[:, 1:] == (ascending[:, 1:] == ascending[:, :-1])).all()
+    assert not found.tied[:, 0].any()
