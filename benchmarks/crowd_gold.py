@@ -1,10 +1,12 @@
 """Are posteriors of crowd labels calibrated? Every method on every crowd set with gold; a table in Markdown.
 
-    BAYESAGREE_DATA=<folder> uv run --group bench python benchmarks/crowd_gold.py [--rows rows.jsonl] [--report]
+    BAYESAGREE_DATA=<folder> uv run --group bench python benchmarks/crowd_gold.py [--rows rows.jsonl] [--keep fits]
+    uv run python benchmarks/crowd_gold.py [--rows rows.jsonl] --report
 
 <folder> holds ``crowd-gold`` and ``human-objects``. Fits never see gold; `calibrate` sees 200 gold items (half of them
 where there are fewer than 400) and is scored on the others, 20 random splits. Rows are appended to the file as they are
-done, so that a run that was stopped goes on where it ended. An hour on two cores.
+done, so that a run that was stopped goes on where it ended. --keep writes the label probabilities that
+`calibration_forms.py` reads. Half an hour on two quiet cores.
 """
 
 import argparse
@@ -28,6 +30,10 @@ SETS = (
 )  # fmt: skip
 SCORES = ("mean_accuracy", "mean_confidence", "gap", "calibration_error", "log_score")
 SPLITS = 20
+METHODS = (
+    "vote share", "crowd-kit EM", "EM", "full", "one_coin", "class_conditional", "hierarchical",
+    "pool of hierarchical and votes", "item_difficulty", "mixed_membership", "pool of mixed_membership and votes",
+)  # fmt: skip
 
 
 def read(name: str, folder: Path) -> tuple[Labels, dict]:
@@ -64,16 +70,23 @@ def _array(values: np.ndarray, labels: Labels) -> xr.DataArray:
     return xr.DataArray(values, dims=("item", "label"), coords={"item": labels.items, "label": labels.labels})
 
 
-def methods(labels: Labels) -> Iterator[tuple[str, xr.DataArray | xr.DataTree]]:
-    yield "vote share", vote_share(labels)
-    yield "crowd-kit EM", crowd_kit(labels)
-    yield "EM", dawid_skene(labels, engine="em")
+def methods(labels: Labels, done: set[str]) -> Iterator[tuple[str, xr.DataArray | xr.DataTree]]:
+    """Yield what every method says, except those done."""
+    for name, fit in (
+        ("vote share", vote_share),
+        ("crowd-kit EM", crowd_kit),
+        ("EM", lambda labels: dawid_skene(labels, engine="em")),
+    ):
+        if name not in done:
+            yield name, fit(labels)
     for variant in VARIANTS:
-        steps = {"tune": 600, "thin": 2} if variant == "mixed_membership" else {"tune": 400, "thin": 1}
-        chains = 4 if labels.n_annotations < 30_000 else 2
+        if variant in done:
+            continue
+        small = labels.n_annotations < 30_000
         tree = dawid_skene(
-            labels, variant=variant, draws=200, chains=chains, top_labels=1, confusion=False, seed=1, **steps
-        )
+            labels, variant=variant, draws=200, chains=4 if small else 2, tune=500, thin=3 if small else 2,
+            top_labels=1, confusion=False, seed=1,
+        )  # fmt: skip
         yield variant, tree
         if variant in ("hierarchical", "mixed_membership"):
             yield f"pool of {variant} and votes", pool_with_votes(tree, labels, seed=1)
@@ -95,18 +108,26 @@ def calibrated_gaps(tree: xr.DataTree, gold: dict) -> list[float]:
     return gaps
 
 
-def rows_of(name: str, folder: Path) -> Iterator[dict]:
+def keep_fit(probability: xr.DataArray, gold: dict, path: Path) -> None:
+    """Write label probabilities and the position of each item's gold label, -1 where there is none."""
+    place = {label: k for k, label in enumerate(probability["label"].values.tolist())}
+    codes = [place[gold[item]] if item in gold else -1 for item in probability["item"].values.tolist()]
+    np.savez_compressed(path, probability=probability.values, gold=np.array(codes))
+
+
+def rows_of(name: str, folder: Path, done: set[str], kept: Path | None) -> Iterator[dict]:
     labels, gold = read(name, folder)
-    for method, result in methods(labels):
-        tree = isinstance(result, xr.DataTree)
-        scores = calibration_scores(label_probability(result) if tree else result, gold)
+    for method, result in methods(labels, done):
+        probability = label_probability(result) if isinstance(result, xr.DataTree) else result
+        scores = calibration_scores(probability, gold)
         row = {"set": name, "method": method, "n_gold": len(gold)} | {s: float(scores[s]) for s in SCORES}
         if method in ("hierarchical", "mixed_membership"):
             gaps = calibrated_gaps(result, gold)
             row |= {"calibrated_gap": float(np.mean(np.abs(gaps))), "calibrated_bias": float(np.mean(gaps))}
+            if kept is not None:
+                keep_fit(probability, gold, kept / f"{name}__{method}.npz")
         if method in VARIANTS:
-            r_hat = result["sample_stats"]["r_hat"]
-            row["r_hat"] = float(r_hat.max())
+            row["r_hat"] = float(result["sample_stats"]["r_hat"].max())
         if method == "mixed_membership":
             row["ambiguity"] = float(result["posterior"]["ambiguity"].mean())
         print(json.dumps(row), flush=True)
@@ -116,7 +137,7 @@ def rows_of(name: str, folder: Path) -> Iterator[dict]:
 def report(rows: list[dict]) -> str:
     """Write the rows as Markdown: a summary over sets, and gap and log score of every set."""
     frame = pd.DataFrame(rows)
-    order = list(dict.fromkeys(frame["method"]))
+    order = [m for m in METHODS if m in set(frame["method"])]
     frame["size"] = frame["gap"].abs()
     grouped = frame.groupby("method")
     em = frame[frame["method"] == "EM"].set_index("set")["log_score"]
@@ -135,20 +156,22 @@ def report(rows: list[dict]) -> str:
         }
     ).loc[order]
     parts = [f"{frame['set'].nunique()} sets. Fits never saw gold.", _markdown(summary)]
-    for column, title in (
-        ("gap", "Mean claim of the best label minus accuracy"),
-        ("log_score", "Mean log probability of the gold label, floored at 1e-12"),
-        ("calibrated_gap", "Mean absolute gap of the items without gold after `calibrate`, 20 splits"),
-        ("r_hat", "Largest r-hat"),
+    for column, title, unsure in (
+        ("gap", "Mean claim of the best label minus accuracy", np.inf),
+        ("log_score", "Mean log probability of the gold label, floored at 1e-12", np.inf),
+        ("calibrated_gap", "Mean absolute gap of the items without gold after `calibrate`, 20 splits", np.inf),
+        ("r_hat", "Largest r-hat of the crowd, up to 50 annotators and up to 50 items; * at 1.05 or more", 1.05),
     ):
         wide = frame.dropna(subset=[column]).pivot(index="set", columns="method", values=column)
-        parts += [f"## {title}", _markdown(wide[[m for m in order if m in wide]].loc[frame["set"].unique()])]
+        parts += [f"## {title}", _markdown(wide[[m for m in order if m in wide]].loc[frame["set"].unique()], unsure)]
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown(table: pd.DataFrame) -> str:
+def _markdown(table: pd.DataFrame, unsure: float = np.inf) -> str:
+    """Write a table; values from `unsure` on are marked."""
+
     def cell(value: float) -> str:
-        return f"{value:.3f}" if isinstance(value, float) else str(value)
+        return f"{value:.3f}" + "*" * (value >= unsure) if isinstance(value, float) else str(value)
 
     lines = ["| " + " | ".join(["", *table.columns]) + " |", "| --- " * (table.shape[1] + 1) + "|"]
     lines += ["| " + " | ".join([str(row[0]), *(cell(v) for v in row[1:])]) + " |" for row in table.itertuples()]
@@ -158,6 +181,7 @@ def _markdown(table: pd.DataFrame) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=Path, default=Path("crowd_gold_rows.jsonl"))
+    parser.add_argument("--keep", type=Path, help="folder for the label probabilities of the fits")
     parser.add_argument("--report", action="store_true", help="print the rows there are as Markdown, fit nothing")
     parser.add_argument("--sets", nargs="*", default=SETS)
     arguments = parser.parse_args()
@@ -166,12 +190,13 @@ def main() -> None:
     if arguments.report:
         print(report(done))
         return
-    finished = {row["set"] for row in done}
+    if arguments.keep is not None:
+        arguments.keep.mkdir(exist_ok=True)
     for name in arguments.sets:
-        if name not in finished:
-            rows = list(rows_of(name, Path(os.environ["BAYESAGREE_DATA"])))
+        finished = {row["method"] for row in done if row["set"] == name}
+        for row in rows_of(name, Path(os.environ["BAYESAGREE_DATA"]), finished, arguments.keep):
             with arguments.rows.open("a") as file:
-                file.writelines(json.dumps(row) + "\n" for row in rows)
+                file.write(json.dumps(row) + "\n")
 
 
 if __name__ == "__main__":

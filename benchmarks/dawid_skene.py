@@ -3,18 +3,25 @@
     uv run --group bench python benchmarks/dawid_skene.py em
     uv run --group bench python benchmarks/dawid_skene.py calibration
     BAYESAGREE_DATA=<folder> uv run python benchmarks/dawid_skene.py gibbs
+    uv run python benchmarks/dawid_skene.py scale
 
 ``em``: 500,000 labels of 100,000 items by 1000 annotators, 10 classes, 20 iterations. ``calibration``: 20 simulated
 crowds of 2000 items, 3 labels each of 40 annotators, 4 classes, rows Dirichlet(1 + c_j on the diagonal), c_j ~ U(1, 8).
-``gibbs``: the full model of crowd-gold/adult2, 4 chains of 250 kept draws. Times exclude compilation.
+``gibbs``: the full model of crowd-gold/adult2, 4 chains of 250 kept draws. ``scale``: 10^5, 10^6 and 10^7 annotations
+(20 iterations of EM; 20 Gibbs sweeps up to 10^6), 100 labels, 5 annotations an item, 100 an annotator, each size in a
+process of its own; labels that nobody gave an item are no candidates. Times exclude compilation.
 """
 
+import resource
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
+from bayesagree.annotations import Labels
 from bayesagree.calibrate import label_probability
 from bayesagree.plausibility.dawid_skene import dawid_skene
 from bayesagree.plausibility.dawid_skene_em import dawid_skene_em
@@ -70,8 +77,6 @@ def gibbs() -> None:
     import os
     from pathlib import Path
 
-    from bayesagree.annotations import Labels
-
     path = Path(os.environ["BAYESAGREE_DATA"]) / "crowd-gold" / "adult2_labels.csv.gz"
     labels = Labels.from_long(pd.read_csv(path), annotator="worker", duplicates="keep")
     dawid_skene(labels, draws=4, tune=1, seed=1)
@@ -85,5 +90,61 @@ def gibbs() -> None:
     )
 
 
+def scale() -> None:
+    for engine, n in (("em", 10**5), ("em", 10**6), ("em", 10**7), ("gibbs", 10**5), ("gibbs", 10**6)):
+        subprocess.run([sys.executable, __file__, f"scale_{engine}", str(n)], check=True)
+
+
+def big_crowd(n: int) -> Labels:
+    """Simulate n annotations: a label is right with the annotator's probability, else any of the hundred."""
+    rng = np.random.default_rng(1)
+    n_items, n_annotators, n_labels = n // 5, n // 100, 100
+    item = np.repeat(np.arange(n_items, dtype=np.int32), 5)
+    annotator = rng.integers(0, n_annotators, n, dtype=np.int32)
+    truth = rng.integers(0, n_labels, n_items, dtype=np.int32)
+    right = rng.random(n, dtype=np.float32) < rng.uniform(0.3, 0.9, n_annotators)[annotator]
+    label = np.where(right, truth[item], rng.integers(0, n_labels, n, dtype=np.int32))
+    once = np.broadcast_to(np.int64(1), item.shape)
+    return Labels(
+        np.arange(n_items), np.arange(n_annotators), np.arange(n_labels), item, annotator, label, once
+    )  # fmt: skip
+
+
+def scale_em(n: int) -> None:
+    def fit(n: int) -> None:
+        crowd = big_crowd(n)
+        dawid_skene_em(
+            crowd.item_index, crowd.annotator_index, crowd.label_index,
+            n_items=crowd.items.size, n_annotators=crowd.annotators.size, n_labels=crowd.labels.size,
+            candidates="observed", max_iterations=20, tolerance=-1,
+        )  # fmt: skip
+
+    report_scale("EM, 20 iterations", n, fit)
+
+
+def scale_gibbs(n: int) -> None:
+    def fit(n: int) -> None:
+        dawid_skene(
+            big_crowd(n), candidates="observed", draws=10, tune=10, chains=1, top_labels=1, confusion=False, seed=1
+        )  # fmt: skip
+
+    report_scale("Gibbs, 20 sweeps", n, fit)
+
+
+def report_scale(name: str, n: int, fit: Callable[[int], None]) -> None:
+    fit(1000)
+    start = time.perf_counter()
+    fit(n)
+    seconds = time.perf_counter() - start
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"{name}: {n:.0e} annotations {seconds:.1f} s, {1e6 * seconds / n:.2f} us each, peak {memory:.2f} GiB")
+
+
 if __name__ == "__main__":
-    {"em": em, "calibration": calibration, "gibbs": gibbs}[sys.argv[1] if len(sys.argv) > 1 else "em"]()
+    task = sys.argv[1] if len(sys.argv) > 1 else "em"
+    sizes = [int(argument) for argument in sys.argv[2:]]
+    tasks = {
+        "em": em, "calibration": calibration, "gibbs": gibbs, "scale": scale, "scale_em": scale_em,
+        "scale_gibbs": scale_gibbs,
+    }  # fmt: skip
+    tasks[task](*sizes)

@@ -56,7 +56,7 @@ def annotators(
     known = {} if gold is None else _read_gold(gold, item, label, crowd)
     options: dict[str, Any] = {"variant": variant, "draws": draws, "chains": chains, "seed": seed}
     blind = dawid_skene(crowd, **options)
-    taught = blind if not known or variant == "mixed_membership" else dawid_skene(crowd, **options, gold=known)
+    taught = dawid_skene(crowd, **options, gold=known) if known else blind
     answer = _summary(crowd, taught) | ({"confidence": _confidence(blind, known, seed)} if known else {})
     if as_json:
         _output.show_json(answer)

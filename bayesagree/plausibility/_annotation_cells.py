@@ -118,9 +118,10 @@ def annotation_cells(
         truth = candidate[_runs(candidate_start[item], width[item])]
     pairs, pair = np.unique(annotator * n_labels + label, return_inverse=True)
     cell = np.repeat(pair * n_labels, width[item]) + truth
-    touched = np.arange(pairs.size * n_labels)
-    if touched.size > 4 * cell.size:  # many labels: number only the cells that occur
+    if pairs.size * n_labels > 4 * cell.size:  # many labels: number only the cells that occur
         touched, cell = np.unique(cell, return_inverse=True)
+    else:
+        touched = np.arange(pairs.size * n_labels)
     cell = cell.astype(np.int32 if touched.size < 2**31 else np.int64)
     cell_annotator, cell_label = np.divmod(pairs[touched // n_labels], n_labels)
     rows = _rows(cell_annotator, touched % n_labels, n_labels)

@@ -55,10 +55,15 @@ class FullRows:
 
 
 class HierarchicalRows(FullRows):
-    """Rows vary around the crowd's rows phi_k with concentration kappa_k, both learnt with the rows integrated out."""
+    """Rows vary around the crowd's rows phi_k with concentration kappa_k, both learnt with the rows integrated out.
 
-    def __init__(self, cells: AnnotationCells, prior: CrowdPrior, n_labels: int) -> None:
+    Annotators from number `n_annotators` on are experts: they name what they read, and are not of the crowd.
+    """
+
+    def __init__(self, cells: AnnotationCells, prior: CrowdPrior, n_labels: int, n_annotators: int) -> None:
         super().__init__(cells, prior, n_labels)
+        self.expert = (cells.row_annotator >= n_annotators)[self.row]
+        self.names_truth = cells.cell_label == cells.row_label[self.row]
         self.prior = prior
         self.base = self.shape
         self.kappa = np.full(n_labels, prior.concentration)
@@ -72,10 +77,24 @@ class HierarchicalRows(FullRows):
     def draw_crowd(self, rng: Rng, weights: Floats) -> None:
         """Draw phi and kappa with the rows integrated out."""
         draw_crowd_rows(
-            rng, self.cells, weights, *self.rows, self.base, self.kappa, self.phi,
+            rng, self.cells, np.where(self.expert, 0.0, weights), *self.rows, self.base, self.kappa, self.phi,
             np.log(self.prior.concentration), self.prior.concentration_sd,
         )  # fmt: skip
         self.shape = self.kappa[:, None] * self.phi
+
+    def masses(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return prior shape plus count of each cell and of each row; their ratio is 1 or 0 for experts."""
+        mass, row_mass = super().masses(weights)
+        mass[self.expert] = (weights + self.names_truth)[self.expert]
+        expert_row = self.row[self.expert]
+        row_mass[expert_row] = 1 + np.bincount(self.row, weights, minlength=row_mass.size)[expert_row]
+        return mass, row_mass
+
+    def draw_rows(self, rng: Rng, weights: Floats) -> Floats:
+        """Draw the rows given the annotations of each cell."""
+        super().draw_rows(rng, weights)
+        self.log_confusion[self.expert] = np.where(self.names_truth, 0.0, -np.inf)[self.expert]
+        return self.log_confusion
 
     def crowd(self) -> dict[str, Floats]:
         """Return the crowd's concentration and rows."""

@@ -16,6 +16,7 @@ from bayesagree.plausibility._dawid_skene_numba import (
     count_truth,
     draw_truth,
     draw_truth_collapsed,
+    items_with_repeats,
     log_dirichlet_draw,
 )
 
@@ -97,6 +98,7 @@ class RowSampler(TruthSampler):
     ) -> None:
         super().__init__(cells, prevalence_shape, shares, n_labels, rng)
         self.confusion = confusion
+        self.repeats = items_with_repeats(cells, confusion.row)
 
     def sweep(self, rng: Rng) -> None:
         """Draw prevalence and crowd given the truth, then the truth."""
@@ -104,7 +106,7 @@ class RowSampler(TruthSampler):
         self.confusion.draw_crowd(rng, self.weights)
         mass, row_mass = self.confusion.masses(self.weights)
         draw_truth_collapsed(
-            rng, self.cells, self.confusion.row, log_prevalence, mass, row_mass, self.truth, self.expected
+            rng, self.cells, self.confusion.row, self.repeats, log_prevalence, mass, row_mass, self.truth, self.expected
         )
         count_truth(self.cells, self.truth, self.weights, self.count)
 
@@ -235,7 +237,8 @@ def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draw
     right = sampler.right(rng)
     known = np.bincount(cells.row_annotator, sampler.prevalence[cells.row_label], keep.n_annotators)
     hits = np.bincount(cells.row_annotator, right * sampler.prevalence[cells.row_label], keep.n_annotators)
-    slot("accuracy", (keep.n_annotators,))[draw] = hits / np.where(known > 0, known, np.nan)
+    accuracy = hits / np.where(known > 0, known, np.nan)
+    slot("accuracy", (keep.n_annotators,))[draw] = accuracy[: keep.n_annotators]
     if keep.confusion:
         shape = (keep.n_annotators, keep.n_labels, keep.n_labels)
         sampler.expand(rng, right, slot("confusion", shape, np.float32)[draw])

@@ -127,7 +127,8 @@ def expand_rows(rng, cells, log_confusion, right, prior, out):
     n_labels = prior.shape[0]
     row_of = np.full((out.shape[0], n_labels), -1)
     for r in range(cells.row_label.size):
-        row_of[cells.row_annotator[r], cells.row_label[r]] = r
+        if cells.row_annotator[r] < out.shape[0]:
+            row_of[cells.row_annotator[r], cells.row_label[r]] = r
     value = np.empty(n_labels)
     for j in range(out.shape[0]):
         for k in range(n_labels):
@@ -271,30 +272,64 @@ def draw_crowd_rows(rng, cells, weights, rows, rows_start, base, kappa, phi, log
 
 
 @numba.njit(cache=True, nogil=True)
-def move_answers(cells, row, i, seat, table, c, amount, mass, row_mass):
-    """Add or take away an item's answers for candidate c, those at one table; return the log chance of the additions.
-
-    `mass` and `row_mass` hold prior shapes plus counts; their ratio is the chance of an answer with the confusion
-    integrated out. One answer after the other: an annotator with two answers is expected to repeat his first.
-    """
-    start = cells.item_start[i]
-    m = cells.candidate_start[i + 1] - cells.candidate_start[i]
-    log_chance, product = 0.0, 1.0
-    for t in range(cells.item_start[i + 1] - start):
-        if seat[start + t] == table:
-            cell = cells.cell[cells.cell_start[i] + t * m + c]
-            if amount > 0:
-                product *= mass[cell] / row_mass[row[cell]]
-                if product < 1e-200:
-                    log_chance += math.log(product)
-                    product = 1.0
-            mass[cell] += amount
-            row_mass[row[cell]] += amount
-    return log_chance + math.log(product)
+def items_with_repeats(cells, row):
+    """Tell which items some annotator labelled twice, shape (item,); annotations are sorted by annotator."""
+    repeats = np.zeros(cells.item_start.size - 1, np.bool_)
+    for i in range(repeats.size):
+        m, position = cells.candidate_start[i + 1] - cells.candidate_start[i], cells.cell_start[i]
+        for _ in range(1, cells.item_start[i + 1] - cells.item_start[i]):
+            before, here = row[cells.cell[position]], row[cells.cell[position + m]]
+            repeats[i] |= cells.row_annotator[before] == cells.row_annotator[here]
+            position += m
+    return repeats
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_truth_collapsed(rng, cells, row, log_prevalence, mass, row_mass, truth, probability):
+def move_answers(cells, row, i, seat, table, c, amount, mass, row_mass):
+    """Add or take away an item's answers for candidate c, those at one table.
+
+    `mass` and `row_mass` hold prior shapes plus counts; their ratio is the chance of an answer with the confusion
+    integrated out.
+    """
+    start = cells.item_start[i]
+    m = cells.candidate_start[i + 1] - cells.candidate_start[i]
+    for t in range(cells.item_start[i + 1] - start):
+        if seat[start + t] == table:
+            cell = cells.cell[cells.cell_start[i] + t * m + c]
+            mass[cell] += amount
+            row_mass[row[cell]] += amount
+
+
+@numba.njit(cache=True, nogil=True)
+def add_log_chance(cells, row, i, seat, table, repeats, mass, row_mass, log_chance):
+    """Add to `log_chance` the log chance of an item's answers at one table under each of its candidates.
+
+    One answer after the other: an annotator with two answers is expected to repeat his first.
+    """
+    start = cells.item_start[i]
+    m = cells.candidate_start[i + 1] - cells.candidate_start[i]
+    product = np.ones(m)
+    for t in range(cells.item_start[i + 1] - start):
+        if seat[start + t] != table:
+            continue
+        position = cells.cell_start[i] + t * m
+        for c in range(m):
+            cell = cells.cell[position + c]
+            product[c] *= mass[cell] / row_mass[row[cell]]
+            if product[c] < 1e-200:
+                log_chance[c] += math.log(product[c])
+                product[c] = 1.0
+            if repeats:
+                mass[cell] += 1.0
+                row_mass[row[cell]] += 1.0
+    for c in range(m):
+        log_chance[c] += math.log(product[c])
+        if repeats:
+            move_answers(cells, row, i, seat, table, c, -1.0, mass, row_mass)
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_truth_collapsed(rng, cells, row, repeats, log_prevalence, mass, row_mass, truth, probability):
     """Draw every item's true label with the confusion integrated out, and leave its conditional probabilities."""
     joint = np.empty(log_prevalence.size)
     together = np.zeros(cells.item_start[-1], np.int64)  # all answers of an item sit at one table
@@ -302,11 +337,8 @@ def draw_truth_collapsed(rng, cells, row, log_prevalence, mass, row_mass, truth,
         first = cells.candidate_start[i]
         m = cells.candidate_start[i + 1] - first
         move_answers(cells, row, i, together, 0, truth[i], -1.0, mass, row_mass)
-        largest = -math.inf
         for c in range(m):
             joint[c] = log_prevalence[cells.candidate[first + c]]
-            joint[c] += move_answers(cells, row, i, together, 0, c, 1.0, mass, row_mass)
-            move_answers(cells, row, i, together, 0, c, -1.0, mass, row_mass)
-            largest = max(largest, joint[c])
-        truth[i] = draw_candidate(rng, joint, m, largest, probability, first)
+        add_log_chance(cells, row, i, together, 0, repeats[i], mass, row_mass, joint)
+        truth[i] = draw_candidate(rng, joint, m, joint[:m].max(), probability, first)
         move_answers(cells, row, i, together, 0, truth[i], 1.0, mass, row_mass)

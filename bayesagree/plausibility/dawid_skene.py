@@ -81,7 +81,9 @@ def dawid_skene(
     Parameters
     ----------
     labels
-        Single labels by known annotators. Repeated labels (``duplicates="keep"``) are annotations of their own.
+        Single labels by known annotators. Repeated labels of one item by one annotator (``duplicates="keep"``) are
+        separate judgments, as in the data of Dawid and Skene, where an anaesthetist judged each patient three times:
+        every one of them counts in full.
     variant
         What an annotator is; see the table of this module.
     engine
@@ -91,13 +93,13 @@ def dawid_skene(
         What is believed about the crowd. None is `CrowdPrior()` for the posterior, and no prior (maximum likelihood)
         for ``engine="em"``.
     gold
-        Items whose true label is known: item to label. They teach the annotators' confusion.
+        Items whose true label is known: item to label. They teach the annotators' confusion. In mixed membership a
+        gold label is an expert's reading of the item, which stays as ambiguous as it is.
     candidates
         Which labels may be true: ``"all"``, or ``"observed"``, those that somebody gave the item. With thousands of
         labels the second keeps time and memory proportional to the annotations.
     draws, chains, tune, thin
-        Kept draws per chain; sweeps before the first of them (500, 2000 for mixed membership); sweeps per kept draw (1,
-        5 for mixed membership, whose alpha moves slowly).
+        Kept draws per chain; sweeps before the first of them (500); sweeps per kept draw (1, 2 for mixed membership).
     restarts
         Further random starts of EM; the best likelihood wins.
     seed
@@ -152,9 +154,6 @@ def dawid_skene(
     """
     _check(labels, variant, engine, candidates)
     gold_index = gold_codes(labels.items, labels.labels, gold)
-    if variant == "mixed_membership" and (gold_index >= 0).any():
-        raise InputError("gold has no place in variant='mixed_membership', where an item has no single truth; "
-                         "use calibrate(tree, gold)")  # fmt: skip
     settings = {
         "plausibility": "dawid_skene",
         "variant": variant,
@@ -170,11 +169,10 @@ def dawid_skene(
     if engine == "nuts":
         from bayesagree.plausibility.dawid_skene_models import sample_dawid_skene
 
-        cells = _layout(labels, "all", np.full(labels.items.size, -1))
+        cells = _layout(labels, "all", np.full(labels.items.size, -1), variant)
         return sample_dawid_skene(labels, cells, variant, prior, gold, size, seed, settings)
-    slow = variant == "mixed_membership"
-    tune = (2000 if slow else 500) if tune is None else tune
-    thin = (5 if slow else 1) if thin is None else positive_int(thin, "thin")
+    tune = 500 if tune is None else tune
+    thin = (2 if variant == "mixed_membership" else 1) if thin is None else positive_int(thin, "thin")
     return _gibbs(labels, variant, prior, gold_index, candidates, size, tune, thin, seed, settings)
 
 
@@ -223,11 +221,18 @@ def _check(labels: Labels, variant: str, engine: str, candidates: str) -> None:
         raise InputError("candidates='observed' exists for engine='gibbs' and 'em' only")
 
 
-def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64]) -> AnnotationCells:
+def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64], variant: Variant) -> AnnotationCells:
+    item, annotator, label = labels.item_index, labels.annotator_index, labels.label_index
+    n_annotators, known = labels.annotators.size, np.flatnonzero(gold >= 0)
+    if variant == "mixed_membership" and known.size:  # an expert's annotations, not a single truth
+        item, label = np.append(item, known), np.append(label, gold[known])
+        annotator = np.append(annotator, np.full(known.size, n_annotators))
+        n_annotators += 1
+        known = known[:0]
     return annotation_cells(
-        labels.item_index, labels.annotator_index, labels.label_index,
-        n_items=labels.items.size, n_annotators=labels.annotators.size, n_labels=labels.labels.size,
-        candidates=candidates, gold=gold if (gold >= 0).any() else None,
+        item, annotator, label,
+        n_items=labels.items.size, n_annotators=n_annotators, n_labels=labels.labels.size,
+        candidates=candidates, gold=gold if known.size else None,
     )  # fmt: skip
 
 
@@ -243,8 +248,10 @@ def _gibbs(
     seed: Seed,
     settings: dict[str, Any],
 ) -> xr.DataTree:
-    cells = _layout(labels, candidates, gold)
-    shares = vote_shares(cells, labels.item_index, labels.label_index, labels.items.size, labels.labels.size)
+    cells = _layout(labels, candidates, gold, variant)
+    known = gold[labels.item_index]
+    votes = np.where(known >= 0, known, labels.label_index)  # chains start from gold where there is some
+    shares = vote_shares(cells, labels.item_index, votes, labels.items.size, labels.labels.size)
     keep = Keep(
         labels.labels.size,
         labels.annotators.size,
@@ -266,14 +273,17 @@ def sampler_start(
 
     def start(rng: Rng) -> CrowdSampler:
         if variant == "mixed_membership":
-            return MixedMembershipSampler(cells, prior, shares, n_labels, rng)
+            return MixedMembershipSampler(cells, labels.annotators.size, prior, shares, n_labels, rng)
         if variant == "item_difficulty":
             given = (labels.annotator_index, labels.label_index)
             return ItemDifficultySampler(cells, *given, labels.annotators.size, prior, shares, n_labels, rng)
         shared = (prior.prevalence, shares, n_labels, rng)
         if variant in ("full", "hierarchical"):
-            rows = FullRows if variant == "full" else HierarchicalRows
-            return RowSampler(cells, rows(cells, prior, n_labels), *shared)
+            if variant == "full":
+                rows = FullRows(cells, prior, n_labels)
+            else:
+                rows = HierarchicalRows(cells, prior, n_labels, labels.annotators.size)
+            return RowSampler(cells, rows, *shared)
         return AccuracySampler(cells, Accuracies(cells, prior, n_labels, one_coin=variant == "one_coin"), *shared)
 
     return start

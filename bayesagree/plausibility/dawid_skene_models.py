@@ -54,6 +54,12 @@ def dawid_skene_model(
         and the variant's parameters. The true labels are summed out: the likelihood is a potential per item. Mixed
         membership has one observed categorical ``label_index`` (annotation).
 
+    Examples
+    --------
+    >>> labels = Labels.from_matrix([[0, 0, 1], [1, 1, 1]])
+    >>> [v.name for v in dawid_skene_model(labels).free_RVs]
+    ['prevalence', 'confusion']
+
     References
     ----------
     Dawid and Skene (1979), equation 2.7: the likelihood with true labels summed out.
@@ -63,12 +69,12 @@ def dawid_skene_model(
     prior = prior or CrowdPrior()
     names = {"item": labels.items, "annotator": labels.annotators, "label": labels.labels}
     coords = names | {"observed_label": labels.labels, "annotation": np.arange(labels.item_index.size)}
+    codes = gold_codes(labels.items, labels.labels, gold)
     with pm.Model(coords=coords) as model:
         prevalence = pm.Dirichlet("prevalence", np.full(labels.labels.size, prior.prevalence), dims="label")
         if variant == "mixed_membership":
-            _mixed_membership(labels, prior, prevalence)
+            _mixed_membership(labels, prior, prevalence, codes)
         else:
-            codes = gold_codes(labels.items, labels.labels, gold)
             _sum_out_truth(labels, prevalence, _log_chance(labels, variant, prior), codes)
     return model
 
@@ -129,14 +135,19 @@ def _sum_out_truth(labels: Labels, prevalence: Any, log_chance: Any, gold: NDArr
     pm.Deterministic("label_probability", pt.exp(joint - total), dims=("item", "label"))
 
 
-def _mixed_membership(labels: Labels, prior: CrowdPrior, prevalence: Any) -> None:
+def _mixed_membership(labels: Labels, prior: CrowdPrior, prevalence: Any, gold: NDArray[np.int64]) -> None:
     import pymc as pm
+    import pytensor.tensor as pt
 
     ambiguity: Any = pm.LogNormal("ambiguity", np.log(prior.ambiguity), prior.ambiguity_sd)
     shape = (ambiguity * prevalence)[None].repeat(labels.items.size, axis=0)
     plausibility: Any = pm.Dirichlet("plausibility", shape, dims=("item", "label"))
     confusion = _confusion(labels, "mixed_membership", prior)
     chance = (plausibility[labels.item_index][:, :, None] * confusion[labels.annotator_index]).sum(axis=1)
+    known = np.flatnonzero(gold >= 0)
+    if known.size:  # an expert's readings
+        expert: Any = pt.log(plausibility[known, gold[known]])
+        pm.Potential("log_gold", expert.sum())
     pm.Categorical("label_index", p=chance, observed=labels.label_index, dims="annotation")
 
 
