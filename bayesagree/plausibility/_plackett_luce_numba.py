@@ -124,6 +124,24 @@ def truncated_exponential(rate, z, limit, rng):
 
 
 @numba.njit(cache=True, nogil=True)
+def tied_pair(worth, remaining, copies, rng, time):
+    """Draw the arrivals of two tied labels, as `tied_block`: which came first, then the two waits.
+
+    The order a, b has probability a / (a + b + W) * b / (b + W), so that the odds of a before b are (a + W) : (b + W).
+    """
+    a, b = worth[0] + remaining, worth[1] + remaining
+    finish = 0.0
+    for _ in range(copies):
+        first = 0 if rng.random() * (a + b) < a else 1
+        wait = rng.standard_exponential() / (worth[first] + (b if first == 0 else a))
+        time[first] += wait
+        wait += rng.standard_exponential() / (b if first == 0 else a)
+        time[1 - first] += wait
+        finish += wait
+    return finish
+
+
+@numba.njit(cache=True, nogil=True)
 def tied_block(worth, remaining, copies, rng, time):
     """Draw the arrivals of a tied block, `copies` times: all of its labels come before any that remain.
 
@@ -133,6 +151,8 @@ def tied_block(worth, remaining, copies, rng, time):
     """
     time[:] = 0.0
     finish = 0.0
+    if worth.size == 2:
+        return tied_pair(worth, remaining, copies, rng, time)
     if remaining == 0.0:
         for _ in range(copies):
             last = 0.0
@@ -244,7 +264,9 @@ def rescale_tail(theta, total, in_tail, prior_shape, early, exposure, tail_expos
             shape += prior_shape[k]
             rate += theta[k] * (total + exposure[k])
     factor = draw_gamma(shape, rng) / rate if rate > 0.0 else 1.0
-    exposure += tail_exposure / (factor if factor > 1e-250 else 1.0)
+    scale = 1.0 / factor if factor > 1e-250 else 1.0
+    for k in range(theta.size):
+        exposure[k] += tail_exposure[k] * scale
 
 
 @numba.njit(cache=True, nogil=True)
@@ -297,7 +319,9 @@ def sample_item(cases, item, shape, unnamed_shape, chains, tune, draws, thin, rn
         draw_theta(theta, draw_gamma(total_shape, rng), exposure, posterior_shape, rng)
         for sweep in range(tune + draws * thin):
             # The labels below a random place in the order of their average ranks, and all that nobody named.
-            in_tail[:n] = standing[lo:hi] > int(rng.random() * n)
+            place = int(rng.random() * n)
+            for k in range(n):
+                in_tail[k] = standing[lo + k] > place
             exposure[:] = 0.0
             tail_exposure[:] = 0.0
             early = 0
