@@ -1,0 +1,69 @@
+"""Figures; each function takes a result, returns a matplotlib figure (extra ``plot``), changes no global setting.
+
+============================  =============================================  ==========================================
+figure                        shows                                          of
+============================  =============================================  ==========================================
+plot_beta_shapes              the four shapes of ratings of one item         Checco et al., figure 1
+plot_item_fits                Beta fits of each item with HPD band           Checco et al., figure 2
+plot_agreement_by_size        Phi and alpha against the sample size          Checco et al., figures 4 and 5
+plot_simplex                  plausibilities on the triangle of 3 labels     Stutz et al., figure 2
+plot_plausibility             strips of plausibilities of one item           Stutz et al., figures 1, 5 and 15
+plot_scores                   scores across reliabilities                    Stutz et al., figure 6
+plot_ranking_study            certainty and scores under two aggregations    Stutz et al., figure 6
+plot_score_draws              scores over the draws of the truth             Stutz et al., figure 7
+plot_certainty                certainty or scores of the items, sorted       Stutz et al., figures 3, 7 and 14
+plot_certainty_by_agreement   certainty against annotator agreement          Stutz et al., figure 13
+plot_risk                     certainty of the risk, expected risk           Stutz et al., figure 8
+plot_rank_probability         probability of every place                     ours
+plot_reliability_curve        reliability that predicts the one left out     ours
+plot_quality_regions          probability of annotator qualities             Urkullu et al., figures 5 to 10
+plot_swap_errors              swap errors of AUC without gold                Urkullu et al., figures 11 to 15
+plot_method_correlation       correlation with gold by method                Jung and Lease, figures 3 and 4
+plot_quality_correlation      correlation against pseudo-gold quality        Jung and Lease, figure 5
+plot_group_heatmap            performance of models for groups               Balayn and Bozzon, figure 2
+plot_group_intervals          the same with intervals                        ours
+plot_annotator_quality        distribution of quality WQS                    Balayn and Bozzon, figure 3a
+plot_disagreement_by_quality  disagreement rate by quality                   Balayn and Bozzon, figure 3b
+plot_shares                   who and what is in the evaluation set          Balayn and Bozzon, figures 4 and 5
+============================  =============================================  ==========================================
+"""
+
+from bayesagree.plots.agreement import plot_agreement_by_size, plot_beta_shapes, plot_item_fits
+from bayesagree.plots.auc import plot_quality_regions, plot_swap_errors
+from bayesagree.plots.blind import plot_method_correlation, plot_quality_correlation
+from bayesagree.plots.certainty import plot_certainty, plot_certainty_by_agreement, plot_risk
+from bayesagree.plots.plausibility import plot_plausibility, plot_simplex
+from bayesagree.plots.reliability import plot_reliability_curve
+from bayesagree.plots.scores import plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
+from bayesagree.plots.subjective import (
+    plot_annotator_quality,
+    plot_disagreement_by_quality,
+    plot_group_heatmap,
+    plot_group_intervals,
+    plot_shares,
+)
+
+__all__ = [
+    "plot_beta_shapes",
+    "plot_item_fits",
+    "plot_agreement_by_size",
+    "plot_simplex",
+    "plot_plausibility",
+    "plot_scores",
+    "plot_ranking_study",
+    "plot_score_draws",
+    "plot_certainty",
+    "plot_certainty_by_agreement",
+    "plot_risk",
+    "plot_rank_probability",
+    "plot_reliability_curve",
+    "plot_quality_regions",
+    "plot_swap_errors",
+    "plot_method_correlation",
+    "plot_quality_correlation",
+    "plot_group_heatmap",
+    "plot_group_intervals",
+    "plot_annotator_quality",
+    "plot_disagreement_by_quality",
+    "plot_shares",
+]

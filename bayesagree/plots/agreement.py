@@ -1,0 +1,148 @@
+"""Figures of common agreement Phi: what it looks like, how it fits each item, how it depends on the sample."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from bayesagree.annotations import Ratings
+from bayesagree.compare import hdi
+from bayesagree.errors import InputError
+from bayesagree.plots._panels import LINES, new_panels, positions, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_GRID = np.linspace(0.002, 0.998, 250)
+
+
+def plot_beta_shapes(
+    *, phi: Sequence[float] = (-0.5, 0.0, 0.4, 0.8), item_mean: Sequence[float] = (0.5, 0.2)
+) -> "Figure":
+    """Draw the four shapes that ratings of one item can have: two camps, random, weak and strong agreement.
+
+    Parameters
+    ----------
+    phi
+        Values of common agreement, each below 1; one panel each.
+    item_mean
+        Means of the item on the unit scale, one line each.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Checco et al. (2017), figure 1.
+
+    Examples
+    --------
+    >>> len(plot_beta_shapes(phi=(0.0, 0.5)).axes)
+    2
+    """
+    if not all(-np.inf < value < 1 for value in phi) or not all(0 < mean < 1 for mean in item_mean):
+        raise InputError(f"phi={list(phi)} must lie below 1 and item_mean={list(item_mean)} between 0 and 1")
+    figure, panels = new_panels(1, len(phi), width=2.4, height=2.6, sharey=True)
+    for panel, value in zip(panels[0], phi):
+        for k, mean in enumerate(item_mean):
+            line = {"color": f"C{k}", "linestyle": LINES[k % len(LINES)]}
+            panel.plot(_GRID, _density(np.array([mean]), np.array([value]))[0], label=f"mean {mean:g}", **line)
+        panel.set_title(f"Phi = {value:g}")
+        panel.set_xlabel("rating, unit scale")
+        panel.set_ylim(0, 4)
+    panels[0, 0].set_ylabel("density")
+    panels[0, 0].legend(fontsize="small")
+    return figure
+
+
+def plot_item_fits(tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] | None = None) -> "Figure":
+    """Draw the ratings of each item with the Beta density that the model fits, and its band (HDI 0.95).
+
+    Parameters
+    ----------
+    tree
+        Result of `common_agreement` with ``item_means=True``.
+    ratings
+        The same ratings.
+    items
+        Which items, by default the first twelve.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Checco et al. (2017), figure 2.
+    """
+    posterior = tree["posterior"].to_dataset()
+    if "item_mean" not in posterior:
+        raise InputError("the posterior has no item means; call common_agreement with item_means=True")
+    shown = list(posterior["item"].values[:12]) if items is None else list(items)
+    n_columns = min(4, len(shown))
+    n_rows = -(-len(shown) // n_columns)
+    figure, panels = new_panels(n_rows, n_columns, width=2.4, height=1.9, sharex=True)
+    low, high = ratings.scale
+    phi = posterior["phi"].values.ravel()
+    at = positions(shown, ratings.items, "item")
+    for panel, name, row in zip(panels.ravel(), shown, at):
+        means = (posterior["item_mean"].sel(item=name).values.ravel() - low) / (high - low)
+        density = _density(means, phi) / (high - low)
+        ends = np.array([hdi(column, 0.95) for column in density.T])
+        x = low + (high - low) * _GRID
+        panel.fill_between(x, ends[:, 0], ends[:, 1], color="C2", alpha=0.3)
+        panel.plot(x, density.mean(axis=0), color="C2")
+        own = ratings.rating[ratings.item_index == row]
+        panel.plot(own, np.zeros(own.size), "|", color="0.1", markersize=12, clip_on=False)
+        panel.set_title(f"{name} ({own.size} ratings)", fontsize="small")
+        panel.set_ylim(0, 1.15 * float(np.quantile(ends[:, 1], 0.97)))
+    for panel in panels.ravel()[len(shown) :]:
+        panel.set_axis_off()
+    figure.supxlabel("rating")
+    figure.supylabel("density")
+    return figure
+
+
+def plot_agreement_by_size(result: xr.Dataset) -> "Figure":
+    """Draw Phi against the share of the items used, with its interval; and beside it Krippendorff's alpha.
+
+    Parameters
+    ----------
+    result
+        Result of `bayesagree.studies.agreement_by_size.agreement_by_size`.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Checco et al. (2017), figures 4 and 5.
+    """
+    figure, panels = new_panels(1, 2, width=3.6, height=3, sharex=True, sharey=True)
+    share = 100 * result["share"].values
+    mean = result.mean("repeat")
+    left, right = panels[0]
+    left.fill_between(share, mean["lower"].values, mean["upper"].values, alpha=0.3)
+    left.plot(share, mean["phi"].values, **style(0))
+    left.set_title("Phi, HDI 0.95", fontsize="medium")
+    for k, (name, label) in enumerate({"phi": "Phi", "alpha": "alpha"}.items()):
+        spread = result[name].std("repeat").values
+        right.errorbar(share, mean[name].values, yerr=spread, capsize=3, label=label, **style(k))
+    right.set_title("means over subsamples, ± sd", fontsize="medium")
+    right.legend()
+    for panel in (left, right):
+        panel.axhline(0, color="0.6", linewidth=1)
+        panel.set_xlabel("share of the items (%)")
+    left.set_ylabel("agreement")
+    return figure
+
+
+def _density(means: NDArray[np.float64], phi: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the Beta densities on the unit grid, shape (draw, grid); p = 2 (1 - log2(1 - Phi))."""
+    precision = 2 * (1 - np.log2(1 - phi))
+    return beta.pdf(_GRID, (means * precision)[:, None], ((1 - means) * precision)[:, None])

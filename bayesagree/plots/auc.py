@@ -1,0 +1,123 @@
+"""Figures of AUC without ground truth."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from bayesagree.errors import InputError, some
+from bayesagree.plots._panels import one_panel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_swap_errors(
+    tree: xr.DataTree,
+    case: str,
+    *,
+    labels_per_item: Sequence[int] = (5, 15, 45),
+    labels_per_annotator: Sequence[int] = (5, 15, 45),
+    auc_methods: Sequence[str] = ("dgt_published", "sgt", "pgt"),
+) -> "Figure":
+    """Draw the swap errors of one case of the AUC study as a grid of box plots.
+
+    One panel per number of labels per item (rows) and per annotator (columns), one box per method over the runs; the
+    dashed line is the mean of the supervised reference over the whole study.
+
+    Parameters
+    ----------
+    tree
+        Result of `bayesagree.studies.auc.auc_study`.
+    case
+        Which annotators, such as "average".
+    labels_per_item, labels_per_annotator
+        Rows and columns of the grid.
+    auc_methods
+        Boxes of each panel.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    InputError
+        A case, a number of labels or a method that the study does not have.
+
+    References
+    ----------
+    Urkullu, Perez, Calvo: On the evaluation and selection of classifier learning algorithms with crowdsourced
+    data, figures 11 to 15.
+    """
+    from matplotlib.figure import Figure
+
+    errors = tree["study"].to_dataset()["swap_error"]
+    wanted = {
+        "case": [case], "labels_per_item": labels_per_item, "labels_per_annotator": labels_per_annotator,
+        "auc_method": auc_methods,
+    }  # fmt: skip
+    for dim, values in wanted.items():
+        missing = [v for v in values if v not in errors[dim].values]
+        if missing:
+            raise InputError(f"the study has no {dim} {missing[0]!r}; it has {some(errors[dim].values, 10)}")
+    reference = float(errors.sel({"auc_method": "supervised"}).mean())
+    names = [name.replace("_published", "").upper() for name in auc_methods]
+    n_rows, n_columns = len(labels_per_item), len(labels_per_annotator)
+    figure = Figure(figsize=(2.4 * n_columns + 0.8, 2 * n_rows + 0.8), layout="constrained")
+    panels = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
+    for (row, per_item), (column, per_annotator) in product(
+        enumerate(labels_per_item), enumerate(labels_per_annotator)
+    ):
+        place = {"case": case, "labels_per_item": per_item, "labels_per_annotator": per_annotator}
+        panel = panels[row, column]
+        boxes = [errors.sel(place | {"auc_method": method}).values for method in auc_methods]
+        panel.boxplot(boxes, widths=0.6, manage_ticks=False)
+        panel.set_xticks(range(1, len(names) + 1), names)
+        panel.axhline(reference, color="0.4", linestyle="--", linewidth=1)
+        panel.set_title(f"{per_item} labels an item, {per_annotator} an annotator", fontsize="small")
+    figure.supylabel("swap error")
+    figure.suptitle(f"{case}: share of pairs of models ranked wrongly (dashed: supervised)")
+    return figure
+
+
+def plot_quality_regions(regions: xr.DataArray) -> "Figure":
+    """Draw the probability of the nine regions of annotator quality, from very bad to very good.
+
+    Parameters
+    ----------
+    regions
+        Result of `bayesagree.simulate.annotator_quality_regions`.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Urkullu, Perez, Calvo: figures 5 to 10.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import annotator_quality_regions
+    >>> len(plot_quality_regions(annotator_quality_regions(0.8, 0.2)).axes[0].texts)
+    9
+    """
+    table = regions.transpose("tpr", "fpr").values
+    figure, panel = one_panel(width=4.4, height=3.6)
+    panel.imshow(table, cmap="Greys", vmin=0, vmax=1)
+    for (row, column), value in np.ndenumerate(table):
+        name, colour = _REGIONS[row][column], "white" if value > 0.5 else "black"
+        shown = f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}"
+        panel.text(column, row, f"{name}\n{shown}", ha="center", va="center", color=colour)
+    thirds = [str(third) for third in regions["fpr"].values]
+    panel.set_xticks(range(3), thirds)
+    panel.set_yticks(range(3), [str(third) for third in regions["tpr"].values])
+    panel.set_xlabel("false positive rate")
+    panel.set_ylabel("true positive rate")
+    return figure
+
+
+_REGIONS = (("very bad", "bad", "skewed"), ("bad", "average", "good"), ("skewed", "good", "very good"))

@@ -1,0 +1,83 @@
+"""Figures of blind evaluation: how well each method replaces gold."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from bayesagree.errors import InputError, some
+from bayesagree.plots._panels import one_panel, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "Figure":
+    """Draw the correlation of estimated with actual scores or ranks, by method, one line for each metric.
+
+    Parameters
+    ----------
+    tree
+        Result of `bayesagree.blind.experiment.blind_experiment` with gold.
+    measure
+        ``"pearson"``, ``"spearman"``, ``"kendall"`` or ``"swap_rate"``.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Jung and Lease (2012), figures 3 and 4.
+    """
+    data = _methods(tree)
+    if measure not in data["measure"].values:
+        raise InputError(f"measure={measure!r} is not one of {some(data['measure'].values)}")
+    found = data["correlation"].sel(measure=measure).transpose("metric", "estimator")
+    methods = [str(name).replace("_", "\n") for name in found["estimator"].values]
+    figure, panel = one_panel(width=0.75 * len(methods) + 1.8, height=3.4)
+    for k, metric in enumerate(found["metric"].values.tolist()):
+        panel.plot(range(len(methods)), found.sel(metric=metric).values, label=str(metric), **style(k))
+    panel.set_xticks(range(len(methods)), methods, fontsize="small")
+    panel.set_ylabel(f"{measure.replace('_', ' ')} with gold")
+    panel.legend(fontsize="small")
+    panel.grid(axis="y", alpha=0.3)
+    return figure
+
+
+def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "Figure":
+    """Draw the correlation that each method achieves against the quality of its pseudo-gold, by metric.
+
+    Parameters
+    ----------
+    tree, measure
+        As in `plot_method_correlation`.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Jung and Lease (2012), figure 5.
+    """
+    data = _methods(tree)
+    if measure not in data["measure"].values:
+        raise InputError(f"measure={measure!r} is not one of {some(data['measure'].values)}")
+    figure, panel = one_panel()
+    for k, metric in enumerate(data["metric"].values.tolist()):
+        x = data["quality"].sel(metric=metric).values
+        y = data["correlation"].sel(metric=metric, measure=measure).values
+        related = float(data["quality_correlation"].sel(metric=metric, measure=measure))
+        note = "" if np.isnan(related) else f" (r = {related:.2f})"
+        panel.plot(x, y, label=f"{metric}{note}", **style(k, line=False))
+    panel.set_xlabel("quality of the pseudo-gold")
+    panel.set_ylabel(f"{measure.replace('_', ' ')} with gold")
+    panel.legend(fontsize="small")
+    return figure
+
+
+def _methods(tree: xr.DataTree) -> xr.Dataset:
+    if "methods" not in tree.children:
+        raise InputError("methods are judged by gold; run blind_experiment with gold=")
+    return tree["methods"].to_dataset()

@@ -1,0 +1,137 @@
+"""Figures of what the annotations leave open: certainty of the items, risk, agreement."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from bayesagree.errors import InputError
+from bayesagree.plots._panels import LINES, new_panels, one_panel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_certainty(
+    curves: Mapping[str, xr.DataArray],
+    *,
+    order: str | None = None,
+    label: str = "annotation certainty",
+    limit: float | None = 0.95,
+) -> "Figure":
+    """Draw values of all items, sorted: the certainty under several models or reliabilities, or a score per item.
+
+    Parameters
+    ----------
+    curves
+        Name to values (item), such as `annotation_certainty` or `per_item` of one model.
+    order
+        Sort all by this curve, which is then a line and the others are dots; by default each curve is sorted by
+        itself.
+    label
+        What the values are.
+    limit
+        Where to draw a line, such as the limit of open items; None for none.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Stutz et al. (2023), figures 3, 7 and 14.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, annotation_certainty, dirichlet
+    >>> votes = Labels.from_counts([[2, 1], [5, 0], [3, 3]])
+    >>> trees = {f"reliability {r}": dirichlet(votes, reliability=r, seed=1) for r in (1, 5)}
+    >>> curves = {name: annotation_certainty(tree, exact=True) for name, tree in trees.items()}
+    >>> len(plot_certainty(curves).axes[0].lines)
+    3
+    """
+    if not curves or (order is not None and order not in curves):
+        raise InputError(f"there is no curve {order!r}; there is {', '.join(curves) or 'none at all'}")
+    figure, panel = one_panel()
+    for k, (name, values) in enumerate(curves.items()):
+        at = np.arange(values.size)
+        if order is None or name == order:
+            panel.plot(at, np.sort(values.values), label=name, color=f"C{k % 10}", linestyle=LINES[k % len(LINES)])
+        else:
+            reference = curves[order]
+            y = values.sel(item=reference["item"]).values[np.argsort(reference.values, kind="stable")]
+            panel.plot(at, y, ".", markersize=2, label=name, color=f"C{k % 10}")
+    if limit is not None:
+        panel.axhline(limit, color="0.5", linewidth=1, linestyle="-.")
+    panel.set_xlabel("items, sorted" if order is None else f"items, sorted by {order}")
+    panel.set_ylabel(label)
+    panel.legend(fontsize="small")
+    return figure
+
+
+def plot_certainty_by_agreement(certainty: xr.DataArray, agreement: xr.DataArray) -> "Figure":
+    """Draw the annotation certainty of the items against the agreement of their annotators, with a straight line.
+
+    Parameters
+    ----------
+    certainty
+        `annotation_certainty` (item).
+    agreement
+        `annotator_agreement` (item); items without it are left out.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Stutz et al. (2023), figure 13.
+    """
+    x, y = agreement.values, certainty.sel(item=agreement["item"]).values
+    known = np.isfinite(x) & np.isfinite(y)
+    if known.sum() < 3:
+        raise InputError(f"{int(known.sum())} items have both certainty and agreement; three or more are needed")
+    x, y = x[known], y[known]
+    figure, panel = one_panel()
+    shift = np.random.default_rng(1).uniform(-0.01, 0.01, x.size)
+    panel.plot(x + shift, y, ".", markersize=3, alpha=0.5)
+    title = f"{x.size} items"
+    if np.ptp(x) > 0 and np.ptp(y) > 0:
+        slope, start = np.polyfit(x, y, 1)
+        ends = np.array([x.min(), x.max()])
+        panel.plot(ends, start + slope * ends, color="0.3")
+        title += f", correlation {np.corrcoef(x, y)[0, 1]:.2f}"
+    panel.set_title(title, fontsize="medium")
+    panel.set_xlabel("agreement of the annotators")
+    panel.set_ylabel("annotation certainty")
+    return figure
+
+
+def plot_risk(certainty: xr.DataArray, risk_certainty: xr.DataArray, expected_risk: xr.DataArray) -> "Figure":
+    """Draw how sure the label and the risk level of the items are, and the expected risk, each sorted.
+
+    Parameters
+    ----------
+    certainty, risk_certainty, expected_risk
+        Results of the functions of these names (item); `annotation_certainty` the first.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Stutz et al. (2023), figure 8.
+    """
+    figure, panels = new_panels(1, 2, width=4, height=3)
+    left, right = panels[0]
+    left.plot(np.sort(certainty.values), "-", color="C0", label="label")
+    left.plot(np.sort(risk_certainty.values), "--", color="C3", label="risk level")
+    left.set_ylabel("certainty")
+    left.legend(fontsize="small")
+    right.plot(np.sort(expected_risk.values), color="0.2")
+    right.set_ylabel("expected risk level")
+    for panel in (left, right):
+        panel.set_xlabel("items, sorted")
+    return figure

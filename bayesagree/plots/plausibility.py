@@ -1,0 +1,123 @@
+"""Figures of what the truth of an item may be: strips of plausibilities, and points on the simplex."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree.errors import InputError
+from bayesagree.plausibility._top_labels import plausibility_draws
+from bayesagree.plots._panels import MARKERS, one_panel, positions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_SHOWN = 300
+
+
+def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | None = None, most: int = 8) -> "Figure":
+    """Draw the plausibilities of one item, a dot for every draw, with the share of draws in which each label leads.
+
+    Parameters
+    ----------
+    tree
+        A posterior with full plausibilities.
+    item
+        Name of the item.
+    point
+        A point estimate (item, label) to draw as bars, such as `irn` or `plackett_luce_ml`.
+    most
+        How many labels, those with the largest mean plausibility.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Stutz et al. (2023), figures 1, 5 and 15.
+    """
+    values = _draws(tree, [item])[0]
+    labels = np.asarray(tree["posterior"]["label"])[: values.shape[1]]
+    shown = np.argsort(-values.mean(axis=0), kind="stable")[:most]
+    leads = (values.argmax(axis=1)[:, None] == shown).mean(axis=0)
+    figure, panel = one_panel(width=0.9 * len(shown) + 1.5, height=3.4)
+    if point is not None:
+        panel.bar(range(len(shown)), _point(point, item, labels[shown]), color="0.8", label=str(point.name or "point"))
+    few = values[:: max(1, len(values) // _SHOWN)]
+    shift = np.linspace(-0.28, 0.28, len(few))[np.random.default_rng(1).permutation(len(few))]
+    for k, label in enumerate(shown):
+        panel.plot(k + shift, few[:, label], ".", color="C2", markersize=2.5, alpha=0.6)
+        panel.plot([k - 0.35, k + 0.35], [values[:, label].mean()] * 2, color="0.1", linewidth=1.5)
+    names = [f"{labels[k]}\n{share:.0%} on top" for k, share in zip(shown, leads)]
+    panel.set_xticks(range(len(shown)), names, rotation=30, ha="right", fontsize="small")
+    panel.set_ylabel("plausibility")
+    panel.set_ylim(0, None)
+    panel.set_title(f"item {item}: {len(values)} draws, line = mean", fontsize="medium")
+    if point is not None:
+        panel.legend(fontsize="small")
+    return figure
+
+
+def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[Any] | None = None) -> "Figure":
+    """Draw the plausibilities of items on the triangle of three labels: at a corner one label is certain.
+
+    The spread of an item's points is what more annotations could settle; their place is how ambiguous the item is.
+
+    Parameters
+    ----------
+    tree
+        A posterior with full plausibilities.
+    items
+        Names of a few items; each gets a colour and a marker.
+    labels
+        The three labels at the corners, by default all where there are three. With more labels, their plausibilities
+        are rescaled to sum to one.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Stutz et al. (2023), figure 2.
+    """
+    names = np.asarray(tree["posterior"]["label"])
+    corners = names.tolist() if labels is None else list(labels)
+    if len(corners) != 3:
+        raise InputError(f"a simplex has three labels, not {len(corners)}; choose them with labels=[...]")
+    at = positions(corners, names, "label")
+    triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
+    figure, panel = one_panel(width=4.6, height=4.2)
+    panel.fill(*triangle.T, facecolor="none", edgecolor="0.4")
+    for k, (item, values) in enumerate(zip(items, _draws(tree, items))):
+        three = values[:: max(1, len(values) // _SHOWN), at]
+        spots = three / three.sum(axis=1, keepdims=True) @ triangle
+        marker = MARKERS[k % len(MARKERS)]
+        panel.plot(*spots.T, marker, color=f"C{k % 10}", markersize=3, alpha=0.5, label=str(item))
+    for name, corner, side in zip(corners, triangle, ("right", "left", "center")):
+        panel.annotate(
+            str(name), corner, ha=side, xytext=(0, 8 if side == "center" else -12), textcoords="offset points"
+        )
+    panel.set_axis_off()
+    panel.set_aspect("equal")
+    panel.margins(0.08)
+    panel.legend(title="item", fontsize="small", markerscale=2, loc="upper right")
+    return figure
+
+
+def _draws(tree: xr.DataTree, items: Sequence[Any]) -> NDArray[np.float64]:
+    """Return plausibilities, shape (item, draw, label)."""
+    if "plausibility" not in tree["posterior"].data_vars:
+        raise InputError("the posterior has no full plausibilities; draw it without top_labels")
+    values = plausibility_draws(tree)
+    at = positions(items, np.asarray(values["item"]), "item")
+    return values.isel(item=at).stack(sample=("chain", "draw")).transpose("item", "sample", "label").values
+
+
+def _point(estimate: xr.DataArray, item: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
+    at = positions([item], np.asarray(estimate["item"]), "item")[0]
+    known = positions(labels.tolist(), np.asarray(estimate["label"]), "label")
+    return estimate.transpose("item", "label").values[at, known]

@@ -1,0 +1,167 @@
+"""Figures of how good models are: across reliabilities, over draws, and which place they take."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from bayesagree.compare import compare
+from bayesagree.errors import InputError, some
+from bayesagree.plots._panels import MARKERS, new_panels, one_panel, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_scores(tree: xr.DataTree, *, metric: str, ordinary: xr.DataArray | None = None) -> "Figure":
+    """Draw the score of every model with its interval (HDI 0.95) across reliabilities.
+
+    Parameters
+    ----------
+    tree
+        Result of `evaluate`.
+    metric
+        One of its metrics.
+    ordinary
+        The ordinary metric (model), against a point estimate of the truth: dotted lines.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Stutz et al. (2023), figure 6.
+    """
+    posterior = tree["posterior"].to_dataset()
+    if metric not in posterior:
+        raise InputError(f"metric {metric!r} was not computed; there is {some(posterior.data_vars)}")
+    levels = posterior["reliability"].values
+    found = [compare(tree, metric=metric, reliability=float(level)) for level in levels]
+    figure, panel = one_panel()
+    models = posterior["model"].values.tolist()
+    for m, model in enumerate(models):
+        score, lower, upper = (
+            np.array([float(one[key].sel(model=model)) for one in found])
+            for key in ("score", "score_lower", "score_upper")
+        )
+        at = np.arange(levels.size) + 0.08 * (m - (len(models) - 1) / 2)
+        panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=str(model), **style(m))
+        if ordinary is not None:
+            panel.axhline(float(ordinary.sel(model=model)), color=f"C{m % 10}", linestyle=":", linewidth=1)
+    panel.set_xticks(range(levels.size), [f"{level:g}" for level in levels])
+    panel.set_xlabel("reliability" + ("" if ordinary is None else " (dotted: ordinary metric)"))
+    panel.set_ylabel(metric.replace("_", " "))
+    panel.legend(fontsize="small")
+    return figure
+
+
+def plot_score_draws(tree: xr.DataTree, *, metric: str, reliability: float | None = None) -> "Figure":
+    """Draw the distribution of the score of every model over the draws of the truth.
+
+    Parameters
+    ----------
+    tree
+        Result of `evaluate`, or any posterior of scores with dims (chain, draw, model).
+    metric
+        One of its metrics.
+    reliability
+        Which reliability, when there are several.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Stutz et al. (2023), figure 7 (right).
+    """
+    compare(tree, metric=metric, reliability=reliability)
+    scores = tree["posterior"].to_dataset()[metric]
+    if "reliability" in scores.dims:
+        level = scores["reliability"].values[0] if reliability is None else reliability
+        scores = scores.sel(reliability=level, method="nearest")
+    figure, panel = one_panel()
+    edges = np.histogram_bin_edges(scores.values, bins=40).tolist()
+    for m, model in enumerate(scores["model"].values.tolist()):
+        values = scores.sel(model=model).values.ravel()
+        panel.hist(values, bins=edges, color=f"C{m % 10}", alpha=0.35)
+        panel.hist(values, bins=edges, color=f"C{m % 10}", histtype="step", label=str(model), linewidth=1.5)
+        panel.plot(values.mean(), 0, MARKERS[m % len(MARKERS)], color=f"C{m % 10}", clip_on=False, zorder=3)
+    panel.set_xlabel(metric.replace("_", " "))
+    panel.set_ylabel("draws")
+    panel.legend(fontsize="small")
+    return figure
+
+
+def plot_rank_probability(comparison: xr.Dataset) -> "Figure":
+    """Draw the probability of every place for every model, best model first.
+
+    Parameters
+    ----------
+    comparison
+        Result of `compare`.
+
+    Returns
+    -------
+    Figure
+    """
+    best_first = comparison.isel(model=np.argsort(-comparison["score"].values, kind="stable"))
+    table = best_first["rank_probability"].transpose("model", "rank").values
+    figure, panel = one_panel(width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
+    image = panel.imshow(table, cmap="Greys", vmin=0, vmax=1, aspect="auto")
+    for (row, column), value in np.ndenumerate(table):
+        if value >= 0.005:
+            panel.text(column, row, f"{value:.2f}", ha="center", va="center", color="white" if value > 0.5 else "black")
+    panel.set_yticks(range(table.shape[0]), [str(m) for m in best_first["model"].values])
+    panel.set_xticks(range(table.shape[1]), [str(r) for r in best_first["rank"].values])
+    panel.set_xlabel(f"place by {comparison.attrs.get('metric', 'score')}".replace("_", " "))
+    figure.colorbar(image, ax=panel, label="probability")
+    return figure
+
+
+def plot_ranking_study(tree: xr.DataTree) -> "Figure":
+    """Draw certainty and all scores of a ranking study across reliabilities, one row for each aggregation.
+
+    Dotted lines are the scores against the point estimate; bands are one standard deviation over the draws.
+
+    Parameters
+    ----------
+    tree
+        Result of `bayesagree.studies.rankings.ranking_study`.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Stutz et al. (2023), figure 6.
+    """
+    certainty, posterior = tree["certainty"].to_dataset(), tree["posterior"].to_dataset()
+    point, metrics = tree["point"].to_dataset(), [str(name) for name in posterior.data_vars]
+    kinds = list(dict.fromkeys(certainty["aggregation"].values.tolist()))
+    figure, panels = new_panels(len(kinds), 1 + len(metrics), width=2.6, height=2.4, sharex="row")
+    for row, kind in zip(panels, kinds):
+        at = np.flatnonzero(certainty["aggregation"].values == kind)
+        level = certainty["reliability"].values[at]
+        for k in (1, 2, 3):
+            mean = certainty[f"top_{k}"].mean("item").transpose("setting").values[at]
+            row[0].plot(level, mean, label=f"top {k}", **style(k - 1))
+        row[0].set_ylabel(str(kind).replace("_", "-"))
+        row[0].set_title("annotation certainty", fontsize="small")
+        row[0].legend(fontsize="x-small")
+        for panel, metric in zip(row[1:], metrics):
+            values = posterior[metric].isel(setting=at)
+            mean = values.mean(("chain", "draw")).transpose("setting", "model").values
+            spread = values.std(("chain", "draw")).transpose("setting", "model").values
+            for m, model in enumerate(posterior["model"].values.tolist()):
+                panel.plot(level, mean[:, m], label=str(model), **style(m))
+                panel.fill_between(level, mean[:, m] - spread[:, m], mean[:, m] + spread[:, m], alpha=0.2)
+                panel.axhline(float(point[metric].sel(model=model)), color=f"C{m % 10}", linestyle=":", linewidth=0.8)
+            panel.set_title(metric.replace("_", " "), fontsize="small")
+        row[0].set_xscale("log")
+        for panel in row:
+            panel.set_xlabel("reliability")
+    panels[0, 1].legend(fontsize="x-small")
+    return figure

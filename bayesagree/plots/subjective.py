@@ -1,0 +1,199 @@
+"""Figures of groups of annotators: whom a model serves, who disagrees, who annotated."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from bayesagree.errors import InputError
+from bayesagree.plots._panels import new_panels, one_panel
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+def plot_group_heatmap(result: xr.Dataset) -> "Figure":
+    """Draw the performance of every model (columns) for every group (rows), with the number of annotators.
+
+    Parameters
+    ----------
+    result
+        Result of `bayesagree.subjective.performance.group_performance`; groups without a value stay white.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Balayn and Bozzon (2019), figure 2.
+    """
+    from matplotlib.figure import Figure
+
+    table = result["performance"].transpose("group", "model")
+    n_groups, n_models = table.shape
+    figure = Figure(figsize=(1.2 * n_models + 3, 0.35 * n_groups + 1.2), layout="constrained")
+    panel = figure.subplots()
+    image = panel.imshow(table.values, aspect="auto", cmap="viridis")
+    counts = zip(result["group"].values.tolist(), result["n_annotators"].values.tolist())
+    panel.set_yticks(range(n_groups), [f"{name} ({n})" for name, n in counts])
+    panel.set_xticks(range(n_models), [str(m) for m in result["model"].values])
+    middle = (table.min() + table.max()) / 2
+    for g, m in product(range(n_groups), range(n_models)):
+        value = float(table[g, m])
+        if value == value:
+            panel.text(m, g, f"{value:.2f}", ha="center", va="center", color="black" if value > middle else "white")
+    figure.colorbar(image, ax=panel, label=str(result.attrs["metric"]))
+    panel.set_ylabel(f"{result.attrs['by']} (annotators)")
+    return figure
+
+
+def plot_group_intervals(tree: xr.DataTree) -> "Figure":
+    """Draw the posterior of every group's accuracy as an interval (HDI 0.95), one panel per model.
+
+    Parameters
+    ----------
+    tree
+        Result of `bayesagree.subjective.group_model.group_posterior`.
+
+    Returns
+    -------
+    Figure
+    """
+    from matplotlib.figure import Figure
+
+    from bayesagree.subjective.group_model import group_summary
+
+    summary = group_summary(tree)
+    models, groups = summary["model"].values, summary["group"].values
+    sizes = tree["constant_data"].to_dataset()["n_annotators"].values
+    figure = Figure(figsize=(3 * len(models) + 2, 0.3 * len(groups) + 1.2), layout="constrained")
+    panels = figure.subplots(1, len(models), sharex=True, sharey=True, squeeze=False)[0]
+    for panel, model in zip(panels, models):
+        one = summary.sel(model=model)
+        panel.hlines(range(len(groups)), one["lower"].values, one["upper"].values, color="C0")
+        panel.plot(one["mean"].values, range(len(groups)), "o", color="C0")
+        panel.axvline(float(one["mean"].mean()), color="0.6", linestyle="--", linewidth=1)
+        panel.set_title(str(model), fontsize="medium")
+        panel.set_xlabel("accuracy, HDI 0.95")
+    panels[0].set_yticks(range(len(groups)), [f"{g} ({n})" for g, n in zip(groups, sizes)])
+    panels[0].invert_yaxis()
+    return figure
+
+
+def plot_disagreement_by_quality(
+    rate: xr.DataArray, quality: xr.DataArray, *, edges: Sequence[float] = (0, 0.2, 0.4, 0.6, 0.8, 1)
+) -> "Figure":
+    """Draw the distribution of the disagreement rate for ranges of the annotators' CrowdTruth quality.
+
+    Parameters
+    ----------
+    rate, quality
+        `disagreement_rate` and the WQS of `crowdtruth`, on the same annotators.
+    edges
+        Edges of the ranges of quality; ranges without annotators are left out.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Balayn and Bozzon (2019), figure 3b.
+    """
+    from matplotlib.figure import Figure
+
+    if not rate["annotator"].equals(quality["annotator"]):
+        raise InputError("rate and quality are of different annotators; compute both from the same labels")
+    last = len(edges) - 2
+    boxes: dict[str, xr.DataArray] = {}
+    for i in range(last + 1):
+        inside = (quality >= edges[i]) & ((quality <= edges[i + 1]) if i == last else (quality < edges[i + 1]))
+        rates = rate.where(inside & rate.notnull(), drop=True)
+        if rates.size:
+            boxes[f"{edges[i]:g}-{edges[i + 1]:g}\n({rates.size})"] = rates
+    if not boxes:
+        raise InputError(f"no annotator has a quality within {edges[0]:g} to {edges[-1]:g}")
+    figure = Figure(figsize=(1.2 * len(boxes) + 1.5, 3), layout="constrained")
+    panel = figure.subplots()
+    panel.boxplot([values.to_numpy() for values in boxes.values()], widths=0.6, manage_ticks=False)
+    panel.set_xticks(range(1, len(boxes) + 1), list(boxes))
+    panel.set_xlabel("quality WQS (annotators)")
+    panel.set_ylabel("disagreement with the majority")
+    return figure
+
+
+def plot_annotator_quality(quality: xr.DataArray, table: "pd.DataFrame | None" = None) -> "Figure":
+    """Draw the distribution of the annotators' CrowdTruth quality, with those that label as if at random apart.
+
+    Parameters
+    ----------
+    quality
+        WQS of `crowdtruth` (annotator).
+    table
+        Result of `spammers`; annotators of probability 1/2 or more are drawn hatched.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Balayn and Bozzon (2019), figure 3a.
+    """
+    known = quality.dropna("annotator")
+    figure, panel = one_panel()
+    if table is None:
+        groups = {"annotators": known.values}
+    else:
+        random = known["annotator"].isin(list(table.index[table["prob_spammer"].to_numpy() >= 0.5])).values
+        groups = {"probably at random": known.values[random], "others": known.values[~random]}
+    edges = np.linspace(0, 1, 21)
+    names = [f"{name} ({values.size})" for name, values in groups.items()]
+    panel.hist(list(groups.values()), bins=edges.tolist(), stacked=True, label=names, edgecolor="0.2")
+    for patches, hatch in zip(panel.containers, ("//", "") if table is not None else ("",)):
+        for patch in patches:
+            patch.set_hatch(hatch)
+    panel.set_xlabel("quality WQS")
+    panel.set_ylabel("annotators")
+    panel.legend(fontsize="small")
+    return figure
+
+
+def plot_shares(distributions: "pd.DataFrame") -> "Figure":
+    """Draw how annotators, items and labels are distributed, one panel for each feature, with their targets.
+
+    Parameters
+    ----------
+    distributions
+        The table of a `SpecificationReport`: columns kind, feature, value, target, actual, n.
+
+    Returns
+    -------
+    Figure
+
+    References
+    ----------
+    Balayn and Bozzon (2019), figures 4 and 5.
+    """
+    groups = list(distributions.groupby(["kind", "feature"], sort=False))
+    if not groups:
+        raise InputError("there is no distribution to draw: the specification names no feature")
+    n_columns = min(3, len(groups))
+    figure, panels = new_panels(-(-len(groups) // n_columns), n_columns, width=3.2, height=2.4)
+    for panel, (names, rows) in zip(panels.ravel(), groups):
+        kind, feature = names  # type: ignore[misc]
+        at = np.arange(len(rows))
+        panel.barh(at, 100 * rows["actual"].to_numpy(float), color="C0", alpha=0.7, label="actual")
+        panel.plot(100 * rows["target"].to_numpy(float), at, "D", color="0.1", label="target")
+        panel.set_yticks(at, [f"{value} ({n})" for value, n in zip(rows["value"], rows["n"])], fontsize="small")
+        panel.invert_yaxis()
+        panel.set_title(f"{kind}: {feature}", fontsize="medium")
+        panel.set_xlabel("share (%)")
+    for panel in panels.ravel()[len(groups) :]:
+        panel.set_axis_off()
+    panels[0, 0].legend(fontsize="small")
+    return figure

@@ -1,0 +1,94 @@
+"""How agreement depends on how much of a data set one looks at: the same items, a random share of them at a time.
+
+Source: Checco et al., "Let's agree to disagree" (2017), section 6 and figures 4 and 5.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._streams import Seed, seed_sequence
+from bayesagree._tree import positive_int
+from bayesagree.agreement.coefficients import Level, krippendorff_alpha
+from bayesagree.agreement.common_agreement import common_agreement
+from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError
+
+
+def agreement_by_size(
+    ratings: Ratings,
+    *,
+    shares: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
+    repeats: int = 20,
+    level: Level = "interval",
+    seed: Seed = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> xr.Dataset:
+    """Compute Phi and Krippendorff's alpha on random subsamples of the items.
+
+    Parameters
+    ----------
+    ratings
+        All ratings.
+    shares
+        Shares of the items to draw, each in (0, 1].
+    repeats
+        Subsamples per share.
+    level
+        Level of measurement of alpha.
+    seed
+        Same seed, same subsamples.
+    progress
+        Called with 1 after every subsample.
+
+    Returns
+    -------
+    Dataset
+        ``phi`` (posterior mean), ``lower`` and ``upper`` (HDI 0.95), ``alpha``, dims (share, repeat).
+
+    Raises
+    ------
+    InputError
+        A share outside (0, 1].
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import ratings
+    >>> found = agreement_by_size(ratings(n_items=40, seed=1).ratings, shares=(0.5, 1), repeats=2, seed=1)
+    >>> dict(found.sizes)
+    {'share': 2, 'repeat': 2}
+    """
+    wrong = [share for share in shares if not 0 < share <= 1]
+    if wrong:
+        raise InputError(f"share {wrong[0]!r} of the items is not in (0, 1]")
+    rng = np.random.default_rng(seed_sequence(seed))
+    rows = np.empty((len(shares), positive_int(repeats, "repeats"), 4))
+    for s, share in enumerate(shares):
+        n = max(1, round(share * ratings.items.size))
+        for r in range(repeats):
+            part = _items(ratings, np.sort(rng.permutation(ratings.items.size)[:n]))
+            found = common_agreement(part, draws=1, chains=1, seed=rng)["agreement"].to_dataset()
+            values: list[Any] = [found[name] for name in ("mean", "lower", "upper")]
+            rows[s, r] = [*map(float, values), krippendorff_alpha(part, level=level)]
+            progress(1)
+    names = ("phi", "lower", "upper", "alpha")
+    data = {name: (("share", "repeat"), rows[..., k]) for k, name in enumerate(names)}
+    return xr.Dataset(data, {"share": list(shares)}, {"ci_kind": "hdi", "ci_prob": 0.95, "level": level})
+
+
+def _items(ratings: Ratings, kept: NDArray[np.int64]) -> Ratings:
+    """Return the ratings of some items."""
+    place = np.full(ratings.items.size, -1, np.int32)
+    place[kept] = np.arange(kept.size)
+    rows = np.flatnonzero(place[ratings.item_index] >= 0)
+    return replace(
+        ratings,
+        items=ratings.items[kept],
+        item_index=place[ratings.item_index[rows]],
+        annotator_index=ratings.annotator_index[rows],
+        rating=ratings.rating[rows],
+    )
