@@ -127,15 +127,16 @@ def truncated_exponential(rate, z, limit, rng):
 def tied_pair(worth, remaining, copies, rng, time):
     """Draw the arrivals of two tied labels, as `tied_block`: which came first, then the two waits.
 
-    The order a, b has probability a / (a + b + W) * b / (b + W), so that the odds of a before b are (a + W) : (b + W).
+    Pr(k first, then l) = worth_k / (worth_k + worth_l + W) * worth_l / (worth_l + W), so that only the last factor's
+    denominator tells the two orders apart.
     """
-    a, b = worth[0] + remaining, worth[1] + remaining
+    left = (worth[1] + remaining, worth[0] + remaining)
     finish = 0.0
     for _ in range(copies):
-        first = 0 if rng.random() * (a + b) < a else 1
-        wait = rng.standard_exponential() / (worth[first] + (b if first == 0 else a))
+        first = 0 if rng.random() * (left[0] + left[1]) < left[1] else 1
+        wait = rng.standard_exponential() / (worth[first] + left[first])
         time[first] += wait
-        wait += rng.standard_exponential() / (b if first == 0 else a)
+        wait += rng.standard_exponential() / left[first]
         time[1 - first] += wait
         finish += wait
     return finish
