@@ -183,12 +183,24 @@ class RatingPatterns(Patterns):
             raise InputError("there is no rating: every one is missing")
         return cls(_columns(counts, np.arange(round((high - low) / step) + 1)), weight, (low, high), step)
 
+    @property
+    def n_levels(self) -> int:
+        """Number of levels of the scale."""
+        return int(self.counts.shape[1])
+
     def one_of_each(self) -> Ratings:
         """Return one item of each pattern, named 0, 1, ...; annotators 0, 1, ... are places in the pattern."""
-        n = np.asarray(self.counts.sum(axis=1)).ravel()
-        level = np.repeat(self.counts.indices, self.counts.data)
+        return self._items(np.arange(self.weight.size))
+
+    def sample(self, n_items: int, rng: np.random.Generator) -> Ratings:
+        """Draw items at random, each pattern in proportion to its items."""
+        return self._items(rng.choice(self.weight.size, n_items, p=self.weight / self.weight.sum()))
+
+    def _items(self, pattern: Counts) -> Ratings:
+        counts: Any = csr_array(self.counts[pattern])
+        n = np.asarray(counts.sum(axis=1)).ravel()
         matrix = np.full((n.size, int(n.max())), np.nan)
-        matrix[np.arange(n.max()) < n[:, None]] = self.scale[0] + self.step * level
+        matrix[np.arange(n.max()) < n[:, None]] = self.scale[0] + self.step * np.repeat(counts.indices, counts.data)
         return Ratings.from_matrix(matrix, scale=self.scale, step=self.step)
 
 

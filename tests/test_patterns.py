@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesagree import _sorted_file
+from bayesagree.agreement.coefficients import agreement_table, krippendorff_alpha
+from bayesagree.agreement.common_agreement import common_agreement
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.certainty import annotation_certainty
 from bayesagree.errors import InputError
@@ -98,6 +100,42 @@ def test_mean_certainty_is_that_of_all_items(votes, tmp_path):
     one = annotation_certainty(dirichlet(patterns.one_of_each(), draws=1, chains=1, seed=1), exact=True)
     every = annotation_certainty(dirichlet(Labels.from_long(votes, label="rating"), draws=1, chains=1), exact=True)
     assert float(patterns.mean(one)) == pytest.approx(float(every.mean()), rel=1e-12)
+
+
+def test_agreement_of_patterns_is_that_of_the_ratings(votes, tmp_path):
+    votes.to_parquet(tmp_path / "votes.parquet")
+    patterns = RatingPatterns.from_file(tmp_path / "votes.parquet", scale=(0, 2), step=0.5)
+    ratings = Ratings.from_long(votes, scale=(0, 2), step=0.5)
+    one, every = (common_agreement(data, seed=1)["agreement"].to_dataset() for data in (patterns, ratings))
+    for name in ("mean", "lower", "upper", "ml", "log_evidence"):
+        assert float(one[name]) == pytest.approx(float(every[name]), abs=1e-6), name
+    for level in ("nominal", "ordinal", "interval", "ratio"):
+        assert krippendorff_alpha(patterns, level=level) == pytest.approx(krippendorff_alpha(ratings, level=level))
+    tables = [agreement_table(data, level="interval", seed=1).set_index("coefficient") for data in (patterns, ratings)]
+    of_items = ~tables[1].index.isin(["conger_kappa", "phi"])  # Conger's needs annotators; draws of Phi differ
+    for name in ("estimate", "n_items", "n_annotations"):
+        np.testing.assert_allclose(*(t.loc[of_items, name].astype(float) for t in tables), rtol=1e-9)
+    assert tables[0].loc["conger_kappa", "note"] == "needs two or more known annotators"
+
+
+def test_agreement_of_label_patterns_is_that_of_the_counts(votes, tmp_path):
+    votes["label"] = votes["rating"].astype(str)
+    votes.to_parquet(tmp_path / "votes.parquet")
+    patterns, counts = LabelPatterns.from_file(tmp_path / "votes.parquet"), Labels.from_long(votes).counts()
+    labels = Labels.from_counts(counts, labels=patterns.labels.tolist())
+    tables = [agreement_table(data, seed=1)["estimate"] for data in (patterns, labels)]
+    np.testing.assert_allclose(*tables, rtol=1e-9)
+
+
+def test_patterns_refuse_what_needs_single_ratings(votes, tmp_path):
+    votes.to_parquet(tmp_path / "votes.parquet")
+    patterns = RatingPatterns.from_file(tmp_path / "votes.parquet", scale=(0, 2), step=0.5)
+    with pytest.raises(InputError, match="engine='nuts' needs the single ratings"):
+        common_agreement(patterns, engine="nuts")
+    with pytest.raises(InputError, match="item_means=True needs the single ratings"):
+        common_agreement(patterns, item_means=True)
+    with pytest.raises(InputError, match="patterns do not name their items"):
+        common_agreement(patterns, item_mean={0: 1.0})
 
 
 @settings(max_examples=50, deadline=None)

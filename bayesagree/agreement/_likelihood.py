@@ -20,6 +20,7 @@ from scipy.special import betaln, expit, logit
 from bayesagree.agreement._patterns import Floats, Patterns
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, plain
+from bayesagree.patterns import RatingPatterns
 
 type Kind = Literal["binned", "density", "squeezed"]
 
@@ -179,7 +180,7 @@ def _end_bins(low, high, a, b, log_beta):
     return result
 
 
-def likelihood(ratings: Ratings, patterns: Patterns, kind: Kind) -> Likelihood:
+def likelihood(ratings: Ratings | RatingPatterns, patterns: Patterns, kind: Kind) -> Likelihood:
     """Build the sufficient statistics for one kind of likelihood (see `common_agreement`)."""
     if kind == "squeezed":
         return _from_density(patterns, _squeezed_statistics(patterns))
@@ -189,7 +190,8 @@ def likelihood(ratings: Ratings, patterns: Patterns, kind: Kind) -> Likelihood:
         return _from_bins(patterns, patterns.counts, edges[:-1], edges[1:], np.nan)
     inside = (patterns.values > 0) & (patterns.values < 1)
     if kind == "density" or inside.all():
-        _refuse_ends(ratings, bool(inside.all()))
+        if isinstance(ratings, Ratings):
+            _refuse_ends(ratings, bool(inside.all()))
         values = patterns.values
         return _from_density(patterns, patterns.counts @ _density_columns(values))
     return _from_intervals(patterns)

@@ -6,11 +6,12 @@ import numpy as np
 
 from bayesagree.agreement._patterns import Floats
 from bayesagree.agreement._problem import ItemMean, Problem
-from bayesagree.agreement.checks import ALARM, item_mean_p_value
+from bayesagree.agreement.checks import ALARM, MOST_ITEMS, item_mean_p_value
 from bayesagree.annotations import Ratings
+from bayesagree.patterns import RatingPatterns
 
 
-def warn_of_limits(ratings: Ratings, problem: Problem, item_mean: ItemMean) -> None:
+def warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mean: ItemMean) -> None:
     """Warn where the paper's own limits apply (sections 5.2 and 6.2)."""
     rated = problem.patterns.n_items
     if rated == 1:
@@ -30,12 +31,18 @@ def warn_of_limits(ratings: Ratings, problem: Problem, item_mean: ItemMean) -> N
 
 
 def warn_of_two_ends(
-    ratings: Ratings, problem: Problem, y: Floats, hyper: tuple[Floats, Floats], rng: np.random.Generator
+    ratings: Ratings | RatingPatterns,
+    problem: Problem,
+    y: Floats,
+    hyper: tuple[Floats, Floats],
+    rng: np.random.Generator,
 ) -> None:
     """Warn where the histogram of item means is not one the hierarchical model produces."""
     if problem.patterns.n_items < 20 or ratings.n_levels == 2:
         return
     chosen = rng.choice(y.size, min(200, y.size), replace=False)
+    if isinstance(ratings, RatingPatterns):
+        ratings = ratings.sample(min(ratings.n_items, MOST_ITEMS), rng)
     p_value = item_mean_p_value(ratings, np.exp(y[chosen]), (hyper[0][chosen], hyper[1][chosen]), rng)
     if p_value < ALARM:
         warnings.warn(

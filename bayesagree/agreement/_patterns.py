@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from bayesagree.annotations import Ratings
+from bayesagree.patterns import LabelPatterns, RatingPatterns
 
 type Floats = NDArray[np.float64]
 
@@ -55,6 +56,17 @@ def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> Patter
     """
     codes, values = _codes(ratings)
     return collapse_codes(ratings.item_index, codes, values, ratings.items.size, group)
+
+
+def collapsed(patterns: LabelPatterns | RatingPatterns) -> Patterns:
+    """Take patterns that were counted while the file was read, without those that have no annotation."""
+    rated = np.flatnonzero(np.asarray(patterns.counts.sum(axis=1)).ravel())
+    n_values = patterns.counts.shape[1]
+    values = np.arange(n_values) / max(n_values - 1, 1)
+    counts, weight = patterns.counts[rated].astype(float), patterns.weight[rated].astype(float)
+    pattern_of_item = np.full(patterns.weight.size, -1, np.int64)
+    pattern_of_item[rated] = np.arange(rated.size)
+    return Patterns(values, csr_array(counts), weight, pattern_of_item, np.zeros(rated.size, np.int64))
 
 
 def collapse_codes(

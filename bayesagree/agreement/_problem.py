@@ -11,9 +11,10 @@ from bayesagree._tree import positive
 from bayesagree.agreement._item_means import HierarchicalMeans, ItemMeans, KnownMeans
 from bayesagree.agreement._likelihood import Kind, Likelihood
 from bayesagree.agreement._likelihood import likelihood as build_likelihood
-from bayesagree.agreement._patterns import Floats, Patterns, collapse
+from bayesagree.agreement._patterns import Floats, Patterns, collapse, collapsed
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, plain, some
+from bayesagree.patterns import RatingPatterns
 
 type ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]
 
@@ -31,11 +32,11 @@ class Problem:
     means: ItemMeans
 
 
-def check_options(ratings: Ratings, likelihood: Kind) -> None:
+def check_options(ratings: Ratings | RatingPatterns, likelihood: Kind) -> None:
     """Refuse an unknown likelihood, and ratings that it is not for."""
     if likelihood not in ("binned", "density", "squeezed"):
         raise InputError(f"likelihood={likelihood!r} is not one of 'binned', 'density', 'squeezed'")
-    if ratings.has_repeats:
+    if isinstance(ratings, Ratings) and ratings.has_repeats:
         raise InputError(
             "an annotator rated an item more than once; common_agreement takes one rating each: "
             "read the ratings with duplicates='first' or 'last'"
@@ -47,7 +48,7 @@ def check_options(ratings: Ratings, likelihood: Kind) -> None:
 
 
 def prepare(
-    ratings: Ratings,
+    ratings: Ratings | RatingPatterns,
     *,
     item_mean: ItemMean = "hierarchical",
     truth_sd: float | None = None,
@@ -56,23 +57,25 @@ def prepare(
     """Check the options and collapse the ratings to what the exact engine needs."""
     check_options(ratings, likelihood)
     truth, sd, group = known_truth(ratings, item_mean, truth_sd)
-    patterns = collapse(ratings, group)
+    patterns = collapse(ratings, group) if isinstance(ratings, Ratings) else collapsed(ratings)
     like = build_likelihood(ratings, patterns, likelihood)
     hierarchical = isinstance(item_mean, str) and item_mean == "hierarchical"
     return Problem(patterns, like, HierarchicalMeans(like) if hierarchical else KnownMeans(like, truth, sd))
 
 
 def known_truth(
-    ratings: Ratings, item_mean: ItemMean, truth_sd: float | None
+    ratings: Ratings | RatingPatterns, item_mean: ItemMean, truth_sd: float | None
 ) -> tuple[Floats, float, NDArray[np.int64]]:
     """Return distinct truths on [0, 1], their sd, and which one each item has (0 = none), shape (item,)."""
-    group = np.zeros(ratings.items.size, np.int64)
+    group = np.zeros(ratings.items.size if isinstance(ratings, Ratings) else 0, np.int64)
     if isinstance(item_mean, str):
         if item_mean not in ("hierarchical", "flat"):
             raise InputError(f"item_mean={item_mean!r} is not 'hierarchical', 'flat' or a mapping item -> truth")
         if truth_sd is not None:
             raise InputError("truth_sd goes with known truths: pass item_mean={item: truth, ...}")
         return np.empty(0), np.nan, group
+    if not isinstance(ratings, Ratings):
+        raise InputError("patterns do not name their items: item_mean is 'hierarchical' or 'flat', or pass Ratings")
     low, high = ratings.scale
     sd = DEFAULT_TRUTH_SD if truth_sd is None else positive(truth_sd, "truth_sd") / (high - low)
     if sd < SMALLEST_TRUTH_SD:

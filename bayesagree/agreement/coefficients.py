@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from bayesagree._intervals import hdi
 from bayesagree._streams import Seed, seed_sequence
 from bayesagree.agreement import _formulas as formula
-from bayesagree.agreement._patterns import Floats, Patterns, collapse_codes
+from bayesagree.agreement._patterns import Floats, Patterns, collapse_codes, collapsed
 from bayesagree.agreement.common_agreement import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
+from bayesagree.patterns import LabelPatterns, RatingPatterns
 
+type AgreementData = Labels | Ratings | LabelPatterns | RatingPatterns
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]
 type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
 
@@ -40,7 +42,7 @@ class Items:
     Attributes
     ----------
     item, annotator, code
-        One row per annotation: positions of item, annotator (-1: unknown) and value.
+        One row per annotation: positions of item, annotator (-1: unknown) and value; no rows for patterns.
     values
         Distinct values in their order, shape (value,); positions where the labels are no numbers.
     numeric
@@ -63,6 +65,11 @@ class Items:
         """Return the dense (pattern, value) counts."""
         return self.patterns.counts.toarray()
 
+    @property
+    def n_annotations(self) -> int:
+        """Number of annotations."""
+        return round(float(self.patterns.weight @ self.patterns.size))
+
     def moments(self) -> Floats:
         """Return n, sum x, sum x^2 of every pattern, x centred at the mean of the values, shape (pattern, 3)."""
         centred = self.values - self.values.mean()
@@ -78,7 +85,7 @@ class Row(NamedTuple):
 
 
 def agreement_table(
-    annotations: Labels | Ratings,
+    annotations: AgreementData,
     *,
     level: Level = "nominal",
     weights: Weights | None = None,
@@ -90,8 +97,8 @@ def agreement_table(
     Parameters
     ----------
     annotations
-        Labels or ratings with any missing pattern; counts (`Labels.from_counts`) have no annotators, so that Cohen,
-        Conger and the two-way ICC do not exist.
+        Labels or ratings with any missing pattern, or the patterns of data larger than memory. Patterns and counts
+        (`Labels.from_counts`) have no annotators, so that Cohen, Conger and the two-way ICC do not exist.
     level
         Level of measurement. It chooses the agreement weights of the kappas and of AC2: identity, ordinal, quadratic,
         ratio.
@@ -132,7 +139,7 @@ def agreement_table(
     rows["phi"] = _phi_row(annotations, ci_prob, rng)
     size = {
         "ci_prob": ci_prob, "n_items": items.patterns.n_items, "n_annotators": items.n_annotators or pd.NA,
-        "n_annotations": items.code.size,
+        "n_annotations": items.n_annotations,
     }  # fmt: skip
     table = pd.DataFrame([{"coefficient": name} | row | size for name, row in rows.items()])
     order = [
@@ -142,7 +149,7 @@ def agreement_table(
     return table.reindex(columns=order)
 
 
-def krippendorff_alpha(annotations: Labels | Ratings, *, level: Level = "nominal") -> float:
+def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") -> float:
     """Return Krippendorff's alpha alone, NaN where it does not exist.
 
     Examples
@@ -158,7 +165,9 @@ def krippendorff_alpha(annotations: Labels | Ratings, *, level: Level = "nominal
     return float(formula.alpha(weight, items.counts(), level, items.values)[0])
 
 
-def _items(annotations: Labels | Ratings) -> Items:
+def _items(annotations: AgreementData) -> Items:
+    if isinstance(annotations, LabelPatterns | RatingPatterns):
+        return _items_of_patterns(annotations)
     if isinstance(annotations, Ratings):
         values: Any
         values, code = np.unique(annotations.rating, return_inverse=True)
@@ -167,8 +176,7 @@ def _items(annotations: Labels | Ratings) -> Items:
             values, code = low + step * np.arange(annotations.n_levels), annotations.levels()
         item, annotator, numeric = annotations.item_index, annotations.annotator_index, True
     else:
-        numeric = annotations.labels.dtype.kind in "if"
-        values = annotations.labels.astype(float) if numeric else np.arange(annotations.labels.size, dtype=float)
+        values, numeric = _label_values(annotations.labels)
         each = annotations.count
         item, annotator, code = (
             np.repeat(v, each) for v in (annotations.item_index, annotations.annotator_index, annotations.label_index)
@@ -176,6 +184,22 @@ def _items(annotations: Labels | Ratings) -> Items:
     patterns = collapse_codes(item, code, values, annotations.items.size)
     known = np.unique(annotator[annotator >= 0]).size
     return Items(item, annotator, code, values, numeric, known, patterns)
+
+
+def _items_of_patterns(annotations: LabelPatterns | RatingPatterns) -> Items:
+    values: Any
+    if isinstance(annotations, RatingPatterns):
+        values, numeric = annotations.scale[0] + annotations.step * np.arange(annotations.n_levels), True
+    else:
+        values, numeric = _label_values(annotations.labels)
+    none = np.empty(0, np.int64)
+    return Items(none, none, none, values, numeric, 0, collapsed(annotations))
+
+
+def _label_values(labels: NDArray[Any]) -> tuple[Floats, bool]:
+    """Return labels that are numbers as they are, others as their positions."""
+    numeric = labels.dtype.kind in "if"
+    return labels.astype(float) if numeric else np.arange(labels.size, dtype=float), numeric
 
 
 def _rows(items: Items, kind: Weights, rng: np.random.Generator) -> Iterator[tuple[str, Row]]:
@@ -305,11 +329,11 @@ def _with_interval(row: Row, ci_prob: float) -> dict[str, Any]:
     return {"estimate": row.estimate, "lower": lower, "upper": upper, "ci_kind": "bootstrap hdi", "note": note}
 
 
-def _phi_row(annotations: Labels | Ratings, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:
-    if not isinstance(annotations, Ratings):
+def _phi_row(annotations: AgreementData, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:
+    if not isinstance(annotations, Ratings | RatingPatterns):
         nothing = {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "hdi"}
         return nothing | {"note": "needs ratings on a bounded scale (Ratings)"}
-    if annotations.has_repeats:
+    if isinstance(annotations, Ratings) and annotations.has_repeats:
         nothing = {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "hdi"}
         return nothing | {"note": "an annotator annotated an item more than once"}
     with warnings.catch_warnings(record=True) as caught:
@@ -326,7 +350,7 @@ def _phi_row(annotations: Labels | Ratings, ci_prob: float, rng: np.random.Gener
 def _why_undefined(items: Items) -> str:
     if not (items.patterns.size >= 2).any():
         return "no item has two annotations"
-    if np.unique(items.code).size == 1:
+    if (items.patterns.weight @ items.patterns.counts > 0).sum() == 1:
         return "only one value was used: there is no disagreement to expect"
     return "expected disagreement is 0"
 
