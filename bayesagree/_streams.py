@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -33,9 +34,14 @@ def item_blocks(n_items: int, size: int = BLOCK) -> list[slice]:
 def block_generators(seed: Seed, n_blocks: int) -> list[np.random.Generator]:
     """Spawn one independent generator per block of items."""
     root = seed_sequence(seed)
+    return [block_generator(root, b) for b in range(n_blocks)]
+
+
+def block_generator(root: np.random.SeedSequence, block: int) -> np.random.Generator:
+    """Return the generator of one block of items."""
     # Children by position, not by root.spawn(): spawning counts, and a second call would get other streams.
-    keys = [np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, b)) for b in range(n_blocks)]
-    return [np.random.Generator(np.random.SFC64(key)) for key in keys]
+    key = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, block))
+    return np.random.Generator(np.random.SFC64(key))
 
 
 def n_threads() -> int:
@@ -43,8 +49,16 @@ def n_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def map_blocks[B, R](work: Callable[[B], R], blocks: list[B]) -> Iterator[R]:
-    """Apply a nogil function to every block in threads, in order, holding only a few results at a time."""
+def map_blocks[B, R](work: Callable[[B], R], blocks: list[B], client: Any = None) -> Iterator[R]:
+    """Apply a nogil function to every block, in order, holding only a few results at a time.
+
+    In threads of this process, or on the workers of a `distributed.Client`.
+    """
+    if client is not None:
+        from bayesagree._cluster import cluster_map
+
+        yield from cluster_map(work, blocks, client)
+        return
     threads = n_threads()
     if threads == 1 or len(blocks) == 1:
         yield from map(work, blocks)

@@ -21,6 +21,7 @@ from scipy import special
 from bayesagree._dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, some
+from bayesagree.plausibility._blocks import DrawBlock
 from bayesagree.plausibility._top_labels import plausibility_draws, truth_draws
 from bayesagree.plausibility.normal_inverse_gamma import THRESHOLD_LABELS
 from bayesagree.plausibility.prirn import inverse_ranks
@@ -30,7 +31,9 @@ _NORMAL_INVERSE_GAMMA = ("location", "strength", "shape", "scale")
 type Via = Literal["top_label", "mass"]
 
 
-def label_certainty(tree: xr.DataTree, *, threshold: float | None = None, exact: bool = False) -> xr.DataArray:
+def label_certainty(
+    tree: xr.DataTree, *, threshold: float | None = None, exact: bool = False, client: Any = None
+) -> xr.DataArray:
     """Compute the probability that each label is the most plausible one of its item.
 
     Parameters
@@ -42,6 +45,8 @@ def label_certainty(tree: xr.DataTree, *, threshold: float | None = None, exact:
     exact
         Without Monte-Carlo error, from the closed form of the posterior (`dirichlet`, `prirn`,
         `normal_inverse_gamma`).
+    client
+        A `distributed.Client` to count draws on, for posteriors on a disk that its workers see (``to=``).
 
     Returns
     -------
@@ -62,17 +67,20 @@ def label_certainty(tree: xr.DataTree, *, threshold: float | None = None, exact:
     if exact:
         return _exact_label_certainty(tree, threshold)
     truth = truth_draws(tree, 1, threshold=threshold)
-    certainty = np.empty((truth.items.size, truth.labels.size))
-    for block in truth.blocks:
+    n_labels = truth.labels.size
+
+    def share(block: DrawBlock) -> NDArray[np.float64]:
         top = block.top_label[:, :, 0]
-        cell = np.arange(top.shape[0])[:, None] * truth.labels.size + top
-        counts = np.bincount(cell.ravel(), minlength=top.shape[0] * truth.labels.size)
-        certainty[block.items] = counts.reshape(top.shape[0], -1) / top.shape[1]
+        cell = np.arange(top.shape[0])[:, None] * n_labels + top
+        counts = np.bincount(cell.ravel(), minlength=top.shape[0] * n_labels)
+        return counts.reshape(top.shape[0], -1) / top.shape[1]
+
+    certainty = np.concatenate(list(truth.map(share, client)))
     return _per_item_label(certainty, truth.items, truth.labels, "label_certainty")
 
 
 def annotation_certainty(
-    tree: xr.DataTree, *, k: int = 1, threshold: float | None = None, exact: bool = False
+    tree: xr.DataTree, *, k: int = 1, threshold: float | None = None, exact: bool = False, client: Any = None
 ) -> xr.DataArray:
     """Compute how certain the annotations are of the k most plausible labels of each item.
 
@@ -86,25 +94,38 @@ def annotation_certainty(
         For ratings.
     exact
         Without Monte-Carlo error; only for k = 1.
+    client
+        As in `label_certainty`.
 
     Returns
     -------
     DataArray
         Probability of the most frequent top-k set (item), between 0 and 1.
 
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
+    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> annotation_certainty(tree, exact=True).values.round(3).tolist()
+    [0.779, 0.535]
+
     References
     ----------
     Stutz et al., section 2.3: max over sets Y of E[1{Y_k(lambda) = Y}], over the sets seen in the draws.
     """
     if k == 1:
-        certainty = label_certainty(tree, threshold=threshold, exact=exact)
+        certainty = label_certainty(tree, threshold=threshold, exact=exact, client=client)
         return certainty.max("label").rename("annotation_certainty")
     if exact:
         raise InputError(f"exact certainty exists for k=1 only, not k={k}; use the draws (exact=False)")
     truth = truth_draws(tree, k, threshold=threshold)
-    certainty = np.empty(truth.items.size)
-    for block in truth.blocks:
-        certainty[block.items] = [most_frequent_set(top, truth.labels.size) for top in block.top_label]
+    n_labels = truth.labels.size
+
+    def largest(block: DrawBlock) -> NDArray[np.float64]:
+        return np.array([most_frequent_set(top, n_labels) for top in block.top_label])
+
+    certainty = np.concatenate(list(truth.map(largest, client)))
     return _per_item(certainty, truth.items, "annotation_certainty")
 
 
@@ -115,6 +136,14 @@ def plausibility_entropy(tree: xr.DataTree, *, exact: bool = False) -> xr.DataAr
     -------
     DataArray
         Mean entropy over draws (item), or its closed form for Dirichlet posteriors with ``exact=True``.
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
+    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> plausibility_entropy(tree, exact=True).values.round(3).tolist()
+    [0.831, 0.95]
     """
     if exact:
         shape = _concentration(tree)
@@ -143,6 +172,15 @@ def risk_certainty(tree: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "
     -------
     DataArray
         Probability of the most certain level (item).
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
+    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> risk = {"cat": 0, "dog": 1, "fox": 1}
+    >>> risk_certainty(tree, risk).values.round(1).tolist()
+    [0.8, 0.8]
     """
     return level_probability(tree, risk, via=via).max("level").rename("risk_certainty")
 
@@ -156,6 +194,15 @@ def expected_risk(tree: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "t
         As in `risk_certainty`.
     via
         ``"top_label"``: E[risk of the most plausible label]. ``"mass"``: E[sum of plausibility times risk].
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet import dirichlet
+    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
+    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> risk = {"cat": 0, "dog": 1, "fox": 1}
+    >>> expected_risk(tree, risk, via="mass").values.round(2).tolist()
+    [0.43, 0.71]
     """
     if via == "mass":
         levels = _levels(risk, _label_names(tree))
@@ -202,6 +249,11 @@ def annotator_agreement(annotations: Labels | Rankings) -> xr.DataArray:
     -------
     DataArray
         Mean over the item's annotators (item), between 0 and 1; NaN, with a warning, for fewer than two annotators.
+
+    Examples
+    --------
+    >>> annotator_agreement(Labels.from_counts([[3, 1, 0], [1, 1, 2]])).values.round(3).tolist()
+    [0.75, 0.167]
 
     References
     ----------

@@ -1,6 +1,7 @@
 """The main job in one call: annotations and predictions in, uncertainty-adjusted scores of every model out.
 
-Items go in blocks through sampler and metrics, so memory does not grow with draws x items x labels. All models and
+Items go in blocks through sampler and metrics, so memory does not grow with draws x items x labels. A block is drawn
+and scored in one go, by a thread of this process or a worker of a cluster, and only its scores travel. All models and
 metrics of a reliability are scored on the *same* draws, so that `compare` can say with what probability A is better
 than B.
 
@@ -8,18 +9,24 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", sect
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._streams import BLOCK, Seed, block_generators, item_blocks, seed_sequence
+from bayesagree._checkpoint import Checkpoint, fingerprint
+from bayesagree._streams import BLOCK, Seed, seed_sequence
 from bayesagree._tree import positive_int, result_tree
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.errors import InputError, some
+from bayesagree.io import read_result, write_result
+from bayesagree.metrics._score_sums import ScoredBlock, ScoreSums, scored
 from bayesagree.metrics.uncertainty_adjusted import Metric, Scorer
-from bayesagree.plausibility._blocks import DrawBlock
+from bayesagree.plausibility._blocks import Schedule
+from bayesagree.plausibility._mixing import warn_unmixed
 from bayesagree.plausibility.dawid_skene import dawid_skene, dawid_skene_blocks
 from bayesagree.plausibility.dirichlet import dirichlet, dirichlet_blocks
 from bayesagree.plausibility.normal_inverse_gamma import (
@@ -36,7 +43,7 @@ class Plausibility(NamedTuple):
     """One posterior of the truth: the annotations it takes, how it streams draws and how it keeps them."""
 
     annotations: type
-    blocks: Callable[..., Iterator[DrawBlock]]
+    blocks: Callable[..., Iterator[Any]]
     posterior: Callable[..., xr.DataTree]
     has_reliability: bool = True
 
@@ -63,6 +70,8 @@ def evaluate(
     seed: Seed = None,
     items: Literal["fixed", "bootstrap"] = "fixed",
     progress: Callable[[int], None] | None = None,
+    client: Any = None,
+    to: str | Path | None = None,
     **options: Any,
 ) -> xr.DataTree:
     """Score every model under the uncertainty that the annotations leave about the truth.
@@ -91,6 +100,13 @@ def evaluate(
         and how much from the finite test set.
     progress
         Called with the number of items done, after every block.
+    client
+        A `distributed.Client` to draw and score on instead of threads of this process: the same result, and workers
+        may die. Each worker holds the annotations and predictions and, per thread, one block of 64 items x samples x
+        (labels or ranks) and about three results of metrics x models x samples numbers.
+    to
+        Path (.nc or .zarr) that takes the result. A run that was stopped, even killed, goes on when called again with
+        the same arguments, with the same result; a finished one is read. Needs a seed that is a whole number.
     options
         Further arguments of the plausibility, such as ``prior=``, ``ties=`` or ``threshold=``.
 
@@ -104,7 +120,12 @@ def evaluate(
     Raises
     ------
     InputError
-        Annotations of the wrong kind, unknown metrics, items or labels that do not match.
+        Annotations of the wrong kind, unknown metrics, items or labels that do not match; a file of another run.
+
+    Warns
+    -----
+    UserWarning
+        Items whose chains disagree (Plackett-Luce).
 
     Examples
     --------
@@ -124,45 +145,74 @@ def evaluate(
     labels = THRESHOLD_LABELS if isinstance(annotations, Ratings) else annotations.labels
     scorer = Scorer(predictions.aligned(annotations.items, labels), asked)
     levels = _levels(reliability, chosen, plausibility)
-    trust = [{"reliability": _whole(r)} if chosen.has_reliability else {} for r in levels]
-    sampling = {"draws": draws, "chains": chains, "seed": seed, **options}
-    runs = [
-        _score_items(
-            chosen.blocks(annotations, depth=scorer.depth, **one, **sampling),
-            scorer,
-            n_items=annotations.items.size,
-            n_samples=n_samples,
-            weights_seed=_weights_seed(seed) if items == "bootstrap" else None,
-            progress=progress,
-        )
-        for one in trust
-    ]
-    dims = ("chain", "draw", "reliability", "model")
-    scores = np.stack([run.score for run in runs], axis=1)
-    groups: dict[str, dict[str, Any]] = {
-        "posterior": {
-            m.name: (dims, np.moveaxis(scores[c], -1, 0).reshape(chains, draws, levels.size, -1))
-            for c, m in enumerate(asked)
-        },
-        "certainty": {"annotation_certainty": (("reliability", "item"), np.stack([run.certainty for run in runs]))},
-    }
-    if items == "bootstrap":
-        parts = np.stack([run.variance for run in runs], axis=2)
-        groups["variance"] = {m.name: (("part", "reliability", "model"), parts[c]) for c, m in enumerate(asked)}
     settings = {"plausibility": plausibility, "items": items, "options": options, "n_items": annotations.items.size}
+    checkpoint = None
+    if to is not None:
+        asked_for = {
+            "metrics": [m.name for m in asked],
+            "reliability": levels.tolist(),
+            "draws": draws,
+            "chains": chains,
+        }
+        data = {"annotations": fingerprint(annotations), "predictions": fingerprint(predictions)}
+        checkpoint = Checkpoint(Path(to), settings | asked_for | data | {"seed": seed})
+        if checkpoint.finished:
+            return checkpoint.own(read_result(to))
+    sums = ScoreSums.start(scorer, levels.size, n_samples, annotations.items.size)
+    if checkpoint is not None and (state := checkpoint.load()) is not None:
+        sums = ScoreSums(**state)
+    score = partial(scored, scorer, _weights_seed(seed) if items == "bootstrap" else None)
+    for level, value in enumerate(levels):
+        trust = {"reliability": _whole(value)} if chosen.has_reliability else {}
+        blocks = chosen.blocks(
+            annotations, depth=scorer.depth, draws=draws, chains=chains, seed=seed, **trust, **options,
+            schedule=Schedule(client, score, first=int(sums.done[level])),
+        )  # fmt: skip
+        _add_up(sums, level, blocks, checkpoint, progress)
+        if not np.isnan(sums.r_hat[level]).all():
+            warn_unmixed(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
     coords = {"reliability": levels, "model": predictions.models, "item": annotations.items, "part": _PARTS}
-    return result_tree(groups, coords, engine="exact", seed=seed, settings=settings)
+    groups = _groups(sums, asked, chains, bootstrap=items == "bootstrap")
+    tree = result_tree(groups, coords, engine="exact", seed=seed, settings=settings)
+    if checkpoint is not None:
+        tree.attrs["run"] = checkpoint.identity
+        write_result(tree, checkpoint.result)
+        checkpoint.remove()
+    return tree
 
 
 _PARTS = np.array(["annotation", "test_set", "total"])
 
 
-class _Run(NamedTuple):
-    """One reliability: scores (metric, model, sample), certainty (item), variance (metric, part, model)."""
+def _add_up(
+    sums: ScoreSums,
+    level: int,
+    blocks: Iterator[ScoredBlock],
+    checkpoint: Checkpoint | None,
+    progress: Callable[[int], None] | None,
+) -> None:
+    """Add all blocks of one reliability to the sums; those done before are counted as progress."""
+    advance = progress or (lambda n_items: None)
+    advance(min(int(sums.done[level]) * BLOCK, sums.certainty.shape[1]))
+    for block in blocks:
+        sums.add(level, block)
+        if checkpoint is not None:
+            checkpoint.save(sums.state())
+        advance(block.items.stop - block.items.start)
 
-    score: NDArray[np.float64]
-    certainty: NDArray[np.float64]
-    variance: NDArray[np.float64]
+
+def _groups(sums: ScoreSums, asked: list[Metric], chains: int, *, bootstrap: bool) -> dict[str, dict[str, Any]]:
+    scores = np.moveaxis(sums.scores(bootstrap=bootstrap), -1, 0)
+    shape = (chains, -1, scores.shape[1], scores.shape[3])
+    dims = ("chain", "draw", "reliability", "model")
+    groups: dict[str, dict[str, Any]] = {
+        "posterior": {m.name: (dims, scores[:, :, c].reshape(shape)) for c, m in enumerate(asked)},
+        "certainty": {"annotation_certainty": (("reliability", "item"), sums.certainty)},
+    }
+    if bootstrap:
+        parts = sums.variance_parts()
+        groups["variance"] = {m.name: (("part", "reliability", "model"), parts[:, :, c]) for c, m in enumerate(asked)}
+    return groups
 
 
 def plausibility_for(annotations: Annotations, name: str) -> Plausibility:
@@ -201,49 +251,3 @@ def _weights_seed(seed: Seed) -> np.random.SeedSequence:
     """Return a stream apart from those of the draws, the same for every reliability."""
     root = seed_sequence(seed)
     return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 2**32 - 1))
-
-
-def _score_items(
-    blocks: Iterator[DrawBlock],
-    scorer: Scorer,
-    *,
-    n_items: int,
-    n_samples: int,
-    weights_seed: np.random.SeedSequence | None,
-    progress: Callable[[int], None] | None,
-) -> _Run:
-    n_models = scorer.predicted.shape[0]
-    shape = (scorer.n_metrics, n_models, n_samples)
-    total, weighted, square = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2])
-    weight_sum, certainty = np.zeros(n_samples), np.empty(n_items)
-    weight_streams = None if weights_seed is None else iter(block_generators(weights_seed, _n_blocks(n_items)))
-    for block in blocks:
-        weights = None
-        if weight_streams is not None:
-            weights = next(weight_streams).standard_exponential(block.top_label.shape[:2])
-            weight_sum += weights.sum(axis=0)
-        scores = scorer.score(block, weights)
-        total += scores.total
-        weighted += scores.weighted
-        square += scores.square
-        certainty[block.items] = [np.bincount(top[:, 0]).max() / n_samples for top in block.top_label]
-        if progress is not None:
-            progress(block.items.stop - block.items.start)
-    mean = total / n_items
-    if weights_seed is None:
-        return _Run(mean, certainty, np.empty(0))
-    return _Run(weighted / weight_sum, certainty, _variance_parts(mean, square / (n_items * n_samples), n_items))
-
-
-def _n_blocks(n_items: int) -> int:
-    return len(item_blocks(n_items, BLOCK))
-
-
-def _variance_parts(mean: NDArray[np.float64], mean_square: NDArray[np.float64], n_items: int) -> NDArray[np.float64]:
-    """Split the variance of a Bayesian bootstrap over items by the law of total variance, shape (metric, part, model).
-
-    Given a draw, flat Dirichlet weights have variance (mean of squares - square of mean) / (n + 1).
-    """
-    annotation = mean.var(axis=2)
-    test_set = (mean_square - (mean**2).mean(axis=2)) / (n_items + 1)
-    return np.stack([annotation, test_set, annotation + test_set], axis=1)

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -109,17 +108,6 @@ def test_a_journal_belongs_to_one_study(tmp_path):
     auc_study(**SMALL, journal=journal)
     with pytest.raises(InputError, match="other settings"):
         auc_study(**SMALL | {"seed": 5}, journal=journal)
-
-
-def test_a_client_gives_the_same_study():
-    class Client:
-        """What the study asks of a Dask client: `map` returns futures."""
-
-        def map(self, work, keys):
-            with ThreadPoolExecutor(2) as pool:
-                return [pool.submit(work, key) for key in keys]
-
-    np.testing.assert_array_equal(errors_of(auc_study(**SMALL, client=Client())), errors_of(auc_study(**SMALL)))
 
 
 def test_progress_counts_every_run(tmp_path):

@@ -6,11 +6,37 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "bayesagree"
 
 LAYERS = [
-    ["errors", "_axes", "_columns", "_intervals", "_streams", "_tree", "_tables", "_sorted_file", "_gamma", "_dirichlet_argmax"],
+    [
+        "errors",
+        "_axes",
+        "_columns",
+        "_intervals",
+        "_streams",
+        "_cluster",
+        "_checkpoint",
+        "_tree",
+        "_tables",
+        "_sorted_file",
+        "_gamma",
+        "_dirichlet_argmax",
+    ],
     ["_labels", "_ratings", "_rankings", "annotations", "predictions", "annotators", "patterns"],
     ["io", "agreement", "plausibility", "distributions", "_binned_beta", "_gibbs_step", "_ranking_distribution"],
     ["certainty", "calibrate", "annotator_checks", "metrics", "datasets", "simulate", "crowdtruth"],
-    ["evaluate", "compare", "reliability", "predictive", "_ranking_score", "_item_likelihood", "_replicates", "_log_prior", "paired_comparison", "blind", "subjective", "studies"],
+    [
+        "evaluate",
+        "compare",
+        "reliability",
+        "predictive",
+        "_ranking_score",
+        "_item_likelihood",
+        "_replicates",
+        "_log_prior",
+        "paired_comparison",
+        "blind",
+        "subjective",
+        "studies",
+    ],
     ["plots", "report", "cli"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -8,11 +8,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._streams import Seed, block_generators, item_blocks, map_blocks
+from bayesagree._streams import Seed
 from bayesagree._tree import check_size, positive_int, result_tree
 from bayesagree.errors import InputError
-from bayesagree.plausibility._blocks import DrawBlock, label_dtype
+from bayesagree.plausibility._blocks import HERE, DrawBlock, Schedule, label_dtype
 from bayesagree.plausibility._dirichlet_numba import plausibility_draws, top_label_draws
+from bayesagree.plausibility._kept_draws import KeptDraws, Store, Variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,34 +70,27 @@ class Concentration:
         table[np.repeat(np.arange(self.n_items), np.diff(self.start)), self.label] = self.shape
         return table
 
-    def top_label_blocks(self, depth: int, n_samples: int, seed: Seed) -> Iterator[DrawBlock]:
-        """Yield the `depth` best labels of every draw, block of items by block."""
+    def top_label_blocks(self, depth: int, n_samples: int, seed: Seed, schedule: Schedule = HERE) -> Iterator[Any]:
+        """Yield the `depth` best labels of every draw, a `DrawBlock` for each block of items."""
         dtype = label_dtype(self.n_labels)
-        blocks = item_blocks(self.n_items)
 
-        def draw(job: tuple[slice, np.random.Generator]) -> DrawBlock:
-            items, rng = job
+        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
             out = np.empty((items.stop - items.start, n_samples, depth), dtype=dtype)
             bounds = self.start[items.start : items.stop + 1]
             top_label_draws(rng, bounds, self.label, self.shape, self.rest, self.n_labels, out)
             return DrawBlock(items, out)
 
-        yield from map_blocks(draw, list(zip(blocks, block_generators(seed, len(blocks)))))
+        return schedule.draw(draw, self.n_items, seed)
 
-    def plausibilities(self, n_samples: int, seed: Seed) -> NDArray[np.float64]:
-        """Return all draws, shape (sample, item, label)."""
-        out = np.empty((n_samples, self.n_items, self.n_labels))
-        blocks = item_blocks(self.n_items)
+    def plausibility_blocks(self, n_samples: int, seed: Seed, schedule: Schedule = HERE) -> Iterator[Any]:
+        """Yield items and all their draws, shape (item, sample, label), for each block of items."""
 
-        def draw(job: tuple[slice, np.random.Generator]) -> tuple[slice, NDArray[np.float64]]:
-            items, rng = job
+        def draw(items: slice, rng: np.random.Generator) -> tuple[slice, NDArray[np.float64]]:
             block = np.empty((items.stop - items.start, n_samples, self.n_labels))
             plausibility_draws(rng, self.start[items.start : items.stop + 1], self.label, self.shape, self.rest, block)
             return items, block
 
-        for items, block in map_blocks(draw, list(zip(blocks, block_generators(seed, len(blocks))))):
-            out[:, items] = np.swapaxes(block, 0, 1)
-        return out
+        return schedule.draw(draw, self.n_items, seed)
 
 
 def concentration_tree(
@@ -110,33 +104,54 @@ def concentration_tree(
     top_labels: int | None,
     max_bytes: int,
     settings: Mapping[str, Any],
+    client: Any = None,
+    store: Store | None = None,
 ) -> xr.DataTree:
     """Draw from Dirichlet posteriors into the result every exact plausibility returns."""
-    draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
-    sizes = {"chain": chains, "draw": draws, "item": items.size}
-    if top_labels is None:
-        check_size(
-            sizes | {"label": labels.size}, 8, max_bytes,
-            "pass top_labels=L to keep only the L best labels of each draw, or evaluate(), which streams",
-        )  # fmt: skip
-        values = concentration.plausibilities(chains * draws, seed)
-        posterior = {"plausibility": (("chain", "draw", "item", "label"), values.reshape(*sizes.values(), -1))}
-    else:
-        depth = check_depth(top_labels, labels.size)
-        check_size(sizes | {"rank": depth}, 2, max_bytes, "use fewer draws, or evaluate(), which streams")
-        stacked = np.empty((items.size, chains * draws, depth), dtype=label_dtype(labels.size))
-        for block in concentration.top_label_blocks(depth, chains * draws, seed):
-            stacked[block.items] = block.top_label
-        top = np.moveaxis(stacked.reshape(items.size, chains, draws, depth), 0, 2)
-        posterior = {"top_label": (("chain", "draw", "item", "rank"), top)}
+    if store is not None and (finished := store.finished()) is not None:
+        return finished
+    sizes = {"chain": positive_int(chains, "chains"), "draw": positive_int(draws, "draws"), "item": items.size}
+    depth = None if top_labels is None else check_depth(top_labels, labels.size)
+    name, last = ("plausibility", {"label": labels.size}) if depth is None else ("top_label", {"rank": depth})
+    dtype = np.float64 if depth is None else label_dtype(labels.size)
+    if store is None:
+        check_size(sizes | last, np.dtype(dtype).itemsize, max_bytes, way_out(depth))
     check_size({"item": items.size, "label": labels.size}, 8, max_bytes, "use evaluate(), which streams")
-    return result_tree(
-        {"posterior": posterior, "constant_data": {"concentration": (("item", "label"), concentration.dense())}},
-        {"item": items, "label": labels, "rank": np.arange(1, (top_labels or 0) + 1)},
-        engine="exact",
-        seed=seed,
-        settings=settings,
+    sizes |= last
+    kept = KeptDraws({name: Variable(tuple(sizes), tuple(sizes.values()), dtype)}, store)
+    schedule, n_samples = Schedule(client, first=kept.first), chains * draws
+    blocks: Iterator[Any] = (
+        concentration.plausibility_blocks(n_samples, seed, schedule)
+        if depth is None
+        else concentration.top_label_blocks(depth, n_samples, seed, schedule)
     )
+    for which, values, *_ in blocks:
+        kept.put(which, {name: by_chain(values, chains)})
+    return kept.finish(
+        result_tree(
+            {
+                "posterior": {name: kept.variable(name)},
+                "constant_data": {"concentration": (("item", "label"), concentration.dense())},
+            },
+            {"item": items, "label": labels, "rank": np.arange(1, (depth or 0) + 1)},
+            engine="exact",
+            seed=seed,
+            settings=settings,
+        )
+    )
+
+
+def by_chain(values: NDArray[Any], chains: int) -> NDArray[Any]:
+    """Bring a block from (item, sample, ...) to (chain, draw, item, ...)."""
+    n_items, n_samples, *rest = values.shape
+    return np.moveaxis(values.reshape(n_items, chains, n_samples // chains, *rest), 0, 2)
+
+
+def way_out(depth: int | None) -> str:
+    """Say what to do about a result that is too large for memory."""
+    if depth is None:
+        return "pass top_labels=L to keep only the L best labels of each draw, to= for a file, or evaluate()"
+    return "use fewer draws, to= for a file, or evaluate(), which streams"
 
 
 def check_depth(top_labels: int, n_labels: int) -> int:

@@ -198,9 +198,17 @@ class Keep:
 
 
 def run_chains(
-    start: Callable[[Rng], CrowdSampler], keep: Keep, *, tune: int, draws: int, thin: int, chains: int, seed: Seed
+    start: Callable[[Rng], CrowdSampler],
+    keep: Keep,
+    *,
+    tune: int,
+    draws: int,
+    thin: int,
+    chains: int,
+    seed: Seed,
+    client: Any = None,
 ) -> list[ChainDraws]:
-    """Run the chains in threads, each on its own stream."""
+    """Run the chains in threads or on a cluster, each on its own stream."""
 
     def run(rng: Rng) -> ChainDraws:
         sampler = start(rng)
@@ -214,7 +222,7 @@ def run_chains(
         kept.expected /= draws
         return kept
 
-    return list(map_blocks(run, block_generators(seed, chains)))
+    return list(map_blocks(run, block_generators(seed, chains), client))
 
 
 def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draws: int, rng: Rng) -> None:

@@ -6,17 +6,17 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._streams import Seed, block_generators, item_blocks, map_blocks
+from bayesagree._streams import Seed
 from bayesagree._tree import positive
 from bayesagree.errors import InputError
 from bayesagree.plausibility import _plackett_luce_numba as kernel
-from bayesagree.plausibility._blocks import label_dtype
+from bayesagree.plausibility._blocks import HERE, DrawBlock, Schedule, label_dtype
 from bayesagree.plausibility._mixing import worst_mixing
 from bayesagree.plausibility._plackett_luce_cases import Cases
 
 type Unranked = Literal["exact", "lumped"]
 type Floats = NDArray[np.float64]
-type Results = Iterator[tuple[slice, NDArray[Any], Floats]]
+type Results = Iterator[Any]
 """Block of items by block: which items, their best labels or full plausibilities, their r-hat and sample size."""
 
 
@@ -128,15 +128,16 @@ def _named_and_unnamed(cases: Cases, item: int) -> tuple[NDArray[np.int64], NDAr
     return named, np.setdiff1d(np.arange(cases.n_labels), named, assume_unique=True)
 
 
-def gibbs_results(cases: Cases, prior: WorthPrior, run: Run, seed: Seed, depth: int | None) -> Results:
-    """Run the Gibbs sampler in threads over blocks of items, one random stream per block."""
-    blocks = item_blocks(cases.n_items)
+def gibbs_results(
+    cases: Cases, prior: WorthPrior, run: Run, seed: Seed, depth: int | None, schedule: Schedule = HERE
+) -> Results:
+    """Run the Gibbs sampler over blocks of items, one random stream per block."""
 
-    def work(job: tuple[slice, np.random.Generator]) -> tuple[slice, NDArray[Any], Floats]:
-        block = gibbs_worths(cases, prior, run, *job)
-        return block.items, reduce_block(cases, prior, block, depth), block.mixing
+    def work(items: slice, rng: np.random.Generator) -> DrawBlock:
+        block = gibbs_worths(cases, prior, run, items, rng)
+        return DrawBlock(block.items, reduce_block(cases, prior, block, depth), block.mixing)
 
-    return map_blocks(work, list(zip(blocks, block_generators(seed, len(blocks)))))
+    return schedule.draw(work, cases.n_items, seed)
 
 
 def reduce_block(cases: Cases, prior: WorthPrior, block: WorthBlock, depth: int | None) -> NDArray[Any]:

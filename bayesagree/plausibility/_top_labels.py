@@ -1,6 +1,6 @@
 """The best labels of each draw, from whatever stands for the truth: a posterior of any kind, or a point estimate."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._streams import BLOCK, item_blocks
+from bayesagree._streams import item_blocks, map_blocks
 from bayesagree._tree import settings_of
 from bayesagree.errors import InputError
 from bayesagree.plausibility._blocks import DrawBlock, label_dtype
@@ -20,13 +20,33 @@ type Truth = xr.DataTree | xr.DataArray
 
 @dataclass(frozen=True, eq=False)
 class TruthDraws:
-    """Names, sizes and blocks of the draws of a truth."""
+    """Names, sizes and blocks of the draws of a truth.
+
+    Attributes
+    ----------
+    items, labels
+        Names on each axis.
+    chains, draws
+        How many there are.
+    read
+        Returns the draws of a block of items. Draws on disk are read block by block, wherever they are needed.
+    """
 
     items: NDArray[Any]
     labels: NDArray[Any]
     chains: int
     draws: int
-    blocks: Iterator[DrawBlock]
+    read: Callable[[slice], DrawBlock]
+
+    def map(self, work: Callable[[DrawBlock], Any], client: Any = None) -> Iterator[Any]:
+        """Apply a function to every block of items, in order, in threads or on the workers of a cluster."""
+        read = self.read
+        return map_blocks(lambda items: work(read(items)), item_blocks(self.items.size), client)
+
+    @property
+    def blocks(self) -> Iterator[DrawBlock]:
+        """Every block of items, in order."""
+        return self.map(lambda block: block)
 
 
 def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> TruthDraws:
@@ -41,14 +61,14 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> 
         More labels asked for than were kept, ratings without a threshold, or no posterior at all.
     """
     if isinstance(truth, xr.DataArray):
-        values = _point(truth)
+        values = xr.Variable(("chain", "draw", "item", "label"), _point(truth))
         return _from_plausibility(values, np.asarray(truth["item"]), np.asarray(truth["label"]), depth)
     posterior = truth["posterior"].to_dataset()
     if "top_label" in posterior:
         return _from_top_label(truth, posterior["top_label"], depth)
     if "plausibility" in posterior:
         values = plausibility_draws(truth)
-        return _from_plausibility(values.values, np.asarray(values["item"]), np.asarray(values["label"]), depth)
+        return _from_plausibility(values.variable, np.asarray(values["item"]), np.asarray(values["label"]), depth)
     if "mean" in posterior:
         return _from_mean(posterior["mean"], threshold)
     raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
@@ -89,18 +109,17 @@ def _point(estimate: xr.DataArray) -> NDArray[np.float64]:
     return values[None, None]
 
 
-def _from_plausibility(values: NDArray[Any], items: NDArray[Any], labels: NDArray[Any], depth: int) -> TruthDraws:
-    chains, draws, n_items, n_labels = values.shape
+def _from_plausibility(values: xr.Variable, items: NDArray[Any], labels: NDArray[Any], depth: int) -> TruthDraws:
+    chains, draws, _, n_labels = values.shape
     if depth > n_labels:
         raise InputError(f"the top {depth} labels do not exist: there are {n_labels}")
 
-    def blocks() -> Iterator[DrawBlock]:
-        flat = values.reshape(chains * draws, n_items, n_labels)
-        for block in item_blocks(n_items, BLOCK):
-            order = np.argsort(-flat[:, block], axis=-1, kind="stable")[:, :, :depth]
-            yield DrawBlock(block, np.ascontiguousarray(order.swapaxes(0, 1), dtype=label_dtype(n_labels)))
+    def read(items: slice) -> DrawBlock:
+        flat = values.isel(item=items).values.reshape(chains * draws, -1, n_labels)
+        order = np.argsort(-flat, axis=-1, kind="stable")[:, :, :depth]
+        return DrawBlock(items, np.ascontiguousarray(order.swapaxes(0, 1), dtype=label_dtype(n_labels)))
 
-    return TruthDraws(items, labels, chains, draws, blocks())
+    return TruthDraws(items, labels, chains, draws, read)
 
 
 def _from_top_label(tree: xr.DataTree, top: xr.DataArray, depth: int) -> TruthDraws:
@@ -108,21 +127,24 @@ def _from_top_label(tree: xr.DataTree, top: xr.DataArray, depth: int) -> TruthDr
         raise InputError(
             f"the top {depth} labels are needed, but only {top.sizes['rank']} were kept; pass top_labels={depth}"
         )
-    values = top.transpose("chain", "draw", "item", "rank").values[..., :depth]
-    chains, draws, n_items, _ = values.shape
+    values = top.transpose("chain", "draw", "item", "rank").isel(rank=slice(depth)).variable
+    chains, draws = values.shape[:2]
 
-    def blocks() -> Iterator[DrawBlock]:
-        flat = values.reshape(chains * draws, n_items, depth)
-        for block in item_blocks(n_items, BLOCK):
-            yield DrawBlock(block, np.ascontiguousarray(flat[:, block].swapaxes(0, 1)))
+    def read(items: slice) -> DrawBlock:
+        flat = values.isel(item=items).values.reshape(chains * draws, -1, depth)
+        return DrawBlock(items, np.ascontiguousarray(flat.swapaxes(0, 1)))
 
-    return TruthDraws(np.asarray(top["item"]), labels_of(tree), chains, draws, blocks())
+    return TruthDraws(np.asarray(top["item"]), labels_of(tree), chains, draws, read)
 
 
 def _from_mean(mean: xr.DataArray, threshold: float | None) -> TruthDraws:
     if threshold is None:
         raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
-    values = mean.transpose("chain", "draw", "item").values
-    above = (values >= threshold).astype(np.float64)
-    plausibility = np.stack([1 - above, above], axis=-1)
-    return _from_plausibility(plausibility, np.asarray(mean["item"]), THRESHOLD_LABELS, 2)
+    values = mean.transpose("chain", "draw", "item").variable
+    chains, draws = values.shape[:2]
+
+    def read(items: slice) -> DrawBlock:
+        above = (threshold <= values.isel(item=items).values.reshape(chains * draws, -1).T).astype(np.int16)
+        return DrawBlock(items, np.stack([above, 1 - above], axis=2))
+
+    return TruthDraws(np.asarray(mean["item"]), THRESHOLD_LABELS, chains, draws, read)

@@ -37,7 +37,7 @@ from bayesagree._tree import MAX_BYTES, check_size, positive_int, result_tree
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, some
 from bayesagree.plausibility._annotation_cells import AnnotationCells, Candidates, annotation_cells
-from bayesagree.plausibility._blocks import DrawBlock
+from bayesagree.plausibility._blocks import HERE, DrawBlock, Schedule
 from bayesagree.plausibility._dawid_skene_confusion import Accuracies, FullRows, HierarchicalRows, Rng
 from bayesagree.plausibility._dawid_skene_gibbs import AccuracySampler, CrowdSampler, Keep, RowSampler, run_chains
 from bayesagree.plausibility._dawid_skene_results import (
@@ -75,6 +75,7 @@ def dawid_skene(
     top_labels: int | None = None,
     confusion: bool = True,
     max_bytes: int = MAX_BYTES,
+    client: Any = None,
 ) -> xr.DataTree:
     """Infer the true label of each item together with the confusion of each annotator.
 
@@ -110,6 +111,8 @@ def dawid_skene(
         Keep the draws of whole confusion matrices; without them only each annotator's accuracy.
     max_bytes
         Largest result to keep in memory.
+    client
+        A `distributed.Client` to run on instead of threads of this process: one chain, or one start of EM, a task.
 
     Returns
     -------
@@ -162,7 +165,7 @@ def dawid_skene(
         "n_gold": int((gold_index >= 0).sum()),
     }
     if engine == "em":
-        return _em(labels, variant, prior, gold_index, candidates, restarts, seed, max_bytes, settings)
+        return _em(labels, variant, prior, gold_index, candidates, restarts, seed, max_bytes, settings, client)
     prior = prior or CrowdPrior()
     size = Size(positive_int(draws, "draws"), positive_int(chains, "chains"), top_labels, confusion, max_bytes)
     size.check(labels)
@@ -173,7 +176,7 @@ def dawid_skene(
         return sample_dawid_skene(labels, cells, variant, prior, gold, size, seed, settings)
     tune = 500 if tune is None else tune
     thin = (2 if variant == "mixed_membership" else 1) if thin is None else positive_int(thin, "thin")
-    return _gibbs(labels, variant, prior, gold_index, candidates, size, tune, thin, seed, settings)
+    return _gibbs(labels, variant, prior, gold_index, candidates, size, tune, thin, seed, settings, client)
 
 
 def dawid_skene_blocks(
@@ -188,7 +191,8 @@ def dawid_skene_blocks(
     chains: int = 4,
     seed: Seed = None,
     max_bytes: int = MAX_BYTES,
-) -> Iterator[DrawBlock]:
+    schedule: Schedule = HERE,
+) -> Iterator[Any]:
     """Give the `depth` best labels of each draw, block of items by block.
 
     Best is the drawn true label; the others follow by their probability in that draw. In mixed membership the order
@@ -196,12 +200,13 @@ def dawid_skene_blocks(
     """
     tree = dawid_skene(
         labels, variant=variant, prior=prior, gold=gold, candidates=candidates, draws=draws, chains=chains, seed=seed,
-        top_labels=depth, confusion=False, max_bytes=max_bytes,
+        top_labels=depth, confusion=False, max_bytes=max_bytes, client=schedule.client,
     )  # fmt: skip
     top = tree["posterior"].to_dataset()["top_label"].values
     samples = top.reshape(-1, *top.shape[2:])
-    for block in item_blocks(labels.items.size):
-        yield DrawBlock(block, np.ascontiguousarray(samples[:, block].swapaxes(0, 1)))
+    for items in item_blocks(labels.items.size)[schedule.first :]:
+        block = DrawBlock(items, np.ascontiguousarray(samples[:, items].swapaxes(0, 1)))
+        yield block if schedule.then is None else schedule.then(block)
 
 
 def _check(labels: Labels, variant: str, engine: str, candidates: str) -> None:
@@ -247,6 +252,7 @@ def _gibbs(
     thin: int,
     seed: Seed,
     settings: dict[str, Any],
+    client: Any,
 ) -> xr.DataTree:
     cells = _layout(labels, candidates, gold, variant)
     known = gold[labels.item_index]
@@ -260,7 +266,9 @@ def _gibbs(
         watched_candidates(cells, shares),
     )
     start = sampler_start(labels, cells, shares, variant, prior)
-    chains = run_chains(start, keep, tune=tune, draws=size.draws, thin=thin, chains=size.chains, seed=seed)
+    chains = run_chains(
+        start, keep, tune=tune, draws=size.draws, thin=thin, chains=size.chains, seed=seed, client=client
+    )
     settings = settings | {"tune": tune, "thin": thin}
     return chains_tree(labels, cells, chains, engine="gibbs", seed=seed, settings=settings)
 
@@ -299,6 +307,7 @@ def _em(
     seed: Seed,
     max_bytes: int,
     settings: dict[str, Any],
+    client: Any,
 ) -> xr.DataTree:
     n_labels, n_annotators = labels.labels.size, labels.annotators.size
     matrix = {"annotator": n_annotators, "label": n_labels, "observed_label": n_labels}
@@ -309,7 +318,7 @@ def _em(
         variant=variant,  # type: ignore[arg-type]
         prior_confusion=None if prior is None else prior.confusion(n_labels),
         prior_prevalence=0.0 if prior is None else prior.prevalence,
-        gold=gold if (gold >= 0).any() else None, candidates=candidates, restarts=restarts, seed=seed,
+        gold=gold if (gold >= 0).any() else None, candidates=candidates, restarts=restarts, seed=seed, client=client,
     )  # fmt: skip
     if not fit.converged:
         warnings.warn(

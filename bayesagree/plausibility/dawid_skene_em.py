@@ -74,6 +74,7 @@ def dawid_skene_em(
     seed: Seed = 0,
     tolerance: float = 1e-10,
     max_iterations: int = 1000,
+    client: Any = None,
 ) -> EMResult:
     """Estimate true labels, prevalence and annotator confusion by expectation maximisation.
 
@@ -100,6 +101,8 @@ def dawid_skene_em(
     restarts
         How many further starts: vote shares mixed half and half with a random distribution per item, another in
         every restart. The best log likelihood wins.
+    client
+        A `distributed.Client` to climb on instead of threads of this process, one start a task.
 
     Returns
     -------
@@ -132,7 +135,7 @@ def dawid_skene_em(
     def climb(start: NDArray[np.float64]) -> EMResult:
         return _climb(cells, start, variant, prior, float(prior_prevalence), tolerance, max_iterations)
 
-    return max(map_blocks(climb, starts), key=lambda fit: fit.log_likelihood[-1])
+    return max(map_blocks(climb, starts, client), key=lambda fit: fit.log_likelihood[-1])
 
 
 def vote_shares(

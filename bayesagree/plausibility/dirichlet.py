@@ -23,8 +23,9 @@ from bayesagree._streams import Seed
 from bayesagree._tree import MAX_BYTES, positive, positive_int
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
-from bayesagree.plausibility._blocks import DrawBlock
+from bayesagree.plausibility._blocks import HERE, Schedule
 from bayesagree.plausibility._concentration import Concentration, check_depth, concentration_tree
+from bayesagree.plausibility._kept_draws import Destination, Store, refuse_nuts
 from bayesagree.plausibility._nuts import sample_plausibility
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def dirichlet(
     engine: Literal["exact", "nuts"] = "exact",
     top_labels: int | None = None,
     max_bytes: int = MAX_BYTES,
+    client: Any = None,
+    to: Destination = None,
 ) -> xr.DataTree:
     """Draw the plausibilities of each item from their Dirichlet posterior.
 
@@ -66,6 +69,11 @@ def dirichlet(
         Keep only the L best labels of each draw instead of all plausibilities.
     max_bytes
         Largest result to keep in memory.
+    client
+        A `distributed.Client` to draw on instead of threads of this process: the same draws.
+    to
+        Path of a .zarr store that takes the draws block by block, for results larger than memory. A run that was
+        stopped goes on from there when called again; the result reads its draws from the store when they are used.
 
     Returns
     -------
@@ -77,7 +85,7 @@ def dirichlet(
     Raises
     ------
     InputError
-        A negative reliability, a prior that is not positive or has the wrong length.
+        A negative reliability, a prior that is not positive or has the wrong length; a store of another run.
     SizeError
         A result above `max_bytes`, with its size and the way out.
 
@@ -94,9 +102,10 @@ def dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 1, 'label': 3}
     """
+    settings = {"plausibility": "dirichlet", "reliability": reliability, "prior": prior}
     if engine == "nuts":
+        refuse_nuts(client, to)
         model = dirichlet_model(labels, reliability=reliability, prior=prior)
-        settings = {"plausibility": "dirichlet", "reliability": reliability, "prior": prior}
         concentration = _concentration(labels, reliability, prior).dense()
         return sample_plausibility(model, concentration, draws=draws, chains=chains, seed=seed, settings=settings)
     if engine != "exact":
@@ -110,7 +119,9 @@ def dirichlet(
         seed=seed,
         top_labels=top_labels,
         max_bytes=max_bytes,
-        settings={"plausibility": "dirichlet", "reliability": reliability, "prior": prior},
+        settings=settings,
+        client=client,
+        store=Store.at(to, labels, **settings, draws=draws, chains=chains, seed=seed, top_labels=top_labels),
     )
 
 
@@ -123,11 +134,12 @@ def dirichlet_blocks(
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
-) -> Iterator[DrawBlock]:
+    schedule: Schedule = HERE,
+) -> Iterator[Any]:
     """Stream the `depth` best labels of each draw, block of items by block: `dirichlet` for any number of items."""
     depth = check_depth(depth, labels.labels.size)
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
-    return _concentration(labels, reliability, prior).top_label_blocks(depth, n_samples, seed)
+    return _concentration(labels, reliability, prior).top_label_blocks(depth, n_samples, seed, schedule)
 
 
 def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = None) -> "pm.Model":
@@ -140,6 +152,12 @@ def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = 
     -------
     pymc.Model
         Free variable ``plausibility`` (item, label); observed ``label_index`` (annotation) when the reliability is 1.
+
+    Examples
+    --------
+    >>> labels = Labels.from_counts([[3, 1], [0, 2]])
+    >>> [v.name for v in dirichlet_model(labels).free_RVs]
+    ['plausibility']
     """
     import pymc as pm
 

@@ -20,12 +20,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._streams import Seed, block_generators, item_blocks, map_blocks
+from bayesagree._streams import Seed
 from bayesagree._tree import MAX_BYTES, check_size, positive, positive_int, result_tree
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
-from bayesagree.plausibility._blocks import DrawBlock
+from bayesagree.plausibility._blocks import HERE, DrawBlock, Schedule
 from bayesagree.plausibility._concentration import check_depth
+from bayesagree.plausibility._kept_draws import Destination, KeptDraws, Store, Variable, refuse_nuts
 from bayesagree.plausibility._nuts import sample_nuts
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 THRESHOLD_LABELS = np.array(["below", "at_or_above"])
 """The two labels that a threshold makes of a rating."""
+
+VARIABLES = ("mean", "variance")
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,8 @@ def normal_inverse_gamma(
     seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
     max_bytes: int = MAX_BYTES,
+    client: Any = None,
+    to: Destination = None,
 ) -> xr.DataTree:
     """Draw the mean and variance of each item's ratings from their posterior.
 
@@ -87,7 +92,7 @@ def normal_inverse_gamma(
         Trust in one rating, in units of observations: gamma >= 0 multiplies the number of ratings and their scatter.
     prior
         By default `NormalInverseGammaPrior.for_scale`.
-    draws, chains, seed, engine, max_bytes
+    draws, chains, seed, engine, max_bytes, client, to
         As in `dirichlet`.
 
     Returns
@@ -110,32 +115,37 @@ def normal_inverse_gamma(
     """
     draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
     prior = prior or NormalInverseGammaPrior.for_scale(ratings.scale)
+    settings = {"plausibility": "normal_inverse_gamma", "reliability": reliability, "prior": asdict(prior)}
+    store = Store.at(to, ratings, **settings, draws=draws, chains=chains, seed=seed)
     sizes = {"chain": chains, "draw": draws, "item": ratings.items.size}
-    check_size(sizes, 16, max_bytes, "use fewer draws, or evaluate(), which streams")
+    if store is None:
+        check_size(sizes, 16, max_bytes, "use fewer draws, to= for a file, or evaluate(), which streams")
+    elif (finished := store.finished()) is not None:
+        return finished
     after = _posterior(ratings, reliability, prior)
-    groups = {}
+    variable = Variable(tuple(sizes), tuple(sizes.values()), np.float64)
+    groups: dict[str, Any] = {"constant_data": {name: (("item",), values) for name, values in after.items()}}
     if engine == "nuts":
+        refuse_nuts(client, to)
         sampled = sample_nuts(
             normal_inverse_gamma_model(ratings, reliability=reliability, prior=prior),
             draws=draws,
             chains=chains,
             seed=seed,
         )
-        mean, variance = sampled["posterior"]["mean"].values, sampled["posterior"]["variance"].values
+        kept = KeptDraws(dict.fromkeys(VARIABLES, variable), None)
+        drawn = sampled["posterior"].to_dataset()
+        kept.put(slice(0, ratings.items.size), {name: drawn[name].values for name in VARIABLES})
         stats = {k: (("chain", "draw"), sampled["sample_stats"][k].values) for k in ("diverging", "energy")}
         groups["sample_stats"] = stats
     elif engine == "exact":
-        mean, variance = np.empty((2, *sizes.values()))
-        for items, block_mean, block_variance in _draw_blocks(after, chains * draws, seed):
-            mean[:, :, items] = block_mean.reshape(chains, draws, -1)
-            variance[:, :, items] = block_variance.reshape(chains, draws, -1)
+        kept = KeptDraws(dict.fromkeys(VARIABLES, variable), store)
+        for items, *draws_of in _draw_blocks(after, chains * draws, seed, Schedule(client, first=kept.first)):
+            kept.put(items, {name: v.reshape(chains, draws, -1) for name, v in zip(VARIABLES, draws_of)})
     else:
         raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
-    dims = ("chain", "draw", "item")
-    groups["posterior"] = {"mean": (dims, mean), "variance": (dims, variance)}
-    groups["constant_data"] = {name: (("item",), values) for name, values in after.items()}
-    settings = {"plausibility": "normal_inverse_gamma", "reliability": reliability, "prior": asdict(prior)}
-    return result_tree(groups, {"item": ratings.items}, engine=engine, seed=seed, settings=settings)
+    groups["posterior"] = {name: kept.variable(name) for name in VARIABLES}
+    return kept.finish(result_tree(groups, {"item": ratings.items}, engine=engine, seed=seed, settings=settings))
 
 
 def normal_inverse_gamma_blocks(
@@ -148,15 +158,22 @@ def normal_inverse_gamma_blocks(
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
-) -> Iterator[DrawBlock]:
+    schedule: Schedule = HERE,
+) -> Iterator[Any]:
     """Stream the order of the labels "below" and "at_or_above" the threshold, block of items by block."""
     if threshold is None:
         raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
     depth = check_depth(depth, THRESHOLD_LABELS.size)
     after = _posterior(ratings, reliability, prior or NormalInverseGammaPrior.for_scale(ratings.scale))
-    for items, mean, _ in _draw_blocks(after, positive_int(draws, "draws") * positive_int(chains, "chains"), seed):
-        above = (threshold <= mean.T).astype(np.int16)
-        yield DrawBlock(items, np.stack([above, 1 - above], axis=2)[:, :, :depth])
+    then = schedule.then
+
+    def order(drawn: tuple[slice, NDArray[np.float64], NDArray[np.float64]]) -> Any:
+        above = (threshold <= drawn[1].T).astype(np.int16)
+        block = DrawBlock(drawn[0], np.stack([above, 1 - above], axis=2)[:, :, :depth])
+        return block if then is None else then(block)
+
+    n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
+    return _draw_blocks(after, n_samples, seed, schedule._replace(then=order))
 
 
 def normal_inverse_gamma_model(
@@ -168,6 +185,12 @@ def normal_inverse_gamma_model(
     -------
     pymc.Model
         ``mean`` and ``variance`` (item); observed ``rating`` (annotation) when the reliability is 1, else a potential.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[4, 5, 4], [1, 2, 2]], scale=(1, 5), step=1)
+    >>> [v.name for v in normal_inverse_gamma_model(ratings).free_RVs]
+    ['variance', 'offset']
     """
     import pymc as pm
 
@@ -206,16 +229,14 @@ def _posterior(ratings: Ratings, reliability: float, prior: NormalInverseGammaPr
 
 
 def _draw_blocks(
-    after: dict[str, NDArray[np.floating]], n_samples: int, seed: Seed
-) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
+    after: dict[str, NDArray[np.floating]], n_samples: int, seed: Seed, schedule: Schedule
+) -> Iterator[Any]:
     """Yield items and draws of their mean and variance, both of shape (sample, item)."""
-    blocks = item_blocks(after["location"].size)
 
-    def draw(job: tuple[slice, np.random.Generator]) -> tuple[slice, NDArray[np.float64], NDArray[np.float64]]:
-        items, rng = job
+    def draw(items: slice, rng: np.random.Generator) -> tuple[slice, NDArray[np.float64], NDArray[np.float64]]:
         location, strength, shape, scale = (values[items] for values in after.values())
         variance = scale / rng.standard_gamma(shape, (n_samples, shape.size))
         mean = location + np.sqrt(variance / strength) * rng.standard_normal(variance.shape)
         return items, mean, variance
 
-    yield from map_blocks(draw, list(zip(blocks, block_generators(seed, len(blocks)))))
+    return schedule.draw(draw, after["location"].size, seed)

@@ -25,11 +25,12 @@ from bayesagree._streams import Seed
 from bayesagree._tree import MAX_BYTES, check_size, positive, positive_int, result_tree
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
-from bayesagree.plausibility._blocks import DrawBlock, label_dtype
-from bayesagree.plausibility._concentration import check_depth
+from bayesagree.plausibility._blocks import HERE, Schedule, label_dtype
+from bayesagree.plausibility._concentration import by_chain, check_depth, way_out
+from bayesagree.plausibility._kept_draws import Destination, KeptDraws, Store, Variable, refuse_nuts
 from bayesagree.plausibility._mixing import warn_unmixed
 from bayesagree.plausibility._plackett_luce_cases import Cases, read_cases
-from bayesagree.plausibility._plackett_luce_sampler import Results, Run, Unranked, gibbs_results, worth_prior
+from bayesagree.plausibility._plackett_luce_sampler import Run, Unranked, gibbs_results, worth_prior
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -56,6 +57,8 @@ def plackett_luce(
     engine: Literal["gibbs", "nuts"] = "gibbs",
     top_labels: int | None = None,
     max_bytes: int = MAX_BYTES,
+    client: Any = None,
+    to: Destination = None,
 ) -> xr.DataTree:
     """Draw the plausibilities of each item from their Plackett-Luce posterior.
 
@@ -88,6 +91,8 @@ def plackett_luce(
         Keep only the L best labels of each draw instead of all plausibilities.
     max_bytes
         Largest result to keep in memory.
+    client, to
+        As in `dirichlet`.
 
     Returns
     -------
@@ -126,35 +131,50 @@ def plackett_luce(
     cases = read_cases(rankings, positive_int(reliability, "reliability"))
     prior = worth_prior(cases, shape, unranked)
     depth = None if top_labels is None else check_depth(top_labels, cases.n_labels)
-    _check_result(cases, run, depth, unranked, max_bytes)
+    settings = {
+        "plausibility": "plackett_luce", "reliability": reliability, "shape": prior.shape,
+        "rate": positive(rate, "rate"), "unranked": unranked, "exponent": exponent, "tune": tune, "thin": thin,
+    }  # fmt: skip
+    store = Store.at(to, rankings, **settings, draws=draws, chains=chains, seed=seed, top_labels=top_labels)
+    if store is None:
+        _check_result(cases, run, depth, unranked, max_bytes)
+    elif (finished := store.finished()) is not None:
+        return finished
     stats: Stats = {}
     if engine == "gibbs":
         if exponent != 1:
             raise InputError(f"exponent={exponent!r} needs engine='nuts'; engine='gibbs' repeats rankings instead")
-        results = gibbs_results(cases, prior, run, seed, depth)
+        kept = KeptDraws(_variables(cases, run, depth, unranked), store)
+        results = gibbs_results(cases, prior, run, seed, depth, Schedule(client, first=kept.first))
     elif engine == "nuts":
         from bayesagree.plausibility._plackett_luce_nuts import nuts_results
 
+        refuse_nuts(client, to)
+        kept = KeptDraws(_variables(cases, run, depth, unranked), None)
         model = plackett_luce_model(
             rankings, reliability=reliability, shape=shape, rate=rate, unranked=unranked, exponent=exponent
         )
         results, stats = nuts_results(cases, prior, run, seed, depth, model)
     else:
         raise InputError(f"engine={engine!r} is not one of 'gibbs', 'nuts'")
-    settings = {
-        "plausibility": "plackett_luce", "reliability": reliability, "shape": prior.shape,
-        "rate": positive(rate, "rate"), "unranked": unranked, "exponent": exponent, "tune": tune, "thin": thin,
-    }  # fmt: skip
-    posterior, mixing = _gather(results, cases, run, depth)
-    warn_unmixed(rankings.items, mixing[:, 0], f"raise tune={tune}, draws={draws} or thin={thin}")
-    stats = stats | {"r_hat": (("item",), mixing[:, 0]), "ess": (("item",), mixing[:, 1])}
+    name = "plausibility" if depth is None else "top_label"
+    for items, values, mixing in results:
+        kept.put(items, {name: by_chain(values, run.chains), "r_hat": mixing[:, 0], "ess": mixing[:, 1]})
+    stats |= {key: (("item",), np.asarray(kept.variable(key)[1])) for key in ("r_hat", "ess")}
+    warn_unmixed(rankings.items, stats["r_hat"][1], f"raise tune={tune}, draws={draws} or thin={thin}")
     named = cases.named(pseudo=depth is None and unranked == "lumped")
-    return result_tree(
-        {"posterior": posterior, "sample_stats": stats, "constant_data": {"named": (("item", "label"), named)}},
-        {"item": rankings.items, "label": _label_names(rankings.labels, named.shape[1]), "rank": _ranks(depth)},
-        engine=engine,
-        seed=seed,
-        settings=settings,
+    return kept.finish(
+        result_tree(
+            {
+                "posterior": {name: kept.variable(name)},
+                "sample_stats": stats,
+                "constant_data": {"named": (("item", "label"), named)},
+            },
+            {"item": rankings.items, "label": _label_names(rankings.labels, named.shape[1]), "rank": _ranks(depth)},
+            engine=engine,
+            seed=seed,
+            settings=settings,
+        )
     )
 
 
@@ -171,21 +191,17 @@ def plackett_luce_blocks(
     chains: int = 4,
     thin: int = 1,
     seed: Seed = None,
-) -> Iterator[DrawBlock]:
+    schedule: Schedule = HERE,
+) -> Iterator[Any]:
     """Stream the `depth` best labels of each draw, block of items by block: `plackett_luce` for any number of items.
 
-    The same draws as `plackett_luce` with the same seed. Items that have not mixed are named in a warning at the end.
+    The same draws as `plackett_luce` with the same seed.
     """
     run = Run(*(positive_int(v, n) for v, n in zip((chains, tune, draws, thin), Run._fields)))
     positive(rate, "rate")
     cases = read_cases(rankings, positive_int(reliability, "reliability"))
     prior = worth_prior(cases, shape, unranked)
-    depth = check_depth(depth, cases.n_labels)
-    r_hat = np.empty(cases.n_items)
-    for items, block, mixing in gibbs_results(cases, prior, run, seed, depth):
-        r_hat[items] = mixing[:, 0]
-        yield DrawBlock(items, block)
-    warn_unmixed(rankings.items, r_hat, f"raise tune={tune}, draws={draws} or thin={thin}")
+    return gibbs_results(cases, prior, run, seed, check_depth(depth, cases.n_labels), schedule)
 
 
 def plackett_luce_model(
@@ -210,6 +226,12 @@ def plackett_luce_model(
     ------
     InputError
         An exponent other than 1 where several labels are unnamed and not lumped.
+
+    Examples
+    --------
+    >>> rankings = Rankings.from_blocks([[[[0, 2], [1]], [[2]]]], labels=3)
+    >>> [v.name for v in plackett_luce_model(rankings).free_RVs]
+    ['worth']
     """
     from bayesagree.plausibility._plackett_luce_nuts import worth_model
 
@@ -226,27 +248,21 @@ def plackett_luce_model(
 def _check_result(cases: Cases, run: Run, depth: int | None, unranked: Unranked, max_bytes: int) -> None:
     sizes = {"chain": run.chains, "draw": run.draws, "item": cases.n_items}
     if depth is None:
-        width, way_out = cases.n_labels + (unranked == "lumped"), "pass top_labels=L to keep only the L best labels"
-        check_size(sizes | {"label": width}, 8, max_bytes, f"{way_out} of each draw, or evaluate(), which streams")
+        check_size(sizes | {"label": cases.n_labels + (unranked == "lumped")}, 8, max_bytes, way_out(depth))
     else:
         itemsize = np.dtype(label_dtype(cases.n_labels)).itemsize
-        check_size(sizes | {"rank": depth}, itemsize, max_bytes, "use fewer draws, or evaluate(), which streams")
+        check_size(sizes | {"rank": depth}, itemsize, max_bytes, way_out(depth))
 
 
-def _gather(results: Results, cases: Cases, run: Run, depth: int | None) -> tuple[Stats, NDArray[np.float64]]:
-    """Put the blocks of items together; returns the posterior variable and the mixing of each item."""
-    values, mixing = None, np.empty((cases.n_items, 2))
-    for items, block, block_mixing in results:
-        if values is None:
-            values = np.empty((run.chains * run.draws, cases.n_items, block.shape[2]), block.dtype)
-        values[:, items] = np.swapaxes(block, 0, 1)
-        mixing[items] = block_mixing
-    if values is None:
-        raise InputError("there is no item to sample")
-    draws = values.reshape(run.chains, run.draws, cases.n_items, -1)
+def _variables(cases: Cases, run: Run, depth: int | None, unranked: Unranked) -> dict[str, Variable]:
+    """Return what is kept of each item."""
+    dims, shape = ("chain", "draw", "item"), (run.chains, run.draws, cases.n_items)
+    per_item = Variable(("item",), (cases.n_items,), np.float64, "sample_stats")
     if depth is None:
-        return {"plausibility": (("chain", "draw", "item", "label"), draws)}, mixing
-    return {"top_label": (("chain", "draw", "item", "rank"), draws)}, mixing
+        draws = Variable((*dims, "label"), (*shape, cases.n_labels + (unranked == "lumped")), np.float64)
+        return {"plausibility": draws, "r_hat": per_item, "ess": per_item}
+    draws = Variable((*dims, "rank"), (*shape, depth), label_dtype(cases.n_labels))
+    return {"top_label": draws, "r_hat": per_item, "ess": per_item}
 
 
 def _ranks(depth: int | None) -> NDArray[np.int64]:

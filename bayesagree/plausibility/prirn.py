@@ -13,7 +13,7 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -23,8 +23,9 @@ from bayesagree._streams import Seed
 from bayesagree._tree import MAX_BYTES, positive, positive_int
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
-from bayesagree.plausibility._blocks import DrawBlock
+from bayesagree.plausibility._blocks import HERE, Schedule
 from bayesagree.plausibility._concentration import Concentration, check_depth, concentration_tree
+from bayesagree.plausibility._kept_draws import Destination, Store, refuse_nuts
 from bayesagree.plausibility._nuts import sample_plausibility
 from bayesagree.plausibility.dirichlet import Prior, prior_shape
 
@@ -82,6 +83,8 @@ def prirn(
     engine: Literal["exact", "nuts"] = "exact",
     top_labels: int | None = None,
     max_bytes: int = MAX_BYTES,
+    client: Any = None,
+    to: Destination = None,
 ) -> xr.DataTree:
     """Draw plausibilities from the Dirichlet distribution around the inverse rank normalisation.
 
@@ -95,7 +98,7 @@ def prirn(
         Shape of every label before any annotation, 0.01 by default as in the released code.
     ties
         As in `irn`.
-    draws, chains, seed, engine, top_labels, max_bytes
+    draws, chains, seed, engine, top_labels, max_bytes, client, to
         As in `dirichlet`.
 
     Returns
@@ -113,6 +116,7 @@ def prirn(
     settings = {"plausibility": "prirn", "reliability": reliability, "prior": prior, "ties": ties}
     concentration = _concentration(rankings, reliability, prior, ties)
     if engine == "nuts":
+        refuse_nuts(client, to)
         model = prirn_model(rankings, reliability=reliability, prior=prior, ties=ties)
         return sample_plausibility(
             model, concentration.dense(), draws=draws, chains=chains, seed=seed, settings=settings
@@ -129,6 +133,8 @@ def prirn(
         top_labels=top_labels,
         max_bytes=max_bytes,
         settings=settings,
+        client=client,
+        store=Store.at(to, rankings, **settings, draws=draws, chains=chains, seed=seed, top_labels=top_labels),
     )
 
 
@@ -142,11 +148,12 @@ def prirn_blocks(
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
-) -> Iterator[DrawBlock]:
+    schedule: Schedule = HERE,
+) -> Iterator[Any]:
     """Stream the `depth` best labels of each draw, block of items by block: `prirn` for any number of items."""
     depth = check_depth(depth, rankings.labels.size)
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
-    return _concentration(rankings, reliability, prior, ties).top_label_blocks(depth, n_samples, seed)
+    return _concentration(rankings, reliability, prior, ties).top_label_blocks(depth, n_samples, seed, schedule)
 
 
 def prirn_model(
@@ -158,6 +165,12 @@ def prirn_model(
     -------
     pymc.Model
         Free variable ``plausibility`` (item, label); nothing is observed, for PrIRN has no sampling model.
+
+    Examples
+    --------
+    >>> rankings = Rankings.from_blocks([[[[0, 2], [1]], [[2]]]], labels=3)
+    >>> [v.name for v in prirn_model(rankings).free_RVs]
+    ['plausibility']
     """
     import pymc as pm
 

@@ -20,7 +20,7 @@ data, section 4.
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
@@ -105,7 +105,7 @@ def auc_study(
     journal
         File that collects finished blocks of runs; a study that was stopped continues from it.
     client
-        Dask client to run on, or anything with a `map` that returns futures; by default threads of this machine.
+        A `distributed.Client` to run on instead of threads of this machine: the same study, and workers may die.
     advance
         Called with the number of runs just finished.
 
@@ -145,20 +145,12 @@ def auc_study(
     for done in finished.values():
         advance(len(done))
     missing = [key for key in study.blocks() if key not in finished]
-    for key, results in zip(missing, _results(partial(run_block, study), missing, client)):
+    for key, results in zip(missing, map_blocks(partial(run_block, study), missing, client)):
         finished[key] = results
         if journal is not None:
             append_to_journal(journal, key, results)
         advance(len(results))
     return _tree(study, finished)
-
-
-def _results(work: Callable[[Key], Floats], keys: list[Key], client: Any) -> Iterator[Floats]:
-    if client is None:
-        yield from map_blocks(work, keys)
-        return
-    for future in client.map(work, keys):
-        yield future.result()
 
 
 def run_block(study: Study, key: Key) -> Floats:
