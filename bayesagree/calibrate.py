@@ -2,14 +2,20 @@
 
 Labels alone do not identify how much too confident a posterior is: two crowds with nearly the same labels may have
 gaps of .03 and .20 between claimed confidence and accuracy, depending on how often annotators err together. A few
-gold items do. Probabilities p_ik are raised to one power,
+gold items do. Probabilities p_ik are raised to one power, and labels are weighed,
 
-    q_ik = p_ik^eta / sum_l p_il^eta,        log eta ~ N(-0.7, 1),
+    q_ik = p_ik^eta exp(b_k) / sum_l p_il^eta exp(b_l),        log eta ~ N(-0.7, 1),  b_k ~ N(0, 0.5^2),
 
-and eta has a posterior given the gold labels, so that the calibrated confidences come with their own uncertainty.
-eta < 1 takes confidence back, eta = 1 leaves it as it was; the best label of an item never changes.
+and eta and b have a posterior given the gold labels, so that the calibrated confidences come with their own
+uncertainty. eta < 1 takes confidence back; b_k > 0 gives weight to a label that the crowd names too rarely. This is
+vector scaling with one temperature. `benchmarks/results/crowd_gold.md` compares it with the exponent alone and with
+floors under the probabilities, on crowd sets with gold.
+
+Source: C. Guo et al., "On calibration of modern neural networks", ICML 2017, section 4.2 (temperature and vector
+scaling).
 """
 
+import bisect
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,9 +32,8 @@ from bayesagree.plausibility._blocks import label_dtype
 from bayesagree.plausibility._dawid_skene_gibbs import CONDITIONAL_SHARE
 from bayesagree.plausibility._dawid_skene_results import gold_codes
 from bayesagree.plausibility._top_labels import labels_of
+from bayesagree.plausibility._vector_scaling import draw_parameters, information_of, log_q, prior_precision
 
-LOG_EXPONENT = np.linspace(-7, 3, 401)
-LOG_EXPONENT_PRIOR = (-0.7, 1.0)
 FLOOR = 1e-12
 """Smallest probability: an impossible label stays possible enough for a gold label to disagree."""
 
@@ -50,8 +55,9 @@ def calibrate(
     -------
     DataTree
         Shape of the input. Group ``posterior``: ``plausibility`` (or ``top_label``), whose mean is the calibrated
-        probability: each draw of eta draws every item's true label; ``exponent`` = eta (chain, draw) and
-        ``mean_confidence`` (chain, draw), the mean probability of the items' best labels. Group ``derived``:
+        probability: each draw of eta and b draws every item's true label; ``exponent`` = eta (chain, draw),
+        ``offset`` = b (chain, draw, label) and ``mean_confidence`` (chain, draw), the mean probability of the items'
+        best labels. Group ``derived``:
         ``label_probability`` (item, label). Group ``constant_data``: ``uncalibrated_probability`` (item, label) and
         ``is_gold`` (item).
 
@@ -80,14 +86,15 @@ def calibrate(
     log_p = np.log(np.maximum(probability.values, FLOOR))
     rng = np.random.default_rng(seed_sequence(seed))
     chains, draws = _draws_of(tree)
-    exponent = _draw_exponents(log_p[codes >= 0], codes[codes >= 0], chains * draws, rng)
-    posterior, mean, confidence = _redraw_truth(tree, log_p, exponent, rng, max_bytes)
+    drawn = draw_parameters(log_p[codes >= 0], codes[codes >= 0], chains * draws, rng)
+    posterior, mean, confidence = _redraw_truth(tree, log_p, drawn, rng, max_bytes)
     once = ("chain", "draw")
     return result_tree(
         {
             "posterior": posterior
             | {
-                "exponent": (once, exponent.reshape(chains, draws)),
+                "exponent": (once, np.exp(drawn[:, 0]).reshape(chains, draws)),
+                "offset": ((*once, "label"), drawn[:, 1:].reshape(chains, draws, -1)),
                 "mean_confidence": (once, confidence.reshape(chains, draws)),
             },
             "derived": {"label_probability": (("item", "label"), mean)},
@@ -106,8 +113,8 @@ def calibrate(
 def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
     """Return how many gold items in all would narrow the 95 % interval of the mean confidence to a width.
 
-    The information of one gold item about eta is the variance of log p_i under q_i, averaged over the items; the prior
-    adds 1/eta^2. The interval's width is 2 x 1.96 sd(eta) times the slope of the mean confidence in eta (delta method).
+    n gold items know log eta and b with the precision of the prior plus n times the information of one item, averaged
+    over the items. The interval's width is 2 x 1.96 standard deviations of the mean confidence (delta method).
 
     Parameters
     ----------
@@ -119,14 +126,28 @@ def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
     width = positive(width, "width")
     constant, posterior = calibrated["constant_data"].to_dataset(), calibrated["posterior"].to_dataset()
     log_p = np.log(np.maximum(constant["uncalibrated_probability"].values, FLOOR))
-    eta = float(np.exp(np.log(posterior["exponent"].values).mean()))
-    q = special.softmax(eta * log_p, axis=1)
-    mean_log = (q * log_p).sum(axis=1)
-    information = float(((q * log_p**2).sum(axis=1) - mean_log**2).mean())
-    best = np.arange(q.shape[0]), q.argmax(axis=1)
-    slope = float((q[best] * (log_p[best] - mean_log)).mean())
-    wanted = (2 * special.ndtri(0.975) * slope / width) ** 2
-    return max(0, int(np.ceil((wanted - 1 / (LOG_EXPONENT_PRIOR[1] * eta) ** 2) / information)))
+    mean = np.append(
+        np.log(posterior["exponent"].values).mean(),
+        posterior["offset"].transpose("chain", "draw", "label").mean(("chain", "draw")).values,
+    )
+    information = information_of(log_p, mean) / log_p.shape[0]
+    q = np.exp(log_q(log_p, mean))
+    best = q.argmax(axis=1)
+    chance = q[np.arange(best.size), best]
+    score = np.exp(mean[0]) * log_p
+    slope = -(q * chance[:, None]).mean(axis=0)
+    np.add.at(slope, best, chance / best.size)
+    slope = np.append((chance * (score[np.arange(best.size), best] - (q * score).sum(axis=1))).mean(), slope)
+    wanted = (width / (2 * special.ndtri(0.975))) ** 2
+
+    def too_wide(n: int) -> bool:
+        precision = n * information + np.diag(prior_precision(log_p.shape[1]))
+        return float(slope @ np.linalg.solve(precision, slope)) > wanted
+
+    enough = 1
+    while too_wide(enough):
+        enough *= 2
+    return bisect.bisect_left(range(enough + 1), True, key=lambda n: not too_wide(n))
 
 
 def pool_with_votes(
@@ -150,6 +171,14 @@ def pool_with_votes(
     -------
     DataTree
         Shape of the input; draws of the true label from the pooled probabilities.
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dawid_skene import dawid_skene
+    >>> labels = Labels.from_matrix([[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 1, 0]])
+    >>> tree = pool_with_votes(dawid_skene(labels, engine="em"), labels, weight=0.0, seed=1)
+    >>> label_probability(tree).values[0].round(2).tolist()
+    [0.67, 0.33]
     """
     if not 0 <= weight <= 1:
         raise InputError(f"weight={weight!r} must lie between 0 and 1")
@@ -163,7 +192,8 @@ def pool_with_votes(
     chains, draws = _draws_of(tree)
     rng = np.random.default_rng(seed_sequence(seed))
     with np.errstate(divide="ignore"):
-        posterior, mean, _ = _redraw_truth(tree, np.log(pooled), np.ones(chains * draws), rng, max_bytes)
+        as_it_is = np.zeros((chains * draws, 1 + pooled.shape[1]))
+        posterior, mean, _ = _redraw_truth(tree, np.log(pooled), as_it_is, rng, max_bytes)
     return result_tree(
         {"posterior": posterior, "derived": {"label_probability": (("item", "label"), mean)}},
         _axes(tree, labels.items, labels.labels),
@@ -199,27 +229,14 @@ def _axes(tree: xr.DataTree, items: NDArray[Any], labels: NDArray[Any]) -> dict[
     return {"item": items, "label": labels, "rank": np.arange(1, tree["posterior"].sizes.get("rank", 0) + 1)}
 
 
-def _draw_exponents(
-    log_p: NDArray[np.float64], gold: NDArray[np.int64], size: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Draw eta from its posterior on a grid of log eta, whose cells are filled evenly."""
-    log_posterior = -0.5 * ((LOG_EXPONENT - LOG_EXPONENT_PRIOR[0]) / LOG_EXPONENT_PRIOR[1]) ** 2
-    right = log_p[np.arange(gold.size), gold]
-    for g, eta in enumerate(np.exp(LOG_EXPONENT)):
-        log_posterior[g] += (eta * right - special.logsumexp(eta * log_p, axis=1)).sum()
-    mass = special.softmax(log_posterior)
-    step = LOG_EXPONENT[1] - LOG_EXPONENT[0]
-    return np.exp(rng.choice(LOG_EXPONENT, size=size, p=mass) + step * (rng.random(size) - 0.5))
-
-
 def _redraw_truth(
     tree: xr.DataTree,
     log_p: NDArray[np.float64],
-    exponent: NDArray[np.float64],
+    parameters: NDArray[np.float64],
     rng: np.random.Generator,
     max_bytes: int,
 ) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.float64]]:
-    """Draw every item's true label from each draw's powers; also return mean probabilities and confidences."""
+    """Draw every item's true label from each draw's log eta and b; also return mean probabilities and confidences."""
     chains, draws = _draws_of(tree)
     n_items, n_labels = log_p.shape
     depth = int(tree["posterior"].sizes.get("rank", 0))
@@ -228,10 +245,10 @@ def _redraw_truth(
     dtype = np.dtype(label_dtype(n_labels) if depth else np.float32)
     check_size(shape, dtype.itemsize, max_bytes, "pass a posterior with fewer draws or with top_labels=L")
     out = np.empty((chains * draws, n_items, depth or n_labels), dtype)
-    mean, confidence = np.zeros((n_items, n_labels)), np.empty(exponent.size)
-    for s, eta in enumerate(exponent):
-        q = special.softmax(eta * log_p, axis=1)
-        mean += q / exponent.size
+    mean, confidence = np.zeros((n_items, n_labels)), np.empty(len(parameters))
+    for s, drawn in enumerate(parameters):
+        q = np.exp(log_q(log_p, drawn))
+        mean += q / confidence.size
         confidence[s] = q.max(axis=1).mean()
         truth = (np.cumsum(q, axis=1) < rng.random((n_items, 1))).sum(axis=1)
         plausibility = CONDITIONAL_SHARE * q

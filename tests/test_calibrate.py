@@ -1,8 +1,11 @@
 """Calibration against gold: recovers a known exponent, keeps its own uncertainty, and refuses what cannot work."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import xarray as xr
+from arviz_stats.base.array import array_stats
 from scipy import special
 
 from bayesagree.annotations import Labels
@@ -15,16 +18,17 @@ from bayesagree.calibrate import (
 )
 from bayesagree.certainty import annotation_certainty
 from bayesagree.errors import InputError, SizeError
+from bayesagree.plausibility._vector_scaling import draw_parameters
 from bayesagree.plausibility.dawid_skene import dawid_skene
 from bayesagree.plausibility.dirichlet import dirichlet
 from bayesagree.simulate import crowd_labels
 
 
-def claims(n_items: int, eta: float, seed: int) -> tuple[xr.DataTree, dict[int, int]]:
-    """Return a posterior whose probabilities are right once raised to the power eta, and a gold label of every item."""
+def claims(n_items: int, eta: float, seed: int, offset: Sequence[float] = (0, 0, 0)) -> tuple[xr.DataTree, dict]:
+    """Return a posterior whose probabilities are right once raised to the power eta and weighed, and all gold."""
     rng = np.random.default_rng(seed)
     earned = rng.dirichlet([0.7, 0.4, 0.2], n_items)
-    claimed = special.softmax(np.log(np.maximum(earned, 1e-9)) / eta, axis=1)
+    claimed = special.softmax((np.log(np.maximum(earned, 1e-9)) - offset) / eta, axis=1)
     truth = (np.cumsum(earned, axis=1) < rng.random((n_items, 1))).sum(axis=1)
     probability = xr.DataArray(
         claimed, dims=("item", "label"), coords={"item": np.arange(n_items), "label": np.arange(3)}
@@ -47,10 +51,40 @@ def test_the_exponent_covers_the_truth_as_often_as_it_says():
     rng, inside = np.random.default_rng(3), 0
     for seed in range(40):
         eta = float(np.exp(rng.normal(-0.7, 1.0)))
-        tree, gold = claims(80, eta, seed=seed)
+        tree, gold = claims(80, eta, seed=seed, offset=rng.normal(0, 0.5, 3).tolist())
         low, high = np.quantile(calibrate(tree, gold, seed=seed)["posterior"]["exponent"], [0.1, 0.9])
         inside += low < eta < high
     assert abs(inside / 40 - 0.8) < 4 * np.sqrt(0.8 * 0.2 / 40)
+
+
+def test_offsets_of_labels_are_recovered_and_may_change_the_best_label():
+    tree, gold = claims(3000, 0.5, seed=8, offset=(0.8, -0.4, -0.4))
+    used, rest = {i: gold[i] for i in range(300)}, {i: gold[i] for i in range(300, 3000)}
+    calibrated = calibrate(tree, used, seed=1)
+    offset = calibrated["posterior"].to_dataset()["offset"].transpose("chain", "draw", "label").values.reshape(-1, 3)
+    gain = offset[:, 0] - offset[:, 1]
+    assert abs(gain.mean() - 1.2) < 4 * gain.std()
+    before = calibration_scores(label_probability(tree), rest)
+    after = calibration_scores(label_probability(calibrated), rest)
+    assert float(after["mean_accuracy"]) > float(before["mean_accuracy"])
+
+
+def test_parameters_have_their_posterior_means():
+    """Two labels, thirty gold items: means and variances against quadrature over log eta and both offsets."""
+    tree, gold = claims(30, 0.4, seed=9)
+    log_p = np.log(np.maximum(label_probability(tree).values[:, :2], 1e-12))
+    codes = np.minimum(np.array([gold[i] for i in range(30)]), 1)
+    axes = [np.linspace(-6, 3, 61), np.linspace(-2.4, 2.4, 33), np.linspace(-2.4, 2.4, 33)]
+    grid = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+    logits = np.exp(grid[:, :1, None]) * log_p + grid[:, None, 1:]
+    log_posterior = special.log_softmax(logits, axis=2)[:, np.arange(30), codes].sum(axis=1)
+    log_posterior -= 0.5 * ((grid[:, 0] + 0.7) ** 2 + (grid[:, 1:] ** 2).sum(axis=1) / 0.25)
+    mass = special.softmax(log_posterior)
+    mean = mass @ grid
+    draws = draw_parameters(log_p, codes, 6000, np.random.default_rng(1))
+    for moment, expected in ((draws, mean), ((draws - mean) ** 2, mass @ (grid - mean) ** 2)):
+        error = array_stats.mcse(moment[None], chain_axis=0, draw_axis=1, method="mean")
+        assert (np.abs(moment.mean(axis=0) - expected) < 4.5 * error).all()
 
 
 def test_calibrated_confidence_meets_accuracy_on_other_items():

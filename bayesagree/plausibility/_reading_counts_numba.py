@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bayesagree.plausibility._annotation_cells import AnnotationCells
 from bayesagree.plausibility._dawid_skene_numba import log_rising
 
-MOST_WAYS, MOST_READINGS = 1024, 100
+MOST_WAYS, MOST_READINGS = 256, 100
 """Items with more counts or more readings (whose weights would overflow) keep their readings while alpha moves."""
 MOST_COEFFICIENTS = 2**24
 """Coefficients kept for all items of a chain; above it items of many counts keep their readings too."""
