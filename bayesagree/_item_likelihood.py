@@ -73,11 +73,12 @@ def plackett_luce_items(rankings: Rankings, shape: float, draws: int, seed: Seed
 
 def common_agreement_items(ratings: Ratings, parameters: Parameters, settings: Mapping[str, Any]) -> Pointwise:
     """Integrate the item means out by the quadrature of the exact engine, shape (sample, item)."""
-    item_mean: Any = settings["item_mean"]
-    if not isinstance(item_mean, str):
+    truth: Any = settings["item_mean"]
+    if not isinstance(truth, str):
         names = {str(name): name for name in ratings.items.tolist()}
-        item_mean = {names[name]: truth for name, truth in item_mean.items()}
-    problem = prepare(ratings, item_mean=item_mean, truth_sd=settings["truth_sd"], likelihood=settings["likelihood"])
+        truth = {names[name]: value for name, value in truth.items()}
+    options: Any = {"item_mean": truth, "truth_sd": settings["truth_sd"], "likelihood": settings["likelihood"]}
+    problem = prepare(ratings, **options)
     of_item = problem.patterns.pattern_of_item
     out = np.empty((parameters["phi"].size, int((of_item >= 0).sum())))
     for s, precision in enumerate(precision_of(parameters["phi"])):
