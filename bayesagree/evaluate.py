@@ -22,7 +22,7 @@ from bayesagree._streams import BLOCK, Seed, seed_sequence
 from bayesagree._tree import positive_int, result_tree
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.errors import InputError, some
-from bayesagree.io import read_result, write_result
+from bayesagree.io import is_zarr, read_result, write_result
 from bayesagree.metrics._score_sums import ScoredBlock, ScoreSums, scored
 from bayesagree.metrics.uncertainty_adjusted import Metric, Scorer
 from bayesagree.plausibility._blocks import Schedule
@@ -148,6 +148,7 @@ def evaluate(
     settings = {"plausibility": plausibility, "items": items, "options": options, "n_items": annotations.items.size}
     checkpoint = None
     if to is not None:
+        is_zarr(Path(to))  # before hours of work
         asked_for = {
             "metrics": [m.name for m in asked],
             "reliability": levels.tolist(),

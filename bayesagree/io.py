@@ -175,7 +175,7 @@ def write_result(tree: xr.DataTree, path: str | Path) -> None:
     True
     """
     path = Path(path)
-    zarr = _is_zarr(path)
+    zarr = is_zarr(path)
     with atomic_path(path) as temporary:
         if zarr:
             tree.to_zarr(temporary, mode="w", consolidated=False)
@@ -203,7 +203,7 @@ def read_result(path: str | Path) -> xr.DataTree:
     {'chain': 4, 'draw': 10, 'item': 1, 'label': 2}
     """
     path = Path(path)
-    zarr = _is_zarr(path)
+    zarr = is_zarr(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no file {str(path)!r}")
     try:
@@ -226,7 +226,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
         os.replace(temporary, path)
 
 
-def _is_zarr(path: Path) -> bool:
+def is_zarr(path: Path) -> bool:
+    """Return whether a result at this path is a zarr store and not netCDF; refuse other endings."""
     if path.suffix not in (".nc", ".zarr"):
         raise InputError(f"{str(path)!r}: results are written as .nc (netCDF) or .zarr, not {path.suffix!r}")
     if path.suffix == ".zarr" and find_spec("zarr") is None:

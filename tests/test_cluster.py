@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray as xr
 from distributed import Client, LocalCluster
 
 from bayesagree import (
@@ -23,9 +24,10 @@ from bayesagree import (
     normal_inverse_gamma,
     plackett_luce,
     prirn,
+    top_k_accuracy,
 )
 from bayesagree.datasets import load
-from bayesagree.io import read_result
+from bayesagree.io import read_result, write_result
 from bayesagree.simulate import labelled_test_set, noisy_models
 from bayesagree.studies.auc import auc_study
 
@@ -224,6 +226,16 @@ def test_draws_on_disk_with_a_cluster(client, crowd, tmp_path):
     assert tree["posterior"].to_dataset().equals(normal_inverse_gamma(ratings, **FEW)["posterior"].to_dataset())
 
 
+@pytest.mark.parametrize("top_labels", [None, 2])
+def test_draws_as_dask_arrays(client, crowd, tmp_path, top_labels):
+    alone = dirichlet(crowd.labels, top_labels=top_labels, **FEW)
+    dirichlet(crowd.labels, to=tmp_path / "draws.zarr", top_labels=top_labels, **FEW)
+    tree = xr.open_datatree(tmp_path / "draws.zarr", engine="zarr", consolidated=False, chunks={})
+    for where in (None, client):
+        assert annotation_certainty(tree, k=2, client=where).identical(annotation_certainty(alone, k=2))
+    assert top_k_accuracy(tree, crowd.predictions).equals(top_k_accuracy(alone, crowd.predictions))
+
+
 def test_draws_on_disk_may_be_larger_than_the_memory_allowed(crowd, tmp_path):
     tree = dirichlet(crowd.labels, to=tmp_path / "draws.zarr", max_bytes=30_000, **FEW)
     assert tree["posterior"]["plausibility"].nbytes > 30_000
@@ -247,6 +259,14 @@ def test_a_file_belongs_to_one_run(crowd, tmp_path):
     (tmp_path / "mine.nc").write_text("something else")
     with pytest.raises(InputError, match="is not a result"):
         evaluate(crowd.labels, crowd.predictions, to=tmp_path / "mine.nc", **FEW)
+    (tmp_path / "folder.zarr").mkdir()
+    with pytest.raises(InputError, match="exists and is not a result"):
+        dirichlet(crowd.labels, to=tmp_path / "folder.zarr", **FEW)
+    write_result(evaluate(crowd.labels, crowd.predictions, **FEW), tmp_path / "theirs.zarr")
+    with pytest.raises(InputError, match="exists and is of no such run"):
+        evaluate(crowd.labels, crowd.predictions, to=tmp_path / "theirs.zarr", **FEW)
+    with pytest.raises(InputError, match="results are written as"):
+        evaluate(crowd.labels, crowd.predictions, to=tmp_path / "scores.txt", **FEW)
 
 
 def test_a_state_without_its_store_starts_anew(crowd, tmp_path):

@@ -100,7 +100,13 @@ class Store:
         """Return the result where it is whole already."""
         if not self.checkpoint.finished:
             return None
-        return self.checkpoint.own(xr.open_datatree(self.path, engine="zarr", consolidated=False, chunks=None))
+        try:
+            tree = xr.open_datatree(self.path, engine="zarr", consolidated=False, chunks=None)
+        except OSError as error:
+            raise InputError(
+                f"{str(self.path)!r} exists and is not a result; name another store or remove it"
+            ) from error
+        return self.checkpoint.own(tree)
 
     def begin(self, variables: Mapping[str, Variable]) -> int:
         """Create the store, or find the first block that it lacks."""

@@ -115,7 +115,7 @@ def _from_plausibility(values: xr.Variable, items: NDArray[Any], labels: NDArray
         raise InputError(f"the top {depth} labels do not exist: there are {n_labels}")
 
     def read(items: slice) -> DrawBlock:
-        flat = values.isel(item=items).values.reshape(chains * draws, -1, n_labels)
+        flat = _read(values, items).reshape(chains * draws, -1, n_labels)
         order = np.argsort(-flat, axis=-1, kind="stable")[:, :, :depth]
         return DrawBlock(items, np.ascontiguousarray(order.swapaxes(0, 1), dtype=label_dtype(n_labels)))
 
@@ -131,7 +131,7 @@ def _from_top_label(tree: xr.DataTree, top: xr.DataArray, depth: int) -> TruthDr
     chains, draws = values.shape[:2]
 
     def read(items: slice) -> DrawBlock:
-        flat = values.isel(item=items).values.reshape(chains * draws, -1, depth)
+        flat = _read(values, items).reshape(chains * draws, -1, depth)
         return DrawBlock(items, np.ascontiguousarray(flat.swapaxes(0, 1)))
 
     return TruthDraws(np.asarray(top["item"]), labels_of(tree), chains, draws, read)
@@ -144,7 +144,13 @@ def _from_mean(mean: xr.DataArray, threshold: float | None) -> TruthDraws:
     chains, draws = values.shape[:2]
 
     def read(items: slice) -> DrawBlock:
-        above = (threshold <= values.isel(item=items).values.reshape(chains * draws, -1).T).astype(np.int16)
+        above = (threshold <= _read(values, items).reshape(chains * draws, -1).T).astype(np.int16)
         return DrawBlock(items, np.stack([above, 1 - above], axis=2))
 
     return TruthDraws(np.asarray(mean["item"]), THRESHOLD_LABELS, chains, draws, read)
+
+
+def _read(values: xr.Variable, items: slice) -> NDArray[Any]:
+    """Read a block of items, from memory, from disk or from a Dask graph."""
+    # A Dask graph is computed here: inside a task of a cluster it must not wait for other tasks.
+    return values.isel(item=items).compute(scheduler="synchronous").values
