@@ -83,9 +83,9 @@ def williams_test(
 ) -> tuple[float, float]:
     """Test whether estimator y correlates with the gold x more than estimator z does.
 
-    With |R| = 1 - r_xy^2 - r_xz^2 - r_yz^2 + 2 r_xy r_xz r_yz and m = (r_xy + r_xz)/2, Williams' statistic
-    (r_xy - r_xz) sqrt((n-1)(1 + r_yz) / (2 |R| (n-1)/(n-3) + m^2 (1 - r_yz)^3)), or Hotelling's
-    (r_xy - r_xz) sqrt((n-3)(1 + r_yz) / (2 |R|)), has a t distribution with n-3 degrees of freedom if both
+    With D = 1 - r_xy^2 - r_xz^2 - r_yz^2 + 2 r_xy r_xz r_yz and m = (r_xy + r_xz)/2, Williams' statistic
+    (r_xy - r_xz) sqrt((n-1)(1 + r_yz) / (2 D (n-1)/(n-3) + m^2 (1 - r_yz)^3)), or Hotelling's
+    (r_xy - r_xz) sqrt((n-3)(1 + r_yz) / (2 D)), has a t distribution with n-3 degrees of freedom if both
     correlate equally. Hotelling's holds for these very systems only; Steiger recommends Williams'.
 
     Parameters

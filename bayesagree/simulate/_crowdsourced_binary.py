@@ -68,7 +68,7 @@ def crowdsourced_binary(
 ) -> CrowdsourcedBinary:
     """Simulate models and a crowd on items whose truth is a probability.
 
-    Item i is positive with probability p_i ~ Beta(*item_prior). Model d = 1 .. n_models disturbs it by
+    Item i is positive with probability p_i ~ Beta(item_prior). Model d = 1 .. n_models disturbs it by
     h = disturbance (d - 1) / (n_models - 1): its score is p_i U(1 - h, 1) + (1 - p_i) U(0, h). Annotator j labels
     each item with probability labels_per_annotator / n_items, and says positive with probability
     p_i TPR_j + (1 - p_i) FPR_j, where TPR_j ~ 1/2 + Beta(2, b)/2 and FPR_j ~ Beta(a, 2)/2 have the given means.

@@ -1,0 +1,98 @@
+"""Configuration of the documentation; README.md in this folder says how to build it."""
+
+import os
+import shutil
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
+
+import bayesagree
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+GENERATED = HERE / "generated"
+PROSE = nodes.paragraph | nodes.emphasis | nodes.strong
+
+project = "bayesagree"
+author = "The bayesagree developers"
+version = release = installed_version("bayesagree")
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_nb"]
+templates_path = ["_templates"]
+exclude_patterns = ["README.md", "_build"]
+
+# Roles that point nowhere are warnings; text in single backticks of docstrings is a link only where it can be one.
+nitpicky = True
+default_role = "py:obj"
+nitpick_ignore_regex = [("py:obj", ".*")]
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+
+# Pages execute; notebooks take minutes with all draws, and are shown without outputs unless asked for.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_execution_in_temp = True
+nb_execution_timeout = 600
+nb_execution_excludepatterns = [] if "BAYESAGREE_DOCS_NOTEBOOKS" in os.environ else ["generated/notebooks/*"]
+nb_merge_streams = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = "bayesagree"
+html_theme_options = {
+    "show_prev_next": False,
+    "header_links_before_dropdown": 9,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {page: [] for page in ("index", "start", "choose", "tested")}
+html_static_path = ["_static"]
+html_css_files = ["style.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_math_renderer = "mathml"
+
+
+def copy_pages(app):
+    """Copy what is kept elsewhere in the repository: notebooks, measured results, the plain models."""
+    shutil.rmtree(GENERATED, ignore_errors=True)
+    for source, target in (("notebooks/*.ipynb", "notebooks"), ("benchmarks/results/*.[mp][dn]*", "benchmarks")):
+        (GENERATED / target).mkdir(parents=True)
+        for file in ROOT.glob(source):
+            shutil.copy2(file, GENERATED / target)
+    (GENERATED / "models").mkdir()
+    for file in ROOT.glob("models/[!_]*.py"):
+        (GENERATED / "models" / f"{file.stem}.md").write_text(f"# {file.stem}\n\n```python\n{file.read_text()}```\n")
+
+
+def link_public_names(app, doctree):
+    """Turn every public name in backticks, with or without the name of the package, into a link to its reference."""
+    for literal in [node for node in doctree.findall(nodes.literal) if isinstance(node.parent, PROSE)]:
+        name = literal.astext().removeprefix("bayesagree.").removeprefix("ba.")
+        if name.partition(".")[0] in bayesagree.__all__ or name != literal.astext():
+            link = addnodes.pending_xref(
+                "", literal.deepcopy(), refdomain="py", reftype="obj", reftarget=f"bayesagree.{name}", refexplicit=True
+            )
+            literal.replace_self(link)
+
+
+def write_math(self, node):
+    """Write a formula as MathML, which browsers show without a script from a network."""
+    self.body.append(tex2mathml(node.astext(), as_block=isinstance(node, nodes.math_block)))
+    raise nodes.SkipNode
+
+
+def setup(app):
+    """Register the steps above; pages are copied before the summaries of the reference are generated."""
+    app.connect("builder-inited", copy_pages, priority=100)
+    app.connect("doctree-read", link_public_names)
+    app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

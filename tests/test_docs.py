@@ -1,0 +1,116 @@
+"""The documentation without Sphinx: its examples and commands run, its links and names exist."""
+
+import importlib
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+
+import bayesagree
+from bayesagree.cli import app, main
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"generated", "_build"} & set(page.relative_to(DOCS).parts))
+BLOCK = re.compile(r"^```(\S[^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def blocks(page, *kinds):
+    return [text for kind, text in BLOCK.findall(page.read_text()) if kind in kinds]
+
+
+def prose(page):
+    return BLOCK.sub("", page.read_text())
+
+
+def named(pages):
+    return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(DOCS)))
+
+
+def commands(page):
+    lines = "".join(blocks(page, "console")).splitlines()
+    return [shlex.split(line)[1:] for line in lines if line.startswith("bayesagree ")]
+
+
+@named([page for page in PAGES if blocks(page, "{code-cell} python", "python")])
+def test_code_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for code in blocks(page, "{code-cell} python", "python"):
+        exec(compile(code, page.name, "exec"), names)
+
+
+def test_commands_of_the_first_page_run_on_its_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "start.md"
+    exec("\n".join(blocks(page, "{code-cell} python")[:2]), {})
+    for words in commands(page):
+        monkeypatch.setattr(sys, "argv", ["bayesagree", *words])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        assert not stop.value.code, words
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+
+
+@named([page for page in PAGES if commands(page)])
+def test_commands_have_their_options(page):
+    for words in commands(page):
+        command = typer.main.get_command(app)
+        while words and words[0] in getattr(command, "commands", {}):
+            command = command.commands[words.pop(0)]
+        known = {name for parameter in command.params for name in parameter.opts}
+        assert {word for word in words if re.match("--?[a-z]", word)} <= known, words
+
+
+def source_of(file):
+    """Return the file that the build copies to this place, or the file itself."""
+    folder, generated = file.parent.name, DOCS / "generated"
+    sources = {"models": DOCS.parent / "models" / f"{file.stem}.py", "notebooks": DOCS.parent / "notebooks" / file.name,
+               "benchmarks": DOCS.parent / "benchmarks" / "results" / file.name}  # fmt: skip
+    return sources[folder] if file.is_relative_to(generated) else file
+
+
+@named(PAGES)
+def test_links_resolve(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        path, _, anchor = target.partition("#")
+        file = source_of((page.parent / path).resolve()) if path else page
+        assert file.is_file(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", BLOCK.sub("", file.read_text()), re.MULTILINE)
+            anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert anchor in anchors, target
+
+
+def exists(dotted):
+    """Say whether a dotted name can be imported, as a module or an attribute of one."""
+    parts = dotted.split(".")
+    for n in range(len(parts), 0, -1):
+        try:
+            thing = importlib.import_module(".".join(parts[:n]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[n:]:
+            if not hasattr(thing, part):
+                return False
+            thing = getattr(thing, part)
+        return True
+    return False
+
+
+@named([*PAGES, DOCS / "api.rst"])
+def test_names_exist(page):
+    text = page.read_text()
+    dotted = re.findall(r"\bbayesagree(?:\.[A-Za-z_]\w*)+", text)
+    dotted += ["bayesagree." + name for name in re.findall(r"\bba\.([A-Za-z_][\w.]*\w)", text)]
+    assert set(re.findall(r"\bba\.(\w+)", text)) <= set(bayesagree.__all__)
+    if page.suffix == ".rst":
+        dotted += ["bayesagree." + name for name in re.findall(r"^   ([A-Za-z_][\w.]*)$", text, re.MULTILINE)]
+    assert [name for name in dotted if not exists(name)] == []
+
+
+def test_every_public_name_is_in_the_reference():
+    listed = re.findall(r"^   ([A-Za-z_]\w*)$", (DOCS / "api.rst").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(bayesagree.__all__)
