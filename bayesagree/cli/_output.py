@@ -1,38 +1,49 @@
 """What every command shares: where tables, JSON and files go. Nothing but the answer is ever on stdout."""
 
 import json
+import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 stderr = Console(stderr=True)
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> None:
-    """Print a table to stdout; numbers stand right, text left."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    """Print a table to stdout; numbers stand right, text left, and text that looks like markup stays text."""
+    heading = None if title is None else Text(title)
+    table = Table(title=heading, title_justify="left", box=None, pad_edge=False, header_style="bold")
     filled = [list(row) for row in rows]
     for i, name in enumerate(columns):
         numeric = all(isinstance(row[i], int | float) for row in filled)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        table.add_column(Text(str(name)), justify="right" if numeric else "left", overflow="fold")
     for row in filled:
-        table.add_row(*(f"{v:.3f}" if isinstance(v, float) else str(v) for v in row))
+        table.add_row(*(Text(f"{v:.3f}" if isinstance(v, float) else str(v)) for v in row))
     Console(width=None if sys.stdout.isatty() else 120).print(table)
 
 
 def show_json(answer: Any) -> None:
-    """Print one JSON document to stdout."""
-    sys.stdout.write(json.dumps(answer, indent=2, default=_plain) + "\n")
+    """Print one JSON document to stdout; a number that does not exist is null, for JSON has no NaN."""
+    sys.stdout.write(json.dumps(_plain(answer), indent=2, allow_nan=False) + "\n")
 
 
 def _plain(value: Any) -> Any:
+    """Return what JSON knows."""
     tolist = getattr(value, "tolist", None)
-    return tolist() if callable(tolist) else str(value)
+    value = tolist() if callable(tolist) else value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 @contextmanager

@@ -18,15 +18,24 @@ def demo(seed: _input.SeedOption = 1, json: _input.Json = False) -> None:
     tree = evaluate(labels, models, seed=seed)
     result = compare(tree, metric="top_1_accuracy")
     vote = top_k_accuracy(majority_vote(labels), models).squeeze(("chain", "draw"), drop=True)
+    order = sorted(result["model"].values.tolist(), key=lambda name: -float(result["score"].sel(model=name)))
+    found = [
+        {
+            "model": name,
+            "accuracy_against_majority_vote": float(vote.sel(model=name)),
+            "uncertainty_adjusted_accuracy": float(result["score"].sel(model=name)),
+            "lower": float(result["score_lower"].sel(model=name)),
+            "upper": float(result["score_upper"].sel(model=name)),
+            "best_with_probability": float(result["rank_probability"].sel(model=name, rank=1)),
+        }
+        for name in order
+    ]
+    if json:
+        _output.show_json({"seed": seed, "ci_kind": "hdi", "ci_prob": 0.95, "models": found})
+        return
     rows = [
-        [
-            name,
-            float(vote.sel(model=name)),
-            float(result["score"].sel(model=name)),
-            f"{float(result['score_lower'].sel(model=name)):.3f} - {float(result['score_upper'].sel(model=name)):.3f}",
-            float(result["rank_probability"].sel(model=name, rank=1)),
-        ]
-        for name in sorted(result["model"].values.tolist(), key=lambda n: -float(result["score"].sel(model=n)))
+        [name, ordinary, score, f"{lower:.3f} - {upper:.3f}", best]
+        for name, ordinary, score, lower, upper, best in (row.values() for row in found)
     ]
     columns = [
         "model",
@@ -35,9 +44,6 @@ def demo(seed: _input.SeedOption = 1, json: _input.Json = False) -> None:
         "95 % HDI",
         "best with probability",
     ]
-    if json:
-        _output.show_json({"seed": seed, "models": [dict(zip(columns, row)) for row in rows]})
-        return
     open_share = np.mean(np.asarray(tree["certainty"]["annotation_certainty"]) < 0.95)
     best, second = rows[0][0], rows[1][0]
     better = float(result["prob_better"].sel(model=best, other_model=second))

@@ -109,13 +109,11 @@ def certainty(
             table.to_csv(temporary, index=False)
     summary = table.groupby("reliability")["certainty"].agg(["mean", "min", lambda c: float((c < 0.95).mean())])
     rows = [[level, *map(float, row)] for level, row in zip(summary.index, summary.to_numpy())]
-    names = ["reliability", "mean certainty", "smallest", "share of items below 0.95"]
     if json:
-        _output.show_json(
-            {"summary": [dict(zip(names, row)) for row in rows], "items": table.to_dict(orient="records")}
-        )
+        keys = ("reliability", "mean_certainty", "smallest_certainty", "share_below_0.95")
+        _output.show_json({"summary": [dict(zip(keys, row)) for row in rows], "items": table.to_dict(orient="records")})
         return
-    _output.show_table(names, rows)
+    _output.show_table(["reliability", "mean certainty", "smallest", "share of items below 0.95"], rows)
     least = table.head(_SHOWN)
     _output.show_table(list(least.columns), least.values.tolist(), title="\nLeast certain items")
 

@@ -112,7 +112,8 @@ def show(result: dict[str, Any]) -> None:
         f"{counts['labels_per_item']:.2f} labels an item."
     )
     rows = result["settings"]
-    _output.show_table(list(rows[0]), [list(row.values()) for row in rows], title="\nCertainty")
+    names = [name.replace("_", " ") for name in rows[0]]
+    _output.show_table(names, [list(row.values()) for row in rows], title="\nCertainty")
     for name, best in result["correlation_of_certainty"]["best_prirn_for_plackett_luce"].items():
         if best["prirn"]:
             typer.echo(f"Certainty of {name} correlates {best['correlation']:.2f} with that of {best['prirn']}.")
@@ -124,13 +125,17 @@ def show(result: dict[str, Any]) -> None:
         )
     suffix = " (simulated models)" if result["simulated_models"] else ""
     rows = result["scores"]
-    table = [[*list(row.values())[:-1], "yes" if row["order_differs"] else ""] for row in rows]
-    _output.show_table(list(rows[0]), table, title=f"\nScores{suffix}: mean over draws, models in order of columns")
+    table = [
+        [row["metric"], row["setting"], *row["scores"].values(), "yes" if row["order_differs"] else ""] for row in rows
+    ]
+    names = ["metric", "setting", *rows[0]["scores"], "order differs"]
+    _output.show_table(names, table, title=f"\nScores{suffix}: mean over draws, models in order of columns")
     view = result["case"]
     typer.echo(f"\nItem {view['item']}, certainty {view['certainty']:.2f}")
     for ranking in view["rankings"]:
         typer.echo("  " + " > ".join("{" + ", ".join(map(str, block)) + "}" for block in ranking))
-    _output.show_table(["label", "IRN", "PrIRN top", "Plackett-Luce top"], view["labels"])
+    names = ["label", "IRN", "PrIRN top", "Plackett-Luce top"]
+    _output.show_table(names, [list(row.values()) for row in view["labels"]])
 
 
 def view_case(rankings: "Rankings", tree: "xr.DataTree", name: str | None) -> dict[str, Any]:
@@ -161,7 +166,9 @@ def view_case(rankings: "Rankings", tree: "xr.DataTree", name: str | None) -> di
         "rankings": said,
         "reliability": levels,
         "labels": [
-            [str(rankings.labels[k]), float(point[k]), *(float(top[t].values[0, k]) for t in top)] for k in shown
+            {"label": str(rankings.labels[k]), "irn": float(point[k])}
+            | {f"{kind}_top": float(certain.values[0, k]) for kind, certain in top.items()}
+            for k in shown
         ],
     }
 
@@ -204,12 +211,12 @@ def _settings(tree: "xr.DataTree") -> list[dict[str, Any]]:
     rows = []
     for s, name in enumerate(_names(tree)):
         here = {k: tree["certainty"].to_dataset()[f"top_{k}"].values[s] for k in (1, 2, 3)}
-        row: dict[str, Any] = {"setting": name} | {f"top {k}": float(v.mean()) for k, v in here.items()}
-        row[f"share below {OPEN}"] = float((here[1] < OPEN).mean())
+        row: dict[str, Any] = {"setting": name} | {f"top_{k}": float(v.mean()) for k, v in here.items()}
+        row[f"share_below_{OPEN}"] = float((here[1] < OPEN).mean())
         if "risk" in tree:
-            row["risk certainty"] = float(tree["risk"].to_dataset()["certainty"].values[s].mean())
-            row["expected risk"] = float(tree["risk"].to_dataset()["expected"].values[s].mean())
-        row["correlation with agreement"] = _correlation(here[1][known], agreement[known])
+            row["risk_certainty"] = float(tree["risk"].to_dataset()["certainty"].values[s].mean())
+            row["expected_risk"] = float(tree["risk"].to_dataset()["expected"].values[s].mean())
+        row["correlation_with_agreement"] = _correlation(here[1][known], agreement[known])
         rows.append(row)
     return rows
 
@@ -248,9 +255,9 @@ def _scores(tree: "xr.DataTree") -> list[dict[str, Any]]:
         mean = tree["posterior"].to_dataset()[metric].mean(("chain", "draw")).transpose("setting", "model").values
         ranks = model_ranks(tree, metric).values
         for s, name in enumerate(_names(tree)):
-            row: dict[str, Any] = {"metric": metric, "setting": name}
-            row |= {model: float(value) for model, value in zip(models, mean[s])}
-            rows.append(row | {"order_differs": bool((ranks[s] != ranks[0]).any())})
+            scores = {model: float(value) for model, value in zip(models, mean[s])}
+            differs = bool((ranks[s] != ranks[0]).any())
+            rows.append({"metric": metric, "setting": name, "scores": scores, "order_differs": differs})
     return rows
 
 
