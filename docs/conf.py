@@ -5,11 +5,14 @@ import shutil
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
+import typer
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx import addnodes
+from typer.cli import get_docs_for_click
 
 import bayesagree
+from bayesagree.cli import app as command_line
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -73,8 +76,18 @@ def copy_pages(app):
         (GENERATED / "models" / f"{file.stem}.md").write_text(f"# {file.stem}\n\n```python\n{file.read_text()}```\n")
 
 
+def write_commands(app):
+    """Write the help of every command as one page."""
+    command = typer.main.get_command(command_line)
+    context = typer.Context(command, info_name="bayesagree")
+    text = get_docs_for_click(obj=command, ctx=context, name="bayesagree", title="Commands")
+    (GENERATED / "commands.md").write_text(text)
+
+
 def link_public_names(app, doctree):
     """Turn every public name in backticks, with or without the name of the package, into a link to its reference."""
+    if app.env.current_document.docname == "generated/commands":
+        return  # there `compare` is a command
     for literal in [node for node in doctree.findall(nodes.literal) if isinstance(node.parent, PROSE)]:
         name = literal.astext().removeprefix("bayesagree.").removeprefix("ba.")
         if name.partition(".")[0] in bayesagree.__all__ or name != literal.astext():
@@ -93,6 +106,7 @@ def write_math(self, node):
 def setup(app):
     """Register the steps above; pages are copied before the summaries of the reference are generated."""
     app.connect("builder-inited", copy_pages, priority=100)
+    app.connect("builder-inited", write_commands, priority=101)
     app.connect("doctree-read", link_public_names)
     app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

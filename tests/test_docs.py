@@ -65,11 +65,15 @@ def test_commands_have_their_options(page):
 
 
 def source_of(file):
-    """Return the file that the build copies to this place, or the file itself."""
-    folder, generated = file.parent.name, DOCS / "generated"
-    sources = {"models": DOCS.parent / "models" / f"{file.stem}.py", "notebooks": DOCS.parent / "notebooks" / file.name,
-               "benchmarks": DOCS.parent / "benchmarks" / "results" / file.name}  # fmt: skip
-    return sources[folder] if file.is_relative_to(generated) else file
+    """Return the file that the build makes this one from, or the file itself."""
+    root, folder = DOCS.parent, file.parent.name
+    sources = {
+        "generated": root / "bayesagree" / "cli" / "__init__.py",
+        "models": root / "models" / f"{file.stem}.py",
+        "notebooks": root / "notebooks" / file.name,
+        "benchmarks": root / "benchmarks" / "results" / file.name,
+    }
+    return sources[folder] if file.is_relative_to(DOCS / "generated") else file
 
 
 @named(PAGES)
