@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +33,20 @@ class Checkpoint:
     ----------
     result
         Where the result will stand.
-    identity
-        What the result depends on: numbers, strings and fingerprints of data.
+    asked_for
+        All that the result depends on but the seed: settings by name; annotations and predictions, which stand there by
+        their fingerprints.
+    seed
+        A whole number.
     """
 
-    def __init__(self, result: Path, identity: Mapping[str, Any]) -> None:
-        if not isinstance(identity["seed"], int):
-            raise InputError(f"seed={identity['seed']!r}: a run kept on disk needs a whole number to go on with")
+    def __init__(self, result: Path, asked_for: Mapping[str, Any], seed: Any) -> None:
+        if not isinstance(seed, int):
+            raise InputError(f"seed={seed!r}: a run kept on disk needs a whole number to go on with")
         self.result, self.path = result, result.with_name(result.name + ".run")
-        self.identity = json.dumps(dict(identity), default=str, sort_keys=True)
+        known = {name: fingerprint(v) if is_dataclass(v) else v for name, v in asked_for.items()}
+        identity = known | {"seed": seed, "version": version("bayesagree")}
+        self.identity = json.dumps(identity, default=_plain, sort_keys=True)
         self._next_write = 0.0
 
     @property
@@ -92,6 +98,10 @@ class Checkpoint:
             f"{str(self.result)!r} belongs to another run ({shown}); call with the same arguments to go on, or name "
             "another file"
         )
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 
 
 def fingerprint(data: Any) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._checkpoint import Checkpoint, fingerprint
+from bayesagree._checkpoint import Checkpoint
 from bayesagree._streams import BLOCK, Seed, seed_sequence
 from bayesagree._tree import positive_int, result_tree
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
@@ -107,6 +107,7 @@ def evaluate(
     to
         Path (.nc or .zarr) that takes the result. A run that was stopped, even killed, goes on when called again with
         the same arguments, with the same result; a finished one is read. Needs a seed that is a whole number.
+        (Chains of Dawid-Skene join all items: they run again from their start.)
     options
         Further arguments of the plausibility, such as ``prior=``, ``ties=`` or ``threshold=``.
 
@@ -148,20 +149,14 @@ def evaluate(
     settings = {"plausibility": plausibility, "items": items, "options": options, "n_items": annotations.items.size}
     checkpoint = None
     if to is not None:
-        is_zarr(Path(to))  # before hours of work
-        asked_for = {
-            "metrics": [m.name for m in asked],
-            "reliability": levels.tolist(),
-            "draws": draws,
-            "chains": chains,
-        }
-        data = {"annotations": fingerprint(annotations), "predictions": fingerprint(predictions)}
-        checkpoint = Checkpoint(Path(to), settings | asked_for | data | {"seed": seed})
+        is_zarr(Path(to))  # another ending is refused before hours of work
+        asked_for = {"metrics": [m.name for m in asked], "reliability": levels, "draws": draws, "chains": chains}
+        data = {"annotations": annotations, "predictions": predictions}
+        checkpoint = Checkpoint(Path(to), settings | asked_for | data, seed)
         if checkpoint.finished:
             return checkpoint.own(read_result(to))
-    sums = ScoreSums.start(scorer, levels.size, n_samples, annotations.items.size)
-    if checkpoint is not None and (state := checkpoint.load()) is not None:
-        sums = ScoreSums(**state)
+    state = None if checkpoint is None else checkpoint.load()
+    sums = ScoreSums.start(scorer, levels.size, n_samples, annotations.items.size, state)
     score = partial(scored, scorer, _weights_seed(seed) if items == "bootstrap" else None)
     for level, value in enumerate(levels):
         trust = {"reliability": _whole(value)} if chosen.has_reliability else {}
@@ -170,8 +165,7 @@ def evaluate(
             schedule=Schedule(client, score, first=int(sums.done[level])),
         )  # fmt: skip
         _add_up(sums, level, blocks, checkpoint, progress)
-        if not np.isnan(sums.r_hat[level]).all():
-            warn_unmixed(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
+        warn_unmixed(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
     coords = {"reliability": levels, "model": predictions.models, "item": annotations.items, "part": _PARTS}
     groups = _groups(sums, asked, chains, bootstrap=items == "bootstrap")
     tree = result_tree(groups, coords, engine="exact", seed=seed, settings=settings)
@@ -194,7 +188,8 @@ def _add_up(
 ) -> None:
     """Add all blocks of one reliability to the sums; those done before are counted as progress."""
     advance = progress or (lambda n_items: None)
-    advance(min(int(sums.done[level]) * BLOCK, sums.certainty.shape[1]))
+    if sums.done[level]:
+        advance(min(int(sums.done[level]) * BLOCK, sums.certainty.shape[1]))
     for block in blocks:
         sums.add(level, block)
         if checkpoint is not None:

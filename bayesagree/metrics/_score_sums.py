@@ -1,5 +1,6 @@
 """Scores of models, block of items by block: what is left of a block of draws, and the sums over all blocks."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
@@ -57,8 +58,12 @@ class ScoreSums:
     done: NDArray[np.int64]
 
     @classmethod
-    def start(cls, scorer: Scorer, n_levels: int, n_samples: int, n_items: int) -> Self:
-        """Return sums over nothing."""
+    def start(
+        cls, scorer: Scorer, n_levels: int, n_samples: int, n_items: int, state: Mapping[str, NDArray[Any]] | None
+    ) -> Self:
+        """Return sums over nothing, or those of a `state` to go on from."""
+        if state is not None:
+            return cls(**state)
         shape = (n_levels, scorer.n_metrics, scorer.predicted.shape[0])
         sums = np.zeros((*shape, n_samples)), np.zeros(shape)
         per_item = np.full((n_levels, n_items), np.nan), np.full((n_levels, n_items), np.nan)

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import DTypeLike, NDArray
 
-from bayesagree._checkpoint import Checkpoint, fingerprint
+from bayesagree._checkpoint import Checkpoint
 from bayesagree._streams import BLOCK
 from bayesagree.errors import InputError
 
@@ -79,8 +79,8 @@ class Store:
         self.path, self.checkpoint = path, checkpoint
 
     @classmethod
-    def at(cls, to: Destination, data: Any, **identity: Any) -> Self | None:
-        """Return the store at a path, which must be for these annotations and settings; None keeps draws in memory.
+    def at(cls, to: Destination, seed: Any, **asked_for: Any) -> Self | None:
+        """Return the store at a path, for these annotations and settings; None keeps draws in memory.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class Store:
             raise InputError(f"to={str(path)!r}: draws are streamed to a .zarr store; name one")
         if find_spec("zarr") is None:
             raise InputError(f"to={str(path)!r} needs zarr: install the extra scale (pip install 'bayesagree[scale]')")
-        return cls(path, Checkpoint(path, {**identity, "annotations": fingerprint(data)}))
+        return cls(path, Checkpoint(path, asked_for, seed))
 
     def finished(self) -> xr.DataTree | None:
         """Return the result where it is whole already."""

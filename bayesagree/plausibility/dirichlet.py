@@ -121,7 +121,7 @@ def dirichlet(
         max_bytes=max_bytes,
         settings=settings,
         client=client,
-        store=Store.at(to, labels, **settings, draws=draws, chains=chains, seed=seed, top_labels=top_labels),
+        store=Store.at(to, seed, **settings, annotations=labels, draws=draws, chains=chains, top_labels=top_labels),
     )
 
 

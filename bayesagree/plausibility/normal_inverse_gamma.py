@@ -116,7 +116,7 @@ def normal_inverse_gamma(
     draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
     prior = prior or NormalInverseGammaPrior.for_scale(ratings.scale)
     settings = {"plausibility": "normal_inverse_gamma", "reliability": reliability, "prior": asdict(prior)}
-    store = Store.at(to, ratings, **settings, draws=draws, chains=chains, seed=seed)
+    store = Store.at(to, seed, **settings, annotations=ratings, draws=draws, chains=chains)
     sizes = {"chain": chains, "draw": draws, "item": ratings.items.size}
     if store is None:
         check_size(sizes, 16, max_bytes, "use fewer draws, to= for a file, or evaluate(), which streams")

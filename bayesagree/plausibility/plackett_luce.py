@@ -135,7 +135,7 @@ def plackett_luce(
         "plausibility": "plackett_luce", "reliability": reliability, "shape": prior.shape,
         "rate": positive(rate, "rate"), "unranked": unranked, "exponent": exponent, "tune": tune, "thin": thin,
     }  # fmt: skip
-    store = Store.at(to, rankings, **settings, draws=draws, chains=chains, seed=seed, top_labels=top_labels)
+    store = Store.at(to, seed, **settings, annotations=rankings, draws=draws, chains=chains, top_labels=top_labels)
     if store is None:
         _check_result(cases, run, depth, unranked, max_bytes)
     elif (finished := store.finished()) is not None:

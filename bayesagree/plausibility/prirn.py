@@ -134,7 +134,7 @@ def prirn(
         max_bytes=max_bytes,
         settings=settings,
         client=client,
-        store=Store.at(to, rankings, **settings, draws=draws, chains=chains, seed=seed, top_labels=top_labels),
+        store=Store.at(to, seed, **settings, annotations=rankings, draws=draws, chains=chains, top_labels=top_labels),
     )
 
 
