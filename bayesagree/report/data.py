@@ -109,7 +109,7 @@ def report_data(
         Models on the same items and labels; without them the report is about the annotations alone.
     settings
         What is left empty in them is chosen to fit: the first plausibility for this kind of annotations, its
-        reliabilities, and top-1 accuracy (rankings with scores: top-3 accuracy and average overlap).
+        reliabilities and metrics, see `Settings.fitting`.
     source
         Name and origin of the annotations.
     groups

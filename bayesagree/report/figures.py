@@ -66,7 +66,7 @@ def certainty_curve(levels: Sequence[float], certainty: NDArray[np.float64], lim
 def interval_plot(
     rows: Sequence[Row], *, title: str, axis: str, limits: tuple[float, float] = (-np.inf, np.inf)
 ) -> Markup:
-    """Draw values with their intervals below each other, in groups under headings.
+    """Draw values with their intervals below each other, in groups under headings; nothing where there is no value.
 
     Reference values are filled circles, others open circles, ordinary metrics diamonds; every mark has its note.
 
@@ -81,6 +81,8 @@ def interval_plot(
     """
     left, right, y = 8, WIDTH - 150, 4
     values = [v for row in rows for mark in row.marks for v in mark[:3] if np.isfinite(v)]
+    if not values:
+        return Markup("")
     low, high, ticks = _ticks(min(values), max(values), limits)
 
     def at(value: float) -> float:
@@ -90,7 +92,7 @@ def interval_plot(
     for row in rows:
         if row.name:
             y += 20
-            parts.append(_text(0, y, row.name, cls="heading"))
+            parts.append(_text(0, y, row.name, cls="heading", longest=48))
         for mark in row.marks:
             y += 17
             parts.append(_mark(mark, at, y))

@@ -64,6 +64,12 @@ def _models(data: ReportData) -> Iterator[str]:
         f"annotators' uncertainty is taken into account. Against {ordinary_truth(data)}, the ordinary way, it is "
         f"{number(float(ordinary.sel(model=best)))}."
     )
+    if "annotation_share" in data.scores.table:
+        share = float(data.scores.table["annotation_share"].sel(metric=metric, model=best).isel(reliability=0))
+        yield (
+            f"The items are taken as a sample: {percent(share)} of the variance of that score comes from the "
+            "annotations, the rest from the number of items."
+        )
     first = str(ordinary["model"].values[int(np.argmax(ordinary.values))])
     if float(ordinary.max()) > float(ordinary.sel(model=best)):
         yield f"The ordinary way would have put {first} first."
@@ -71,6 +77,12 @@ def _models(data: ReportData) -> Iterator[str]:
 
 def _open(data: ReportData) -> Iterator[str]:
     n = int((data.certainty.isel(reliability=0) < OPEN).sum())
+    if n == 0:
+        yield (
+            "The annotators leave no answer open: on every item one label is the most plausible one with a probability "
+            f"of {OPEN} or more."
+        )
+        return
     yield (
         f"On {percent(data.open_share)} of the items ({count(n)} of {count(data.certainty.sizes['item'])}) the "
         f"annotators leave the answer open: no label is the most plausible one with a probability of {OPEN} or more."

@@ -27,7 +27,8 @@ class Scores:
     ----------
     table
         ``score``, ``lower``, ``upper`` (HDI 0.95), dims (metric, reliability, model); ``ordinary`` (metric, model):
-        the metric against one point estimate of the truth.
+        the metric against one point estimate of the truth. Where the items are a sample also ``annotation_share``
+        (metric, reliability, model): share of the variance of a score that comes from the annotations.
     comparison
         Metric to the result of `compare` at the reference reliability, models best first.
     """
@@ -62,6 +63,9 @@ def model_scores(
         },
         coords={"metric": names, "reliability": list(settings.reliability), "model": predictions.models},
     )
+    if "variance" in tree:
+        parts = tree["variance"].to_dataset().to_dataarray("metric").transpose("part", *dims)
+        table["annotation_share"] = parts.sel(part="annotation", drop=True) / parts.sel(part="total", drop=True)
     comparison = {m: _best_first(compare(tree, metric=m, reliability=settings.reference)) for m in names}
     return Scores(table, comparison), tree["certainty"].to_dataset()["annotation_certainty"]
 

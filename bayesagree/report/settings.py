@@ -54,7 +54,9 @@ class Settings:
         return self.reliability[0]
 
     def fitting(self, annotations: Annotations, predictions: Predictions | None) -> Self:
-        """Fill in what is empty: the first plausibility for such annotations, its reliabilities, top-k accuracy.
+        """Fill in what is empty: the first plausibility for such annotations, its reliabilities, top-1 accuracy.
+
+        Rankings of more than three labels with scores: top-3 accuracy and average overlap.
 
         Raises
         ------
@@ -71,7 +73,8 @@ class Settings:
         plausibility_for(annotations, name)
         if isinstance(annotations, Ratings) and self.threshold is None:
             raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
-        several = isinstance(annotations, Rankings) and predictions is not None and predictions.scores is not None
+        scored = predictions is not None and predictions.scores is not None
+        several = isinstance(annotations, Rankings) and annotations.labels.size > 3 and scored
         metrics = ("top_3_accuracy", "average_overlap_3") if several else ("top_1_accuracy",)
         return replace(
             self,

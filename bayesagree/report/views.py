@@ -57,7 +57,7 @@ def agreement(data: ReportData) -> dict[str, Any]:
         [Row("", tuple(marks))], title="Agreement of the annotators", axis="agreement, 1 is perfect", limits=(-1, 1)
     )
     return {
-        "figure": figure if marks else "",
+        "figure": figure,
         "rows": [(m.note, number(m.value), interval(m.lower, m.upper), row["note"]) for m, row in zip(marks, known)],
         "missing": missing,
     }
