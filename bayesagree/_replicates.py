@@ -12,14 +12,101 @@ from scipy.special import expit, logit
 
 from bayesagree.agreement._item_means import beta_shapes
 from bayesagree.agreement._quadrature import precision_of
-from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
+from bayesagree.plausibility.dirichlet import dirichlet
+from bayesagree.plausibility.normal_inverse_gamma import normal_inverse_gamma
 
 type Floats = NDArray[np.float64]
 type Parameters = Mapping[str, NDArray[Any]]
 type Rng = np.random.Generator
 
 CELLS = 4_000_000
+
+
+def crowd_of(settings: Mapping[str, Any]) -> tuple[str, CrowdPrior]:
+    """Return variant and prior of a crowd from the settings of a result."""
+    prior = settings.get("prior") or {}
+    return settings.get("variant", "full"), prior if isinstance(prior, CrowdPrior) else CrowdPrior(**prior)
+
+
+def refuse_lumped(settings: Mapping[str, Any]) -> None:
+    """Refuse what is no model of single labels."""
+    if settings.get("unranked") == "lumped" or settings.get("exponent", 1) != 1:
+        raise InputError("only unranked='exact' with exponent=1 is a model of how single labels are ranked")
+
+
+def needed(kind: str, settings: Mapping[str, Any]) -> list[str]:
+    """Name the draws that replicates are made from."""
+    if kind == "dawid_skene":
+        return ["plausibility", "confusion", *(["difficulty"] if settings["variant"] == "item_difficulty" else [])]
+    return {"normal_inverse_gamma": ["mean", "variance"], "common_agreement": ["phi", "item_mean"]}.get(
+        kind, ["plausibility"]
+    )
+
+
+def replicate(
+    kind: str, annotations: Annotations, drawn: Parameters, settings: Mapping[str, Any], rng: np.random.Generator
+) -> NDArray[Any]:
+    """Draw the annotations again, shape (sample, annotation)."""
+    given: Any = annotations
+    if kind == "dirichlet":
+        return draw_labels(given, drawn["plausibility"], rng)
+    if kind == "dawid_skene":
+        return draw_crowd_labels(given, drawn, crowd_of(settings)[0], rng)
+    if kind == "plackett_luce":
+        refuse_lumped(settings)
+        return draw_rankings(given, drawn["plausibility"], rng)
+    if kind == "normal_inverse_gamma":
+        return draw_normal_ratings(given, drawn, rng)
+    return draw_ratings(given, drawn, rng)
+
+
+def observed_in(annotations: Annotations) -> tuple[str, str, NDArray[Any]]:
+    """Return name, dimension and values of what was observed, in the order in which they are drawn again."""
+    if isinstance(annotations, Labels):
+        return "label_index", "annotation", annotations.label_index[label_rows(annotations)]
+    if isinstance(annotations, Rankings):
+        return "label_index", "entry", annotations.label_index
+    return "rating", "annotation", annotations.rating
+
+
+def prior_draws(
+    kind: str, annotations: Annotations, n: int, rng: np.random.Generator, options: dict[str, Any]
+) -> Parameters:
+    """Draw the parameters of every item and of all items from the prior."""
+    given: Any = annotations
+    run: dict[str, Any] = {"draws": n, "chains": 1, "seed": rng}
+    if kind == "dirichlet":
+        tree = dirichlet(given, reliability=0, **options, **run)
+        return {"plausibility": tree["posterior"].to_dataset()["plausibility"].values[0]}
+    if kind == "normal_inverse_gamma":
+        tree = normal_inverse_gamma(given, reliability=0, **options, **run)
+        return {name: tree["posterior"].to_dataset()[name].values[0] for name in ("mean", "variance")}
+    if kind == "plackett_luce":
+        shape = options.get("shape") or 1 / given.labels.size
+        flat = Labels.from_counts(np.eye(1, given.labels.size, dtype=int).repeat(given.items.size, axis=0))
+        tree = dirichlet(flat, reliability=0, prior=shape, **run)
+        return {"plausibility": tree["posterior"].to_dataset()["plausibility"].values[0]}
+    if kind == "dawid_skene":
+        return prior_dawid_skene(given, *crowd_of(options), n, rng)
+    item_mean = options.get("item_mean", "hierarchical")
+    if item_mean not in ("hierarchical", "flat"):
+        raise InputError("the prior predictive of common_agreement is for item_mean='hierarchical' or 'flat'")
+    return prior_common_agreement(given, item_mean == "hierarchical", n, rng)
+
+
+PRIOR_DIMS: dict[str, tuple[str, ...]] = {
+    "plausibility": ("item", "label"),
+    "variance": ("item",),
+    "item_mean": ("item",),
+    "difficulty": ("item",),
+    "prevalence": ("label",),
+    "concentration": ("label",),
+    "crowd_confusion": ("label", "observed_label"),
+    "confusion": ("annotator", "label", "observed_label"),
+}
 
 
 def label_rows(labels: Labels) -> NDArray[np.int64]:

@@ -24,9 +24,7 @@ from bayesagree._streams import Seed, seed_sequence
 from bayesagree._tree import MAX_BYTES, check_size, positive_int, result_tree, settings_of
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.errors import InputError
-from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
-from bayesagree.plausibility.dirichlet import dirichlet
-from bayesagree.plausibility.normal_inverse_gamma import NormalInverseGammaPrior, normal_inverse_gamma
+from bayesagree.plausibility.normal_inverse_gamma import NormalInverseGammaPrior
 from bayesagree.subjective.group_model import GroupCounts
 
 type Parameters = dict[str, NDArray[Any]]
@@ -117,7 +115,7 @@ def with_log_likelihood(
     elif kind == "normal_inverse_gamma":
         found = likelihood.normal_items(given, NormalInverseGammaPrior(**settings["prior"]))
     elif kind == "plackett_luce":
-        _refuse_lumped(settings)
+        replicates.refuse_lumped(settings)
         found = likelihood.plackett_luce_items(given, settings["shape"], positive_int(draws, "draws"), seed)
     elif kind == "common_agreement":
         names = ["phi", *(n for n in ("mean_location", "mean_spread") if n in posterior)]
@@ -125,7 +123,7 @@ def with_log_likelihood(
         found = likelihood.common_agreement_items(given, parameters, settings)
         log_prior = common_agreement_prior(parameters)
     else:
-        variant, prior = _crowd(settings)
+        variant, prior = replicates.crowd_of(settings)
         parameters = _parameters(posterior, _crowd_names(variant))
         found = likelihood.dawid_skene_items(given, parameters, variant, prior)
         log_prior = dawid_skene_prior(parameters, variant, prior)
@@ -157,8 +155,8 @@ def item_loo(tree: xr.DataTree) -> Any:
     Examples
     --------
     >>> votes = Labels.from_counts([[3, 1], [0, 4], [4, 0]], labels=["no", "yes"])
-    >>> item_loo(with_log_likelihood(dirichlet(votes, prior=1.0, seed=1), votes)).elpd.round(3)
-    np.float64(-6.215)
+    >>> float(item_loo(with_log_likelihood(dirichlet(votes, prior=1.0, seed=1), votes)).elpd.round(3))
+    -6.215
     """
     import arviz as az
     from arviz_stats.utils import ELPDDataLOO
@@ -199,6 +197,13 @@ def with_posterior_predictive(
     InputError
         A result without a sampling model, or without the draws that are needed (full plausibilities, confusion
         matrices, item means).
+
+    Examples
+    --------
+    >>> votes = Labels.from_counts([[3, 1], [0, 4]], labels=["no", "yes"])
+    >>> tree = with_posterior_predictive(dirichlet(votes, prior=1.0, seed=1), votes, seed=1)
+    >>> dict(tree["posterior_predictive"].sizes)
+    {'chain': 4, 'draw': 1000, 'annotation': 8}
     """
     kind, settings = _kind(tree, annotations), settings_of(tree)
     posterior = tree["posterior"].to_dataset()
@@ -208,8 +213,10 @@ def with_posterior_predictive(
         drawn = replicates.draw_agreements(total, group, _group_parameters(posterior, who), rng)
         name, dim, observed = "agree", "annotator", agree
     else:
-        drawn = _replicate(kind, annotations, _parameters(posterior, _needed(kind, settings)), settings, rng)
-        name, dim, observed = _observed(annotations)
+        drawn = replicates.replicate(
+            kind, annotations, _parameters(posterior, replicates.needed(kind, settings)), settings, rng
+        )
+        name, dim, observed = replicates.observed_in(annotations)
     sizes = posterior.sizes["chain"], posterior.sizes["draw"]
     return _with(
         tree,
@@ -256,11 +263,11 @@ def prior_predictive(
     _require(plausibility, annotations)
     n = positive_int(draws, "draws")
     rng = np.random.default_rng(seed_sequence(seed))
-    drawn = _prior(plausibility, annotations, n, rng, options)
+    drawn = replicates.prior_draws(plausibility, annotations, n, rng, options)
     settings = {"plausibility": plausibility} | options
-    values = _replicate(plausibility, annotations, drawn, settings, rng)
-    name, dim, observed = _observed(annotations)
-    dims = _PRIOR_DIMS | ({"mean": ("item",)} if plausibility == "normal_inverse_gamma" else {})
+    values = replicates.replicate(plausibility, annotations, drawn, settings, rng)
+    name, dim, observed = replicates.observed_in(annotations)
+    dims = replicates.PRIOR_DIMS | ({"mean": ("item",)} if plausibility == "normal_inverse_gamma" else {})
     groups = {
         "prior": {key: (("chain", "draw", *dims.get(key, ())), value[None]) for key, value in drawn.items()},
         "prior_predictive": {name: (("chain", "draw", dim), values[None])},
@@ -272,18 +279,6 @@ def prior_predictive(
     elif plausibility == "common_agreement":
         coords["item"] = annotations.items[np.unique(annotations.item_index)]
     return result_tree(groups, coords, engine="prior", seed=seed, settings=settings)
-
-
-_PRIOR_DIMS: dict[str, tuple[str, ...]] = {
-    "plausibility": ("item", "label"),
-    "variance": ("item",),
-    "item_mean": ("item",),
-    "difficulty": ("item",),
-    "prevalence": ("label",),
-    "concentration": ("label",),
-    "crowd_confusion": ("label", "observed_label"),
-    "confusion": ("annotator", "label", "observed_label"),
-}
 
 
 def _kind(tree: xr.DataTree, annotations: Observed) -> str:
@@ -310,11 +305,6 @@ def _require(kind: str, annotations: Observed) -> None:
         raise InputError(f"{kind} is about {KINDS[kind].__name__}, these are {type(annotations).__name__}")
 
 
-def _refuse_lumped(settings: Mapping[str, Any]) -> None:
-    if settings.get("unranked") == "lumped" or settings.get("exponent", 1) != 1:
-        raise InputError("only unranked='exact' with exponent=1 is a model of how single labels are ranked")
-
-
 def _parameters(posterior: xr.Dataset, names: list[str]) -> Parameters:
     missing = [name for name in names if name not in posterior]
     if missing:
@@ -329,76 +319,12 @@ _WAY_OUT = {
 }
 
 
-def _crowd(settings: Mapping[str, Any]) -> tuple[str, CrowdPrior]:
-    prior = settings.get("prior") or {}
-    return settings.get("variant", "full"), prior if isinstance(prior, CrowdPrior) else CrowdPrior(**prior)
-
-
 def _crowd_names(variant: str) -> list[str]:
     more = {
         "hierarchical": ["concentration", "crowd_confusion"],
         "mixed_membership": ["concentration", "crowd_confusion", "ambiguity"],
     }
     return ["prevalence", "confusion", *more.get(variant, [])]
-
-
-def _needed(kind: str, settings: Mapping[str, Any]) -> list[str]:
-    """Name the draws that replicates are made from."""
-    if kind == "dawid_skene":
-        return ["plausibility", "confusion", *(["difficulty"] if settings["variant"] == "item_difficulty" else [])]
-    return {"normal_inverse_gamma": ["mean", "variance"], "common_agreement": ["phi", "item_mean"]}.get(
-        kind, ["plausibility"]
-    )
-
-
-def _replicate(
-    kind: str, annotations: Annotations, drawn: Parameters, settings: Mapping[str, Any], rng: np.random.Generator
-) -> NDArray[Any]:
-    given: Any = annotations
-    if kind == "dirichlet":
-        return replicates.draw_labels(given, drawn["plausibility"], rng)
-    if kind == "dawid_skene":
-        return replicates.draw_crowd_labels(given, drawn, _crowd(settings)[0], rng)
-    if kind == "plackett_luce":
-        _refuse_lumped(settings)
-        return replicates.draw_rankings(given, drawn["plausibility"], rng)
-    if kind == "normal_inverse_gamma":
-        return replicates.draw_normal_ratings(given, drawn, rng)
-    return replicates.draw_ratings(given, drawn, rng)
-
-
-def _observed(annotations: Annotations) -> tuple[str, str, NDArray[Any]]:
-    """Return name, dimension and values of what was observed, in the order of the replicates."""
-    if isinstance(annotations, Labels):
-        return "label_index", "annotation", annotations.label_index[replicates.label_rows(annotations)]
-    if isinstance(annotations, Rankings):
-        return "label_index", "entry", annotations.label_index
-    return "rating", "annotation", annotations.rating
-
-
-def _prior(
-    kind: str, annotations: Annotations, n: int, rng: np.random.Generator, options: dict[str, Any]
-) -> Parameters:
-    """Draw the parameters of every item and of all items from the prior."""
-    given: Any = annotations
-    run: dict[str, Any] = {"draws": n, "chains": 1, "seed": rng}
-    if kind == "dirichlet":
-        tree = dirichlet(given, reliability=0, **options, **run)
-        return {"plausibility": tree["posterior"].to_dataset()["plausibility"].values[0]}
-    if kind == "normal_inverse_gamma":
-        tree = normal_inverse_gamma(given, reliability=0, **options, **run)
-        return {name: tree["posterior"].to_dataset()[name].values[0] for name in ("mean", "variance")}
-    if kind == "plackett_luce":
-        shape = options.get("shape") or 1 / given.labels.size
-        flat = Labels.from_counts(np.eye(1, given.labels.size, dtype=int).repeat(given.items.size, axis=0))
-        tree = dirichlet(flat, reliability=0, prior=shape, **run)
-        return {"plausibility": tree["posterior"].to_dataset()["plausibility"].values[0]}
-    if kind == "dawid_skene":
-        return replicates.prior_dawid_skene(given, *_crowd(options), n, rng)
-    item_mean = options.get("item_mean", "hierarchical")
-    if item_mean not in ("hierarchical", "flat"):
-        raise InputError("the prior predictive of common_agreement is for item_mean='hierarchical' or 'flat'")
-    return replicates.prior_common_agreement(given, item_mean == "hierarchical", n, rng)
 
 
 def _one_model(counts: GroupCounts, model: str | None) -> tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]:

@@ -133,7 +133,7 @@ def reliability_curve(
     >>> votes = Labels.from_counts([[4, 0], [5, 1], [0, 5], [6, 0]])
     >>> curve = reliability_curve(votes, (0.1, 1, 10), seed=1)
     >>> float(curve["best"]), curve["log_score"].values.round(2).tolist()
-    (1.0, [-0.5, -0.37, -0.53])
+    (1.0, [-0.49, -0.26, -0.28])
     """
     name = plausibility or ("dirichlet" if isinstance(annotations, Labels) else "prirn")
     if name not in _SCORES:
