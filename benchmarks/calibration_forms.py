@@ -13,8 +13,6 @@ exponent       q ~ p^eta, log eta ~ N(-0.7, 1)
 uniform floor  q = (1 - f) p^eta / sum + f / K, logit f ~ N(-3, 1.5)
 share floor    q = (1 - f) p^eta / sum + f s, logit f ~ N(-3, 1.5)
 bias           q ~ p^eta exp(b), b_k ~ N(0, 0.5^2) (vector scaling with one temperature)
-wide bias      the same with b_k ~ N(0, 1)
-bias, floor    q = (1 - f) p^eta exp(b) / sum + f / K
 =============  =====================================================================================================
 """
 
@@ -44,24 +42,16 @@ def biased(log_p: Floats, x: Floats) -> Floats:
     return special.log_softmax(np.exp(x[0]) * log_p + x[1:], axis=1)
 
 
-def biased_with_floor(log_p: Floats, x: Floats) -> Floats:
-    rest = -np.log(log_p.shape[1])
-    return np.logaddexp(special.log_expit(-x[-1]) + biased(log_p, x[:-1]), special.log_expit(x[-1]) + rest)
-
-
 def forms(p: Floats) -> dict[str, tuple[Callable[[Floats, Floats], Floats], Floats, Floats]]:
     """Return log q, prior means and prior standard deviations of each form."""
     n_labels = p.shape[1]
     uniform, share = np.full(n_labels, 1 / n_labels), np.maximum(p.mean(axis=0), FLOOR)
     two = np.array([-0.7, -3.0]), np.array([1.0, 1.5])
-    flat, narrow, wide = np.zeros(n_labels), np.full(n_labels, 0.5), np.ones(n_labels)
     return {
         "exponent": (powers, np.array([-0.7]), np.array([1.0])),
         "uniform floor": (lambda log_p, x: with_floor(log_p, x, uniform), *two),
         "share floor": (lambda log_p, x: with_floor(log_p, x, share), *two),
-        "bias": (biased, np.append(-0.7, flat), np.append(1.0, narrow)),
-        "wide bias": (biased, np.append(-0.7, flat), np.append(1.0, wide)),
-        "bias, floor": (biased_with_floor, np.concatenate([[-0.7], flat, [-3]]), np.concatenate([[1], narrow, [1.5]])),
+        "bias": (biased, np.append(-0.7, np.zeros(n_labels)), np.append(1.0, np.full(n_labels, 0.5))),
     }
 
 
@@ -108,7 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     frame = pd.DataFrame([row for path in sorted(parser.parse_args().folder.glob("*.npz")) for row in rows_of(path)])
-    order = ["none", "exponent", "uniform floor", "share floor", "bias", "wide bias", "bias, floor"]
+    order = ["none", "exponent", "uniform floor", "share floor", "bias"]
     for column in ("log_score", "gap"):
         table = frame.pivot_table(index=["method", "gold", "set"], columns="form", values=column)[order]
         print(f"\n{column}, mean over {SPLITS} splits\n{table.to_string(float_format='%.3f')}")

@@ -160,7 +160,7 @@ def report(rows: list[dict]) -> str:
             "calibration error": grouped["calibration_error"].mean(),
             "log score": grouped["log_score"].mean(),
             "sets with better log score than EM": frame.groupby("method")[["set", "log_score"]].apply(
-                lambda own: (own.set_index("set")["log_score"] > em).sum()
+                lambda own: (own.set_index("set")["log_score"] > em.reindex(own["set"])).sum()
             ),
         }
     ).loc[order]
