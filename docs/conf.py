@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -47,6 +48,12 @@ nb_execution_in_temp = True
 nb_execution_timeout = 600
 nb_execution_excludepatterns = [] if "BAYESAGREE_DOCS_NOTEBOOKS" in os.environ else ["generated/notebooks/*"]
 nb_merge_streams = True
+
+# Kernels show a figure that a cell returns, as `%matplotlib inline` does.
+os.environ["IPYTHONDIR"] = tempfile.mkdtemp()
+profile = Path(os.environ["IPYTHONDIR"]) / "profile_default"
+profile.mkdir()
+(profile / "ipython_kernel_config.py").write_text('c.InteractiveShellApp.matplotlib = "inline"\n')
 
 html_theme = "pydata_sphinx_theme"
 html_title = "bayesagree"
