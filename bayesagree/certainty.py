@@ -10,7 +10,7 @@ appendix D (annotator agreement).
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesagree._dirichlet_argmax import argmax_probabilities
+from bayesagree._streams import item_blocks, map_blocks
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, some
 from bayesagree.plausibility._blocks import DrawBlock
-from bayesagree.plausibility._top_labels import plausibility_draws, truth_draws
+from bayesagree.plausibility._top_labels import plausibility_block, truth_draws
 from bayesagree.plausibility.normal_inverse_gamma import THRESHOLD_LABELS
 from bayesagree.plausibility.prirn import inverse_ranks
 
@@ -150,9 +151,8 @@ def plausibility_entropy(tree: xr.DataTree, *, exact: bool = False) -> xr.DataAr
         total = shape.sum(axis=1, keepdims=True)
         mean = special.digamma(total[:, 0] + 1) - (shape / total * special.digamma(shape + 1)).sum(axis=1)
         return _per_item(mean, np.asarray(tree["constant_data"]["item"]), "plausibility_entropy")
-    values = _plausibility(tree, "the entropy")
-    entropy = special.entr(values.values).sum(axis=-1).mean(axis=(0, 1))
-    return _per_item(entropy, np.asarray(values["item"]), "plausibility_entropy")
+    entropy = _by_item(tree, "the entropy", lambda values: special.entr(values).sum(axis=-1).mean(axis=(0, 1)))
+    return _per_item(entropy, np.asarray(tree["posterior"]["item"]), "plausibility_entropy")
 
 
 def risk_certainty(tree: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "top_label") -> xr.DataArray:
@@ -207,8 +207,10 @@ def expected_risk(tree: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "t
     if via == "mass":
         levels = _levels(risk, _label_names(tree))
         if "plausibility" in tree["posterior"].data_vars:
-            mean = _plausibility(tree, "the mass of a level").mean(("chain", "draw"))
-            return _per_item((mean.values * levels).sum(axis=1), np.asarray(mean["item"]), "expected_risk")
+            risk_of = _by_item(
+                tree, "the mass of a level", lambda values: (values.mean(axis=(0, 1)) * levels).sum(axis=1)
+            )
+            return _per_item(risk_of, np.asarray(tree["posterior"]["item"]), "expected_risk")
         shape = _concentration(tree)
         mass = shape / shape.sum(axis=1, keepdims=True)
         return _per_item((mass * levels).sum(axis=1), np.asarray(tree["constant_data"]["item"]), "expected_risk")
@@ -226,10 +228,13 @@ def level_probability(tree: xr.DataTree, risk: Mapping[Any, float], *, via: Via 
         certainty = label_certainty(tree)
         items, probability = np.asarray(certainty["item"]), _add_up(certainty.values, level_of, levels.size)
     elif "plausibility" in tree["posterior"].data_vars:
-        values = _plausibility(tree, "the mass of a level")
-        top = _add_up(values.values, level_of, levels.size).argmax(axis=-1)
-        items = np.asarray(values["item"])
-        probability = np.stack([(top == level).mean(axis=(0, 1)) for level in range(levels.size)], axis=1)
+        items = np.asarray(tree["posterior"]["item"])
+
+        def share(values: NDArray[np.float64]) -> NDArray[np.float64]:
+            top = _add_up(values, level_of, levels.size).argmax(axis=-1)
+            return np.stack([(top == level).mean(axis=(0, 1)) for level in range(levels.size)], axis=1)
+
+        probability = _by_item(tree, "the mass of a level", share)
     else:
         # Sums of the parts of a Dirichlet vector are again Dirichlet: no draws are needed.
         items = np.asarray(tree["constant_data"]["item"])
@@ -308,10 +313,14 @@ def _concentration(tree: xr.DataTree) -> NDArray[np.float64]:
     return tree["constant_data"]["concentration"].transpose("item", "label").values
 
 
-def _plausibility(tree: xr.DataTree, purpose: str) -> xr.DataArray:
+def _by_item(
+    tree: xr.DataTree, purpose: str, work: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Apply a function to the plausibilities (chain, draw, item, label) of every block of items; join the results."""
     if "plausibility" not in tree["posterior"].data_vars:
         raise InputError(f"{purpose} needs full plausibilities; draw them without top_labels, or use exact=True")
-    return plausibility_draws(tree)
+    blocks = item_blocks(tree["posterior"].sizes["item"])
+    return np.concatenate(list(map_blocks(lambda items: work(plausibility_block(tree, items)), blocks)))
 
 
 def _label_names(tree: xr.DataTree) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,31 +62,39 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> 
         More labels asked for than were kept, ratings without a threshold, or no posterior at all.
     """
     if isinstance(truth, xr.DataArray):
-        values = xr.Variable(("chain", "draw", "item", "label"), _point(truth))
-        return _from_plausibility(values, np.asarray(truth["item"]), np.asarray(truth["label"]), depth)
+        values, n_labels = _point(truth), truth.sizes["label"]
+        read = _best(lambda items: values[:, :, items], n_labels, depth)
+        return TruthDraws(np.asarray(truth["item"]), np.asarray(truth["label"]), 1, 1, read)
     posterior = truth["posterior"].to_dataset()
     if "top_label" in posterior:
         return _from_top_label(truth, posterior["top_label"], depth)
     if "plausibility" in posterior:
-        values = plausibility_draws(truth)
-        return _from_plausibility(values.variable, np.asarray(values["item"]), np.asarray(values["label"]), depth)
+        chains, draws = (posterior.sizes[dim] for dim in ("chain", "draw"))
+        labels = plausibility_draws(truth, slice(0))["label"].values
+        read = _best(partial(plausibility_block, truth), labels.size, depth)
+        return TruthDraws(np.asarray(posterior["item"]), labels, chains, draws, read)
     if "mean" in posterior:
         return _from_mean(posterior["mean"], threshold)
     raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
 
 
-def plausibility_draws(tree: xr.DataTree) -> xr.DataArray:
-    """Return all plausibilities of a posterior, dims (chain, draw, item, label).
+def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.DataArray:
+    """Return all plausibilities of a posterior, or those of some items, dims (chain, draw, item, label).
 
     The pseudo-label of ``plackett_luce(unranked="lumped")`` is split equally among the labels that nobody named.
     """
-    values = tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "label")
+    values = tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "label").isel(item=items)
     if settings_of(tree).get("unranked") != "lumped":
         return values
-    unnamed = np.asarray(tree["constant_data"]["named"])[:, :-1] == 0
+    unnamed = np.asarray(tree["constant_data"]["named"])[items, :-1] == 0
     share = unnamed / np.maximum(unnamed.sum(axis=1, keepdims=True), 1)
     labels = values.isel(label=slice(-1))
     return labels + values.values[..., -1:] * share
+
+
+def plausibility_block(tree: xr.DataTree, items: slice) -> NDArray[np.float64]:
+    """Read the plausibilities of a block of items, shape (chain, draw, item, label)."""
+    return _in_memory(plausibility_draws(tree, items))
 
 
 def labels_of(tree: xr.DataTree) -> NDArray[Any]:
@@ -109,17 +118,19 @@ def _point(estimate: xr.DataArray) -> NDArray[np.float64]:
     return values[None, None]
 
 
-def _from_plausibility(values: xr.Variable, items: NDArray[Any], labels: NDArray[Any], depth: int) -> TruthDraws:
-    chains, draws, _, n_labels = values.shape
+def _best(
+    plausibility: Callable[[slice], NDArray[np.float64]], n_labels: int, depth: int
+) -> Callable[[slice], DrawBlock]:
+    """Return how the best labels of a block of items are found from its plausibilities."""
     if depth > n_labels:
         raise InputError(f"the top {depth} labels do not exist: there are {n_labels}")
 
     def read(items: slice) -> DrawBlock:
-        flat = _read(values, items).reshape(chains * draws, -1, n_labels)
-        order = np.argsort(-flat, axis=-1, kind="stable")[:, :, :depth]
+        values = plausibility(items)
+        order = np.argsort(-values.reshape(-1, *values.shape[2:]), axis=-1, kind="stable")[:, :, :depth]
         return DrawBlock(items, np.ascontiguousarray(order.swapaxes(0, 1), dtype=label_dtype(n_labels)))
 
-    return TruthDraws(items, labels, chains, draws, read)
+    return read
 
 
 def _from_top_label(tree: xr.DataTree, top: xr.DataArray, depth: int) -> TruthDraws:
@@ -131,7 +142,7 @@ def _from_top_label(tree: xr.DataTree, top: xr.DataArray, depth: int) -> TruthDr
     chains, draws = values.shape[:2]
 
     def read(items: slice) -> DrawBlock:
-        flat = _read(values, items).reshape(chains * draws, -1, depth)
+        flat = _in_memory(values.isel(item=items)).reshape(chains * draws, -1, depth)
         return DrawBlock(items, np.ascontiguousarray(flat.swapaxes(0, 1)))
 
     return TruthDraws(np.asarray(top["item"]), labels_of(tree), chains, draws, read)
@@ -144,13 +155,13 @@ def _from_mean(mean: xr.DataArray, threshold: float | None) -> TruthDraws:
     chains, draws = values.shape[:2]
 
     def read(items: slice) -> DrawBlock:
-        above = (threshold <= _read(values, items).reshape(chains * draws, -1).T).astype(np.int16)
+        above = (threshold <= _in_memory(values.isel(item=items)).reshape(chains * draws, -1).T).astype(np.int16)
         return DrawBlock(items, np.stack([above, 1 - above], axis=2))
 
     return TruthDraws(np.asarray(mean["item"]), THRESHOLD_LABELS, chains, draws, read)
 
 
-def _read(values: xr.Variable, items: slice) -> NDArray[Any]:
-    """Read a block of items, from memory, from disk or from a Dask graph."""
+def _in_memory(values: xr.Variable | xr.DataArray) -> NDArray[Any]:
+    """Read values that are in memory, on disk or a Dask graph."""
     # A Dask graph is computed here: inside a task of a cluster it must not wait for other tasks.
-    return values.isel(item=items).compute(scheduler="synchronous").values
+    return values.compute(scheduler="synchronous").values

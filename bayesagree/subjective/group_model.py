@@ -62,6 +62,9 @@ def group_posterior(
 ) -> xr.DataTree:
     """Draw the accuracy of every model for each group of annotators from its hierarchical posterior.
 
+    Each model has a posterior of its own. To say which of two models is the more biased compare them on the same
+    annotators: `bayesagree.subjective.dispersion.dispersion_draws`.
+
     Parameters
     ----------
     labels, predictions, annotators, by
