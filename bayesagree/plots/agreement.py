@@ -78,6 +78,14 @@ def plot_item_fits(tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] 
     References
     ----------
     Checco et al. (2017), figure 2.
+
+    Examples
+    --------
+    >>> from bayesagree import common_agreement
+    >>> from bayesagree.simulate import ratings
+    >>> given = ratings(n_items=3, seed=1).ratings
+    >>> len(plot_item_fits(common_agreement(given, item_means=True, draws=20, seed=1), given).axes)
+    3
     """
     posterior = tree["posterior"].to_dataset()
     if "item_mean" not in posterior:
@@ -122,6 +130,14 @@ def plot_agreement_by_size(result: xr.Dataset) -> "Figure":
     References
     ----------
     Checco et al. (2017), figures 4 and 5.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import ratings
+    >>> from bayesagree.studies.agreement_by_size import agreement_by_size
+    >>> result = agreement_by_size(ratings(n_items=20, seed=1).ratings, shares=(0.5, 1), repeats=2, seed=1)
+    >>> len(plot_agreement_by_size(result).axes)
+    2
     """
     figure, panels = new_panels(1, 2, width=3.6, height=3, sharex=True, sharey=True)
     share = 100 * result["share"].values

@@ -51,6 +51,13 @@ def plot_swap_errors(
     ----------
     Urkullu, Perez, Calvo: On the evaluation and selection of classifier learning algorithms with crowdsourced
     data, figures 11 to 15.
+
+    Examples
+    --------
+    >>> from bayesagree.studies.auc import auc_study
+    >>> tree = auc_study(cases=["good"], labels_per_item=[5], labels_per_annotator=[5], runs=2, n_items=50, n_models=5)
+    >>> len(plot_swap_errors(tree, "good", labels_per_item=[5], labels_per_annotator=[5]).axes)
+    1
     """
     from matplotlib.figure import Figure
 

@@ -29,6 +29,16 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "
     References
     ----------
     Jung and Lease (2012), figures 3 and 4.
+
+    Examples
+    --------
+    >>> from bayesagree.blind.experiment import blind_experiment
+    >>> from bayesagree.blind.simulated import simulated_systems
+    >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
+    >>> gold = dict(enumerate(systems.truth.tolist()))
+    >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
+    >>> plot_method_correlation(tree, measure="spearman").axes[0].get_ylabel()
+    'spearman with gold'
     """
     data = _methods(tree)
     if measure not in data["measure"].values:
@@ -60,6 +70,16 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> 
     References
     ----------
     Jung and Lease (2012), figure 5.
+
+    Examples
+    --------
+    >>> from bayesagree.blind.experiment import blind_experiment
+    >>> from bayesagree.blind.simulated import simulated_systems
+    >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
+    >>> gold = dict(enumerate(systems.truth.tolist()))
+    >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
+    >>> plot_quality_correlation(tree).axes[0].get_xlabel()
+    'quality of the pseudo-gold'
     """
     data = _methods(tree)
     if measure not in data["measure"].values:

@@ -87,6 +87,14 @@ def plot_certainty_by_agreement(certainty: xr.DataArray, agreement: xr.DataArray
     References
     ----------
     Stutz et al. (2023), figure 13.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, annotation_certainty, annotator_agreement, dirichlet
+    >>> votes = Labels.from_counts([[4, 0], [3, 1], [2, 2]])
+    >>> certainty = annotation_certainty(dirichlet(votes, seed=1), exact=True)
+    >>> plot_certainty_by_agreement(certainty, annotator_agreement(votes)).axes[0].get_title()
+    '3 items, correlation 1.00'
     """
     x, y = agreement.values, certainty.sel(item=agreement["item"]).values
     known = np.isfinite(x) & np.isfinite(y)
@@ -123,6 +131,15 @@ def plot_risk(certainty: xr.DataArray, risk_certainty: xr.DataArray, expected_ri
     References
     ----------
     Stutz et al. (2023), figure 8.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, annotation_certainty, dirichlet, expected_risk, risk_certainty
+    >>> tree = dirichlet(Labels.from_counts([[4, 0, 1], [3, 1, 0]]), draws=50, seed=1)
+    >>> risk = {0: 0, 1: 1, 2: 1}
+    >>> certainty = annotation_certainty(tree, exact=True)
+    >>> len(plot_risk(certainty, risk_certainty(tree, risk), expected_risk(tree, risk)).axes)
+    2
     """
     figure, panels = new_panels(1, 2, width=4, height=3)
     left, right = panels[0]

@@ -38,6 +38,13 @@ def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | Non
     References
     ----------
     Stutz et al. (2023), figures 1, 5 and 15.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, dirichlet
+    >>> tree = dirichlet(Labels.from_counts([[30, 1, 1]], labels=["cat", "dog", "fox"]), draws=50, seed=1)
+    >>> plot_plausibility(tree, 0).axes[0].get_title()
+    'item 0: 200 draws, line = mean'
     """
     values = _draws(tree, [item])[0]
     labels = np.asarray(tree["posterior"]["label"])[: values.shape[1]]
@@ -83,6 +90,13 @@ def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[An
     References
     ----------
     Stutz et al. (2023), figure 2.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, dirichlet
+    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [0, 0, 9]], labels=["cat", "dog", "fox"]), draws=50, seed=1)
+    >>> [text.get_text() for text in plot_simplex(tree, [0, 1]).axes[0].texts]
+    ['cat', 'dog', 'fox']
     """
     names = np.asarray(tree["posterior"]["label"])
     corners = names.tolist() if labels is None else list(labels)

@@ -32,6 +32,15 @@ def plot_scores(tree: xr.DataTree, *, metric: str, ordinary: xr.DataArray | None
     References
     ----------
     Stutz et al. (2023), figure 6.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, Predictions, evaluate
+    >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]])
+    >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 0, 1]})
+    >>> tree = evaluate(votes, models, reliability=[0.3, 3], draws=50, seed=1)
+    >>> len(plot_scores(tree, metric="top_1_accuracy").axes[0].containers)
+    2
     """
     posterior = tree["posterior"].to_dataset()
     if metric not in posterior:
@@ -75,6 +84,14 @@ def plot_score_draws(tree: xr.DataTree, *, metric: str, reliability: float | Non
     References
     ----------
     Stutz et al. (2023), figure 7 (right).
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, Predictions, evaluate
+    >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]])
+    >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 0, 1]})
+    >>> plot_score_draws(evaluate(votes, models, draws=50, seed=1), metric="top_1_accuracy").axes[0].get_xlabel()
+    'top 1 accuracy'
     """
     compare(tree, metric=metric, reliability=reliability)
     scores = tree["posterior"].to_dataset()[metric]
@@ -105,6 +122,15 @@ def plot_rank_probability(comparison: xr.Dataset) -> "Figure":
     Returns
     -------
     Figure
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, Predictions, compare, evaluate
+    >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]])
+    >>> models = Predictions.from_labels({"A": [1, 0, 1], "B": [0, 1, 0]})
+    >>> result = compare(evaluate(votes, models, draws=50, seed=1), metric="top_1_accuracy")
+    >>> [label.get_text() for label in plot_rank_probability(result).axes[0].get_yticklabels()]
+    ['B', 'A']
     """
     best_first = comparison.isel(model=np.argsort(-comparison["score"].values, kind="stable"))
     table = best_first["rank_probability"].transpose("model", "rank").values
@@ -137,6 +163,18 @@ def plot_ranking_study(tree: xr.DataTree) -> "Figure":
     References
     ----------
     Stutz et al. (2023), figure 6.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import noisy_models, rankings
+    >>> from bayesagree.studies.rankings import ranking_study
+    >>> given = rankings(n_items=5, seed=1).rankings
+    >>> models = noisy_models(given, n_models=2, seed=1)
+    >>> tree = ranking_study(
+    ...     given, models, prirn_reliability=(2, 5), plackett_luce_reliability=(1, 2), draws=100, seed=1
+    ... )
+    >>> len(plot_ranking_study(tree).axes)
+    10
     """
     certainty, posterior = tree["certainty"].to_dataset(), tree["posterior"].to_dataset()
     point, metrics = tree["point"].to_dataset(), [str(name) for name in posterior.data_vars]

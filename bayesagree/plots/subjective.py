@@ -30,6 +30,17 @@ def plot_group_heatmap(result: xr.Dataset) -> "Figure":
     References
     ----------
     Balayn and Bozzon (2019), figure 2.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesagree import Annotators, Labels, Predictions, group_performance
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"]], annotators=list("xyz"))
+    >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", "m"]}))
+    >>> model = Predictions.from_labels({"A": ["a", "b"]}, labels=["a", "b"])
+    >>> figure = plot_group_heatmap(group_performance(votes, model, people, by=["gender"]))
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['1.00', '0.00']
     """
     from matplotlib.figure import Figure
 
@@ -62,6 +73,17 @@ def plot_group_intervals(tree: xr.DataTree) -> "Figure":
     Returns
     -------
     Figure
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesagree import Annotators, Labels, Predictions, group_posterior
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"]], annotators=list("xyz"))
+    >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", "m"]}))
+    >>> model = Predictions.from_labels({"A": ["a", "b"]}, labels=["a", "b"])
+    >>> tree = group_posterior(votes, model, people, by=["gender"], draws=50, seed=1)
+    >>> plot_group_intervals(tree).axes[0].get_xlabel()
+    'accuracy, HDI 0.95'
     """
     from matplotlib.figure import Figure
 
@@ -103,6 +125,13 @@ def plot_disagreement_by_quality(
     References
     ----------
     Balayn and Bozzon (2019), figure 3b.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, crowdtruth, disagreement_rate
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
+    >>> plot_disagreement_by_quality(disagreement_rate(votes), crowdtruth(votes)["wqs"]).axes[0].get_xlabel()
+    'quality WQS (annotators)'
     """
     from matplotlib.figure import Figure
 
@@ -143,6 +172,13 @@ def plot_annotator_quality(quality: xr.DataArray, table: "pd.DataFrame | None" =
     References
     ----------
     Balayn and Bozzon (2019), figure 3a.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, crowdtruth
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
+    >>> plot_annotator_quality(crowdtruth(votes)["wqs"]).axes[0].get_xlabel()
+    'quality WQS'
     """
     known = quality.dropna("annotator")
     figure, panel = one_panel()
@@ -178,6 +214,16 @@ def plot_shares(distributions: "pd.DataFrame") -> "Figure":
     References
     ----------
     Balayn and Bozzon (2019), figures 4 and 5.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesagree import Annotators, EvaluationSpecification, Labels, check_specification
+    >>> votes = Labels.from_matrix([["a", "b", "a"]], annotators=list("xyz"))
+    >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", "m"]}))
+    >>> declared = EvaluationSpecification("unequal accuracy", protected=["gender"])
+    >>> [panel.get_title() for panel in plot_shares(check_specification(declared, votes, people).distributions).axes]
+    ['annotator: gender', 'label: label']
     """
     groups = list(distributions.groupby(["kind", "feature"], sort=False))
     if not groups:
