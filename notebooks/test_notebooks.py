@@ -1,14 +1,21 @@
 """Every notebook runs from top to bottom with few draws, and is stored without outputs."""
 
+import importlib.util
 import os
 from pathlib import Path
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
 HERE = Path(__file__).parent
 FEW_DRAWS = "50"
+
+
+def load_execute():
+    spec = importlib.util.spec_from_file_location("execute_notebooks", HERE / "execute.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.execute
 
 
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.ipynb")), ids=lambda p: p.stem)
@@ -19,4 +26,11 @@ def test_runs(path, monkeypatch):
     monkeypatch.setenv("BAYESAGREE_DRAWS", os.environ.get("BAYESAGREE_DRAWS", FEW_DRAWS))
     if data := os.environ.get("BAYESAGREE_DATA"):
         monkeypatch.setenv("BAYESAGREE_DATA", str(Path(data).resolve()))
-    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(HERE)}}).execute()
+    load_execute()(notebook, timeout=300)
+
+
+@pytest.mark.parametrize("path", sorted(HERE.glob("*.ipynb")), ids=lambda p: p.stem)
+def test_opens_with_a_question_and_ends_with_what_to_conclude(path):
+    text = [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "markdown"]
+    assert "?" in text[0]
+    assert text[-1].startswith("## What to conclude")
