@@ -20,8 +20,8 @@ from bayesagree.errors import ConvergenceError
 
 DROP, LEAST_DROP, MOST_DROP = 18.0, 15.5, 25.0
 """A box fits where the log density at its edges lies this far below its maximum."""
-NODES, MIRRORED = 14, 0.6
-"""Nodes of one side of a box, and the share of them that half a symmetric one needs."""
+NODES = 14
+"""Nodes of one side of a box."""
 CELLS = 4_000_000
 """Largest table of (pattern, node) held at once."""
 
@@ -198,8 +198,8 @@ class HierarchicalMeans:
         n = round(NODES / refined(level))
         box = self.guess(np.log(precision))
         for attempt in range(60):
-            m, weight_m = _rule(box.m, n, mirrored=False)
-            s, weight_s = _rule(box.s, n, mirrored=True)
+            m, weight_m = _rule(box.m, n, spread=False)
+            s, weight_s = _rule(box.s, n, spread=True)
             density = self.log_density(precision, m, s, level)
             fitted = _fitted(box, m, s, density)
             if fitted == box or (attempt > 9 and not _grows(box, fitted)):
@@ -239,7 +239,9 @@ class HierarchicalMeans:
         for k in np.unique(place):
             some = place == k
             at, log_weight = nodes(refined(level) * step / 2.0 ** octave[some][0], low[some].min(), high[some].max())
-            prior = np.exp(log_beta_shape(at[:, None], mean[some], spread[some]) + log_weight[:, None])
+            prior = log_beta_shape(at[:, None], mean[some], spread[some])
+            prior += log_weight[:, None]
+            np.exp(prior, out=prior)
             prior /= prior.sum(axis=0)
             total[some] = sum(self._log_sum(block, precision, at, prior) for block in _blocks(like, at.size))
         return total.reshape(m.size, s.size)
@@ -261,8 +263,15 @@ def log_beta_shape(at: Floats, m: Floats, s: Floats) -> Floats:
     """Return the log density of logit(mu) under Beta(m t, (1 - m) t) up to a constant, exact at large t."""
     t = (1 - s) * (1 + s) / s**2
     away = at - logit(m)
-    far = np.maximum(away - 600, 0)
-    return t * (m * away - np.log1p(m * np.expm1(away - far)) - far)
+    far = np.maximum(away - 600, 0) if at.max() - logit(m).min() > 600 else 0.0
+    log_mix = np.expm1(away - far)
+    log_mix *= m
+    np.log1p(log_mix, out=log_mix)
+    away *= m
+    away -= log_mix
+    away -= far
+    away *= t
+    return away
 
 
 @cache
@@ -281,15 +290,15 @@ def _half_midpoint(n: int) -> tuple[Floats, Floats]:
     return (np.arange(n) + 0.5) / n, np.full(n, 1 / n)
 
 
-def _rule(side: tuple[float, float], n: int, *, mirrored: bool) -> tuple[Floats, Floats]:
+def _rule(side: tuple[float, float], n: int, *, spread: bool) -> tuple[Floats, Floats]:
     """Return nodes and weights on one side of the box.
 
     Inside (0, 1) the density has died at both ends: the trapezoidal rule. The density is even in s: the midpoint rule
     from s = 0. At the other ends of (0, 1) it is cut: Gauss-Legendre.
     """
     low, high = side
-    if mirrored and low == 0 and high < 1:
-        x, weight = _half_midpoint(round(MIRRORED * n))
+    if spread and low == 0 and high < 1:
+        x, weight = _half_midpoint(n)
     elif low == 0 or high == 1:
         x, weight = _legendre(round(1.5 * n))
     else:
@@ -311,9 +320,14 @@ def _grows(box: Box, fitted: Box) -> bool:
 
 def _fitted_side(side: tuple[float, float], at: Floats, drop: Floats) -> tuple[float, float]:
     low, high = side
+    best = int(np.argmin(drop))
+    if (best == 0 and low > 0) or (best == at.size - 1 and high < 1):
+        # The maximum lies further out, who knows how far.
+        room = high - low
+        return _snapped(low - room, high) if best == 0 else _snapped(low, high + room)
     new_low, new_high = _edge(at, drop, low), -_edge(-at[::-1], drop[::-1], -high)
     # A side that reaches an end of (0, 1) leaves it only for a much smaller box.
-    near = 0.15 * (new_high - new_low)
+    near = 0.08 * (new_high - new_low)
     return _snapped(new_low if low or new_low > near else 0.0, new_high if high < 1 or new_high < 1 - near else 1.0)
 
 
@@ -327,7 +341,7 @@ def _edge(at: Floats, drop: Floats, low: float) -> float:
     if at_edge <= LEAST_DROP:
         # Still alive at the edge: as far as a normal density goes, at most three times as far as now.
         further = min(np.sqrt(DROP / max(at_edge, 1.0)) - 1, 2.0)
-        return low - (further * (at[best] - low) if best else 0.6 * (at[-1] - low))
+        return low - further * (at[best] - low)
     first = int(np.flatnonzero(drop < DROP)[0])
     if first == 0:
         return low

@@ -48,13 +48,24 @@ def test_json_is_one_document_with_an_interval_for_every_coefficient(run, files)
         assert row["lower"] <= row["estimate"] <= row["upper"] if known else row["note"]
 
 
+def estimates(run, *args):
+    code, out, _ = run(*args, *SCALE, "--json")
+    assert code == 0
+    return {row["coefficient"]: row["estimate"] for row in json.loads(out)}
+
+
 def test_the_published_likelihood_changes_phi_alone(run, files):
-    tables = [
-        {row["coefficient"]: row["estimate"] for row in json.loads(run(files / "ratings.csv", *SCALE, *options)[1])}
-        for options in (["--json"], ["--json", "--likelihood", "squeezed"])
-    ]
-    differ = {name for name in tables[0] if tables[0][name] != tables[1][name]}
-    assert differ == {"phi"}
+    default = estimates(run, files / "ratings.csv")
+    squeezed = estimates(run, files / "ratings.csv", "--likelihood", "squeezed")
+    assert {name for name in default if default[name] != squeezed[name]} == {"phi"}
+
+
+def test_flat_item_means_change_phi_alone_and_warn_of_few_ratings(run, files):
+    default = estimates(run, files / "ratings.csv")
+    with pytest.warns(UserWarning, match="random answers look like agreement below 5"):
+        flat = estimates(run, files / "ratings.csv", "--item-mean", "flat")
+    assert {name for name in default if default[name] != flat[name]} == {"phi"}
+    assert flat["phi"] > default["phi"]
 
 
 def test_labels_have_no_phi_and_the_table_says_why(run, files, tmp_path):
