@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Callable, Iterator
@@ -12,6 +13,9 @@ from typing import IO, Any
 import pandas as pd
 
 from bayesagree.errors import InputError, some
+
+MOST_UNPACKED = 16 * 2**30
+"""Bytes that a gzip file may unpack to."""
 
 MISSING = ["", "NA", "NaN", "nan"]
 """Cells of text tables that are missing; 'None' or 'null' may well be a label."""
@@ -75,12 +79,39 @@ def _guarded[T](read: Callable[[Path], T], path: Path) -> T:
         return read(path)
     except UnicodeDecodeError as error:
         raise InputError(f"{str(path)!r}, line {_undecodable_line(path)}: not UTF-8 text; save it as UTF-8") from error
+    except csv.Error as error:
+        raise InputError(f"{str(path)!r}: not a table in text ({error}); save it with one kind of line end") from error
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise InputError(f"{str(path)!r}: not a whole gzip file ({error}); unpack it or download it again") from error
 
 
+class _Unpacked(io.RawIOBase):
+    """The content of a gzip file up to `MOST_UNPACKED` bytes: a small file can unpack to more than any disk holds."""
+
+    def __init__(self, path: Path):
+        self.path, self.file, self.size = path, gzip.GzipFile(path), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = self.file.read(len(buffer))
+        self.size += len(part)
+        if self.size > MOST_UNPACKED:
+            raise InputError(
+                f"{str(self.path)!r} unpacks to more than {MOST_UNPACKED / 2**30:g} GiB; unpack it yourself if it is "
+                "what you expect, and stream it (bayesagree.patterns) if it does not fit the memory"
+            )
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+
 def _open(path: Path) -> IO[bytes]:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+    return io.BufferedReader(_Unpacked(path), 2**20) if path.suffix == ".gz" else path.open("rb")
 
 
 def _undecodable_line(path: Path) -> int:
@@ -114,13 +145,20 @@ def _delimited(path: Path, separator: str) -> pd.DataFrame:
             table = pd.read_csv(
                 stream, sep=separator, keep_default_na=False, na_values=MISSING, encoding="utf-8-sig", low_memory=False
             )
-    except pd.errors.ParserError as error:
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, OverflowError) as error:
         _require_even_rows(path, separator, len(header))
         raise InputError(f"{str(path)!r}: {error}") from error
-    # pandas takes a first column too many for row names, and fills rows that are too short from the right.
-    if not isinstance(table.index, pd.RangeIndex) or (len(table) and table.iloc[:, -1].isna().any()):
+    # pandas takes a first column too many for row names, fills rows that are too short from the right, and loses its
+    # place after a carriage return alone.
+    uneven = not isinstance(table.index, pd.RangeIndex) or (len(table) and table.iloc[:, -1].isna().any())
+    if uneven or _has_bare_returns(path):
         _require_even_rows(path, separator, len(header))
     return table
+
+
+def _has_bare_returns(path: Path) -> bool:
+    with _open(path) as stream:
+        return any(b"\r" in part.replace(b"\r\n", b"") for part in iter(lambda: stream.read(2**20), b""))
 
 
 def _header(path: Path, separator: str) -> list[str]:
@@ -161,7 +199,8 @@ def _parquet(path: Path) -> pd.DataFrame:
 
     try:
         with _open(path) as stream:
-            return pd.read_parquet(stream, engine="pyarrow")
+            seekable = stream if stream.seekable() else io.BytesIO(stream.read())
+            return pd.read_parquet(seekable, engine="pyarrow")
     except ArrowInvalid as error:
         raise InputError(f"{str(path)!r}: not a Parquet file ({error})") from error
 

@@ -344,3 +344,9 @@ def test_rankings_refuse(cases: list, options: dict, message: str) -> None:
 def test_long_rankings_refuse(columns: dict, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         Rankings.from_long(pd.DataFrame({"item": [1, 1], "annotator": ["a", "a"]} | columns))
+
+
+def test_a_number_beyond_all_floats_is_refused_with_its_place():
+    table = pd.DataFrame({"item": [1, 1], "annotator": ["a", "b"], "rating": [4, 10**400]}, dtype=object)
+    with pytest.raises(InputError, match="column 'rating', row 1: a whole number of 1329 bits is too large"):
+        Ratings.from_long(table, scale=(1, 5))

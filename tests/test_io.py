@@ -106,6 +106,15 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
             read(tmp_path / "no.csv")
 
 
+def test_gzip_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayesagree._tables.MOST_UNPACKED", 10_000)
+    for name, line in (("a.csv.gz", "1,a,cat\n"), ("a.jsonl.gz", '{"item": 1, "annotator": "a", "label": "cat"}\n')):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(b"item,annotator,label\n" * (".csv" in name) + line.encode() * 10_000))
+        with pytest.raises(InputError, match=r"unpacks to more than .* GiB; unpack it yourself"):
+            io.read_annotations(path)
+
+
 def test_broken_gzip_is_named(tmp_path: Path) -> None:
     plain, cut = tmp_path / "plain.csv.gz", tmp_path / "cut.csv.gz"
     plain.write_bytes(b"a,b\n1,2\n")
