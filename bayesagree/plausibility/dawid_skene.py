@@ -139,7 +139,8 @@ def dawid_skene(
     Warns
     -----
     UserWarning
-        Chains of 100 draws or more that disagree (r-hat above 1.1): draw longer. EM that did not converge.
+        Chains of 100 draws or more that disagree (r-hat above 1.1 for the crowd, above 1.5 for an annotator or an
+        item): draw longer; chains that still disagree have found different explanations. EM that did not converge.
 
     References
     ----------

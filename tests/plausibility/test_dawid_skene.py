@@ -1,12 +1,15 @@
 """The Dawid-Skene family: published means, PyMC twins, kernels against plain numpy, results that feed the rest."""
 
 import json
+import re
 import tracemalloc
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from arviz_stats.base.array import array_stats
 from scipy import special
 
@@ -24,6 +27,7 @@ from bayesagree.plausibility._dawid_skene_numba import (
     log_rising,
     row_factors,
 )
+from bayesagree.plausibility._dawid_skene_results import warn_unless_converged
 from bayesagree.plausibility.dawid_skene import VARIANTS, dawid_skene, dawid_skene_blocks
 from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
 from bayesagree.simulate import crowd_labels
@@ -202,6 +206,29 @@ def test_the_layout_of_many_labels_grows_with_the_annotations():
     tracemalloc.stop()
     assert cells.cell.size <= 50_000
     assert peak < 2**24  # annotator x label pairs alone would be 2 GiB
+
+
+@pytest.mark.parametrize(
+    ("parameter", "r_hat", "warns"),
+    [
+        ("prevalence[a]", 1.2, True),
+        ("accuracy[3]", 1.2, False),
+        ("label_probability[7]", 11.4, True),
+        ("ambiguity", 1.05, False),
+    ],
+)
+def test_chains_that_disagree_are_named(parameter, r_hat, warns):
+    tree = xr.DataTree.from_dict(
+        {
+            "/posterior": xr.Dataset({"prevalence": (("chain", "draw", "label"), np.zeros((2, 100, 1)))}),
+            "/sample_stats": xr.Dataset(
+                {"r_hat": ("parameter", [r_hat, np.nan])}, coords={"parameter": [parameter, "prevalence[b]"]}
+            ),
+        }
+    )
+    expected = pytest.warns(UserWarning, match=re.escape(parameter)) if warns else nullcontext()
+    with expected:
+        warn_unless_converged(tree)
 
 
 def test_thousands_of_labels_run_on_observed_candidates():
