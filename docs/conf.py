@@ -1,5 +1,6 @@
 """Configuration of the documentation; README.md in this folder says how to build it."""
 
+import inspect
 import os
 import shutil
 import tempfile
@@ -14,10 +15,13 @@ from typer.cli import get_docs_for_click
 
 import bayesagree
 from bayesagree.cli import app as command_line
+from bayesagree.cli import json_documents
+from bayesagree.cli.json_documents import DOCUMENTS, as_markdown
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 GENERATED = HERE / "generated"
+NOTEBOOKS = Path(os.environ.get("BAYESAGREE_DOCS_NOTEBOOKS", ROOT / "notebooks")).resolve()
 PROSE = nodes.paragraph | nodes.emphasis | nodes.strong
 
 project = "bayesagree"
@@ -40,13 +44,13 @@ numpydoc_show_class_members = False
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 
-# Pages execute; notebooks take minutes with all draws, and are shown without outputs unless asked for.
+# Pages execute; notebooks take minutes and are shown as they are stored, or as BAYESAGREE_DOCS_NOTEBOOKS holds them.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_execution_in_temp = True
 nb_execution_timeout = 600
-nb_execution_excludepatterns = [] if "BAYESAGREE_DOCS_NOTEBOOKS" in os.environ else ["generated/notebooks/*"]
+nb_execution_excludepatterns = ["generated/notebooks/*"]
 nb_merge_streams = True
 
 # Kernels show a figure that a cell returns, as `%matplotlib inline` does.
@@ -59,7 +63,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "bayesagree"
 html_theme_options = {
     "show_prev_next": False,
-    "header_links_before_dropdown": 9,
+    "header_links_before_dropdown": 10,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
@@ -74,21 +78,25 @@ html_math_renderer = "mathml"
 def copy_pages(app):
     """Copy what is kept elsewhere in the repository: notebooks, measured results, the plain models."""
     shutil.rmtree(GENERATED, ignore_errors=True)
-    for source, target in (("notebooks/*.ipynb", "notebooks"), ("benchmarks/results/*.[mp][dn]*", "benchmarks")):
-        (GENERATED / target).mkdir(parents=True)
-        for file in ROOT.glob(source):
-            shutil.copy2(file, GENERATED / target)
-    (GENERATED / "models").mkdir()
+    for folder in ("notebooks", "benchmarks", "models"):
+        (GENERATED / folder).mkdir(parents=True)
+    for file in NOTEBOOKS.glob("*.ipynb"):
+        shutil.copy2(file, GENERATED / "notebooks")
+    for suffix in ("md", "png"):
+        for file in ROOT.glob(f"benchmarks/results/*.{suffix}"):
+            shutil.copy2(file, GENERATED / "benchmarks")
     for file in ROOT.glob("models/[!_]*.py"):
         (GENERATED / "models" / f"{file.stem}.md").write_text(f"# {file.stem}\n\n```python\n{file.read_text()}```\n")
 
 
 def write_commands(app):
-    """Write the help of every command as one page."""
+    """Write the help of every command, and what it prints with `--json`, as one page."""
     command = typer.main.get_command(command_line)
     context = typer.Context(command, info_name="bayesagree")
     text = get_docs_for_click(obj=command, ctx=context, name="bayesagree", title="Commands")
-    (GENERATED / "commands.md").write_text(text)
+    documents = (f"### `bayesagree {name}`\n\n{as_markdown(keys)}\n" for name, keys in DOCUMENTS.items())
+    json = f"## JSON documents\n\n{inspect.getdoc(json_documents)}\n\n" + "\n".join(documents)
+    (GENERATED / "commands.md").write_text(f"{text}\n{json}")
 
 
 def link_public_names(app, doctree):
