@@ -43,7 +43,7 @@ def certainty_curve(levels: Sequence[float], certainty: NDArray[np.float64], lim
         Items below it are open.
     """
     left, right, top, bottom = 40, WIDTH - 10, 10, 220
-    share = np.linspace(0, 1, min(_POINTS, certainty.shape[1]))
+    share = np.linspace(0, 1, max(2, min(_POINTS, certainty.shape[1])))
     low = min(0.9, np.floor(certainty.min() * 10) / 10)
     x = left + (right - left) * share
     parts = [_grid(left, right, top, bottom, low)]

@@ -6,6 +6,7 @@ from typing import Literal, Self
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.errors import InputError
 from bayesagree.evaluate import fitting_plausibilities, plausibility_for
+from bayesagree.metrics.uncertainty_adjusted import Metric
 from bayesagree.predictions import Predictions
 
 RELIABILITIES: dict[str, tuple[float, ...]] = {
@@ -61,7 +62,7 @@ class Settings:
         Raises
         ------
         InputError
-            A plausibility for other annotations, ratings without a threshold.
+            A plausibility for other annotations, ratings without a threshold, an unknown metric.
 
         Examples
         --------
@@ -75,10 +76,10 @@ class Settings:
             raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
         scored = predictions is not None and predictions.scores is not None
         several = isinstance(annotations, Rankings) and annotations.labels.size > 3 and scored
-        metrics = ("top_3_accuracy", "average_overlap_3") if several else ("top_1_accuracy",)
+        metrics = self.metrics or (("top_3_accuracy", "average_overlap_3") if several else ("top_1_accuracy",))
         return replace(
             self,
             plausibility=name,
             reliability=self.reliability or RELIABILITIES[name],
-            metrics=self.metrics or metrics,
+            metrics=tuple(dict.fromkeys(Metric.named(metric).name for metric in metrics)),
         )

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.figures import Mark, Row, certainty_curve, interval_plot
-from bayesagree.report.headlines import ordinary_truth
+from bayesagree.report.headlines import AGREEMENT, ordinary_truth
 from bayesagree.report.wording import (
     count,
     interval,
@@ -46,21 +46,18 @@ COEFFICIENTS = {
 
 def agreement(data: ReportData) -> dict[str, Any]:
     """Show every coefficient that exists, and say why the others do not."""
-    rows = data.agreement.to_dict("records")
-    known = [row for row in rows if row["estimate"] == row["estimate"]]
-    missing = [f"{COEFFICIENTS[row['coefficient']]}: {row['note']}" for row in rows if row not in known]
-    marks = [
-        Mark(row["estimate"], row["lower"], row["upper"], COEFFICIENTS[row["coefficient"]], _kind(row["coefficient"]))
-        for row in known
-    ]
-    figure = interval_plot(
-        [Row("", tuple(marks))], title="Agreement of the annotators", axis="agreement, 1 is perfect", limits=(-1, 1)
-    )
-    return {
-        "figure": figure,
-        "rows": [(m.note, number(m.value), interval(m.lower, m.upper), row["note"]) for m, row in zip(marks, known)],
-        "missing": missing,
-    }
+    first = AGREEMENT[type(data.annotations).__name__]
+    marks, rows, missing = [], [], []
+    for row in data.agreement.to_dict("records"):
+        name, value, lower, upper = COEFFICIENTS[row["coefficient"]], row["estimate"], row["lower"], row["upper"]
+        if np.isnan(value):
+            missing.append(f"{name}: {row['note']}")
+            continue
+        marks.append(Mark(value, lower, upper, name, "reference" if row["coefficient"] == first else "other"))
+        rows.append((name, number(value), interval(lower, upper), row["note"]))
+    title, axis = "Agreement of the annotators", "agreement, 1 is perfect"
+    figure = interval_plot([Row("", tuple(marks))], title=title, axis=axis, limits=(-np.inf, 1))
+    return {"figure": figure, "rows": rows, "missing": missing}
 
 
 def certainty(data: ReportData) -> dict[str, Any]:
@@ -178,11 +175,12 @@ def settings(data: ReportData) -> list[tuple[str, str]]:
     """List how the numbers were made."""
     chosen, given = data.settings, data.annotations
     kind = {"Labels": "single labels", "Rankings": "partial rankings", "Ratings": "ratings"}[type(given).__name__]
+    trust = f"{chosen.reference:g} (reference)" + "".join(f", {r:g}" for r in chosen.reliability[1:])
     rows = [
         ("Annotations", f"{kind}: {count(given.n_annotations)} of {count(given.items.size)} items"),
         ("Annotators", count(given.annotators.size) if given.annotators.size else "not named"),
         ("Model of the truth", plausibility_name(chosen.plausibility)),
-        ("Reliability", f"{chosen.reference:g} (reference)" + "".join(f", {r:g}" for r in chosen.reliability[1:])),
+        ("Reliability", "learnt for each annotator" if chosen.plausibility == "dawid_skene" else trust),
         ("Draws", f"{chosen.chains} chains of {chosen.draws}"),
         ("Seed", str(chosen.seed)),
         ("Version", f"bayesagree {data.version}"),
@@ -206,7 +204,3 @@ def diagnostics(data: ReportData) -> list[tuple[str, str, str]]:
         size = f"{data.diagnostics['ess']:.0f}"
         rows.append(("Smallest effective sample size", size, "independent draws that the chains are worth"))
     return rows
-
-
-def _kind(coefficient: str) -> str:
-    return "reference" if coefficient in ("phi", "alpha_nominal", "leave_one_out") else "other"

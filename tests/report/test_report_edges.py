@@ -112,6 +112,13 @@ def test_many_models_with_endless_names_stay_on_a_phone(browser, tmp_path):
         page.close()
 
 
+def test_metrics_without_their_depth_and_metrics_named_twice():
+    test_set = labelled_test_set(n_items=10, seed=1)
+    asked = Settings(metrics=("average_overlap", "average_overlap_3"), draws=20)
+    found, _ = first_sentences(test_set.labels, test_set.predictions, asked)
+    assert found.settings.metrics == ("average_overlap_3",)
+
+
 def test_what_cannot_be_reported_is_said():
     votes = Labels.from_counts([[2, 1]])
     with pytest.raises(InputError, match="use 'dirichlet' or 'dawid_skene'"):
