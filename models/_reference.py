@@ -52,7 +52,9 @@ def write_draws(
 
 
 def write_exact(script: str, *, data: Mapping[str, Any], posterior: Mapping[str, Any], source: str) -> None:
-    """Write posterior quantities known without Monte-Carlo error."""
+    """Write posterior quantities known without Monte-Carlo error, and say how exactly."""
+    errors = [e for v in posterior.values() if isinstance(v, Mapping) for e in np.ravel(v.get("error", []))]
+    print(f"exact: {source}" + (f"; largest error {max(errors):.1e}" if errors else ""))
     _write(script, {"route": "exact", "source": source, "data": data, "posterior": posterior})
 
 

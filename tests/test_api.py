@@ -30,3 +30,32 @@ def test_typed_and_seeded_by_keyword(name):
 def test_all_names_exist_once():
     assert len(set(bayesagree.__all__)) == len(bayesagree.__all__)
     assert all(hasattr(bayesagree, name) for name in bayesagree.__all__)
+
+
+POSTERIORS = (
+    "common_agreement", "dirichlet", "prirn", "plackett_luce", "normal_inverse_gamma", "dawid_skene", "group_posterior",
+)  # fmt: skip
+MODELS = {name: f"{name}_model" for name in POSTERIORS if name != "group_posterior"}
+
+
+@pytest.mark.parametrize("name", POSTERIORS)
+def test_posteriors_are_called_alike(name):
+    parameters = inspect.signature(getattr(bayesagree, name)).parameters
+    defaults = {option: parameters[option].default for option in ("draws", "chains", "seed")}
+    assert defaults == {"draws": 1000, "chains": 4, "seed": None}
+    assert parameters["engine"].kind is inspect.Parameter.KEYWORD_ONLY
+    first = next(iter(parameters.values()))
+    assert first.name in ("labels", "rankings", "ratings")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_take_the_prior_of_their_posterior(name):
+    """What changes the posterior changes the PyMC model: all but how it is drawn and kept."""
+    drawing = {
+        "draws", "chains", "tune", "thin", "seed", "engine", "top_labels", "max_bytes", "item_means", "candidates",
+        "restarts", "confusion", "client", "to", "progress", "competing",
+    }  # fmt: skip
+    posterior = inspect.signature(getattr(bayesagree, name)).parameters
+    model = inspect.signature(getattr(bayesagree, MODELS[name])).parameters
+    assert set(posterior) - drawing == set(model)
+    assert all(model[option].default == posterior[option].default for option in model)

@@ -7,6 +7,7 @@ from scipy.stats import dirichlet as dirichlet_distribution
 
 from bayesagree import InputError, Labels, Rankings, Ratings, dirichlet, prirn, simulate
 from bayesagree._ranking_score import _unnamed_shares
+from bayesagree.plots import plot_reliability_curve
 from bayesagree.reliability import reliability_curve
 
 CASES = [[[[0], [1, 2]], [[0, 3]], [[2], [0]]], [[[4], [1]], [[1], [4, 0]]], [[[3]]]]
@@ -140,3 +141,12 @@ def test_input_is_refused_with_the_reason(annotations, options, message):
     with warnings.catch_warnings(), pytest.raises(InputError, match=message):
         warnings.simplefilter("error")
         reliability_curve(annotations, options.pop("reliabilities", None), **options)
+
+
+def test_figure_has_a_panel_for_score_and_agreement_of_each_curve():
+    curve = reliability_curve(Labels.from_counts([[4, 1], [1, 4]]), (0.3, 1, 3), replicates=20, seed=1)
+    figure = plot_reliability_curve({"one": curve, "two": curve})
+    assert [axis.get_title() for axis in figure.axes] == ["one", "two", "", ""]
+    assert len(plot_reliability_curve(curve).axes) == 2
+    behind = figure.axes[0].lines[0].get_ydata()
+    assert behind.tolist() == curve["behind"].values.tolist()
