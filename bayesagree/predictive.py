@@ -95,7 +95,6 @@ def with_log_likelihood(
     ({'chain': 4, 'draw': 100, 'item': 3}, ['mean_location', 'mean_spread', 'phi'])
     """
     kind, settings = _kind(tree, annotations), settings_of(tree)
-    given: Any = annotations
     posterior = tree["posterior"].to_dataset()
     sizes = {"chain": posterior.sizes["chain"], "draw": posterior.sizes["draw"]}
     if isinstance(annotations, GroupCounts):
@@ -104,29 +103,7 @@ def with_log_likelihood(
         table = xr.Dataset({"agree": (("chain", "draw", "annotator"), values.reshape(*sizes.values(), -1))})
         return _with(tree, log_likelihood=table)
     check_size(sizes | {"item": annotations.items.size}, 8, max_bytes, "use fewer draws")
-    log_prior: Parameters = {}
-    if kind in ("dirichlet", "normal_inverse_gamma", "plackett_luce") and settings["reliability"] != 1:
-        raise InputError(
-            f"reliability={settings['reliability']!r} raises the likelihood to a power, which is no probability of "
-            "annotations; use reliability=1 here and reliability_curve to compare reliabilities"
-        )
-    if kind == "dirichlet":
-        found = likelihood.dirichlet_items(given, settings["prior"])
-    elif kind == "normal_inverse_gamma":
-        found = likelihood.normal_items(given, NormalInverseGammaPrior(**settings["prior"]))
-    elif kind == "plackett_luce":
-        replicates.refuse_lumped(settings)
-        found = likelihood.plackett_luce_items(given, settings["shape"], positive_int(draws, "draws"), seed)
-    elif kind == "common_agreement":
-        names = ["phi", *(n for n in ("mean_location", "mean_spread") if n in posterior)]
-        parameters = _parameters(posterior, names)
-        found = likelihood.common_agreement_items(given, parameters, settings)
-        log_prior = common_agreement_prior(parameters)
-    else:
-        variant, prior = replicates.crowd_of(settings)
-        parameters = _parameters(posterior, _crowd_names(variant))
-        found = likelihood.dawid_skene_items(given, parameters, variant, prior)
-        log_prior = dawid_skene_prior(parameters, variant, prior)
+    found, log_prior = _pointwise(kind, annotations, posterior, settings, positive_int(draws, "draws"), seed)
     shape = (*sizes.values(), found.items.size)
     values = found.log_likelihood
     values = values.reshape(shape) if len(values) > 1 else np.broadcast_to(values, shape)
@@ -136,6 +113,32 @@ def with_log_likelihood(
         of_draw = {n: (("chain", "draw"), v.reshape(*sizes.values())) for n, v in log_prior.items()}
         groups["log_prior"] = xr.Dataset(of_draw)
     return _with(tree, **groups)
+
+
+def _pointwise(
+    kind: str, annotations: Annotations, posterior: xr.Dataset, settings: Mapping[str, Any], draws: int, seed: Seed
+) -> tuple[likelihood.Pointwise, Parameters]:
+    """Return the log likelihood of each item, and the log prior of what items share."""
+    given: Any = annotations
+    if kind == "common_agreement":
+        parameters = _parameters(posterior, ["phi", *(n for n in ("mean_location", "mean_spread") if n in posterior)])
+        return likelihood.common_agreement_items(given, parameters, settings), common_agreement_prior(parameters)
+    if kind == "dawid_skene":
+        variant, prior = replicates.crowd_of(settings)
+        parameters = _parameters(posterior, _crowd_names(variant))
+        found = likelihood.dawid_skene_items(given, parameters, variant, prior)
+        return found, dawid_skene_prior(parameters, variant, prior)
+    if settings["reliability"] != 1:
+        raise InputError(
+            f"reliability={settings['reliability']!r} raises the likelihood to a power, which is no probability of "
+            "annotations; use reliability=1 here and reliability_curve to compare reliabilities"
+        )
+    if kind == "dirichlet":
+        return likelihood.dirichlet_items(given, settings["prior"]), {}
+    if kind == "normal_inverse_gamma":
+        return likelihood.normal_items(given, NormalInverseGammaPrior(**settings["prior"])), {}
+    replicates.refuse_lumped(settings)
+    return likelihood.plackett_luce_items(given, settings["shape"], draws, seed), {}
 
 
 def item_loo(tree: xr.DataTree) -> Any:
@@ -161,7 +164,7 @@ def item_loo(tree: xr.DataTree) -> Any:
     import arviz as az
     from arviz_stats.utils import ELPDDataLOO
 
-    values = tree["log_likelihood"].to_dataset()["annotations"]
+    (values,) = tree["log_likelihood"].to_dataset().data_vars.values()
     first = values.isel(chain=0, draw=0, drop=True)
     if not bool((values == first).all()):
         return az.loo(tree, pointwise=True)

@@ -152,6 +152,7 @@ def group_tree():
     return result_tree({"posterior": drawn}, coords, engine="exact", seed=1, settings={"metric": "accuracy"})
 
 
+@pytest.mark.filterwarnings("ignore:Estimated shape parameter of Pareto")
 def test_group_annotator_is_beta_binomial():
     tree = group_tree()
     found = with_log_likelihood(tree, COUNTS, model="A")["log_likelihood"]["agree"].values[1, 7]
@@ -164,6 +165,7 @@ def test_group_annotator_is_beta_binomial():
         50,
         5,
     )
+    assert item_loo(with_log_likelihood(tree, COUNTS, model="B")).n_data_points == 5
     with pytest.raises(InputError, match="name one of the models"):
         with_log_likelihood(tree, COUNTS)
 
