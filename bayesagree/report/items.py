@@ -47,7 +47,7 @@ class OpenItem(NamedTuple):
     n_annotations
         Number of annotations.
     said
-        The annotations as text.
+        The annotations as lines of text: one for each ranking, else one for all.
     candidates
         The most probable labels, best first.
     predicted
@@ -57,7 +57,7 @@ class OpenItem(NamedTuple):
     item: str
     certainty: float
     n_annotations: int
-    said: str
+    said: tuple[str, ...]
     candidates: tuple[Candidate, ...]
     predicted: tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -110,18 +110,20 @@ def rankings_of(rankings: Rankings, item: int) -> list[list[list[Any]]]:
     return found
 
 
-def _said(annotations: Annotations, item: int) -> tuple[str, int]:
+def _said(annotations: Annotations, item: int) -> tuple[tuple[str, ...], int]:
     """Write what the annotators said of an item, and count them."""
     if isinstance(annotations, Rankings):
         rankings = rankings_of(annotations, item)
-        return "; ".join(" > ".join(_block(block) for block in ranking) for ranking in rankings), len(rankings)
+        return tuple(" > ".join(map(_block, ranking)) for ranking in rankings), len(rankings)
     rows = np.flatnonzero(annotations.item_index == item)
+    if rows.size == 0:
+        return (), 0
     if isinstance(annotations, Ratings):
-        return ", ".join(f"{value:g}" for value in sorted(annotations.rating[rows])), rows.size
+        return (", ".join(f"{value:g}" for value in sorted(annotations.rating[rows])),), rows.size
     votes: Counter[str] = Counter()
     for row in rows:
         votes[str(annotations.labels[annotations.label_index[row]])] += int(annotations.count[row])
-    return ", ".join(f"{name} ({n})" for name, n in votes.most_common()), votes.total()
+    return (", ".join(f"{name} ({n})" for name, n in votes.most_common()),), votes.total()
 
 
 def _block(block: list[Any]) -> str:

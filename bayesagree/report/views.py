@@ -49,11 +49,12 @@ def agreement(data: ReportData) -> dict[str, Any]:
     first = AGREEMENT[type(data.annotations).__name__]
     marks, rows, missing = [], [], []
     for row in data.agreement.to_dict("records"):
-        name, value, lower, upper = COEFFICIENTS[row["coefficient"]], row["estimate"], row["lower"], row["upper"]
+        coefficient, value, lower, upper = (row[key] for key in ("coefficient", "estimate", "lower", "upper"))
+        name = COEFFICIENTS.get(coefficient, str(coefficient).replace("_", " "))
         if np.isnan(value):
             missing.append(f"{name}: {row['note']}")
             continue
-        marks.append(Mark(value, lower, upper, name, "reference" if row["coefficient"] == first else "other"))
+        marks.append(Mark(value, lower, upper, name, "reference" if coefficient == first else "other"))
         rows.append((name, number(value), interval(lower, upper), row["note"]))
     title, axis = "Agreement of the annotators", "agreement, 1 is perfect"
     figure = interval_plot([Row("", tuple(marks))], title=title, axis=axis, limits=(-np.inf, 1))
