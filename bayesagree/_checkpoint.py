@@ -44,6 +44,7 @@ class Checkpoint:
         if not isinstance(seed, int):
             raise InputError(f"seed={seed!r}: a run kept on disk needs a whole number to go on with")
         self.result, self.path = result, result.with_name(result.name + ".run")
+        self._new = result.with_name(result.name + ".run.new")
         known = {name: fingerprint(v) if is_dataclass(v) else v for name, v in asked_for.items()}
         identity = known | {"seed": seed, "version": version("bayesagree")}
         self.identity = json.dumps(identity, default=_plain, sort_keys=True)
@@ -74,16 +75,16 @@ class Checkpoint:
         if start < self._next_write and not now:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.path.with_name(self.path.name + ".new")
-        with temporary.open("wb") as file:
+        with self._new.open("wb") as file:
             arrays: dict[str, Any] = {name: np.asarray(values) for name, values in state.items()}
             np.savez(file, identity=np.array(self.identity), **arrays)
-        os.replace(temporary, self.path)
+        os.replace(self._new, self.path)
         end = time.monotonic()
         self._next_write = end + (end - start) / SHARE_OF_TIME
 
     def remove(self) -> None:
         """Forget the state: the result is whole."""
+        self._new.unlink(missing_ok=True)
         self.path.unlink(missing_ok=True)
 
     def _require_same(self, found: str) -> None:
