@@ -215,7 +215,7 @@ class Predictions:
         """
         return self.top_labels(1)[:, :, 0].astype(np.int32) if self.label_index is None else self.label_index
 
-    def top_labels(self, depth: int) -> NDArray[np.int16]:
+    def top_labels(self, depth: int) -> NDArray[np.integer[Any]]:
         """Return the `depth` best labels of each item, best first, shape (model, item, depth).
 
         Equal scores stand in label order: put the labels in the order in which ties should fall.
@@ -225,19 +225,18 @@ class Predictions:
         InputError
             Hard labels asked for more than their one label, or more than there are labels.
         """
-        if self.labels.size > np.iinfo(np.int16).max:
-            raise InputError(f"{self.labels.size} labels are more than the {np.iinfo(np.int16).max} that can be ranked")
         if depth < 1 or depth > self.labels.size:
             raise InputError(f"top {depth} of {self.labels.size} labels does not exist; use 1 to {self.labels.size}")
+        dtype = np.int16 if self.labels.size <= np.iinfo(np.int16).max else np.int32
         if self.scores is None:
             if depth > 1:
                 raise InputError(
                     f"top {depth} labels need scores, but these predictions are one hard label per item; "
                     "use depth 1 or Predictions.from_scores"
                 )
-            return self.hard_labels()[:, :, None].astype(np.int16)
+            return self.hard_labels()[:, :, None].astype(dtype)
         order = np.argsort(-self.scores, axis=-1, kind="stable")
-        return order[:, :, :depth].astype(np.int16)
+        return order[:, :, :depth].astype(dtype)
 
 
 def _named_scores(

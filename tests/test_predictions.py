@@ -184,5 +184,9 @@ def test_depths_that_do_not_exist_are_refused() -> None:
             scores.top_labels(depth)
     with pytest.raises(InputError, match="top 2 labels need scores, but these predictions are one hard label"):
         Predictions.from_labels({"A": ["x", "y"]}).top_labels(2)
-    with pytest.raises(InputError, match="40000 labels are more than the 32767 that can be ranked"):
-        Predictions.from_scores({"A": np.zeros((1, 40_000))}).top_labels(1)
+
+
+def test_more_labels_than_small_integers_hold() -> None:
+    scores = np.zeros((1, 40_000))
+    scores[0, [39_000, 5]] = 2, 1
+    assert Predictions.from_scores({"A": scores}).top_labels(2).tolist() == [[[39_000, 5]]]

@@ -52,6 +52,10 @@ class Systems:
             raise InputError("there is one system; blind evaluation compares systems with each other: pass at least 2")
         if predictions.labels.size < 2:
             raise InputError(f"there is only the label {some(predictions.labels)}; name all with labels=[...]")
+        if predictions.labels.size > np.iinfo(np.int16).max:
+            raise InputError(
+                f"{predictions.labels.size} labels; blind evaluation takes {np.iinfo(np.int16).max} at most"
+            )
         models, items = np.argsort(predictions.models), np.argsort(predictions.items)
         hard = predictions.hard_labels()[np.ix_(models, items)].astype(np.int16)
         if (hard < 0).all():

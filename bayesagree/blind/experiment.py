@@ -124,7 +124,7 @@ def blind_experiment(
     if not 0 < significance < 1:
         raise InputError(f"significance={significance!r} must lie between 0 and 1")
     judge = _Judge(systems, tuple(metrics), positive_int(draws, "draws"), significance, multiplicity, ci_prob, seed)
-    truth = None if gold is None else gold_index(gold, systems.items, systems.labels)
+    truth = None if gold is None else gold_index(gold, systems.items, systems.labels).astype(np.int16)
     estimates, quality = [], []
     for method in chosen:
         estimate, of_pseudo_gold = judge.method(method, leave_one_out, truth)

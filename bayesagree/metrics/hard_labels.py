@@ -84,7 +84,7 @@ def hard_label_scores(
     return xr.DataArray(scores, dims="model", coords={"model": predictions.models}, name=metric)
 
 
-def gold_index(gold: Mapping[Any, Any] | pd.Series, items: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int16]:
+def gold_index(gold: Mapping[Any, Any] | pd.Series, items: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
     """Return the position of each item's gold label, -1 where there is none, shape (item,).
 
     Raises
@@ -103,7 +103,7 @@ def gold_index(gold: Mapping[Any, Any] | pd.Series, items: NDArray[Any], labels:
             f"gold item {plain(item)!r}: label {plain(label)!r} is not one of the predicted labels ({some(labels)}); "
             "name all possible labels with labels=[...] when building the predictions"
         )
-    truth = np.full(items.size, -1, np.int16)
+    truth = np.full(items.size, -1, np.int32)
     truth[place] = code
     return truth
 
@@ -137,10 +137,10 @@ def confusion_counts(
     weights
         What each item counts, shape (item,); by default 1.
     """
-    gold = np.ascontiguousarray(truth[:, None] if truth.ndim == 2 else truth, dtype=np.int16)
+    gold = np.ascontiguousarray(truth[:, None] if truth.ndim == 2 else truth, dtype=np.int32)
     counts = np.zeros((gold.shape[0], predicted.shape[0], n_labels, n_labels))
     ones = np.ones(predicted.shape[1]) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-    _count(gold, np.ascontiguousarray(predicted, dtype=np.int16), ones, counts)
+    _count(gold, np.ascontiguousarray(predicted, dtype=np.int32), ones, counts)
     return counts
 
 
