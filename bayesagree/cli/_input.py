@@ -9,6 +9,7 @@ from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     from bayesagree.annotations import Annotations
+    from bayesagree.patterns import LabelPatterns, RatingPatterns
     from bayesagree.predictions import Predictions
 
 AnnotationsFile = Annotated[
@@ -44,6 +45,26 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Threshold = Annotated[
     float | None, typer.Option("--threshold", help="For ratings: is the mean below this value or not?")
 ]
+
+
+def stream(
+    path: Path | None,
+    *,
+    columns: dict[str, Any],
+    scale: tuple[float, float] | None,
+    step: float | None,
+    labels: str | None,
+) -> "LabelPatterns | RatingPatterns":
+    """Read the patterns of a file that is sorted by item: of ratings where a scale is given, else of labels."""
+    from bayesagree.patterns import LabelPatterns, RatingPatterns
+
+    if path is None:
+        raise InputError("--streamed reads a file: name it; a named data set fits the memory")
+    if scale is None:
+        return LabelPatterns.from_file(path, item=columns["item"], label=columns["label"], labels=label_names(labels))
+    if step is None:
+        raise InputError("--streamed ratings need levels: pass --step; continuous ratings share no patterns")
+    return RatingPatterns.from_file(path, scale=scale, step=step, item=columns["item"], rating=columns["rating"])
 
 
 def read(

@@ -25,6 +25,9 @@ def agreement(
     ] = "hierarchical",
     likelihood: Annotated[str, typer.Option(help="Of Phi: binned, density or squeezed (as published).")] = "binned",
     paradoxes: Annotated[bool, typer.Option("--paradoxes", help="Show the paper's toy cases instead.")] = False,
+    streamed: Annotated[
+        bool, typer.Option("--streamed", help="The file is sorted by item and may be larger than memory: one pass.")
+    ] = False,
     seed: _input.SeedOption = 1,
     item: _input.Item = "item",
     annotator: _input.Annotator = "annotator",
@@ -45,9 +48,12 @@ def agreement(
         _show(_paradoxes(), output, as_json=as_json, title="Limitations of agreement coefficients")
         return
     columns = {"item": item, "annotator": annotator, "label": label, "rating": rating, "rank": "rank"}
-    given, _ = _input.read(
-        annotations, data, columns=columns, scale=scale, step=step, labels=labels, duplicates=duplicates
-    )
+    if streamed:
+        given = _input.stream(annotations, columns=columns, scale=scale, step=step, labels=labels)
+    else:
+        given, _ = _input.read(
+            annotations, data, columns=columns, scale=scale, step=step, labels=labels, duplicates=duplicates
+        )
     table = _coefficients(given, level, item_mean, likelihood, seed)
     _show(table, output, as_json=as_json, title="Agreement (intervals: 95 %)")
 
@@ -62,15 +68,16 @@ def _paradoxes() -> "pd.DataFrame":
 def _coefficients(given: Any, level: str | None, item_mean: str, likelihood: str, seed: int) -> "pd.DataFrame":
     from bayesagree.agreement.coefficients import agreement_table
     from bayesagree.agreement.common_agreement import common_agreement
-    from bayesagree.annotations import Labels, Ratings
+    from bayesagree.annotations import Rankings, Ratings
+    from bayesagree.patterns import RatingPatterns
 
-    if not isinstance(given, Labels | Ratings):
+    if isinstance(given, Rankings):
         raise InputError("agreement coefficients are for labels and ratings, not for rankings")
-    chosen: Any = level or ("interval" if isinstance(given, Ratings) else "nominal")
+    chosen: Any = level or ("interval" if isinstance(given, Ratings | RatingPatterns) else "nominal")
     if chosen not in LEVELS:
         raise InputError(f"--level {chosen!r} is not one of {', '.join(LEVELS)}")
     table = agreement_table(given, level=chosen, seed=seed)
-    if isinstance(given, Ratings) and (item_mean, likelihood) != ("hierarchical", "binned"):
+    if isinstance(given, Ratings | RatingPatterns) and (item_mean, likelihood) != ("hierarchical", "binned"):
         prior: Any = item_mean
         kind: Any = likelihood
         found = common_agreement(given, item_mean=prior, likelihood=kind, seed=seed)["agreement"].to_dataset()

@@ -28,6 +28,12 @@ class CrowdPrior:
         ability_j ~ N(ability, ability_sd^2), difficulty_i ~ N(0, difficulty_sd^2).
     ambiguity, ambiguity_sd
         log alpha ~ N(log ambiguity, ambiguity_sd^2): alpha -> 0 is a single truth per item.
+
+    Examples
+    --------
+    >>> prior = CrowdPrior(accuracy=0.8, strength=20)  # annotators known to be good
+    >>> prior.prevalence
+    3.0
     """
 
     prevalence: float = 3.0
