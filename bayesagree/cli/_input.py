@@ -1,5 +1,6 @@
 """What the commands read: a named data set or the user's own files, with the user's own column names."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,6 +42,7 @@ Plausibility = Annotated[
 Draws = Annotated[int, typer.Option("--draws", help="Draws per chain.", min=1)]
 Chains = Annotated[int, typer.Option("--chains", help="Chains.", min=1)]
 SeedOption = Annotated[int, typer.Option("--seed", help="Same seed, same draws.")]
+Dask = Annotated[str | None, typer.Option("--dask", help="Address of a Dask scheduler to run on.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 Threshold = Annotated[
     float | None, typer.Option("--threshold", help="For ratings: is the mean below this value or not?")
@@ -107,3 +109,14 @@ def numbers(text: str, option: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise InputError(f"{option} {text!r} is not a list of numbers such as 0.1,1,10") from None
+
+
+def dask_client(address: str | None) -> Any:
+    """Connect to the Dask scheduler at an address, if there is one."""
+    if address is None:
+        return None
+    if find_spec("distributed") is None:
+        raise InputError("--dask needs the extra scale: pip install 'bayesagree[scale]'")
+    from distributed import Client
+
+    return Client(address)

@@ -42,6 +42,7 @@ def evaluate(
     step: _input.Step = None,
     labels: _input.LabelNames = None,
     duplicates: _input.Duplicates = "error",
+    dask: _input.Dask = None,
     json: _input.Json = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Keep the draws: a .nc or .zarr file.")] = None,
 ) -> None:
@@ -66,7 +67,8 @@ def evaluate(
     with _output.progress("scoring", truth.items.size * len(levels)) as advance:
         tree = run(
             truth, models, plausibility=chosen, reliability=levels, metrics=metrics.split(","), draws=draws,
-            chains=chains, seed=seed, items=items, progress=advance, **options,
+            chains=chains, seed=seed, items=items, client=_input.dask_client(dask), progress=advance,
+            **options,
         )  # fmt: skip
     if output is not None:
         write_result(tree, output)

@@ -15,7 +15,7 @@ def reliability(
         str | None, typer.Option("--plausibility", help="dirichlet, prirn or plackett_luce.")
     ] = None,
     reliabilities: Annotated[
-        str | None, typer.Option(help="Values to compare: 0.3,1,3 (whole numbers for plackett_luce).")
+        str | None, typer.Option("--reliability", help="Values to compare: 0.3,1,3 (whole numbers for plackett_luce).")
     ] = None,
     seed: _input.SeedOption = 1,
     item: _input.Item = "item",
@@ -32,7 +32,7 @@ def reliability(
     Annotators who err together predict each other well: the curve says what scale "low" and "high" have, not which
     value is right.
 
-    Example: bayesagree reliability annotations.csv --reliabilities 0.3,1,3
+    Example: bayesagree reliability annotations.csv --reliability 0.3,1,3
     """
     from bayesagree.reliability import reliability_curve
 
@@ -40,7 +40,7 @@ def reliability(
     given: Any = _input.read(
         annotations, data, columns=columns, scale=None, step=None, labels=labels, duplicates=duplicates
     )[0]
-    levels = None if reliabilities is None else _input.numbers(reliabilities, "--reliabilities")
+    levels = None if reliabilities is None else _input.numbers(reliabilities, "--reliability")
     with _output.stderr.status("leaving out one annotator at a time"):
         curve = reliability_curve(given, levels, plausibility=plausibility, seed=seed)
     table = curve.drop_vars(["best", "observed_agreement"]).to_dataframe().reset_index()

@@ -1,9 +1,7 @@
 """`bayesagree study`: the simulation studies of the papers, run again."""
 
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,7 +26,7 @@ def auc(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="netCDF file; a study that was stopped continues from it.")
     ] = None,
-    dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on.")] = None,
+    dask: _input.Dask = None,
     json: _input.Json = False,
 ) -> None:
     """Say how well crowd labels rank models: swap errors of DGT, SGT, PGT and the supervised reference.
@@ -49,7 +47,9 @@ def auc(
     total = runs * len(grid["cases"]) * len(grid["labels_per_item"]) * len(grid["labels_per_annotator"])
     journal = None if output is None else output.with_name(output.name + ".journal")
     with _output.progress("runs", total) as advance:
-        tree = auc_study(**grid, runs=runs, seed=seed, journal=journal, client=_client(dask), advance=advance)
+        tree = auc_study(
+            **grid, runs=runs, seed=seed, journal=journal, client=_input.dask_client(dask), advance=advance
+        )
     if output is not None and journal is not None:
         write_result(tree, output)
         journal.unlink()
@@ -61,14 +61,6 @@ def _whole_numbers(text: str, option: str) -> list[int]:
     if not all(number.is_integer() for number in numbers):
         raise InputError(f"{option} {text!r} must be whole numbers")
     return [int(number) for number in numbers]
-
-
-def _client(address: str | None) -> Any:
-    if address is None:
-        return None
-    if find_spec("distributed") is None:
-        raise InputError("--dask needs the extra scale: pip install 'bayesagree[scale]'")
-    return import_module("distributed").Client(address)
 
 
 def _show(tree: "xr.DataTree", json: bool) -> None:

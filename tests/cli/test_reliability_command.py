@@ -29,10 +29,10 @@ def votes(tmp_path):
 
 
 def test_curve_as_table_json_and_file(run, votes, tmp_path):
-    code, out, _ = run(votes, "--reliabilities", "0.1,1")
+    code, out, _ = run(votes, "--reliability", "0.1,1")
     assert code == 0
     assert "observed agreement 0.600" in out
-    code, out, _ = run(votes, "--reliabilities", "0.1,1", "--json", "-o", tmp_path / "curve.csv")
+    code, out, _ = run(votes, "--reliability", "0.1,1", "--json", "-o", tmp_path / "curve.csv")
     answer = json.loads(out)
     assert answer["best"] == 0.1
     assert [row["reliability"] for row in answer["curve"]] == [0.1, 1]
@@ -42,6 +42,6 @@ def test_curve_as_table_json_and_file(run, votes, tmp_path):
 
 
 def test_bad_input_ends_with_its_reason(run, votes):
-    code, out, err = run(votes, "--reliabilities", "low")
+    code, out, err = run(votes, "--reliability", "low")
     assert (code, out) == (2, "")
-    assert "--reliabilities 'low' is not a list of numbers" in err
+    assert "--reliability 'low' is not a list of numbers" in err
