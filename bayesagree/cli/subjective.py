@@ -63,7 +63,7 @@ def subjective(
     labels: _input.LabelNames = None,
     duplicates: _input.Duplicates = "error",
     draws: _input.Draws = 1000,
-    seed: _input.SeedOption = 0,
+    seed: _input.SeedOption = 1,
     json: _input.Json = False,
 ) -> None:
     """Say how well each model predicts each group of annotators, and whether groups differ by more than chance.
@@ -225,11 +225,11 @@ def _rows(result: "xr.Dataset", tree: "xr.DataTree") -> list[dict[str, Any]]:
             row: dict[str, Any] = {"model": model, "group": name}
             row["annotators"] = int(result["n_annotators"][g])
             row["annotations"] = int(result["n_annotations"][g])
-            row["raw mean"] = float(result["performance"].sel(model=model, group=name))
-            row |= dict.fromkeys(("posterior mean", "lower", "upper"), float("nan"))
+            row["raw_mean"] = float(result["performance"].sel(model=model, group=name))
+            row |= dict.fromkeys(("posterior_mean", "lower", "upper"), float("nan"))
             if name in known["group"]:
                 cell = known.sel(model=model, group=name)
-                row |= {"posterior mean": float(cell["mean"])}
+                row |= {"posterior_mean": float(cell["mean"])}
                 row |= {end: float(cell[end]) for end in ("lower", "upper")}
             rows.append(row)
     return rows
@@ -246,12 +246,12 @@ def _summary(result: "xr.Dataset", tree: "xr.DataTree", null: "xr.Dataset") -> l
             {
                 "model": model,
                 "mean": float(result["mean_performance"][m]),
-                "raw dispersion": float(result["dispersion"][m]),
+                "raw_dispersion": float(result["dispersion"][m]),
                 "dispersion": float(draws.mean()),
                 "lower": float(low),
                 "upper": float(high),
-                "p (chance)": float(null["p_value"][m]),
-                "differs": "yes" if bool(null["biased"][m]) else "not shown",
+                "p_value": float(null["p_value"][m]),
+                "differs": bool(null["biased"][m]),
             }
         )
     return rows
@@ -276,7 +276,7 @@ def _agreement_rows(annotations: "Labels | Ratings", groups: "Groups", phi: Any)
     rows = []
     for g, name in enumerate(groups.names.tolist()):
         for h, other in enumerate(groups.names.tolist()[g:], start=g):
-            row: dict[str, Any] = {"group": name, "other group": other, "pairs": int(known["n_pairs"][g, h])}
+            row: dict[str, Any] = {"group": name, "other_group": other, "pairs": int(known["n_pairs"][g, h])}
             row["alpha"] = float(known["alpha"][g, h])
             if phi is not None:
                 draws = phi[:, :, g, h].ravel()

@@ -23,7 +23,7 @@ def plot_scores(tree: xr.DataTree, *, metric: str, ordinary: xr.DataArray | None
     metric
         One of its metrics.
     ordinary
-        The ordinary metric (model), against a point estimate of the truth: dotted lines.
+        The ordinary metric (model), against a point estimate of the truth, or its draws: dotted lines.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def plot_scores(tree: xr.DataTree, *, metric: str, ordinary: xr.DataArray | None
         at = np.arange(levels.size) + 0.08 * (m - (len(models) - 1) / 2)
         panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=str(model), **style(m))
         if ordinary is not None:
-            panel.axhline(float(ordinary.sel(model=model)), color=f"C{m % 10}", linestyle=":", linewidth=1)
+            panel.axhline(float(ordinary.sel(model=model).mean()), color=f"C{m % 10}", linestyle=":", linewidth=1)
     panel.set_xticks(range(levels.size), [f"{level:g}" for level in levels])
     panel.set_xlabel("reliability" + ("" if ordinary is None else " (dotted: ordinary metric)"))
     panel.set_ylabel(metric.replace("_", " "))

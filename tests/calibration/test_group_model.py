@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from _errors_of_draws import assert_share
 from scipy.stats import kstest
 
 from bayesagree import Ratings
@@ -38,11 +37,11 @@ def ranks_of_truth(n_simulations, seed):
 @pytest.mark.parametrize(
     ("n_simulations", "seed"), [(8, 1), *(pytest.param(150, s, marks=pytest.mark.slow) for s in (2, 3))]
 )
-def test_group_means_are_covered(n_simulations, seed):
+def test_group_means_are_covered(n_simulations, seed, calibration):
     ranks = ranks_of_truth(n_simulations, seed)
-    covered = ((ranks > 0.025) & (ranks < 0.975)).mean(axis=0)
-    assert_share(covered, np.full(SIZES.size, 0.95), n_simulations)
     for g in range(SIZES.size):
+        held = (ranks[:, g] > 0.025) & (ranks[:, g] < 0.975)
+        calibration.coverage("group_posterior", f"group of {SIZES[g]}, seed {seed}", held)
         assert kstest(ranks[:, g], "uniform").pvalue > 1e-3, SIZES[g]
 
 
@@ -77,7 +76,7 @@ def test_an_even_model_is_not_called_biased(sizes):
 
 
 @pytest.mark.parametrize(("n_simulations", "seed"), [(400, 5), pytest.param(2000, 6, marks=pytest.mark.slow)])
-def test_group_means_of_any_metric_are_covered(n_simulations, seed):
+def test_group_means_of_any_metric_are_covered(n_simulations, seed, calibration):
     """The priors of location and scale are invariant, so ranks are uniform whatever the true location and scale."""
     rng = np.random.default_rng(seed)
     ranks = np.empty((n_simulations, SIZES.size))
@@ -91,8 +90,9 @@ def test_group_means_of_any_metric_are_covered(n_simulations, seed):
         )
         draws = normal_group_posterior(result, draws=200, seed=rng)["posterior"]["performance"].values
         ranks[s] = (draws.reshape(-1, SIZES.size) < mean).mean(axis=0)
-    assert_share(((ranks > 0.025) & (ranks < 0.975)).mean(axis=0), np.full(SIZES.size, 0.95), n_simulations)
     for g in range(SIZES.size):
+        held = (ranks[:, g] > 0.025) & (ranks[:, g] < 0.975)
+        calibration.coverage("normal_group_posterior", f"group of {SIZES[g]}", held)
         assert kstest(ranks[:, g], "uniform").pvalue > 1e-3, SIZES[g]
 
 

@@ -71,7 +71,7 @@ def test_groups_with_intervals(run):
     f, m = answer["groups"]
     assert f["group"] == "f"
     assert f["lower"] > m["upper"]
-    assert answer["models"][0]["differs"] == "yes"
+    assert answer["models"][0]["differs"] is True
     code, out, _ = run(*OPTIONS, "--predictions", "models.csv")
     assert "95 % HDI" in out
 
@@ -79,7 +79,7 @@ def test_groups_with_intervals(run):
 def test_predictions_for_each_annotator(run):
     code, out, _ = run(*OPTIONS, "--predictions", "own.csv", "--json")
     assert code == 0
-    assert json.loads(out)["models"][0]["raw dispersion"] == 1
+    assert json.loads(out)["models"][0]["raw_dispersion"] == 1
 
 
 RATED = ("ratings.csv", "--scale", "1", "5", "--step", "1", "--annotators", "people.csv", "--draws", "100")
@@ -93,7 +93,7 @@ def test_metrics_of_ratings(run):
     f, m = answer["groups"]
     assert m["lower"] > f["upper"]
     within, between, _ = answer["agreement"]
-    assert (within["group"], within["other group"], between["other group"]) == ("f", "f", "m")
+    assert (within["group"], within["other_group"], between["other group"]) == ("f", "f", "m")
     assert between["upper"] < within["lower"]
     assert between["alpha"] < within["alpha"]
 
