@@ -231,9 +231,7 @@ def is_zarr(path: Path) -> bool:
     if path.suffix not in (".nc", ".zarr"):
         raise InputError(f"{str(path)!r}: results are written as .nc (netCDF) or .zarr, not {path.suffix!r}")
     if path.suffix == ".zarr" and find_spec("zarr") is None:
-        raise InputError(
-            f"{str(path)!r}: .zarr needs the extra scale: pip install 'bayesagree[scale]'; or write to .nc"
-        )
+        raise InputError(f"{str(path)!r}: .zarr needs pip install 'bayesagree[scale]'; or write to .nc")
     return path.suffix == ".zarr"
 
 

@@ -93,7 +93,7 @@ def test_metrics_of_ratings(run):
     f, m = answer["groups"]
     assert m["lower"] > f["upper"]
     within, between, _ = answer["agreement"]
-    assert (within["group"], within["other_group"], between["other group"]) == ("f", "f", "m")
+    assert (within["group"], within["other_group"], between["other_group"]) == ("f", "f", "m")
     assert between["upper"] < within["lower"]
     assert between["alpha"] < within["alpha"]
 
