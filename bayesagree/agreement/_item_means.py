@@ -22,6 +22,10 @@ DROP, LEAST_DROP, MOST_DROP = 18.0, 15.5, 25.0
 """A box fits where the log density at its edges lies this far below its maximum."""
 NODES = 14
 """Nodes of one side of a box."""
+MOST_NODES = 200
+"""Nodes of a side when the posterior is a funnel."""
+NEGLIGIBLE = 19.0
+"""Minus the logarithm of the share of the mass that may be lost between nodes."""
 CELLS = 4_000_000
 """Largest table of (pattern, node) held at once."""
 
@@ -195,14 +199,19 @@ class HierarchicalMeans:
         The box zooms in from the unit square (or from where it was at a near precision) until it just covers the
         posterior.
         """
-        n = round(NODES / refined(level))
+        n_m = n_s = round(NODES / refined(level))
         box = self.guess(np.log(precision))
         for attempt in range(60):
-            m, weight_m = _rule(box.m, n, spread=False)
-            s, weight_s = _rule(box.s, n, spread=True)
+            m, weight_m = _rule(box.m, n_m, spread=False)
+            s, weight_s = _rule(box.s, n_s, spread=True)
             density = self.log_density(precision, m, s, level)
             fitted = _fitted(box, m, s, density)
             if fitted == box or (attempt > 9 and not _grows(box, fitted)):
+                times = _too_coarse(box, m, s, density)
+                enough = [round(k * x / refined(level)) for k, x in zip((n_m, n_s), times)]
+                if any(k < MOST_NODES and more > 1.1 * k for k, more in zip((n_m, n_s), enough)):
+                    n_m, n_s = (min(max(k, more), MOST_NODES) for k, more in zip((n_m, n_s), enough))
+                    continue
                 self.found[float(np.log(precision))] = box
                 return HyperGrid(m, s, density, np.outer(weight_m, weight_s), box)
             box = fitted
@@ -316,6 +325,31 @@ def _fitted(box: Box, m: Floats, s: Floats, density: Floats) -> Box:
 
 def _grows(box: Box, fitted: Box) -> bool:
     return any(new[0] < old[0] or new[1] > old[1] for old, new in zip(box, fitted))
+
+
+def _too_coarse(box: Box, m: Floats, s: Floats, density: Floats) -> tuple[float, float]:
+    """Return how many times too wide the steps in m and in s are.
+
+    With few items, each with many ratings, the posterior is a funnel: as long in s as the prior lets it, and at small s
+    far narrower in m than the box. Sides cut by (0, 1) keep their nodes: Gauss-Legendre is dense near the cut, where
+    the curvature says nothing.
+    """
+    drop = density.max() - density
+    times_m = 0.0 if box.m[0] == 0 or box.m[1] == 1 else _times(m, drop)
+    times_s = 0.0 if box.s[1] == 1 else _times(s, drop.min(axis=0)[:, None])
+    return times_m, times_s
+
+
+def _times(at: Floats, drop: Floats) -> float:
+    """Return how many times too wide the steps are for the narrowest column, shape (node, column), that has mass.
+
+    On a normal density of curvature c the trapezoidal rule of step h errs by 2 exp(-2 pi^2 / (c h^2)) of its mass.
+    """
+    step = np.diff(at)
+    slope = np.diff(drop, axis=0) / step[:, None]
+    bend = np.diff(slope, axis=0) * (step[1:] + step[:-1])[:, None] / 2
+    has_mass = drop[1:-1] < NEGLIGIBLE
+    return float(np.sqrt(np.max(bend * (NEGLIGIBLE - drop[1:-1]), initial=0, where=has_mass) / (2 * np.pi**2)))
 
 
 def _fitted_side(side: tuple[float, float], at: Floats, drop: Floats) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """The limitations of agreement coefficients (Checco et al., section 3) as one table: the paper's values beside ours."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from bayesagree.agreement._problem import prepare
 from bayesagree.agreement._quadrature import phi_posterior
 from bayesagree.agreement.coefficients import krippendorff_alpha
 from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError
 
 type Rows = tuple[tuple[tuple[int, ...], int], ...]
 
@@ -70,12 +72,16 @@ def random_guessing() -> Ratings:
     return Ratings.from_matrix(guesses.astype(float), scale=(0, 1), step=1)
 
 
-def paradox_table() -> pd.DataFrame:
+def paradox_table(cases: Sequence[str] | None = None) -> pd.DataFrame:
     """Compute percent agreement, alpha and Phi for every toy case, beside the values the paper prints.
 
-    The paper's claims are about the squeezed likelihood with flat item means. With the binned likelihood a
-    two-level scale
-    says almost nothing about Phi, and the intervals of the other two columns say so.
+    The paper's claims are about the squeezed likelihood with flat item means. With the binned likelihood a two-level
+    scale says almost nothing about Phi, and the intervals of the other two columns say so.
+
+    Parameters
+    ----------
+    cases
+        Names of cases such as ``"7c"``, by default all eighteen, which take minutes.
 
     Returns
     -------
@@ -83,12 +89,26 @@ def paradox_table() -> pd.DataFrame:
         case, percent, percent_paper, alpha, alpha_paper, `phi_squeezed_flat`, `phi_binned_flat` and
         `phi_binned_hierarchical` as "mean [lower, upper]" (HDI 0.95), phi_paper, remark.
 
+    Raises
+    ------
+    InputError
+        A case that the paper does not have.
+
     References
     ----------
     Checco et al., "Let's agree to disagree", HCOMP 2017, section 3 and table 2.
     """
-    rows = [_row("1", random_guessing(), 0.5, 0.005, ".05 [.045, .053]", "our guesses have two levels; " + TWO_LEVELS)]
+    names = ["1", *(paradox.case for paradox in PARADOXES)]
+    unknown = set(cases or ()) - set(names)
+    if unknown:
+        raise InputError(f"cases {sorted(unknown)} are not among {', '.join(names)}")
+    rows = []
+    if cases is None or "1" in cases:
+        remark = "our guesses have two levels; " + TWO_LEVELS
+        rows.append(_row("1", random_guessing(), 0.5, 0.005, ".05 [.045, .053]", remark))
     for paradox in PARADOXES:
+        if cases is not None and paradox.case not in cases:
+            continue
         remark = paradox.remark or "squeezed as the paper claims; " + TWO_LEVELS
         rows.append(_row(paradox.case, paradox.ratings(), paradox.percent, paradox.alpha, paradox.phi, remark))
     return pd.DataFrame(rows)
