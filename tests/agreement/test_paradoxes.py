@@ -11,7 +11,8 @@ from scipy.stats import qmc
 from bayesagree.agreement._problem import prepare
 from bayesagree.agreement._quadrature import phi_posterior, precision_of
 from bayesagree.agreement.common_agreement import common_agreement
-from bayesagree.agreement.paradoxes import PARADOXES, percent_agreement
+from bayesagree.agreement.paradoxes import PARADOXES, paradox_table, percent_agreement
+from bayesagree.errors import InputError
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "agreement.json").read_text())
 CASES = {paradox.case: paradox.ratings() for paradox in PARADOXES}
@@ -81,3 +82,8 @@ def test_two_levels_hierarchical_by_importance_sampling(prior_draws, case):
     assert error < 0.08
     # Sobol points err less than independent draws, whose standard error this is.
     assert abs(posterior_of(ratings).summary().mean - mean) < 2 * error
+
+
+def test_unknown_toy_case_is_refused():
+    with pytest.raises(InputError, match="9z"):
+        paradox_table(["9z"])
