@@ -22,10 +22,8 @@ DROP, LEAST_DROP, MOST_DROP = 18.0, 15.5, 25.0
 """A box fits where the log density at its edges lies this far below its maximum."""
 NODES = 14
 """Nodes of one side of a box."""
-MOST_NODES = 200
-"""Nodes of a side when the posterior is a funnel."""
-NEGLIGIBLE = 19.0
-"""Minus the logarithm of the share of the mass that may be lost between nodes."""
+MOST_NODES, NEGLIGIBLE = 200, 19.0
+"""Nodes of a side at most; minus the logarithm of the share of the mass that may be lost between nodes."""
 CELLS = 4_000_000
 """Largest table of (pattern, node) held at once."""
 
@@ -318,9 +316,7 @@ def _rule(side: tuple[float, float], n: int, *, spread: bool) -> tuple[Floats, F
 def _fitted(box: Box, m: Floats, s: Floats, density: Floats) -> Box:
     """Return the box at whose sides the log density lies `DROP` below its maximum, or the same box if it is close."""
     top = density.max()
-    return Box(
-        _fitted_side(box.m, m, top - density.max(axis=1)), _fitted_side(box.s, s, top - density.max(axis=0))
-    )  # fmt: skip
+    return Box(_fitted_side(box.m, m, top - density.max(axis=1)), _fitted_side(box.s, s, top - density.max(axis=0)))
 
 
 def _grows(box: Box, fitted: Box) -> bool:
