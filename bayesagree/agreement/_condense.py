@@ -18,6 +18,8 @@ from bayesagree.agreement._patterns import Floats
 
 NODES = 40
 """Chebyshev nodes before any refinement: the log evidence of 7000 items moves by 2e-10."""
+WINDOW = 24.0
+"""Width of d that one set of nodes covers: a rating of 1e-100 must not spread them over what the others leave empty."""
 
 
 class ByLevel(dict[int, Likelihood]):
@@ -38,9 +40,10 @@ def refined(level: int) -> float:
 
 
 def condensed(like: Likelihood, n_nodes: int) -> Likelihood:
-    """Return a likelihood with the same log evidence and at most `n_nodes` patterns for every number of ratings.
+    """Return a likelihood with the same log evidence and at most `n_nodes` patterns for like items.
 
-    Patterns with a rating on a level, or near an end of the scale, stay as they are.
+    These are items of equal n in the same window of d. Patterns with a rating on a level, or near an end of the scale,
+    stay as they are.
     """
     if not like.densities:
         return like
@@ -49,9 +52,10 @@ def condensed(like: Likelihood, n_nodes: int) -> Likelihood:
     other[first : first + 3] = 0
     free = abs(like.statistics) @ other == 0
     densities = _columns(like.statistics, first)
-    kinds, kind = np.unique(np.stack([like.size, like.group], axis=1), axis=0, return_inverse=True)
+    window = np.round((densities[:, 1] - densities[:, 2]) / (2 * WINDOW))
+    kinds, kind = np.unique(np.stack([like.size, like.group, window], axis=1), axis=0, return_inverse=True)
     kept, parts = ~free, []
-    for k, (size, group) in enumerate(kinds):
+    for k, (size, group, _) in enumerate(kinds):
         some = np.flatnonzero(free & (kind == k))
         if some.size <= n_nodes:
             kept[some] = True

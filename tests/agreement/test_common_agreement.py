@@ -286,3 +286,14 @@ def test_few_items_with_many_ratings():
     means = prepare(given).means
     coarse, fine = (means.log_evidence(6.0, level) for level in (0, 3))
     assert abs(coarse - fine) < 1e-6
+
+
+def test_one_rating_of_1e_124_does_not_blur_the_other_items():
+    """The nodes on which continuous items are condensed stay where the items are."""
+    rng = np.random.default_rng(3)
+    mean = rng.beta(2, 2, (300, 1))
+    ratings = rng.beta(2.5 * mean, 2.5 * (1 - mean), (300, 5)).clip(1e-9, 1 - 1e-9)
+    ratings[0, 0] = 1e-124
+    means = prepare(Ratings.from_matrix(ratings, scale=(0, 1))).means
+    coarse, fine = (means.log_evidence(3.0, level) for level in (0, 3))
+    assert abs(coarse - fine) < 1e-4
