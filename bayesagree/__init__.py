@@ -4,6 +4,7 @@ Names stand in the order in which data flow: annotations, what the truth of each
 how good a model is then.
 """
 
+from bayesagree.agreement._nuts import AgreementPrior
 from bayesagree.agreement.checks import item_fit, item_mean_check, phi_clusters
 from bayesagree.agreement.coefficients import agreement_table, krippendorff_alpha
 from bayesagree.agreement.common_agreement import common_agreement, common_agreement_model, phi_difference
@@ -82,6 +83,7 @@ __all__ = [
     # how far annotators agree
     "common_agreement",
     "common_agreement_model",
+    "AgreementPrior",
     "phi_difference",
     "item_fit",
     "item_mean_check",

@@ -1,6 +1,7 @@
 """The common-agreement model in PyMC, and its NUTS draws in the form of the exact engine's."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,17 +9,48 @@ import xarray as xr
 
 from bayesagree._intervals import hdi
 from bayesagree._streams import Seed
-from bayesagree._tree import result_tree
+from bayesagree._tree import positive, result_tree
 from bayesagree.agreement._likelihood import SMALLEST_BIN, Kind
 from bayesagree.agreement._patterns import Floats
 from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import pymc as pm
 
 
+@dataclass(frozen=True)
+class AgreementPrior:
+    """What `common_agreement_model` believes before the ratings; the defaults are uniform, as in `common_agreement`.
+
+    Attributes
+    ----------
+    phi
+        (1 + Phi) / 2 ~ Beta(*phi).
+    mean_location, mean_spread
+        m ~ Beta(*mean_location) and s ~ Beta(*mean_spread) of the hierarchical item means.
+
+    Examples
+    --------
+    >>> AgreementPrior(phi=(4, 2)).phi  # annotators expected to agree: mean of Phi 1/3
+    (4, 2)
+    """
+
+    phi: tuple[float, float] = (1.0, 1.0)
+    mean_location: tuple[float, float] = (1.0, 1.0)
+    mean_spread: tuple[float, float] = (1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Refuse what are no shapes of a Beta distribution."""
+        for name, shapes in vars(self).items():
+            if len(shapes) != 2:
+                raise InputError(f"prior {name}={shapes!r} must be the two shapes of a Beta distribution")
+            for shape in shapes:
+                positive(shape, f"prior {name}")
+
+
 def build_model(
-    ratings: Ratings, truth: Floats, sd: float, group: Any, *, hierarchical: bool, kind: Kind
+    ratings: Ratings, truth: Floats, sd: float, group: Any, *, hierarchical: bool, kind: Kind, prior: AgreementPrior
 ) -> "pm.Model":
     """Build the model: one row of `rating` per observed rating, one `item_mean` per rated item."""
     import pymc as pm
@@ -26,18 +58,30 @@ def build_model(
     rated, item = np.unique(ratings.item_index, return_inverse=True)
     coords = {"item": ratings.items[rated], "rating_row": np.arange(item.size)}
     with pm.Model(coords=coords) as model:
-        phi = pm.Uniform("phi", -1, 1)
+        phi: Any = _phi(prior.phi)
         precision: Any = pm.Deterministic("precision", 2 * (1 - pm.math.log(1 - phi) / np.log(2)))
-        mu = _hierarchical_means() if hierarchical else _known_means(truth, sd, group[rated])
+        mu = _hierarchical_means(prior) if hierarchical else _known_means(truth, sd, group[rated])
         mean: Any = mu[pm.Data("item_of_row", item, dims="rating_row")]
         _observe(ratings, item, mean * precision, (1 - mean) * precision, kind)
     return model
 
 
-def _hierarchical_means() -> Any:
+def _phi(shapes: tuple[float, float]) -> Any:
     import pymc as pm
 
-    m, s = pm.Uniform("mean_location", 0, 1), pm.Uniform("mean_spread", 0, 1)
+    if shapes == (1, 1):
+        return pm.Uniform("phi", -1, 1)
+    share: Any = pm.Beta("phi_share", *shapes)
+    return pm.Deterministic("phi", 2 * share - 1)
+
+
+def _hierarchical_means(prior: AgreementPrior) -> Any:
+    import pymc as pm
+
+    m, s = (
+        pm.Uniform(name, 0, 1) if shapes == (1, 1) else pm.Beta(name, *shapes)
+        for name, shapes in (("mean_location", prior.mean_location), ("mean_spread", prior.mean_spread))
+    )
     t: Any = s**-2 - 1
     return pm.Beta("item_mean", m * t, (1 - m) * t, dims="item")
 

@@ -20,6 +20,7 @@ from bayesagree.agreement._item_means import HierarchicalMeans
 from bayesagree.agreement._likelihood import Kind
 from bayesagree.agreement._limits import warn_of_limits, warn_of_two_ends
 from bayesagree.agreement._maximum_likelihood import phi_maximum_likelihood
+from bayesagree.agreement._nuts import AgreementPrior, build_model, sample_tree
 from bayesagree.agreement._problem import ItemMean, Problem, check_options, known_truth, prepare
 from bayesagree.agreement._quadrature import PhiPosterior, phi_of, phi_posterior
 from bayesagree.annotations import Ratings
@@ -112,8 +113,6 @@ def common_agreement(
     problem = prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
     warn_of_limits(ratings, problem, item_mean)
     if engine == "nuts":
-        from bayesagree.agreement._nuts import sample_tree
-
         single = _single(ratings, "engine='nuts'")
         model = common_agreement_model(single, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
         return _with_claim(
@@ -148,12 +147,14 @@ def common_agreement_model(
     item_mean: ItemMean = "hierarchical",
     truth_sd: float | None = None,
     likelihood: Kind = "binned",
+    prior: AgreementPrior | None = None,
 ) -> "pm.Model":
     """Build the common-agreement model in PyMC, to sample it, change a prior or join it with another model.
 
     One row of `rating` is one observed rating (1-D, so that posterior predictive checks and LOO work); `phi`,
     `precision`, `item_mean` (item, on the unit scale), with hierarchical means `mean_location` and `mean_spread`. The
-    options are those of `common_agreement`, which has the same posterior.
+    options are those of `common_agreement`, which has the same posterior under the uniform priors that are the default;
+    `prior` changes them (then `phi_share` = (1 + Phi) / 2 is the free variable of a Phi that is not uniform).
 
     Raises
     ------
@@ -166,12 +167,12 @@ def common_agreement_model(
     >>> [v.name for v in common_agreement_model(ratings).free_RVs]
     ['phi', 'mean_location', 'mean_spread', 'item_mean']
     """
-    from bayesagree.agreement._nuts import build_model
-
     check_options(ratings, likelihood)
     truth, sd, group = known_truth(ratings, item_mean, truth_sd)
     hierarchical = isinstance(item_mean, str) and item_mean == "hierarchical"
-    return build_model(ratings, truth, sd, group, hierarchical=hierarchical, kind=likelihood)
+    return build_model(
+        ratings, truth, sd, group, hierarchical=hierarchical, kind=likelihood, prior=prior or AgreementPrior()
+    )
 
 
 def _exact_groups(posterior: PhiPosterior, problem: Problem, coords: dict[str, Any]) -> dict[str, Any]:

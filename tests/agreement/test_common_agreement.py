@@ -17,12 +17,14 @@ from scipy.stats import beta as beta_distribution
 from bayesagree import simulate
 from bayesagree.agreement._item_means import HierarchicalMeans, beta_shapes
 from bayesagree.agreement._maximum_likelihood import phi_maximum_likelihood
+from bayesagree.agreement._nuts import AgreementPrior
 from bayesagree.agreement._problem import prepare
 from bayesagree.agreement._quadrature import phi_of, phi_posterior, precision_of
 from bayesagree.agreement.checks import item_fit, item_mean_check, phi_clusters
-from bayesagree.agreement.common_agreement import common_agreement, phi_difference
+from bayesagree.agreement.common_agreement import common_agreement, common_agreement_model, phi_difference
 from bayesagree.annotations import Ratings
 from bayesagree.errors import ConvergenceError, InputError
+from bayesagree.plausibility._nuts import sample_nuts
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -297,3 +299,25 @@ def test_one_rating_of_1e_124_does_not_blur_the_other_items():
     means = prepare(Ratings.from_matrix(ratings, scale=(0, 1))).means
     coarse, fine = (means.log_evidence(3.0, level) for level in (0, 3))
     assert abs(coarse - fine) < 1e-4
+
+
+def test_other_priors_are_those_of_the_uniform_posterior_reweighted():
+    """Phi and s with Beta priors under NUTS, against independent draws of the exact engine weighted by those priors."""
+    ratings = Ratings.from_matrix([[4, 4, 5, 3], [1, 2, 1, 4], [3, 3, 2, 4]], scale=(1, 5), step=1)
+    tree = common_agreement(ratings, draws=20_000, chains=1, seed=1)["posterior"].to_dataset()
+    phi, spread = tree["phi"].values.ravel(), tree["mean_spread"].values.ravel()
+    weight = beta_distribution.pdf((1 + phi) / 2, 4, 2) * beta_distribution.pdf(spread, 2, 3)
+    share = weight / weight.sum()
+    mean = share @ phi
+    error = np.sqrt(share**2 @ (phi - mean) ** 2)
+    prior = AgreementPrior(phi=(4, 2), mean_spread=(2, 3))
+    model = common_agreement_model(ratings, prior=prior)
+    assert "phi_share" in [v.name for v in model.free_RVs]
+    drawn = sample_nuts(model, draws=1000, chains=2, seed=2)["posterior"].to_dataset()["phi"]
+    assert abs(float(drawn.mean()) - mean) < 4.5 * np.hypot(error, float(az.mcse(drawn)))
+
+
+@pytest.mark.parametrize("shapes", [(1.0,), (0.0, 1.0), (1.0, -2.0)])
+def test_a_prior_that_is_no_beta_is_refused(shapes):
+    with pytest.raises(InputError, match="prior phi"):
+        AgreementPrior(phi=shapes)
