@@ -64,8 +64,8 @@ def item_fit(
     --------
     >>> table = [[3, 3, 3, 4, 3]] * 10 + [[1, 5, 1, 5, 5]]
     >>> found = item_fit(Ratings.from_matrix(table, scale=(1, 5), step=1), seed=1)
-    >>> found[["item", "fit"]].iloc[0].tolist()
-    [10, 'more disagreement']
+    >>> int(found["item"].iloc[0]), found["fit"].iloc[0]
+    (10, 'more disagreement')
     """
     problem = prepare(ratings, item_mean=item_mean)
     rng = np.random.default_rng(seed_sequence(seed))

@@ -96,7 +96,7 @@ def ranking_study(
     --------
     >>> from bayesagree.simulate import noisy_models, rankings
     >>> simulated = rankings(n_items=20, seed=1).rankings
-    >>> tree = ranking_study(simulated, noisy_models(simulated, seed=1), draws=100, seed=1)
+    >>> tree = ranking_study(simulated, noisy_models(simulated, seed=1), draws=500, seed=1)
     >>> dict(tree["certainty"].sizes)
     {'setting': 9, 'item': 20}
     """

@@ -100,6 +100,14 @@ def test_item_means_at_two_ends_are_noticed():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("cell", CI_CELLS, ids=str)
+def test_interval_covers_the_truth_in_a_cell_at_length(cell, calibration):
+    covered, _, _ = run(cell, 300, first_seed=1000)
+    name = f"Phi {cell.phi:g}, means Beta({cell.shape:g}, {cell.shape:g}), {cell.raters} raters, {cell.levels} levels"
+    calibration.coverage("common_agreement", name, covered)
+
+
+@pytest.mark.slow
 def test_full_recovery_study(tmp_path):
     rows = study(tmp_path / "phi.csv", CELLS, 200)
     covered, bias = (np.array([row[name] for row in rows]) for name in ("coverage", "bias"))
