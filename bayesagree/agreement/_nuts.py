@@ -26,9 +26,9 @@ class AgreementPrior:
     Attributes
     ----------
     phi
-        (1 + Phi) / 2 ~ Beta(*phi).
+        (1 + Phi) / 2 is Beta distributed with these shapes.
     mean_location, mean_spread
-        m ~ Beta(*mean_location) and s ~ Beta(*mean_spread) of the hierarchical item means.
+        So are m and s of the hierarchical item means, with these shapes.
 
     Examples
     --------
