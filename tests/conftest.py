@@ -1,10 +1,14 @@
-"""What all tests share: the folder of public data sets, and Hypothesis without deadlines (machines differ)."""
+"""What all tests share: public data, the command line, and Hypothesis without deadlines (machines differ)."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
+
+from bayesagree.cli import main
 
 settings.register_profile("bayesagree", deadline=None)
 settings.load_profile("bayesagree")
@@ -16,6 +20,27 @@ WITHOUT_DATA = "BAYESAGREE_DATA is not set: the tests on public data sets (fixtu
 def public_data() -> Path:
     """Give the folder of the public data sets; tests that ask for it run only where BAYESAGREE_DATA names one."""
     return Path(os.environ["BAYESAGREE_DATA"])
+
+
+class Done(NamedTuple):
+    """What a command left: its exit code and all that it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
+    """Run the command line in this process, as its console script does: run("agreement", file, "--json")."""
+
+    def command(*args: object) -> Done:
+        monkeypatch.setattr("sys.argv", ["bayesagree", *map(str, args)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return Done(stop.value.code or 0, *capsys.readouterr())
+
+    return command
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,6 +1,4 @@
 import json
-import sys
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,29 +9,11 @@ from bayesagree.blind.experiment import blind_experiment
 from bayesagree.blind.public_sets import blind_case
 from bayesagree.blind.scores import blind_scores
 from bayesagree.blind.simulated import simulated_systems
-from bayesagree.cli import main
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
 from bayesagree.metrics.rank_correlation import correlation, williams_test
 from bayesagree.paired_comparison import copeland_rank, paired_t_test, paired_terms
 from bayesagree.predictions import Predictions
-
-
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    def command(*args):
-        monkeypatch.setattr(sys, "argv", ["bayesagree", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return Done(stop.value.code or 0, *capsys.readouterr())
-
-    return command
 
 
 @pytest.fixture(scope="module")

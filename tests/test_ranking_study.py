@@ -1,8 +1,8 @@
 """The study of rankings under two aggregation models: what it computes, and the command around it."""
 
 import json
-import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,6 @@ import pytest
 
 from bayesagree.annotations import Rankings
 from bayesagree.certainty import annotation_certainty
-from bayesagree.cli import main
 from bayesagree.errors import InputError
 from bayesagree.plausibility.plackett_luce import plackett_luce
 from bayesagree.simulate import noisy_models, rankings
@@ -86,18 +85,16 @@ def write_rankings(path):
     pd.DataFrame(table).to_csv(path, index=False)
 
 
-def run(capsys, monkeypatch, *args):
-    monkeypatch.setattr(sys, "argv", ["bayesagree", "rankings", *map(str, args)])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    return stop.value.code or 0, *capsys.readouterr()
+@pytest.fixture
+def run(run):
+    return partial(run, "rankings")
 
 
-def test_command_prints_json_and_tables(tmp_path, capsys, monkeypatch):
+def test_command_prints_json_and_tables(tmp_path, run):
     file, kept = tmp_path / "rankings.csv", tmp_path / "study.nc"
     write_rankings(file)
     options = (file, "--draws", 100, "--prirn", "2,10", "--plackett-luce", "1,2", "--case", 7)
-    code, out, _ = run(capsys, monkeypatch, *options, "--json", "-o", kept)
+    code, out, _ = run(*options, "--json", "-o", kept)
     answer = json.loads(out)
     assert code == 0
     assert kept.exists()
@@ -109,25 +106,25 @@ def test_command_prints_json_and_tables(tmp_path, capsys, monkeypatch):
     ]
     assert answer["case"]["item"] == 7
     assert answer["simulated_models"] is True
-    code, out, _ = run(capsys, monkeypatch, *options)
+    code, out, _ = run(*options)
     assert code == 0
     assert "share below 0.99" in out
     assert "correlates" in out
 
 
-def test_command_refuses_fractions_and_other_annotations(tmp_path, capsys, monkeypatch):
+def test_command_refuses_fractions_and_other_annotations(tmp_path, run):
     file = tmp_path / "rankings.csv"
     write_rankings(file)
-    code, _, err = run(capsys, monkeypatch, file, "--plackett-luce", "1.5")
+    code, _, err = run(file, "--plackett-luce", "1.5")
     assert code == 2
     assert "repeats rankings" in err
-    code, _, err = run(capsys, monkeypatch, file, "--case", "q")
+    code, _, err = run(file, "--case", "q")
     assert code == 2
     assert "there is no such item" in err
 
 
-def test_command_help_has_an_example(capsys, monkeypatch):
-    code, out, _ = run(capsys, monkeypatch, "--help")
+def test_command_help_has_an_example(run):
+    code, out, _ = run("--help")
     assert code == 0
     assert "Example: bayesagree rankings" in out
 

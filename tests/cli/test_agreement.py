@@ -1,7 +1,7 @@
 """`bayesagree agreement`: the table, one JSON document, options of Phi, the toy cases, and errors with exit code 2."""
 
 import json
-import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,22 +9,13 @@ import pytest
 
 from bayesagree import simulate
 from bayesagree.agreement import paradoxes
-from bayesagree.cli import main
 
 SCALE = ("--scale", 1, 5, "--step", 1)
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
-    """Run the command in this process, as its console script does."""
-
-    def command(*args):
-        monkeypatch.setattr(sys, "argv", ["bayesagree", "agreement", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return (stop.value.code or 0, *capsys.readouterr())
-
-    return command
+def run(run):
+    return partial(run, "agreement")
 
 
 @pytest.fixture(scope="module")

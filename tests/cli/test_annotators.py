@@ -1,24 +1,17 @@
 """`bayesagree annotators`: the table, one JSON document, gold, and errors with exit code 2."""
 
 import json
-import sys
+from functools import partial
 
 import pandas as pd
 import pytest
 
-from bayesagree.cli import main
 from bayesagree.simulate import crowd_labels
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
-    def command(*args):
-        monkeypatch.setattr(sys, "argv", ["bayesagree", "annotators", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return (stop.value.code or 0, *capsys.readouterr())
-
-    return command
+def run(run):
+    return partial(run, "annotators")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 import typer
 
-from bayesagree.cli import _output, app, main
+from bayesagree.cli import _output, app
 from bayesagree.cli.json_documents import DOCUMENTS
 
 
@@ -84,15 +83,9 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, folder):
-    def command(*args):
-        monkeypatch.chdir(folder)
-        monkeypatch.setattr(sys, "argv", ["bayesagree", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return (stop.value.code or 0, *capsys.readouterr())
-
-    return command
+def run(run, monkeypatch, folder):
+    monkeypatch.chdir(folder)
+    return run
 
 
 ARGUMENTS = {

@@ -2,22 +2,17 @@
 
 import json
 import sys
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
-from bayesagree.cli import doctor, main
+from bayesagree.cli import doctor
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
-    def command(*args):
-        monkeypatch.setattr(sys, "argv", ["bayesagree", "doctor", *args])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return (stop.value.code or 0, *capsys.readouterr())
-
-    return command
+def run(run):
+    return partial(run, "doctor")
 
 
 @pytest.fixture

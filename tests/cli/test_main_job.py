@@ -1,33 +1,12 @@
 import json
 import subprocess
 import sys
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from bayesagree import read_result
-from bayesagree.cli import main
-
-
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    """Run the command in this process, as its console script does."""
-
-    def command(*args):
-        monkeypatch.setattr(sys, "argv", ["bayesagree", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return Done(stop.value.code or 0, *capsys.readouterr())
-
-    return command
 
 
 @pytest.fixture(scope="module")

@@ -1,23 +1,13 @@
 import json
-import sys
+from functools import partial
 
 import pandas as pd
 import pytest
 
-from bayesagree.cli import main
-
 
 @pytest.fixture
-def run(capsys, monkeypatch):
-    """Run the command in this process, as its console script does."""
-
-    def command(*args):
-        monkeypatch.setattr(sys, "argv", ["bayesagree", "reliability", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code or 0, *capsys.readouterr()
-
-    return command
+def run(run):
+    return partial(run, "reliability")
 
 
 @pytest.fixture

@@ -2,25 +2,19 @@
 
 import json
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from bayesagree import simulate
-from bayesagree.cli import main
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, files):
-    def command(*args):
-        monkeypatch.chdir(files)
-        monkeypatch.setattr(sys, "argv", ["bayesagree", "report", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return (stop.value.code or 0, *capsys.readouterr())
-
-    return command
+def run(run, monkeypatch, files):
+    monkeypatch.chdir(files)
+    return partial(run, "report")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """The command `bayesagree subjective`, and the figures of the same results."""
 
 import json
-import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,6 @@ import pytest
 
 from bayesagree import Labels, Predictions
 from bayesagree.annotators import Annotators
-from bayesagree.cli import main
 from bayesagree.crowdtruth.quality import crowdtruth
 from bayesagree.plots import plot_disagreement_by_quality, plot_group_heatmap, plot_group_intervals
 from bayesagree.subjective.disagreement import disagreement_rate
@@ -50,15 +49,9 @@ def files(frames, tmp_path_factory):
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, files):
-    def command(*args):
-        monkeypatch.chdir(files)
-        monkeypatch.setattr(sys, "argv", ["bayesagree", "subjective", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code or 0, *capsys.readouterr()
-
-    return command
+def run(run, monkeypatch, files):
+    monkeypatch.chdir(files)
+    return partial(run, "subjective")
 
 
 OPTIONS = ("labels.csv", "--annotators", "people.csv", "--group", "gender", "--draws", "100")
