@@ -2,51 +2,15 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     from bayesagree.annotations import Annotations
+    from bayesagree.annotators import Annotators
     from bayesagree.patterns import LabelPatterns, RatingPatterns
     from bayesagree.predictions import Predictions
-
-AnnotationsFile = Annotated[
-    Path | None, typer.Argument(help="Annotations: CSV, TSV, Parquet or JSON Lines; nested blocks as JSON.")
-]
-PredictionsFile = Annotated[
-    Path | None, typer.Argument(help="Predictions: columns model, item and label, score, or one column per label.")
-]
-Data = Annotated[str | None, typer.Option("--data", help="A public data set by name, instead of files.")]
-Item = Annotated[str, typer.Option("--item", help="Column that names the item.")]
-Annotator = Annotated[str, typer.Option("--annotator", help="Column that names the annotator.")]
-LabelColumn = Annotated[str, typer.Option("--label", help="Column of the label.")]
-RatingColumn = Annotated[str, typer.Option("--rating", help="Column of the rating.")]
-RankColumn = Annotated[str, typer.Option("--rank", help="Column of the rank; equal ranks are ties.")]
-Scale = Annotated[
-    tuple[float, float] | None, typer.Option("--scale", help="Lowest and highest rating, such as: --scale 1 5.")
-]
-Step = Annotated[float | None, typer.Option("--step", help="Distance of the levels of the scale.")]
-LabelNames = Annotated[
-    str | None, typer.Option("--labels", help="All possible labels, comma separated, in the order ties should fall.")
-]
-Duplicates = Annotated[
-    str, typer.Option("--duplicates", help="Repeated (item, annotator): error, first, last or keep.")
-]
-Plausibility = Annotated[
-    str | None,
-    typer.Option("--plausibility", help="dirichlet, prirn, plackett_luce, dawid_skene or normal_inverse_gamma."),
-]
-Draws = Annotated[int, typer.Option("--draws", help="Draws per chain.", min=1)]
-Chains = Annotated[int, typer.Option("--chains", help="Chains.", min=1)]
-SeedOption = Annotated[int, typer.Option("--seed", help="Same seed, same draws.")]
-Dask = Annotated[str | None, typer.Option("--dask", help="Address of a Dask scheduler to run on.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
-Threshold = Annotated[
-    float | None, typer.Option("--threshold", help="For ratings: is the mean below this value or not?")
-]
 
 
 def stream(
@@ -93,6 +57,22 @@ def read(
         raise InputError(f"--duplicates {duplicates!r} is not one of error, keep, first, last")
     names = label_names(labels)
     return read_annotations(str(path), **columns, scale=scale, step=step, labels=names, duplicates=duplicates), None
+
+
+def annotators(path: Path | None, data: str | None, column: str) -> "Annotators | None":
+    """Read the features of the annotators from a file, or take those that come with a named data set."""
+    from bayesagree.annotators import Annotators
+
+    if path is not None:
+        from bayesagree.io import read_table
+
+        return Annotators.from_table(read_table(path), annotator=column)
+    if data is None:
+        return None
+    from bayesagree.datasets import load
+
+    features = load(data).extra.get("annotators")
+    return None if features is None else Annotators.from_table(features)
 
 
 def label_names(text: str | None) -> list[Any] | None:

@@ -5,12 +5,16 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 stderr = Console(stderr=True)
 
@@ -44,6 +48,16 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def write_table(table: "pd.DataFrame", path: Path | None) -> None:
+    """Write a table as CSV, if it is to be kept."""
+    if path is None:
+        return
+    from bayesagree.io import atomic_path
+
+    with atomic_path(path) as temporary:
+        table.to_csv(temporary, index=False)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _input, _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
 
 def agreement(
-    annotations: _input.AnnotationsFile = None,
-    data: _input.Data = None,
+    annotations: _options.AnnotationsFile = None,
+    data: _options.Data = None,
     level: Annotated[
         str | None, typer.Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")
     ] = None,
@@ -28,17 +28,17 @@ def agreement(
     streamed: Annotated[
         bool, typer.Option("--streamed", help="The file is sorted by item and may be larger than memory: one pass.")
     ] = False,
-    seed: _input.SeedOption = 1,
-    item: _input.Item = "item",
-    annotator: _input.Annotator = "annotator",
-    label: _input.LabelColumn = "label",
-    rating: _input.RatingColumn = "rating",
-    scale: _input.Scale = None,
-    step: _input.Step = None,
-    labels: _input.LabelNames = None,
-    duplicates: _input.Duplicates = "error",
-    as_json: _input.Json = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table here as CSV.")] = None,
+    seed: _options.Seed = 1,
+    item: _options.Item = "item",
+    annotator: _options.Annotator = "annotator",
+    label: _options.LabelColumn = "label",
+    rating: _options.RatingColumn = "rating",
+    scale: _options.Scale = None,
+    step: _options.Step = None,
+    labels: _options.LabelNames = None,
+    duplicates: _options.Duplicates = "error",
+    as_json: _options.Json = False,
+    output: _options.TableFile = None,
 ) -> None:
     """Show the common agreement Phi and every classic coefficient, each with an interval.
 
@@ -87,11 +87,7 @@ def _coefficients(given: Any, level: str | None, item_mean: str, likelihood: str
 
 
 def _show(table: "pd.DataFrame", output: Path | None, *, as_json: bool, title: str) -> None:
-    if output is not None:
-        from bayesagree.io import atomic_path
-
-        with atomic_path(output) as path:
-            table.to_csv(path, index=False)
+    _output.write_table(table, output)
     if as_json:
         _output.show_json([{k: _plain(v) for k, v in row.items()} for row in table.to_dict("records")])
         return

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _input, _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ _SHOWN = 30
 
 
 def annotators(
-    annotations: _input.AnnotationsFile = None,
-    data: _input.Data = None,
+    annotations: _options.AnnotationsFile = None,
+    data: _options.Data = None,
     gold: Annotated[
         Path | None, typer.Option("--gold", help="Table of items whose true label is known: columns item and label.")
     ] = None,
@@ -27,15 +27,15 @@ def annotators(
         str,
         typer.Option(help="full, one_coin, class_conditional, hierarchical, item_difficulty or mixed_membership."),
     ] = "hierarchical",
-    draws: _input.Draws = 500,
-    chains: _input.Chains = 4,
-    seed: _input.SeedOption = 1,
-    item: _input.Item = "item",
-    annotator: _input.Annotator = "annotator",
-    label: _input.LabelColumn = "label",
-    labels: _input.LabelNames = None,
-    duplicates: _input.Duplicates = "error",
-    as_json: _input.Json = False,
+    draws: _options.Draws = 500,
+    chains: _options.Chains = 4,
+    seed: _options.Seed = 1,
+    item: _options.Item = "item",
+    annotator: _options.Annotator = "annotator",
+    label: _options.LabelColumn = "label",
+    labels: _options.LabelNames = None,
+    duplicates: _options.Duplicates = "error",
+    as_json: _options.Json = False,
 ) -> None:
     """Rate the annotators: posterior accuracy, confusion, labels given, flags, and checks of the crowd.
 

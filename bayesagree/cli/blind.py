@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _input, _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ def blind(
         str, typer.Option(help="Adjust the tests: none, bonferroni, holm or benjamini_hochberg.")
     ] = "none",
     draws: Annotated[int, typer.Option(help="Bootstrap draws, and gold sets of sampling.", min=2)] = 1000,
-    seed: _input.SeedOption = 1,
+    seed: _options.Seed = 1,
     model: Annotated[str, typer.Option(help="Column that names the system.")] = "model",
-    item: _input.Item = "item",
-    annotator: _input.Annotator = "annotator",
-    label: _input.LabelColumn = "label",
-    labels: _input.LabelNames = None,
-    duplicates: _input.Duplicates = "error",
-    json: _input.Json = False,
+    item: _options.Item = "item",
+    annotator: _options.Annotator = "annotator",
+    label: _options.LabelColumn = "label",
+    labels: _options.LabelNames = None,
+    duplicates: _options.Duplicates = "error",
+    json: _options.Json = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Keep the result: a .nc or .zarr file.")] = None,
 ) -> None:
     """Score and rank systems that no expert judged, by every method of Jung and Lease; with gold, judge the methods.

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _options, _output
 
 
 def compare(
@@ -13,7 +13,7 @@ def compare(
     metric: Annotated[str, typer.Option(help="Metric to compare by.")] = "top_1_accuracy",
     reliability: Annotated[float | None, typer.Option(help="Which reliability, when there are several.")] = None,
     ci_prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.95,
-    json: _input.Json = False,
+    json: _options.Json = False,
 ) -> None:
     """Say with what probability each model is better than each other, and which place it takes.
 

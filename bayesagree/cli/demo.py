@@ -3,10 +3,10 @@
 import numpy as np
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _options, _output
 
 
-def demo(seed: _input.SeedOption = 1, json: _input.Json = False) -> None:
+def demo(seed: _options.Seed = 1, json: _options.Json = False) -> None:
     """Run the main job on a simulated test set: which of three models is best, when annotators do not agree.
 
     Example: bayesagree demo --seed 2

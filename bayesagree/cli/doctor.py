@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _options, _output
 
 EXTRAS = {
     "plot": "matplotlib",
@@ -23,7 +23,7 @@ EXTRAS = {
 """Extra and the module that it is for."""
 
 
-def doctor(json: _input.Json = False) -> None:
+def doctor(json: _options.Json = False) -> None:
     """Show versions, threads, the cache of compiled code and the data folder; exit code 1 if something is wrong.
 
     Example: bayesagree doctor --json

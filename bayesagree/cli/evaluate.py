@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _input, _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    annotations: _input.AnnotationsFile = None,
-    predictions: _input.PredictionsFile = None,
-    data: _input.Data = None,
+    annotations: _options.AnnotationsFile = None,
+    predictions: _options.PredictionsFile = None,
+    data: _options.Data = None,
     simulated_models: Annotated[
         int, typer.Option(help="Where a data set has no predictions: simulate this many noisy models.", min=0)
     ] = 0,
-    plausibility: _input.Plausibility = None,
+    plausibility: _options.Plausibility = None,
     reliability: Annotated[str, typer.Option(help="Trust in the annotators, one or several: 0.1,1,10.")] = "1",
     metrics: Annotated[str, typer.Option(help="Comma separated, such as top_1_accuracy,average_overlap_3.")] = (
         "top_1_accuracy"
     ),
-    items: Annotated[str, typer.Option(help="fixed: this test set; bootstrap: items are a sample.")] = "fixed",
-    draws: _input.Draws = 1000,
-    chains: _input.Chains = 4,
-    seed: _input.SeedOption = 1,
-    threshold: _input.Threshold = None,
-    item: _input.Item = "item",
-    annotator: _input.Annotator = "annotator",
-    label: _input.LabelColumn = "label",
-    rating: _input.RatingColumn = "rating",
-    rank: _input.RankColumn = "rank",
-    scale: _input.Scale = None,
-    step: _input.Step = None,
-    labels: _input.LabelNames = None,
-    duplicates: _input.Duplicates = "error",
-    dask: _input.Dask = None,
-    json: _input.Json = False,
+    items: _options.ItemsAre = "fixed",
+    draws: _options.Draws = 1000,
+    chains: _options.Chains = 4,
+    seed: _options.Seed = 1,
+    threshold: _options.Threshold = None,
+    item: _options.Item = "item",
+    annotator: _options.Annotator = "annotator",
+    label: _options.LabelColumn = "label",
+    rating: _options.RatingColumn = "rating",
+    rank: _options.RankColumn = "rank",
+    scale: _options.Scale = None,
+    step: _options.Step = None,
+    labels: _options.LabelNames = None,
+    duplicates: _options.Duplicates = "error",
+    dask: _options.Dask = None,
+    json: _options.Json = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Keep the draws: a .nc or .zarr file.")] = None,
 ) -> None:
     """Score models under the uncertainty that the annotations leave about the truth.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _input, _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,25 +17,25 @@ _SHOWN = 20
 
 
 def plausibility(
-    annotations: _input.AnnotationsFile = None,
-    data: _input.Data = None,
-    plausibility: _input.Plausibility = None,
+    annotations: _options.AnnotationsFile = None,
+    data: _options.Data = None,
+    plausibility: _options.Plausibility = None,
     reliability: Annotated[float, typer.Option(help="Trust in the annotators.")] = 1.0,
     top_labels: Annotated[
         int | None, typer.Option(help="Keep only the L best labels of each draw (large data).", min=1)
     ] = None,
-    draws: _input.Draws = 1000,
-    chains: _input.Chains = 4,
-    seed: _input.SeedOption = 1,
-    item: _input.Item = "item",
-    annotator: _input.Annotator = "annotator",
-    label: _input.LabelColumn = "label",
-    rating: _input.RatingColumn = "rating",
-    rank: _input.RankColumn = "rank",
-    scale: _input.Scale = None,
-    step: _input.Step = None,
-    labels: _input.LabelNames = None,
-    duplicates: _input.Duplicates = "error",
+    draws: _options.Draws = 1000,
+    chains: _options.Chains = 4,
+    seed: _options.Seed = 1,
+    item: _options.Item = "item",
+    annotator: _options.Annotator = "annotator",
+    label: _options.LabelColumn = "label",
+    rating: _options.RatingColumn = "rating",
+    rank: _options.RankColumn = "rank",
+    scale: _options.Scale = None,
+    step: _options.Step = None,
+    labels: _options.LabelNames = None,
+    duplicates: _options.Duplicates = "error",
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the posterior goes: .nc or .zarr.")] = Path(
         "plausibility.nc"
     ),
@@ -58,26 +58,26 @@ def plausibility(
 
 
 def certainty(
-    annotations: _input.AnnotationsFile = None,
-    data: _input.Data = None,
-    plausibility: _input.Plausibility = None,
+    annotations: _options.AnnotationsFile = None,
+    data: _options.Data = None,
+    plausibility: _options.Plausibility = None,
     reliability: Annotated[str, typer.Option(help="Trust in the annotators, one or several: 1,3,10.")] = "1",
     k: Annotated[int, typer.Option(help="Certainty of the k most plausible labels.", min=1)] = 1,
     exact: Annotated[bool, typer.Option(help="Without Monte-Carlo error (k = 1; closed forms only).")] = False,
-    threshold: _input.Threshold = None,
-    draws: _input.Draws = 1000,
-    chains: _input.Chains = 4,
-    seed: _input.SeedOption = 1,
-    item: _input.Item = "item",
-    annotator: _input.Annotator = "annotator",
-    label: _input.LabelColumn = "label",
-    rating: _input.RatingColumn = "rating",
-    rank: _input.RankColumn = "rank",
-    scale: _input.Scale = None,
-    step: _input.Step = None,
-    labels: _input.LabelNames = None,
-    duplicates: _input.Duplicates = "error",
-    json: _input.Json = False,
+    threshold: _options.Threshold = None,
+    draws: _options.Draws = 1000,
+    chains: _options.Chains = 4,
+    seed: _options.Seed = 1,
+    item: _options.Item = "item",
+    annotator: _options.Annotator = "annotator",
+    label: _options.LabelColumn = "label",
+    rating: _options.RatingColumn = "rating",
+    rank: _options.RankColumn = "rank",
+    scale: _options.Scale = None,
+    step: _options.Step = None,
+    labels: _options.LabelNames = None,
+    duplicates: _options.Duplicates = "error",
+    json: _options.Json = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="All items, as CSV: item, reliability, certainty.")
     ] = None,
@@ -89,7 +89,6 @@ def certainty(
     import pandas as pd
 
     from bayesagree.certainty import annotation_certainty
-    from bayesagree.io import atomic_path
 
     columns = {"item": item, "annotator": annotator, "label": label, "rating": rating, "rank": rank}
     truth, _ = _input.read(
@@ -104,9 +103,7 @@ def certainty(
         values = annotation_certainty(tree, k=k, threshold=threshold, exact=exact)
         tables.append(pd.DataFrame({"item": truth.items, "reliability": level, "certainty": values.values}))
     table = pd.concat(tables).sort_values(["reliability", "certainty", "item"], kind="stable")
-    if output is not None:
-        with atomic_path(output) as temporary:
-            table.to_csv(temporary, index=False)
+    _output.write_table(table, output)
     summary = table.groupby("reliability")["certainty"].agg(["mean", "min", lambda c: float((c < 0.95).mean())])
     rows = [[level, *map(float, row)] for level, row in zip(summary.index, summary.to_numpy())]
     if json:

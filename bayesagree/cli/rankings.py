@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _input, _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def rankings(
-    annotations: _input.AnnotationsFile = None,
-    predictions: _input.PredictionsFile = None,
-    data: _input.Data = None,
+    annotations: _options.AnnotationsFile = None,
+    predictions: _options.PredictionsFile = None,
+    data: _options.Data = None,
     simulated_models: Annotated[
         int, typer.Option(help="Without predictions: simulate this many noisy models.", min=1)
     ] = 4,
@@ -27,15 +27,15 @@ def rankings(
     unranked: Annotated[str, typer.Option(help="Unnamed labels in Plackett-Luce: lumped or exact.")] = "lumped",
     risk: Annotated[Path | None, typer.Option(help="Table with the columns label and risk (a level).")] = None,
     case: Annotated[str | None, typer.Option(help="Item to look at; by default the least certain one.")] = None,
-    draws: _input.Draws = 1000,
-    chains: _input.Chains = 4,
-    seed: _input.SeedOption = 1,
-    item: _input.Item = "item",
-    annotator: _input.Annotator = "annotator",
-    label: _input.LabelColumn = "label",
-    rank: _input.RankColumn = "rank",
-    labels: _input.LabelNames = None,
-    json: _input.Json = False,
+    draws: _options.Draws = 1000,
+    chains: _options.Chains = 4,
+    seed: _options.Seed = 1,
+    item: _options.Item = "item",
+    annotator: _options.Annotator = "annotator",
+    label: _options.LabelColumn = "label",
+    rank: _options.RankColumn = "rank",
+    labels: _options.LabelNames = None,
+    json: _options.Json = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Keep everything: a .nc or .zarr file.")] = None,
 ) -> None:
     """Say what rankings leave open, and whether the order of the models survives the choice of aggregation.

@@ -1,31 +1,30 @@
 """`bayesagree reliability`: how well each trust in the annotators predicts the one left out."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _input, _options, _output
 
 
 def reliability(
-    annotations: _input.AnnotationsFile = None,
-    data: _input.Data = None,
+    annotations: _options.AnnotationsFile = None,
+    data: _options.Data = None,
     plausibility: Annotated[
         str | None, typer.Option("--plausibility", help="dirichlet, prirn or plackett_luce.")
     ] = None,
     reliabilities: Annotated[
         str | None, typer.Option("--reliability", help="Values to compare: 0.3,1,3 (whole numbers for plackett_luce).")
     ] = None,
-    seed: _input.SeedOption = 1,
-    item: _input.Item = "item",
-    annotator: _input.Annotator = "annotator",
-    label: _input.LabelColumn = "label",
-    rank: _input.RankColumn = "rank",
-    labels: _input.LabelNames = None,
-    duplicates: _input.Duplicates = "error",
-    as_json: _input.Json = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table here as CSV.")] = None,
+    seed: _options.Seed = 1,
+    item: _options.Item = "item",
+    annotator: _options.Annotator = "annotator",
+    label: _options.LabelColumn = "label",
+    rank: _options.RankColumn = "rank",
+    labels: _options.LabelNames = None,
+    duplicates: _options.Duplicates = "error",
+    as_json: _options.Json = False,
+    output: _options.TableFile = None,
 ) -> None:
     """Show for each reliability how well the other annotators of an item predict the one left out.
 
@@ -44,11 +43,7 @@ def reliability(
     with _output.stderr.status("leaving out one annotator at a time"):
         curve = reliability_curve(given, levels, plausibility=plausibility, seed=seed)
     table = curve.drop_vars(["best", "observed_agreement"]).to_dataframe().reset_index()
-    if output is not None:
-        from bayesagree.io import atomic_path
-
-        with atomic_path(output) as path:
-            table.to_csv(path, index=False)
+    _output.write_table(table, output)
     best, observed = float(curve["best"]), float(curve["observed_agreement"])
     if as_json:
         rows: list[Any] = table.to_dict("records")

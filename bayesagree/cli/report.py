@@ -6,36 +6,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _input, _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesagree.annotations import Annotations
     from bayesagree.annotators import Annotators
-    from bayesagree.datasets import Dataset
     from bayesagree.report.data import ReportData, Source
     from bayesagree.report.settings import Settings
     from bayesagree.subjective.groups import Groups
 
 
 def report(
-    annotations: _input.AnnotationsFile = None,
-    data: _input.Data = None,
+    annotations: _options.AnnotationsFile = None,
+    data: _options.Data = None,
     predictions: Annotated[
         Path | None,
         typer.Option("--predictions", help="Columns model, item and label, score, or one column per label."),
     ] = None,
-    annotators: Annotated[
-        Path | None, typer.Option("--annotators", help="Features: one row per annotator, any columns.")
-    ] = None,
+    annotators: _options.AnnotatorsFile = None,
     group: Annotated[str | None, typer.Option("--group", help="Features to group by, comma separated.")] = None,
-    specification: Annotated[
-        Path | None, typer.Option("--specification", help="What was declared about the evaluation, JSON.")
-    ] = None,
+    specification: _options.SpecificationFile = None,
     title: Annotated[str | None, typer.Option("--title", help="Title of the page.")] = None,
-    plausibility: _input.Plausibility = None,
+    plausibility: _options.Plausibility = None,
     reliability: Annotated[
         str | None,
         typer.Option(help="Trust in the annotators, comma separated; the first is the one the headlines are about."),
@@ -43,22 +36,22 @@ def report(
     metrics: Annotated[
         str | None, typer.Option(help="Comma separated, such as top_1_accuracy; the first is in the headlines.")
     ] = None,
-    items: Annotated[str, typer.Option(help="fixed: this test set; bootstrap: items are a sample.")] = "fixed",
+    items: _options.ItemsAre = "fixed",
     least_certain: Annotated[int, typer.Option(help="How many of the least certain items to list.", min=1)] = 50,
-    draws: _input.Draws = 500,
-    chains: _input.Chains = 4,
-    seed: _input.SeedOption = 1,
-    threshold: _input.Threshold = None,
-    item: _input.Item = "item",
-    annotator: _input.Annotator = "annotator",
-    label: _input.LabelColumn = "label",
-    rating: _input.RatingColumn = "rating",
-    rank: _input.RankColumn = "rank",
-    scale: _input.Scale = None,
-    step: _input.Step = None,
-    labels: _input.LabelNames = None,
-    duplicates: _input.Duplicates = "error",
-    json: _input.Json = False,
+    draws: _options.Draws = 500,
+    chains: _options.Chains = 4,
+    seed: _options.Seed = 1,
+    threshold: _options.Threshold = None,
+    item: _options.Item = "item",
+    annotator: _options.Annotator = "annotator",
+    label: _options.LabelColumn = "label",
+    rating: _options.RatingColumn = "rating",
+    rank: _options.RankColumn = "rank",
+    scale: _options.Scale = None,
+    step: _options.Step = None,
+    labels: _options.LabelNames = None,
+    duplicates: _options.Duplicates = "error",
+    json: _options.Json = False,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
 ) -> None:
     """Write one self-contained HTML page: agreement, what stays open, models, groups, methods to paste.
@@ -77,7 +70,7 @@ def report(
         from bayesagree.io import read_predictions
 
         models = read_predictions(predictions, item=item, label=label)
-    people = _people(annotators, data, annotator)
+    people = _input.annotators(annotators, data, annotator)
     settings = _settings(plausibility, reliability, metrics, items, draws, chains, seed, threshold, least_certain)
     complete = settings.fitting(truth, models)
     total = None if models is None else truth.items.size * len(complete.reliability)
@@ -109,16 +102,6 @@ def _settings(
     return Settings(plausibility or "", levels, names, draws, chains, seed, items, threshold, least_certain)
 
 
-def _people(path: Path | None, data: str | None, annotator: str) -> "Annotators | None":
-    from bayesagree.annotators import Annotators
-    from bayesagree.io import read_table
-
-    if path is not None:
-        return Annotators.from_table(read_table(path), annotator=annotator)
-    features: pd.DataFrame | None = None if data is None else _dataset(data).extra.get("annotators")
-    return None if features is None else Annotators.from_table(features)
-
-
 def _groups(
     truth: "Annotations", people: "Annotators | None", features: str | None, threshold: float | None
 ) -> "Groups | None":
@@ -145,14 +128,10 @@ def _source(path: Path | None, data: str | None) -> "Source":
 
     if data is None:
         return Source("annotations" if path is None else path.name)
-    known = _dataset(data)
-    return Source(known.name, known.title, known.licence, known.citation)
-
-
-def _dataset(name: str) -> "Dataset":
     from bayesagree.datasets import load
 
-    return load(name)
+    known = load(data)
+    return Source(known.name, known.title, known.licence, known.citation)
 
 
 def _say(data: "ReportData", output: Path, json: bool) -> None:

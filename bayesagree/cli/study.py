@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _input, _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ def auc(
     labels_per_item: Annotated[str, typer.Option(help="Expected labels per item, comma separated.")] = "3,5,9,15,27,45",
     labels_per_annotator: Annotated[str, typer.Option(help="Expected labels per annotator.")] = "3,5,9,15,27,45",
     runs: Annotated[int, typer.Option(help="Runs per configuration.", min=1)] = 100,
-    seed: _input.SeedOption = 0,
+    seed: _options.Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="netCDF file; a study that was stopped continues from it.")
     ] = None,
-    dask: _input.Dask = None,
-    json: _input.Json = False,
+    dask: _options.Dask = None,
+    json: _options.Json = False,
 ) -> None:
     """Say how well crowd labels rank models: swap errors of DGT, SGT, PGT and the supervised reference.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesagree.cli import _input, _output
+from bayesagree.cli import _input, _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 
 
 def subjective(
-    annotations: _input.AnnotationsFile = None,
-    data: _input.Data = None,
-    annotators: Annotated[
-        Path | None, typer.Option("--annotators", help="Features: one row per annotator, any columns.")
-    ] = None,
+    annotations: _options.AnnotationsFile = None,
+    data: _options.Data = None,
+    annotators: _options.AnnotatorsFile = None,
     predictions: Annotated[
         Path | None,
         typer.Option("--predictions", help="Predictions per item, or with a column for the annotator per annotation."),
@@ -44,27 +42,25 @@ def subjective(
     phi: Annotated[
         bool, typer.Option(help="For ratings: Phi within and between groups, about a second for each pair of groups.")
     ] = True,
-    specification: Annotated[
-        Path | None, typer.Option("--specification", help="What was declared about the evaluation, JSON.")
-    ] = None,
+    specification: _options.SpecificationFile = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where to write the specification report: .md or .json.")
     ] = None,
-    item: _input.Item = "item",
-    annotator: _input.Annotator = "annotator",
-    label: _input.LabelColumn = "label",
-    rating: _input.RatingColumn = "rating",
-    scale: _input.Scale = None,
-    step: _input.Step = None,
+    item: _options.Item = "item",
+    annotator: _options.Annotator = "annotator",
+    label: _options.LabelColumn = "label",
+    rating: _options.RatingColumn = "rating",
+    scale: _options.Scale = None,
+    step: _options.Step = None,
     threshold: Annotated[
         float | None,
         typer.Option("--threshold", help="For ratings: turn them into the labels below and at_or_above this value."),
     ] = None,
-    labels: _input.LabelNames = None,
-    duplicates: _input.Duplicates = "error",
-    draws: _input.Draws = 1000,
-    seed: _input.SeedOption = 1,
-    json: _input.Json = False,
+    labels: _options.LabelNames = None,
+    duplicates: _options.Duplicates = "error",
+    draws: _options.Draws = 1000,
+    seed: _options.Seed = 1,
+    json: _options.Json = False,
 ) -> None:
     """Say how well each model predicts each group of annotators, and whether groups differ by more than chance.
 
@@ -82,7 +78,7 @@ def subjective(
     )
     if isinstance(given, Rankings):
         raise InputError("rankings have no groups here; give labels or ratings")
-    people = _people(annotators, data, annotator)
+    people = _input.annotators(annotators, data, annotator)
     if group is None:
         groups, given = _bins(given, threshold, bins, rate_share, seed)
     else:
@@ -153,20 +149,6 @@ def _models(
     if missing:
         raise InputError(f"{path}: no column {missing[0]!r}; these predictions need model, {item}, {column}")
     return {str(m): pd.Series(part.set_index(index)[column]) for m, part in table.groupby("model")}
-
-
-def _people(path: Path | None, data: str | None, annotator: str) -> "Annotators | None":
-    from bayesagree.annotators import Annotators
-    from bayesagree.io import read_table
-
-    if path is not None:
-        return Annotators.from_table(read_table(path), annotator=annotator)
-    if data is not None:
-        from bayesagree.datasets import load
-
-        features = load(data).extra.get("annotators")
-        return None if features is None else Annotators.from_table(features)
-    return None
 
 
 def _groups(annotations: "Labels | Ratings", people: "Annotators | None", features: str) -> "Groups":
