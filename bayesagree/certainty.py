@@ -60,7 +60,6 @@ def label_certainty(
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
     >>> tree = dirichlet(Labels.from_counts([[2, 1, 0]]), prior=1.0, seed=1)
     >>> label_certainty(tree, exact=True).values.round(4).tolist()
     [[0.6366, 0.2847, 0.0787]]
@@ -105,9 +104,7 @@ def annotation_certainty(
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
-    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, seed=1)
     >>> annotation_certainty(tree, exact=True).values.round(3).tolist()
     [0.779, 0.535]
 
@@ -140,9 +137,7 @@ def plausibility_entropy(tree: xr.DataTree, *, exact: bool = False) -> xr.DataAr
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
-    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(labels, prior=1.0, seed=1)
+    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, seed=1)
     >>> plausibility_entropy(tree, exact=True).values.round(3).tolist()
     [0.831, 0.95]
     """
@@ -175,11 +170,8 @@ def risk_certainty(tree: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
-    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(labels, prior=1.0, seed=1)
-    >>> risk = {"cat": 0, "dog": 1, "fox": 1}
-    >>> risk_certainty(tree, risk).values.round(1).tolist()
+    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, seed=1)
+    >>> risk_certainty(tree, {0: 0, 1: 1, 2: 1}).values.round(1).tolist()
     [0.8, 0.8]
     """
     return level_probability(tree, risk, via=via).max("level").rename("risk_certainty")
@@ -197,11 +189,8 @@ def expected_risk(tree: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "t
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
-    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(labels, prior=1.0, seed=1)
-    >>> risk = {"cat": 0, "dog": 1, "fox": 1}
-    >>> expected_risk(tree, risk, via="mass").values.round(2).tolist()
+    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, seed=1)
+    >>> expected_risk(tree, {0: 0, 1: 1, 2: 1}, via="mass").values.round(2).tolist()
     [0.43, 0.71]
     """
     if via == "mass":

@@ -163,12 +163,11 @@ def set_accuracy(truth: Truth, predictions: Predictions, *, k: int = _DEFAULT_K)
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
-    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(labels, prior=1.0, seed=1)
-    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
-    >>> round(float(set_accuracy(tree, models, k=2).mean()), 2)
-    0.58
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> score = set_accuracy(dirichlet(given.labels, seed=1), given.predictions, k=2)
+    >>> score.mean(("chain", "draw")).values.round(2).tolist()
+    [0.47, 0.45, 0.4]
     """
     return _over_draws(Metric("set_{}_accuracy", positive_int(k, "k")), truth, predictions)
 
@@ -180,12 +179,11 @@ def overlap(truth: Truth, predictions: Predictions, *, k: int = _DEFAULT_K) -> x
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
-    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(labels, prior=1.0, seed=1)
-    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
-    >>> round(float(overlap(tree, models, k=2).mean()), 2)
-    0.79
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> score = overlap(dirichlet(given.labels, seed=1), given.predictions, k=2)
+    >>> score.mean(("chain", "draw")).values.round(2).tolist()
+    [0.73, 0.72, 0.69]
     """
     return _over_draws(Metric("overlap_{}", positive_int(k, "k")), truth, predictions)
 
@@ -197,12 +195,11 @@ def average_overlap(truth: Truth, predictions: Predictions, *, depth: int = _DEF
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
-    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(labels, prior=1.0, seed=1)
-    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
-    >>> round(float(average_overlap(tree, models, depth=2).mean()), 2)
-    0.72
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> score = average_overlap(dirichlet(given.labels, seed=1), given.predictions, depth=2)
+    >>> score.mean(("chain", "draw")).values.round(2).tolist()
+    [0.72, 0.73, 0.65]
     """
     return _over_draws(Metric("average_overlap_{}", positive_int(depth, "depth")), truth, predictions)
 
@@ -216,12 +213,11 @@ def kendall_tau(truth: Truth, predictions: Predictions, *, k: int = _DEFAULT_K) 
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
-    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(labels, prior=1.0, seed=1)
-    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
-    >>> round(float(kendall_tau(tree, models).mean()), 2)
-    0.73
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> score = kendall_tau(dirichlet(given.labels, seed=1), given.predictions)
+    >>> score.mean(("chain", "draw")).values.round(2).tolist()
+    [0.74, 0.74, 0.71]
     """
     return _over_draws(Metric("kendall_tau_{}", positive_int(k, "k")), truth, predictions)
 
@@ -233,12 +229,11 @@ def spearman_footrule(truth: Truth, predictions: Predictions, *, k: int = _DEFAU
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
-    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(labels, prior=1.0, seed=1)
-    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
-    >>> round(float(spearman_footrule(tree, models).mean()), 2)
-    0.62
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> score = spearman_footrule(dirichlet(given.labels, seed=1), given.predictions)
+    >>> score.mean(("chain", "draw")).values.round(2).tolist()
+    [0.65, 0.65, 0.6]
     """
     return _over_draws(Metric("spearman_footrule_{}", positive_int(k, "k")), truth, predictions)
 
@@ -260,12 +255,11 @@ def per_item(metric: str, truth: Truth, predictions: Predictions, *, threshold: 
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
-    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(labels, prior=1.0, seed=1)
-    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
-    >>> per_item("top_1_accuracy", tree, models).values.round(1).tolist()
-    [[0.8, 0.5]]
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> score = per_item("top_1_accuracy", dirichlet(given.labels, seed=1), given.predictions)
+    >>> score.sel(model="A").values[:6].round(1).tolist()
+    [1.0, 1.0, 1.0, 1.0, 0.9, 0.9]
     """
     asked = Metric.named(metric)
     draws, scorer = _prepare(asked, truth, predictions, threshold)
@@ -286,12 +280,11 @@ def expected_top_k_accuracy(tree: xr.DataTree, predictions: Predictions, *, k: i
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
-    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(labels, prior=1.0, seed=1)
-    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
-    >>> expected_top_k_accuracy(tree, models).values.round(2).tolist()
-    [0.66]
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> score = expected_top_k_accuracy(dirichlet(given.labels, seed=1), given.predictions)
+    >>> score.values.round(2).tolist()
+    [0.72, 0.73, 0.62]
     """
     certainty = label_certainty(tree, exact=True)
     top = predictions.aligned(np.asarray(certainty["item"]), np.asarray(certainty["label"])).top_labels(k)
@@ -322,13 +315,12 @@ def accuracy_given_risk(
 
     Examples
     --------
-    >>> from bayesagree.plausibility.dirichlet import dirichlet
-    >>> labels = Labels.from_counts([[3, 1, 0], [1, 1, 2]], labels=["cat", "dog", "fox"])
-    >>> tree = dirichlet(labels, prior=1.0, seed=1)
-    >>> models = Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]}, labels=labels.labels)
-    >>> risk = {"cat": 0, "dog": 1, "fox": 1}
-    >>> round(float(accuracy_given_risk(tree, models, risk, 1).mean()), 2)
-    0.59
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> risk = {0: 0, 1: 0, 2: 1, 3: 1}
+    >>> score = accuracy_given_risk(dirichlet(given.labels, seed=1), given.predictions, risk, 1)
+    >>> score.mean(("chain", "draw")).values.round(2).tolist()
+    [0.73, 0.73, 0.61]
     """
     probability = level_probability(tree, risk)
     if level not in probability["level"]:

@@ -35,12 +35,11 @@ def plot_scores(tree: xr.DataTree, *, metric: str, ordinary: xr.DataArray | None
 
     Examples
     --------
-    >>> from bayesagree import Labels, Predictions, evaluate
-    >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]])
-    >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 0, 1]})
-    >>> tree = evaluate(votes, models, reliability=[0.3, 3], draws=50, seed=1)
+    >>> from bayesagree import evaluate, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> tree = evaluate(given.labels, given.predictions, reliability=[0.3, 3], draws=50, seed=1)
     >>> len(plot_scores(tree, metric="top_1_accuracy").axes[0].containers)
-    2
+    3
     """
     posterior = tree["posterior"].to_dataset()
     if metric not in posterior:
@@ -87,10 +86,10 @@ def plot_score_draws(tree: xr.DataTree, *, metric: str, reliability: float | Non
 
     Examples
     --------
-    >>> from bayesagree import Labels, Predictions, evaluate
-    >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]])
-    >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 0, 1]})
-    >>> plot_score_draws(evaluate(votes, models, draws=50, seed=1), metric="top_1_accuracy").axes[0].get_xlabel()
+    >>> from bayesagree import evaluate, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> tree = evaluate(given.labels, given.predictions, draws=50, seed=1)
+    >>> plot_score_draws(tree, metric="top_1_accuracy").axes[0].get_xlabel()
     'top 1 accuracy'
     """
     compare(tree, metric=metric, reliability=reliability)
@@ -125,12 +124,11 @@ def plot_rank_probability(comparison: xr.Dataset) -> "Figure":
 
     Examples
     --------
-    >>> from bayesagree import Labels, Predictions, compare, evaluate
-    >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]])
-    >>> models = Predictions.from_labels({"A": [1, 0, 1], "B": [0, 1, 0]})
-    >>> result = compare(evaluate(votes, models, draws=50, seed=1), metric="top_1_accuracy")
+    >>> from bayesagree import compare, evaluate, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> result = compare(evaluate(given.labels, given.predictions, draws=50, seed=1), metric="top_1_accuracy")
     >>> [label.get_text() for label in plot_rank_probability(result).axes[0].get_yticklabels()]
-    ['B', 'A']
+    ['B', 'A', 'C']
     """
     best_first = comparison.isel(model=np.argsort(-comparison["score"].values, kind="stable"))
     table = best_first["rank_probability"].transpose("model", "rank").values
@@ -149,7 +147,8 @@ def plot_rank_probability(comparison: xr.Dataset) -> "Figure":
 def plot_ranking_study(tree: xr.DataTree) -> "Figure":
     """Draw certainty and all scores of a ranking study across reliabilities, one row for each aggregation.
 
-    Dotted lines are the scores against the point estimate; bands are one standard deviation over the draws.
+    Dotted lines are the scores against the point estimate; bands are one standard deviation over the draws
+    (Stutz et al. 2023, figure 6, for every metric at once).
 
     Parameters
     ----------
@@ -159,10 +158,6 @@ def plot_ranking_study(tree: xr.DataTree) -> "Figure":
     Returns
     -------
     Figure
-
-    References
-    ----------
-    Stutz et al. (2023), figure 6.
 
     Examples
     --------
