@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from bayesagree._streams import Seed
 from bayesagree._tree import positive
 from bayesagree.errors import InputError
-from bayesagree.plausibility import _plackett_luce_numba as kernel
 from bayesagree.plausibility._blocks import HERE, DrawBlock, Schedule, label_dtype
 from bayesagree.plausibility._mixing import worst_mixing
 from bayesagree.plausibility._plackett_luce_cases import Cases
+from bayesagree.plausibility._plackett_luce_numba import sample_item
+from bayesagree.plausibility._unnamed_labels_numba import spread, top_labels
 
 type Unranked = Literal["exact", "lumped"]
 type Floats = NDArray[np.float64]
@@ -85,9 +86,7 @@ def gibbs_worths(cases: Cases, prior: WorthPrior, run: Run, items: slice, rng: n
     theta = []
     for i in range(items.start, items.stop):
         out = np.empty((run.chains * run.draws, cases.label_start[i + 1] - cases.label_start[i] + 1))
-        kernel.sample_item(
-            cases, i, prior.shape, prior.unnamed[i], run.chains, run.tune, run.draws, run.thin, rng, out
-        )  # fmt: skip
+        sample_item(cases, i, prior.shape, prior.unnamed[i], run.chains, run.tune, run.draws, run.thin, rng, out)
         theta.append(out)
     return WorthBlock(items, theta, mixing_of(theta, run.chains), rng)
 
@@ -106,7 +105,7 @@ def best_labels(cases: Cases, prior: WorthPrior, block: WorthBlock, depth: int) 
     out = np.empty((len(block.theta), block.theta[0].shape[0], depth), dtype=label_dtype(cases.n_labels))
     for i, theta in enumerate(block.theta):
         named, unnamed = _named_and_unnamed(cases, block.items.start + i)
-        kernel.top_labels(theta, named, unnamed, prior.split, block.rng, out[i])
+        top_labels(theta, named, unnamed, prior.split, block.rng, out[i])
     return out
 
 
@@ -119,7 +118,7 @@ def full_plausibility(cases: Cases, prior: WorthPrior, block: WorthBlock) -> Flo
         if extra:
             out[i][:, np.append(named, cases.n_labels)] = theta
         else:
-            kernel.spread(theta, named, unnamed, prior.split, block.rng, out[i])
+            spread(theta, named, unnamed, prior.split, block.rng, out[i])
     return out
 
 
