@@ -15,6 +15,7 @@ from pytensor.graph.op import Op
 from pytensor.link.numba.dispatch.basic import numba_funcify, numba_njit
 from pytensor.tensor.variable import TensorVariable
 
+from bayesagree._prior_draws import draw_beta
 from bayesagree.errors import InputError
 
 SMALLEST = 1e-300
@@ -203,7 +204,7 @@ def _options(edges: ArrayLike) -> dict[str, Any]:
         return flat[0].reshape(value.shape, ndim=value.ndim)
 
     def binned(alpha: Any, beta: Any, size: Any) -> Any:
-        x = pm.Beta.dist(alpha, beta, size=size)
+        x = draw_beta(alpha, beta, size)
         return pt.cast(pt.sum(pt.ge(x[..., None], pt.constant(at[1:-1])), axis=-1), "int64")
 
     return {"logp": logp, "dist": binned, "class_name": "BinnedBeta"}

@@ -78,39 +78,42 @@ def _phi(shapes: tuple[float, float]) -> Any:
 def _hierarchical_means(prior: AgreementPrior) -> Any:
     import pymc as pm
 
+    from bayesagree._prior_draws import beta_variable
+
     m, s = (
         pm.Uniform(name, 0, 1) if shapes == (1, 1) else pm.Beta(name, *shapes)
         for name, shapes in (("mean_location", prior.mean_location), ("mean_spread", prior.mean_spread))
     )
     t: Any = s**-2 - 1
-    return pm.Beta("item_mean", m * t, (1 - m) * t, dims="item")
+    return beta_variable("item_mean", m * t, (1 - m) * t, dims="item")
 
 
 def _known_means(truth: Floats, sd: float, group: Any) -> Any:
     import pymc as pm
+
+    from bayesagree._prior_draws import truncated_normal_variable
 
     if not truth.size:
         return pm.Uniform("item_mean", 0, 1, dims="item")
     known = group > 0
     centre, spread = np.full(group.size, 0.5), np.full(group.size, 1e4)
     centre[known], spread[known] = truth[group[known] - 1], sd
-    return pm.TruncatedNormal("item_mean", centre, spread, lower=0, upper=1, dims="item")
+    return truncated_normal_variable("item_mean", centre, spread, dims="item")
 
 
 def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> None:
-    import pymc as pm
-
     from bayesagree._binned_beta import BinnedBeta
+    from bayesagree._prior_draws import beta_variable
 
     unit = ratings.unit()
     if kind == "squeezed":
         n = np.bincount(item)[item]
-        pm.Beta("rating", alpha, beta, observed=(unit * (n - 1) + 0.5) / n, dims="rating_row")
+        beta_variable("rating", alpha, beta, observed=(unit * (n - 1) + 0.5) / n, dims="rating_row")
     elif ratings.step is not None:
         n = ratings.n_levels or 1
         BinnedBeta("rating", alpha, beta, np.linspace(0, 1, n + 1), observed=ratings.levels(), dims="rating_row")
     elif kind == "density" or (unit.min() > 0 and unit.max() < 1):
-        pm.Beta("rating", alpha, beta, observed=unit, dims="rating_row")
+        beta_variable("rating", alpha, beta, observed=unit, dims="rating_row")
     else:
         values, code = np.unique(unit, return_inverse=True)
         gap = max(float(np.diff(values).min(initial=1.0)), SMALLEST_BIN)

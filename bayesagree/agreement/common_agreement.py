@@ -155,6 +155,8 @@ def common_agreement_model(
     `precision`, `item_mean` (item, on the unit scale), with hierarchical means `mean_location` and `mean_spread`. The
     options are those of `common_agreement`, which has the same posterior under the uniform priors that are the default;
     `prior` changes them (then `phi_share` = (1 + Phi) / 2 is the free variable of a Phi that is not uniform).
+    ``pymc.sample_prior_predictive`` works under all of them; a mean or a continuous rating nearer to an end than floats
+    can tell is drawn as that end.
 
     Raises
     ------

@@ -206,6 +206,8 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
     """
     import pymc as pm
 
+    from bayesagree._prior_draws import beta_binomial_variable, beta_variable
+
     which = int(np.flatnonzero(counts.models == model)[0]) if isinstance(model, str) else model
     kept = counts.total[which] > 0
     group, total = counts.group[kept], counts.total[which, kept]
@@ -214,12 +216,10 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
         location = pm.Uniform("location", 0, 1)
         between, within = pm.Uniform("between_spread", 0, 1), pm.Uniform("within_spread", 0, 1)
         kappa, phi = between**-2 - 1, within**-2 - 1
-        performance = pm.Beta("performance", location * kappa, (1 - location) * kappa, dims="group")
+        performance = beta_variable("performance", location * kappa, (1 - location) * kappa, dims="group")
         mean = performance[group]
-        pm.BetaBinomial(
-            "agree", n=total, alpha=mean * phi, beta=(1 - mean) * phi, observed=counts.agree[which, kept],
-            dims="annotator",
-        )  # fmt: skip
+        observed = counts.agree[which, kept]
+        beta_binomial_variable("agree", total, mean * phi, (1 - mean) * phi, observed=observed, dims="annotator")
     return graph
 
 

@@ -1,0 +1,90 @@
+"""PyMC distributions with random draws that PyMC's own compiled ones lack.
+
+Priors of this package reach the ends: a Beta prior of item means with shapes of 1e-300, a judgment of an item whose
+mean is 0 to the last digit. The compiled draws of `pymc.Beta` then divide by zero or never end, and those of
+`pymc.TruncatedNormal` and `pymc.BetaBinomial` are not compiled. Log probabilities are PyMC's.
+"""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+from pymc.distributions.shape_utils import rv_size_is_none
+from pymc.distributions.transforms import logodds
+from pytensor.tensor.variable import TensorVariable
+
+SMALLEST = 1e-300
+"""Shapes below this are drawn as if they were this: a shape of 0 is a point mass, and so is one of 1e-300 in floats."""
+
+
+def beta_variable(name: str, alpha: Any, beta: Any, **kwargs: Any) -> TensorVariable:
+    """Add a Beta variable to the model in whose context this runs."""
+    return pm.CustomDist(
+        name, alpha, beta, dist=draw_beta, logp=_beta_logp, support_point=_beta_mean, class_name="Beta",
+        default_transform=logodds, **kwargs,
+    )  # fmt: skip
+
+
+def beta_binomial_variable(name: str, n: Any, alpha: Any, beta: Any, **kwargs: Any) -> TensorVariable:
+    """Add a beta-binomial variable, n tries of a probability that is Beta distributed."""
+
+    def tries(n: Any, alpha: Any, beta: Any, size: Any) -> Any:
+        return pm.Binomial.dist(n, draw_beta(alpha, beta, size), size=size)
+
+    def logp(value: Any, n: Any, alpha: Any, beta: Any) -> Any:
+        return pm.logp(pm.BetaBinomial.dist(n=n, alpha=alpha, beta=beta), value)
+
+    return pm.CustomDist(name, n, alpha, beta, dist=tries, logp=logp, class_name="BetaBinomial", **kwargs)
+
+
+def truncated_normal_variable(name: str, mean: Any, sd: Any, **kwargs: Any) -> TensorVariable:
+    """Add a normal variable truncated to (0, 1), its mean inside."""
+    return pm.CustomDist(
+        name, mean, sd, dist=_inside, logp=_truncated_logp, support_point=_truncated_centre,
+        class_name="TruncatedNormal", default_transform=logodds, **kwargs,
+    )  # fmt: skip
+
+
+def draw_beta(alpha: Any, beta: Any, size: Any) -> Any:
+    """Draw from Beta distributions by the log odds of two Gamma variables: G(a) = G(a + 1) U^(1/a)."""
+
+    def log_gamma(shape: Any) -> Any:
+        small: Any = pt.maximum(shape, SMALLEST)
+        return pt.log(pm.Gamma.dist(small + 1, 1.0, size=size)) - pm.Exponential.dist(1.0, size=size) / small
+
+    shapes = pt.broadcast_arrays(alpha, beta) if rv_size_is_none(size) else (alpha, beta)
+    log_first, log_second = map(log_gamma, shapes)
+    return pt.sigmoid(log_first - log_second)
+
+
+def _beta_logp(value: Any, alpha: Any, beta: Any) -> Any:
+    return pm.logp(pm.Beta.dist(alpha, beta), value)
+
+
+def _beta_mean(rv: Any, size: Any, alpha: Any, beta: Any) -> Any:
+    return _filled(alpha / (alpha + beta), size)
+
+
+def _inside(mean: Any, sd: Any, size: Any) -> Any:
+    """Draw by the inverse of the distribution function."""
+    unit = sd * np.sqrt(2)
+    low: Any = pt.erf(-mean / unit)
+    high: Any = pt.erf((1 - mean) / unit)
+    shape = pt.broadcast_arrays(mean, sd)[0].shape if rv_size_is_none(size) else size
+    drawn = mean + unit * pt.erfinv(low + (high - low) * pm.Uniform.dist(size=shape))
+    return pt.clip(drawn, 0, 1)
+
+
+def _truncated_logp(value: Any, mean: Any, sd: Any) -> Any:
+    normal: Any = pm.TruncatedNormal.dist(mean, sd, lower=0, upper=1)
+    return pm.logp(normal, value)
+
+
+def _truncated_centre(rv: Any, size: Any, mean: Any, sd: Any) -> Any:
+    """Return a point inside also where the mean sits on an end."""
+    return _filled(0.5 + 0.98 * (mean - 0.5), size)
+
+
+def _filled(value: Any, size: Any) -> Any:
+    return value if rv_size_is_none(size) else pt.full(size, value)
