@@ -55,9 +55,17 @@ def annotators(
         raise InputError(f"annotators are rated on single labels, not on {type(crowd).__name__.lower()}")
     known = {} if gold is None else _read_gold(gold, item, label, crowd)
     options: dict[str, Any] = {"variant": variant, "draws": draws, "chains": chains, "seed": seed}
-    blind = dawid_skene(crowd, **options)
-    taught = dawid_skene(crowd, **options, gold=known) if known else blind
-    answer = _summary(crowd, taught) | ({"confidence": _confidence(blind, known, seed)} if known else {})
+    with _output.progress("rating annotators", 4 if known else 2) as advance:
+        tree = blind = dawid_skene(crowd, **options)
+        advance()
+        if known:
+            tree = dawid_skene(crowd, **options, gold=known)
+            advance()
+        answer = _summary(crowd, tree)
+        advance()
+        if known:
+            answer["confidence"] = _confidence(blind, known, seed)
+            advance()
     if as_json:
         _output.show_json(answer)
     else:

@@ -1,5 +1,6 @@
 """`bayesagree subjective`: whose opinion a model serves."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -94,12 +95,18 @@ def subjective(
         column=rating if isinstance(scored, Ratings) else label,
     )
     result = group_performance(scored, models, groups, metric=metric)
-    tree = _posterior(scored, models, groups, result, draws, seed)
-    null = dispersion_null(result, seed=seed)
+    rated = given if phi and isinstance(given, Ratings) else None
+    n_pairs = 0 if rated is None else groups.names.size * (groups.names.size + 1) // 2
+    with _output.progress("comparing groups", 2 + n_pairs) as advance:
+        tree = _posterior(scored, models, groups, result, draws, seed)
+        advance()
+        null = dispersion_null(result, seed=seed)
+        advance()
+        phi_draws = None if rated is None else _phi_draws(rated, groups, draws, seed, advance)
     if output is not None:
         _write_report(output, specification, scored, people, result)
     rows, summary = _rows(result, tree), _summary(result, tree, null)
-    agreement = _agreement_rows(given, groups, _phi_draws(given, groups, draws, seed) if phi else None)
+    agreement = _agreement_rows(given, groups, phi_draws)
     if json:
         document = {"by": groups.by, "metric": result.attrs["metric"], "ci_kind": "hdi", "ci_prob": 0.95, "seed": seed}
         _output.show_json(document | {"groups": rows, "models": summary, "agreement": agreement})
@@ -239,14 +246,11 @@ def _summary(result: "xr.Dataset", tree: "xr.DataTree", null: "xr.Dataset") -> l
     return rows
 
 
-def _phi_draws(annotations: "Labels | Ratings", groups: "Groups", draws: int, seed: int) -> Any:
-    """Draw Phi within and between groups of ratings, shape (chain, draw, group, other group); None for labels."""
-    from bayesagree.annotations import Ratings
+def _phi_draws(ratings: "Ratings", groups: "Groups", draws: int, seed: int, advance: Callable[[int], None]) -> Any:
+    """Draw Phi within and between groups, shape (chain, draw, group, other group)."""
     from bayesagree.subjective.group_agreement import group_phi
 
-    if not isinstance(annotations, Ratings):
-        return None
-    return group_phi(annotations, groups, draws=draws, seed=seed)["posterior"]["phi"].values
+    return group_phi(ratings, groups, draws=draws, seed=seed, progress=advance)["posterior"]["phi"].values
 
 
 def _agreement_rows(annotations: "Labels | Ratings", groups: "Groups", phi: Any) -> list[dict[str, Any]]:

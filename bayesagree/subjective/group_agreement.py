@@ -1,7 +1,7 @@
 """Agreement within and between groups of annotators, and uncertainty-adjusted scores against each group's own truth."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import Any, Literal
@@ -97,6 +97,7 @@ def group_phi(
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> xr.DataTree:
     """Draw the common agreement Phi within every group and between every two groups.
 
@@ -111,6 +112,8 @@ def group_phi(
         As `group_performance`.
     draws, chains, seed
         As `common_agreement`.
+    progress
+        Called with 1 after every pair of groups, a group with itself included.
 
     Returns
     -------
@@ -154,6 +157,7 @@ def group_phi(
                 phi[..., g, h] = phi[..., h, g] = _phi_draws(ratings, of_row, (g, h), (n_chains, n_draws), rng)
         for message in {str(w.message).split(" (")[0] for w in seen}:
             limits.setdefault(message, []).append(name)
+        progress(1)
     for message, names in limits.items():
         warnings.warn(f"{message}; this concerns {some(names)}", stacklevel=2)
     return result_tree(

@@ -1,5 +1,6 @@
 """What holds for every command: help with an example that is valid, common flags, documented JSON, no partial files."""
 
+import io
 import json
 import shlex
 from collections.abc import Mapping
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
+from rich.console import Console
 
 from bayesagree.cli import _output, app
 from bayesagree.cli.json_documents import DOCUMENTS
@@ -133,6 +135,31 @@ def compared(found, document, place):
         name = key.removesuffix("?")
         if isinstance(meaning, Mapping) and rows and name in rows[0]:
             compared(rows[0][name], meaning, f"{place}: {name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("evaluate", "--reliability 1,2"), ("report", "--predictions models.csv"), ("rankings", ""), ("annotators", ""),
+        ("annotators", "--gold gold.csv"), ("subjective", ""), ("study auc", "--runs 2"),
+    ],
+)  # fmt: skip
+def test_progress_ends_with_a_full_bar(run, bars, name, more):
+    code, _, err = run(*name.split(), *ARGUMENTS[name].split(), *more.split())
+    assert code == 0, err
+    [(total, done)] = bars
+    assert done == total > 1
+
+
+def test_progress_shows_the_time_left_on_stderr_alone(monkeypatch, capsys):
+    screen = io.StringIO()
+    monkeypatch.setattr(_output, "stderr", Console(file=screen, force_terminal=True, width=80))
+    with _output.progress("scoring", 2) as advance:
+        advance()
+        advance()
+    assert "scoring" in screen.getvalue()
+    assert screen.getvalue().count("0:00:00") >= 2  # elapsed and left
+    assert capsys.readouterr().out == ""
 
 
 def test_names_that_look_like_markup_stay_whole(run):
