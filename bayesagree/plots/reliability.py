@@ -23,6 +23,13 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset) -> "Fi
     Returns
     -------
     Figure
+
+    Examples
+    --------
+    >>> from bayesagree import reliability_curve, simulate
+    >>> curve = reliability_curve(simulate.labelled_test_set(n_items=50, seed=1).labels, [0.3, 1, 3], seed=1)
+    >>> len(plot_reliability_curve(curve).axes)
+    2
     """
     from matplotlib.figure import Figure
 

@@ -117,6 +117,13 @@ def test_bins_from_other_items(run):
     assert "--rate-share 1 is not between" in error
 
 
+def test_progress_counts_the_pairs_of_groups_that_phi_takes(run, bars):
+    options = (*RATED, "--group", "gender", "--predictions", "guesses.csv")
+    assert run(*options).returncode == 0
+    assert run(*options, "--no-phi").returncode == 0
+    assert bars == [(5, 5), (2, 2)]
+
+
 @pytest.mark.filterwarnings("ignore:.*groups have no annotator")
 def test_bins_of_disagreement_by_default(run):
     code, out, _ = run("labels.csv", "--predictions", "models.csv", "--bins", "2", "--draws", "50", "--json")
