@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from bayesagree.plausibility._annotation_cells import AnnotationCells
 from bayesagree.plausibility._dawid_skene_numba import (
     draw_crowd_rows,
+    draw_names,
     draw_right,
     draw_rows,
     expand_rows,
@@ -28,6 +29,9 @@ class FullRows:
 
     def draw_crowd(self, rng: Rng, weights: Floats) -> None:
         """Draw what the annotators share: nothing."""
+
+    def rename(self, rng: Rng) -> NDArray[np.int64] | None:
+        """Draw new names of the true labels, shape (label,), or None where they keep their names."""
 
     def masses(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return prior shape plus count of each cell and of each row: their ratio is the chance of the next label."""
@@ -64,6 +68,8 @@ class HierarchicalRows(FullRows):
         super().__init__(cells, prior, n_labels)
         self.expert = (cells.row_annotator >= n_annotators)[self.row]
         self.names_truth = cells.cell_label == cells.row_label[self.row]
+        # Names are free where every label may be the truth of every item and no expert named any.
+        self.renames = not self.expert.any() and (np.diff(cells.candidate_start) == n_labels).all()
         self.prior = prior
         self.base = self.shape
         self.kappa = np.full(n_labels, prior.concentration)
@@ -81,6 +87,18 @@ class HierarchicalRows(FullRows):
             np.log(self.prior.concentration), self.prior.concentration_sd,
         )  # fmt: skip
         self.shape = self.kappa[:, None] * self.phi
+
+    def rename(self, rng: Rng) -> NDArray[np.int64] | None:
+        """Draw new names of the true labels, shape (label,), or None where they keep their names."""
+        if not self.renames:
+            return None
+        name = draw_names(rng, np.log(self.phi), self.base[0, 0] - self.base[0, 1])
+        old = np.argsort(name)
+        if (np.diff(name) > 0).all():
+            return None
+        self.kappa, self.phi = self.kappa[old], self.phi[old]
+        self.shape = self.kappa[:, None] * self.phi
+        return name
 
     def masses(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return prior shape plus count of each cell and of each row; their ratio is 1 or 0 for experts."""

@@ -101,9 +101,12 @@ class RowSampler(TruthSampler):
         self.repeats = items_with_repeats(cells, confusion.row)
 
     def sweep(self, rng: Rng) -> None:
-        """Draw prevalence and crowd given the truth, then the truth."""
-        log_prevalence = self.draw_prevalence(rng)
+        """Draw crowd and prevalence given the truth, then the truth."""
         self.confusion.draw_crowd(rng, self.weights)
+        if (name := self.confusion.rename(rng)) is not None:
+            self.truth = name[self.truth]
+            count_truth(self.cells, self.truth, self.weights, self.count)
+        log_prevalence = self.draw_prevalence(rng)
         mass, row_mass = self.confusion.masses(self.weights)
         draw_truth_collapsed(
             rng, self.cells, self.confusion.row, self.repeats, log_prevalence, mass, row_mass, self.truth, self.expected

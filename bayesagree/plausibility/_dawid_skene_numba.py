@@ -272,6 +272,34 @@ def draw_crowd_rows(rng, cells, weights, rows, rows_start, base, kappa, phi, log
 
 
 @numba.njit(cache=True, nogil=True)
+def draw_names(rng, log_phi, gain):
+    """Draw which true label each of the crowd's rows stands for, shape (row,), by swaps of two and turns of three.
+
+    Renaming all true labels at once changes the density in one place: row phi_k under the name n has the prior density
+    phi_kn^gain, up to a factor. The rest of a sweep moves item by item and cannot rename.
+    """
+    n_labels = log_phi.shape[0]
+    name = np.arange(n_labels)
+    for _ in range(n_labels * n_labels):
+        a, b, c = rng.integers(0, n_labels), rng.integers(0, n_labels), rng.integers(0, n_labels)
+        if a == b:
+            continue
+        if b == c:  # a swap is a turn whose third row stays
+            c = a
+        before = log_phi[a, name[a]] + log_phi[b, name[b]]
+        after = log_phi[a, name[b]] + log_phi[b, name[c]]
+        if c != a:
+            before += log_phi[c, name[c]]
+            after += log_phi[c, name[a]]
+        if -rng.standard_exponential() < gain * (after - before):
+            if c == a:
+                name[a], name[b] = name[b], name[a]
+            else:
+                name[a], name[b], name[c] = name[b], name[c], name[a]
+    return name
+
+
+@numba.njit(cache=True, nogil=True)
 def items_with_repeats(cells, row):
     """Tell which items some annotator labelled twice, shape (item,); annotations are sorted by annotator."""
     repeats = np.zeros(cells.item_start.size - 1, np.bool_)

@@ -1,12 +1,12 @@
-"""Ambiguity of mixed membership with all readings summed out, compiled.
+"""Ambiguity and prevalence of mixed membership with all readings summed out, compiled.
 
 Given the annotators' confusion, n annotations of an item have the probability
 
     sum over counts (n_1, ..., n_m) of n readings:  coefficient * prod_k (alpha pi_k)^(n_k rising) / alpha^(n rising)
 
 where the coefficient of z_1^n_1 ... z_m^n_m in prod_t sum_k confusion[t, k] z_k sums over all readings with these
-counts. It does not depend on alpha: it is expanded once, and then alpha moves as if there were no readings. Without
-that, alpha given the readings and the readings given alpha hold each other where they are.
+counts. It depends neither on alpha nor on the prevalence: it is expanded once, and then both move as if there were no
+readings. Without that, they and the readings hold each other where they are.
 
 Counts of s readings are numbered as sorted lists of labels in colexicographic order (largest label first), so that
 lists over the first m labels are the first ones whatever the number of labels.
@@ -27,7 +27,9 @@ MOST_WAYS, MOST_READINGS = 256, 100
 MOST_COEFFICIENTS = 2**24
 """Coefficients kept for all items of a chain; above it items of many counts keep their readings too."""
 WIDTH = 0.5
-"""First width of the slice for log alpha; stepping out and shrinking make any width valid."""
+"""First width of a slice; stepping out and shrinking make any width valid."""
+PAIRS = 2
+"""Pairs of labels between which the prevalence moves in one sweep."""
 
 
 class Counts(NamedTuple):
@@ -91,6 +93,14 @@ def _list_counts(start, ways, parent, last, taken, after):
                     below += start[1] if s == 1 else 0
                 if below >= 0 and ways[s + 1, top + 1] <= MOST_WAYS:
                     after[number, k] = start[s + 1] + ways[s + 1, top] + below - start[s]
+
+
+class AmbiguityPrior(NamedTuple):
+    """log alpha ~ N(log_ambiguity, ambiguity_sd^2), prevalence ~ Dirichlet(prevalence, ..., prevalence)."""
+
+    log_ambiguity: float
+    ambiguity_sd: float
+    prevalence: float
 
 
 class ReadingSums(NamedTuple):
@@ -171,62 +181,90 @@ def fill_weights(cells, counts, i, prevalence, ambiguity, weight):
 
 
 @numba.njit(cache=True, nogil=True)
-def ambiguity_density(u, cells, sums, prevalence, readings, sizes, times, mean, sd, weight):
-    """Log density of u = log alpha given prevalence and confusion; `times` items have each of the `sizes`."""
+def reading_density(cells, sums, prevalence, ambiguity, readings, sizes, times, weight):
+    """Log likelihood of alpha and the prevalence given the confusion; `times` items have each of the `sizes`."""
     counts, begin, leader, coefficient = sums.counts, sums.begin, sums.leader, sums.coefficient
-    alpha = math.exp(u)
-    value = -0.5 * ((u - mean) / sd) ** 2
+    value = 0.0
     for g in range(sizes.size):
-        value -= times[g] * log_rising(alpha, sizes[g])
+        value -= times[g] * log_rising(ambiguity, sizes[g])
     if leader >= 0:
-        fill_weights(cells, counts, leader, prevalence, alpha, weight)
+        fill_weights(cells, counts, leader, prevalence, ambiguity, weight)
     for i in range(begin.size - 1):
         if begin[i] == begin[i + 1]:
             for c in range(cells.candidate_start[i], cells.candidate_start[i + 1]):
                 if readings[c] > 0:
-                    value += log_rising(alpha * prevalence[cells.candidate[c]], int(readings[c]))
+                    value += log_rising(ambiguity * prevalence[cells.candidate[c]], int(readings[c]))
             continue
         if leader < 0:
-            fill_weights(cells, counts, i, prevalence, alpha, weight)
+            fill_weights(cells, counts, i, prevalence, ambiguity, weight)
         first, total = counts.start[cells.item_start[i + 1] - cells.item_start[i]], 0.0
         for w in range(begin[i + 1] - begin[i]):
             total += coefficient[begin[i] + w] * weight[first + w]
-        value += math.log(total)
+        value += math.log(total) if total > 0.0 else -math.inf
     return value
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_ambiguity(rng, cells, sums, prevalence, ambiguity, readings, sizes, times, mean, sd):
-    """Draw alpha by slice sampling (Neal 2003), then counts of readings for the items whose readings are summed out.
+def _density(u, pair, prior, prevalence, ambiguity, given):
+    """Log density of u = log alpha, or of u = log(pi_one / pi_other) for a pair, whose shares are written."""
+    one, other = pair
+    if one == other:
+        ambiguity = math.exp(u)
+        value = -0.5 * ((u - prior.log_ambiguity) / prior.ambiguity_sd) ** 2
+    else:
+        both = prevalence[one] + prevalence[other]
+        prevalence[one], prevalence[other] = both / (1.0 + math.exp(-u)), both / (1.0 + math.exp(u))
+        value = -prior.prevalence * (math.log1p(math.exp(-abs(u))) * 2.0 + abs(u))
+    cells, sums, readings, sizes, times, weight = given
+    return value + reading_density(cells, sums, prevalence, ambiguity, readings, sizes, times, weight)
 
-    Written in place: `readings` of each (item, candidate).
-    """
-    counts, begin, leader = sums.counts, sums.begin, sums.leader
-    weight = np.empty(counts.parent.size)
-    rest = (cells, sums, prevalence, readings, sizes, times, mean, sd, weight)
-    u = math.log(ambiguity)
-    level = ambiguity_density(u, *rest) - rng.standard_exponential()
+
+@numba.njit(cache=True, nogil=True)
+def _slice_step(rng, u, pair, prior, prevalence, ambiguity, given):
+    """Draw u by slice sampling (Neal 2003); see `_density`."""
+    rest = (pair, prior, prevalence, ambiguity, given)
+    level = _density(u, *rest) - rng.standard_exponential()
     low = u - WIDTH * rng.random()
     high = low + WIDTH
-    while ambiguity_density(low, *rest) > level:
+    while _density(low, *rest) > level:
         low -= WIDTH
-    while ambiguity_density(high, *rest) > level:
+    while _density(high, *rest) > level:
         high += WIDTH
-    drawn = low + rng.random() * (high - low)
-    while not ambiguity_density(drawn, *rest) > level:
+    while True:
+        drawn = low + rng.random() * (high - low)
+        if _density(drawn, *rest) > level:
+            return drawn
         if drawn < u:
             low = drawn
         else:
             high = drawn
-        drawn = low + rng.random() * (high - low)
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_ambiguity(rng, cells, sums, prior, prevalence, ambiguity, readings, sizes, times):
+    """Draw alpha and the prevalence, then counts of readings for the items whose readings are summed out.
+
+    Returned is alpha; written in place are `prevalence` and `readings` of each (item, candidate). The prevalence moves
+    between a few pairs of labels.
+    """
+    counts, begin, leader = sums.counts, sums.begin, sums.leader
+    weight = np.empty(counts.parent.size)
+    given = (cells, sums, readings, sizes, times, weight)
+    ambiguity = math.exp(_slice_step(rng, math.log(ambiguity), (0, 0), prior, prevalence, ambiguity, given))
+    for _ in range(min(PAIRS, prevalence.size * (prevalence.size - 1) // 2)):
+        one, other = rng.integers(0, prevalence.size), rng.integers(0, prevalence.size - 1)
+        other += other >= one
+        if prevalence[one] > 0.0 and prevalence[other] > 0.0:
+            u = math.log(prevalence[one] / prevalence[other])
+            _slice_step(rng, u, (one, other), prior, prevalence, ambiguity, given)
     if leader >= 0:
-        fill_weights(cells, counts, leader, prevalence, math.exp(drawn), weight)
+        fill_weights(cells, counts, leader, prevalence, ambiguity, weight)
     for i in range(begin.size - 1):
         if begin[i] < begin[i + 1]:
             if leader < 0:
-                fill_weights(cells, counts, i, prevalence, math.exp(drawn), weight)
+                fill_weights(cells, counts, i, prevalence, ambiguity, weight)
             draw_counts(rng, cells, counts, i, sums.coefficient[begin[i] : begin[i + 1]], weight, readings)
-    return math.exp(drawn)
+    return ambiguity
 
 
 @numba.njit(cache=True, nogil=True)

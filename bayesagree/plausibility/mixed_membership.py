@@ -12,8 +12,8 @@ lambda is integrated out. Its Dirichlet-multinomial is written as a Chinese rest
 tables, every table has one label drawn from the prevalence, and a new table opens with weight alpha. That changes
 nothing about the model and two things about the sampler: a whole table changes its label in one step (so that small
 alpha does not freeze the readings), and the prevalence depends on the readings through numbers of tables alone, where
-its conditional is simple. alpha would move in small steps between readings that say how ambiguous their items are; it
-is drawn given the confusion instead, with the readings summed out.
+its conditional is simple. alpha and the prevalence would move in small steps between readings that say how ambiguous
+their items are; they are drawn given the confusion instead, with the readings summed out.
 
 A gold label is what an expert reads: one more draw from lambda_i, given without error. It teaches the annotators'
 confusion and makes the label plausible; it does not make an ambiguous item certain.
@@ -38,7 +38,7 @@ from bayesagree.plausibility._mixed_membership_numba import (
     draw_readings,
     draw_seats,
 )
-from bayesagree.plausibility._reading_counts_numba import draw_ambiguity, expand_items, reading_sums
+from bayesagree.plausibility._reading_counts_numba import AmbiguityPrior, draw_ambiguity, expand_items, reading_sums
 from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
 
 
@@ -57,6 +57,7 @@ class MixedMembershipSampler:
         self.cells, self.prior = cells, prior
         self.confusion = HierarchicalRows(cells, prior, n_labels, n_annotators)
         self.repeats = items_with_repeats(cells, self.confusion.row)
+        self.ambiguity_prior = AmbiguityPrior(math.log(prior.ambiguity), prior.ambiguity_sd, prior.prevalence)
         self.ambiguity = prior.ambiguity
         n = int(cells.item_start[-1])
         # Every item starts with one table, as under Dawid-Skene; tables are numbered within their item.
@@ -73,12 +74,15 @@ class MixedMembershipSampler:
         self.drawn, self.expected = np.empty(cells.candidate.size), np.empty(cells.candidate.size)
 
     def sweep(self, rng: Rng) -> None:
-        """Draw prevalence and crowd given the tables, the tables, alpha and the readings, then the plausibilities."""
+        """Draw crowd and prevalence given the tables, the tables, alpha and the readings, then the plausibilities."""
         cells = self.cells
         count_readings(cells, self.seat, self.dish, self.guests, self.weights, self.tables, self.readings)
+        self.confusion.draw_crowd(rng, self.weights)
+        if (name := self.confusion.rename(rng)) is not None:
+            self.dish = name[self.dish]
+            count_readings(cells, self.seat, self.dish, self.guests, self.weights, self.tables, self.readings)
         log_prevalence = log_dirichlet_draw(rng, self.prior.prevalence + self.tables)
         self.prevalence = np.exp(log_prevalence)
-        self.confusion.draw_crowd(rng, self.weights)
         mass, row_mass = self.confusion.masses(self.weights)
         places = (self.seat, self.dish, self.guests)
         draw_seats(rng, cells, self.confusion.row, self.prevalence, self.ambiguity, mass, row_mass, *places)
@@ -88,15 +92,14 @@ class MixedMembershipSampler:
         draw_plausibility(rng, cells, self.prevalence, self.ambiguity, self.readings, self.drawn, self.expected)
 
     def read_again(self, rng: Rng) -> None:
-        """Draw alpha with the readings summed out, then the plausibilities, the readings and their tables."""
-        cells, prior = self.cells, self.prior
+        """Draw alpha and prevalence with the readings summed out, then plausibilities, readings and their tables."""
+        cells = self.cells
         count_readings(cells, self.seat, self.dish, self.guests, self.weights, self.tables, self.readings)
         chance = np.exp(self.confusion.draw_rows(rng, self.weights))
         expand_items(cells, self.sums, chance)
         self.ambiguity = draw_ambiguity(
-            rng, cells, self.sums, self.prevalence, self.ambiguity, self.readings, *self.sizes,
-            math.log(prior.ambiguity), prior.ambiguity_sd,
-        )  # fmt: skip
+            rng, cells, self.sums, self.ambiguity_prior, self.prevalence, self.ambiguity, self.readings, *self.sizes
+        )
         draw_plausibility(rng, cells, self.prevalence, self.ambiguity, self.readings, self.drawn, self.expected)
         places = (self.seat, self.dish, self.guests)
         draw_readings(rng, cells, self.prevalence, self.ambiguity, chance, self.drawn, *places)

@@ -131,7 +131,7 @@ def test_mixed_membership_earns_its_confidence_where_it_is_true():
             prevalence=prevalence, seed=rng,
         )  # fmt: skip
         tree = dawid_skene(
-            crowd.labels, variant="mixed_membership", draws=250, top_labels=1, confusion=False, seed=seed
+            crowd.labels, variant="mixed_membership", draws=250, thin=10, top_labels=1, confusion=False, seed=seed
         )
         gold = dict(enumerate(crowd.truth.tolist()))
         gaps.append(float(calibration_scores(label_probability(tree), gold)["gap"]))

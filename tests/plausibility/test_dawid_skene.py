@@ -1,5 +1,6 @@
 """The Dawid-Skene family: published means, PyMC twins, kernels against plain numpy, results that feed the rest."""
 
+import itertools
 import json
 import re
 import tracemalloc
@@ -20,6 +21,7 @@ from bayesagree.plausibility._annotation_cells import annotation_cells
 from bayesagree.plausibility._dawid_skene_numba import (
     concentration_density,
     draw_concentration,
+    draw_names,
     draw_rows,
     draw_tables,
     draw_truth,
@@ -31,6 +33,7 @@ from bayesagree.plausibility._dawid_skene_results import warn_unless_converged
 from bayesagree.plausibility.dawid_skene import VARIANTS, dawid_skene, dawid_skene_blocks
 from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
 from bayesagree.simulate import crowd_labels
+from tests._errors_of_draws import assert_share
 
 TESTS = Path(__file__).parents[1]
 GOLDEN = json.loads((TESTS / "golden" / "dawid_skene.json").read_text())
@@ -364,6 +367,25 @@ def test_draw_tables_has_antoniak_means():
     draws = np.array([draw_tables(rng, cells, weights, prior) for _ in range(4000)])
     z = (draws.mean(axis=0) - expected) / (draws.std(axis=0) / np.sqrt(4000) + 1e-12)
     assert np.abs(z).max() < 4.5
+
+
+@pytest.mark.parametrize("n_labels", [2, 4])
+def test_names_are_drawn_by_the_crowds_prior(n_labels):
+    rng = np.random.default_rng(3)
+    phi, gain, draws = rng.dirichlet(np.full(n_labels, 3.0), n_labels), 1.3, 40_000
+    log_phi, drawn = np.log(phi), {}
+    for _ in range(draws):
+        name = tuple(draw_names(rng, log_phi, gain).tolist())
+        # Steps start from the present names: go on from those drawn.
+        log_phi = log_phi[np.argsort(name)]
+        key = tuple(np.argsort(log_phi[:, 0]).tolist())
+        drawn[key] = drawn.get(key, 0) + 1
+    rows, places = np.log(phi), list(itertools.permutations(range(n_labels)))
+    chance = np.exp([gain * sum(rows[place[n], n] for n in range(n_labels)) for place in places])
+    keys = [tuple(np.argsort(rows[list(place), 0]).tolist()) for place in places]
+    share = np.array([drawn.get(key, 0) for key in keys]) / draws
+    # Neighbouring draws are dependent: they count for a third of their number.
+    assert_share(share, chance / chance.sum(), draws // 3)
 
 
 def test_draw_concentration_has_the_density_on_a_grid():

@@ -11,11 +11,12 @@ from bayesagree.plausibility._annotation_cells import AnnotationCells, annotatio
 from bayesagree.plausibility._mixed_membership_numba import draw_readings
 from bayesagree.plausibility._reading_counts_numba import (
     MOST_WAYS,
+    AmbiguityPrior,
     Counts,
-    ambiguity_density,
     draw_ambiguity,
     expand_items,
     reading_counts,
+    reading_density,
     reading_sums,
 )
 from bayesagree.plausibility.dawid_skene import dawid_skene
@@ -87,20 +88,20 @@ def density(cells: AnnotationCells, chance: np.ndarray, share: np.ndarray, readi
     sums = reading_sums(cells, share.size)
     expand_items(cells, sums, chance)
     weight = np.empty(sums.counts.parent.size)
-    given = (share, readings, *np.unique(cells.sizes, return_counts=True), 0.3, 1.2, weight)
-    value = ambiguity_density(u, cells, sums, *given)
-    alone = ambiguity_density(u, cells, sums._replace(leader=-1), *given)
+    given = (share, np.exp(u), readings, *np.unique(cells.sizes, return_counts=True), weight)
+    value = reading_density(cells, sums, *given)
+    alone = reading_density(cells, sums._replace(leader=-1), *given)
     assert alone == pytest.approx(value, rel=1e-12)  # the weights of one item serve all
     return value
 
 
 @pytest.mark.parametrize("candidates", ["all", "observed"])
-def test_the_density_of_ambiguity_sums_over_every_reading(candidates):
+def test_the_likelihood_of_ambiguity_and_prevalence_sums_over_every_reading(candidates):
     cells, rng = crowd(1, candidates=candidates), np.random.default_rng(2)
     chance, share = rng.random(cells.cell_label.size), rng.dirichlet(np.ones(4))
     ours, plain = [], []
     for u in (-3.0, -0.5, 2.0):
-        total = -0.5 * ((u - 0.3) / 1.2) ** 2
+        total = 0.0
         for i in range(12):
             candidate, own = chances(cells, chance, i)
             total += np.log(sum(split_weight(np.exp(u), share[candidate], n) * p for n, p in every_reading(own)))
@@ -120,7 +121,7 @@ def test_items_of_too_many_counts_keep_their_readings():
         readings[i] = np.bincount(rng.integers(0, 60, cells.sizes[i]), minlength=60)
     ours, plain = [], []
     for u in (-2.0, 1.0):
-        total = -0.5 * ((u - 0.3) / 1.2) ** 2
+        total = 0.0
         for i in range(12):
             if begin[i] == begin[i + 1]:
                 total += np.log(split_weight(np.exp(u), share, readings[i]))
@@ -132,29 +133,30 @@ def test_items_of_too_many_counts_keep_their_readings():
     np.testing.assert_allclose(np.diff(ours), np.diff(plain), rtol=1e-9)
 
 
-def test_counts_and_ambiguity_are_drawn_from_their_joint_distribution():
-    cells, rng = crowd(5, n_labels=3), np.random.default_rng(6)
-    chance, share = rng.random(cells.cell_label.size), rng.dirichlet(np.full(3, 2.0))
-    sums = reading_sums(cells, 3)
+def test_ambiguity_prevalence_and_counts_are_drawn_from_their_joint_distribution():
+    cells, rng = crowd(5, n_labels=2), np.random.default_rng(6)
+    chance, share, shape = rng.random(cells.cell_label.size), np.full(2, 0.5), 1.5
+    sums = reading_sums(cells, 2)
     expand_items(cells, sums, chance)
     sizes = np.unique(cells.sizes, return_counts=True)
-    readings, alpha = np.zeros(cells.candidate.size), 1.0
-    draws = np.empty((5_000, 2))
-    for s in range(-100, 5_000 * 3):
-        alpha = draw_ambiguity(rng, cells, sums, share, alpha, readings, *sizes, 0.0, 0.5)
+    prior, readings, alpha = AmbiguityPrior(0.0, 0.5, shape), np.zeros(cells.candidate.size), 1.0
+    draws = np.empty((5_000, 3))
+    for s in range(-100, 5_000 * 5):
+        alpha = draw_ambiguity(rng, cells, sums, prior, share, alpha, readings, *sizes)
         if s >= 0:
-            draws[s // 3] = np.log(alpha), readings[0]
-    grid = np.linspace(-3, 3, 81)
-    posterior = np.array([density(cells, chance, share, readings, float(u)) for u in grid])
-    posterior += 0.5 * ((grid - 0.3) / 1.2) ** 2 - 0.5 * (grid / 0.5) ** 2
-    mass = special.softmax(posterior)
+            draws[s // 5] = np.log(alpha), share[0], readings[0]
+    assert share.sum() == pytest.approx(1, abs=1e-9)
+    grid, first = np.array(list(itertools.product(np.linspace(-2.5, 2.5, 41), (np.arange(40) + 0.5) / 40))), []
+    posterior = -0.5 * (grid[:, 0] / 0.5) ** 2 + (shape - 1) * np.log(grid[:, 1] * (1 - grid[:, 1]))
     own = chances(cells, chance, 0)[1]
-    first = np.empty(grid.size)
-    for g, u in enumerate(grid):
-        pairs = [(split_weight(np.exp(u), share, n) * p, n[0]) for n, p in every_reading(own)]
-        first[g] = sum(w * n for w, n in pairs) / sum(w for w, _ in pairs)
-    # Every third draw of a slice sampler is nearly independent of the last: six standard errors instead of 4.5.
-    assert_mean(draws, [(mass * grid).sum(), (mass * first).sum()], sigmas=6)
+    for g, (u, x) in enumerate(grid):
+        shares = np.array([x, 1 - x])
+        posterior[g] += density(cells, chance, shares, readings, float(u))
+        pairs = [(split_weight(np.exp(u), shares, n) * p, n[0]) for n, p in every_reading(own)]
+        first.append(sum(w * n for w, n in pairs) / sum(w for w, _ in pairs))
+    mass = special.softmax(posterior)
+    # Every fifth draw is nearly independent of the last: six standard errors instead of 4.5.
+    assert_mean(draws, [*(mass @ grid), mass @ first], sigmas=6)
 
 
 def test_readings_and_tables_have_their_conditional_distributions():
