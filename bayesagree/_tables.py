@@ -171,7 +171,7 @@ def _header(path: Path, separator: str) -> list[str]:
     if len(header) == 1 and any(c in header[0] for c in other):
         raise InputError(
             f"{str(path)!r}: the only column is {header[0]!r}; this file is not separated by {separator!r}: "
-            "end its name in .tsv for tabs, .csv for commas"
+            "end its name in .tsv for tabs, .csv for commas, and save it with one of them"
         )
     return header
 

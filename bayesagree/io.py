@@ -260,7 +260,7 @@ def _kind_of(
         return "labels"
     raise InputError(
         f"{str(path)!r} has the columns {some(columns, 20)}: no label ({label!r}) and no rating ({rating!r}); "
-        "name the right one with label=... or rating=..."
+        "name the right one with label=... or rating=...; a table with one column per annotator is melted first"
     )
 
 

@@ -1,5 +1,6 @@
 """The command line: `bayesagree COMMAND`; one module per command, whose heavy imports wait until it runs."""
 
+import re
 import sys
 
 import typer
@@ -46,5 +47,15 @@ def main() -> None:
     try:
         app()
     except (InputError, SizeError, FileNotFoundError) as error:
-        typer.echo(f"bayesagree: {error}", err=True)
+        typer.echo(f"bayesagree: {_with_options(str(error))}", err=True)
         sys.exit(2)
+
+
+_ARGUMENT = re.compile(
+    r"(?<![\w'\"])(item|annotator|labels?|rating|rank|scale|step|duplicates|threshold|plausibility|reliability)=(\S?)"
+)
+
+
+def _with_options(message: str) -> str:
+    """Name the arguments of the package as the command line does: --label ... for label=..."""
+    return _ARGUMENT.sub(lambda found: f"--{found[1]} {found[2]}".rstrip(), message)

@@ -62,10 +62,9 @@ def write_table(table: "pd.DataFrame", path: Path | None) -> None:
 
 @contextmanager
 def progress(what: str, total: float | None) -> Iterator[Any]:
-    """Show a bar with the time left on stderr; yields a function that advances it."""
-    bar = Progress(
-        TextColumn(what), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn(), console=stderr, transient=True
-    )
+    """Show a bar with the time left on stderr, where that is a terminal; yields a function that advances it."""
+    columns = (TextColumn(what), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal)
     with bar:
         task = bar.add_task(what, total=total)
         yield lambda n=1: bar.advance(task, n)

@@ -162,6 +162,27 @@ def test_progress_shows_the_time_left_on_stderr_alone(monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_nothing_of_the_bar_is_written_to_a_file(run):
+    _, _, err = run("evaluate", *ARGUMENTS["evaluate"].split())
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item,annotator,vote\n1,a,x\n", "name the right one with --label ... or --rating ...; a table"),
+        ("task,annotator,label\n1,a,x\n", "name the right one with --item ..."),
+        ("item,annotator,rating\n1,a,4\n", "pass --scale (lowest, highest)"),
+        ("item,annotator,label\nitem=1,a,x\nitem=1,a,y\n", "item 'item=1', annotator 'a': annotated more than once"),
+    ],
+)
+def test_errors_name_the_options_of_the_command_line(run, tmp_path, text, message):
+    (tmp_path / "a.csv").write_text(text)
+    code, _, err = run("agreement", tmp_path / "a.csv")
+    assert code == 2
+    assert message in err
+
+
 def test_names_that_look_like_markup_stay_whole(run):
     _, out, _ = run("evaluate", "labels.csv", "models.csv", "--draws", 20)
     assert "[bold]good" in out
