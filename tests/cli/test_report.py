@@ -81,7 +81,7 @@ def test_ratings_and_rankings(run, tmp_path):
     [
         ((), "give either a file of annotations or --data NAME"),
         (("labels.csv",), "no column 'item'"),
-        (("ratings.csv", "--scale", 1, 5), "pass threshold=c"),
+        (("ratings.csv", "--scale", 1, 5), "pass --threshold c"),
         (("cases.json", "--group", "age"), "give --annotators FILE"),
         (("cases.json", "--group", "age", "--annotators", "people.csv", "--annotator", "worker"), "not on rankings"),
         (("labels.csv", *COLUMNS, "--items", "some"), "--items 'some' is not one of fixed, bootstrap"),
