@@ -195,6 +195,12 @@ def group_annotators(agree: NDArray[Any], total: NDArray[Any], group: NDArray[An
     return choose + betaln(agree + a, total - agree + b) - betaln(a, b)
 
 
+def group_values(value: Floats, group: NDArray[Any], parameters: Parameters) -> Floats:
+    """Return the normal log density of each annotator's value, shape (sample, annotator)."""
+    sd = parameters["within_sd"][:, None]
+    return -np.log(sd) - np.log(2 * np.pi) / 2 - ((value - parameters["performance"][:, group]) / sd) ** 2 / 2
+
+
 def _annotated(items: NDArray[Any], n: NDArray[Any], log_p: Floats) -> Pointwise:
     return Pointwise(items[n > 0], log_p[:, n > 0])
 

@@ -192,6 +192,12 @@ def draw_agreements(total: NDArray[Any], group: NDArray[Any], parameters: Parame
     return rng.binomial(total, rate)
 
 
+def draw_values(group: NDArray[Any], parameters: Parameters, rng: Rng) -> Floats:
+    """Draw each annotator's value around the mean of the group, shape (sample, annotator)."""
+    mean = parameters["performance"][:, group]
+    return mean + parameters["within_sd"][:, None] * rng.standard_normal(mean.shape)
+
+
 def prior_common_agreement(ratings: Ratings, hierarchical: bool, samples: int, rng: Rng) -> dict[str, Floats]:
     """Draw Phi, the prior of the item means and the item means from their prior."""
     drawn = {"phi": rng.uniform(-1, 1, samples)}

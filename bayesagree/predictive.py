@@ -11,7 +11,7 @@ The package's PyMC models serve the same purposes with PyMC's own functions, ann
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -26,9 +26,11 @@ from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.errors import InputError
 from bayesagree.plausibility.normal_inverse_gamma import NormalInverseGammaPrior
 from bayesagree.subjective.group_model import GroupCounts
+from bayesagree.subjective.normal_group_model import annotator_values
 
 type Parameters = dict[str, NDArray[Any]]
-type Observed = Annotations | GroupCounts
+type OfGroups = GroupCounts | xr.Dataset
+type Observed = Annotations | OfGroups
 
 KINDS: Mapping[str, type] = {
     "dirichlet": Labels,
@@ -37,6 +39,7 @@ KINDS: Mapping[str, type] = {
     "normal_inverse_gamma": Ratings,
     "common_agreement": Ratings,
     "group_performance": GroupCounts,
+    "group_performance_normal": xr.Dataset,
 }
 """Every model of how annotators annotate, and what it takes. (PrIRN has none.)"""
 
@@ -55,12 +58,12 @@ def with_log_likelihood(
     Parameters
     ----------
     tree
-        Result of `dirichlet`, `normal_inverse_gamma`, `plackett_luce`, `dawid_skene`, `common_agreement` or
-        `group_posterior`.
+        Result of `dirichlet`, `normal_inverse_gamma`, `plackett_luce`, `dawid_skene`, `common_agreement`,
+        `group_posterior` or `normal_group_posterior`.
     annotations
         What the result was made from; for `group_posterior` its `group_counts`.
     model
-        Which model's performance, for `group_posterior` with several.
+        Which model's performance, for results of groups with several.
     draws
         Draws per chain (of 4) for Plackett-Luce, whose item likelihood is itself an average over draws.
     seed
@@ -72,7 +75,8 @@ def with_log_likelihood(
     -------
     DataTree
         The result with group ``log_likelihood``: ``annotations`` (chain, draw, item), all annotations of the item, the
-        item's own parameters integrated out (for groups: ``agree``, annotator by annotator). Where items share no
+        item's own parameters integrated out (for groups: ``agree`` or ``value``, annotator by annotator given the mean
+        of the group, which a group of one or two rests on: mind the Pareto k). Where items share no
         parameter (dirichlet, normal_inverse_gamma, plackett_luce) it is the same for every draw: its sum is the log
         marginal likelihood, and leaving an item out tells of the prior alone. For common_agreement and dawid_skene
         also group ``log_prior``, on scales on which no prior is flat: precision p (exponential), logit m (logistic), t
@@ -97,10 +101,13 @@ def with_log_likelihood(
     kind, settings = _kind(tree, annotations), settings_of(tree)
     posterior = tree["posterior"].to_dataset()
     sizes = {"chain": posterior.sizes["chain"], "draw": posterior.sizes["draw"]}
-    if isinstance(annotations, GroupCounts):
-        who, agree, total, group = _one_model(annotations, model)
-        values = likelihood.group_annotators(agree, total, group, _group_parameters(posterior, who))
-        table = xr.Dataset({"agree": (("chain", "draw", "annotator"), values.reshape(*sizes.values(), -1))})
+    if isinstance(annotations, GroupCounts | xr.Dataset):
+        one = _one_model(annotations, posterior, model)
+        if one.total is None:
+            values = likelihood.group_values(one.observed, one.group, one.parameters)
+        else:
+            values = likelihood.group_annotators(one.observed, one.total, one.group, one.parameters)
+        table = xr.Dataset({one.name: (("chain", "draw", "annotator"), values.reshape(*sizes.values(), -1))})
         return _with(tree, log_likelihood=table)
     check_size(sizes | {"item": annotations.items.size}, 8, max_bytes, "use fewer draws")
     found, log_prior = _pointwise(kind, annotations, posterior, settings, positive_int(draws, "draws"), seed)
@@ -193,7 +200,7 @@ def with_posterior_predictive(
     DataTree
         The result with groups ``posterior_predictive`` and ``observed_data``, one-dimensional: ``label_index``
         (annotation) for labels; for rankings ``label_index`` (entry), block by block and sorted inside a block, blocks
-        of the observed sizes; ``rating`` (annotation); ``agree`` (annotator).
+        of the observed sizes; ``rating`` (annotation); ``agree`` or ``value`` (annotator).
 
     Raises
     ------
@@ -211,10 +218,13 @@ def with_posterior_predictive(
     kind, settings = _kind(tree, annotations), settings_of(tree)
     posterior = tree["posterior"].to_dataset()
     rng = np.random.default_rng(seed_sequence(seed))
-    if isinstance(annotations, GroupCounts):
-        who, agree, total, group = _one_model(annotations, model)
-        drawn = replicates.draw_agreements(total, group, _group_parameters(posterior, who), rng)
-        name, dim, observed = "agree", "annotator", agree
+    if isinstance(annotations, GroupCounts | xr.Dataset):
+        one = _one_model(annotations, posterior, model)
+        if one.total is None:
+            drawn = replicates.draw_values(one.group, one.parameters, rng)
+        else:
+            drawn = replicates.draw_agreements(one.total, one.group, one.parameters, rng)
+        name, dim, observed = one.name, "annotator", one.observed
     else:
         drawn = replicates.replicate(
             kind, annotations, _parameters(posterior, replicates.needed(kind, settings)), settings, rng
@@ -259,10 +269,9 @@ def prior_predictive(
     >>> dict(tree["prior_predictive"].sizes)
     {'chain': 1, 'draw': 500, 'annotation': 8}
     """
-    if plausibility not in KINDS or plausibility == "group_performance":
-        raise InputError(
-            f"plausibility={plausibility!r} has no prior predictive; it is one of {', '.join(KINDS)[:-19]}"
-        )
+    known = [kind for kind, given in KINDS.items() if given in (Labels, Rankings, Ratings)]
+    if plausibility not in known:
+        raise InputError(f"plausibility={plausibility!r} has no prior predictive; it is one of {', '.join(known)}")
     _require(plausibility, annotations)
     n = positive_int(draws, "draws")
     rng = np.random.default_rng(seed_sequence(seed))
@@ -292,6 +301,8 @@ def _kind(tree: xr.DataTree, annotations: Observed) -> str:
         kind = "common_agreement"
     elif "within_spread" in tree["posterior"].data_vars:
         kind = "group_performance"
+    elif "between_share" in tree["posterior"].data_vars:
+        kind = "group_performance_normal"
     if kind == "prirn":
         raise InputError("PrIRN is a distribution put on the truth and has no sampling model of rankings; use "
                          "plackett_luce, or reliability_curve for its predictions")  # fmt: skip
@@ -330,20 +341,32 @@ def _crowd_names(variant: str) -> list[str]:
     return ["prevalence", "confusion", *more.get(variant, [])]
 
 
-def _one_model(counts: GroupCounts, model: str | None) -> tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the position of the model, and agreements, annotations and group of its annotators."""
-    names = [str(name) for name in counts.models]
+class _OneModel(NamedTuple):
+    """One model's agreements or values, annotations if they are agreements, groups of the annotators, and draws."""
+
+    name: str
+    observed: NDArray[Any]
+    total: NDArray[Any] | None
+    group: NDArray[Any]
+    parameters: Parameters
+
+
+def _one_model(given: OfGroups, posterior: xr.Dataset, model: str | None) -> _OneModel:
+    names = posterior["model"].values.astype(str).tolist()
     if model is None and len(names) > 1:
         raise InputError(f"name one of the models with model=: {', '.join(names)}")
     if model is not None and model not in names:
         raise InputError(f"model={model!r} is not one of {', '.join(names)}")
     who = 0 if model is None else names.index(model)
-    kept = counts.total[who] > 0
-    return who, counts.agree[who, kept], counts.total[who, kept], counts.group[kept]
-
-
-def _group_parameters(posterior: xr.Dataset, model: int) -> Parameters:
-    return _parameters(posterior.isel(model=model), ["performance", "within_spread"])
+    drawn = posterior.isel(model=who)
+    if isinstance(given, xr.Dataset):
+        found = annotator_values(given)
+        return _OneModel(
+            "value", found.values[who], None, found.group, _parameters(drawn, ["performance", "within_sd"])
+        )
+    kept = given.total[who] > 0
+    parameters = _parameters(drawn, ["performance", "within_spread"])
+    return _OneModel("agree", given.agree[who, kept], given.total[who, kept], given.group[kept], parameters)
 
 
 def _with(tree: xr.DataTree, **groups: xr.Dataset) -> xr.DataTree:

@@ -3,8 +3,9 @@ import itertools
 import arviz as az
 import numpy as np
 import pytest
+import xarray as xr
 from _errors_of_draws import SIGMAS, assert_mean, assert_share
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 from test_reliability import CASES, RANKINGS, chance
 
 from bayesagree import (
@@ -23,6 +24,7 @@ from bayesagree import (
 )
 from bayesagree.predictive import item_loo, prior_predictive, with_log_likelihood, with_posterior_predictive
 from bayesagree.subjective.group_model import GroupCounts
+from bayesagree.subjective.normal_group_model import normal_group_posterior
 
 CROWD = Labels.from_matrix(
     [["a", "b", "a"], ["b", "b", None], ["c", "a", "a"], [None, "c", "c"]], items=list("wxyz"), annotators=list("123")
@@ -168,6 +170,41 @@ def test_group_annotator_is_beta_binomial():
     assert item_loo(with_log_likelihood(tree, COUNTS, model="B")).n_data_points == 5
     with pytest.raises(InputError, match="name one of the models"):
         with_log_likelihood(tree, COUNTS)
+
+
+def log_evidence(value, group):
+    """Integrate location and scale out in closed form with dense matrices, the share of the groups by quadrature."""
+    n, same = value.size, np.equal.outer(group, group)
+
+    def density(share):
+        inverse = np.linalg.inv(np.eye(n) + share / (1 - share) * same)
+        information = inverse.sum()
+        squares = value @ inverse @ value - (inverse.sum(axis=0) @ value) ** 2 / information
+        return np.sqrt(np.linalg.det(inverse) / information) * squares ** (-(n - 1) / 2)
+
+    constant = special.gammaln((n - 1) / 2) - (n - 1) / 2 * np.log(np.pi) - np.log(2)
+    return np.log(integrate.quad(density, 0, 1, epsabs=0, epsrel=1e-9)[0]) + constant
+
+
+def test_group_value_left_out_is_predicted_by_the_others():
+    """az.loo against the ratio of marginal likelihoods with and without the annotator."""
+    sizes = (6, 7, 9)
+    group = np.repeat([0, 1, 2], sizes)
+    value = np.array([0.2, 0.5, 0.4])[group] + np.concatenate([np.linspace(-0.3, 0.3, n) for n in sizes])
+    result = xr.Dataset(
+        {"annotator_performance": (("model", "annotator"), [value]), "group_of": ("annotator", group)},
+        {"model": ["A"], "group": list("xyz")}, {"metric": "absolute_error"},
+    )  # fmt: skip
+    trees = [with_log_likelihood(normal_group_posterior(result, seed=s), result) for s in range(20)]
+    sd, mean = (trees[0]["posterior"][name].values[1, 7, 0] for name in ("within_sd", "performance"))
+    np.testing.assert_allclose(trees[0]["log_likelihood"]["value"][1, 7], stats.norm(mean[group], sd).logpdf(value))
+    found = np.array([item_loo(tree).elpd_i.values for tree in trees])
+    everyone = log_evidence(value, group)
+    exact = [everyone - log_evidence(np.delete(value, j), np.delete(group, j)) for j in range(group.size)]
+    assert_mean(found, exact)
+    replicate = with_posterior_predictive(trees[0], result, seed=1)["posterior_predictive"]["value"].values
+    draws = trees[0]["posterior"]["performance"].values[:, :, 0, group]
+    assert_mean((replicate - draws).reshape(4000, -1), 0.0)
 
 
 def test_leaving_out_an_item_is_fitting_without_it():

@@ -34,6 +34,14 @@ class Sufficient(NamedTuple):
     within: float
 
 
+class AnnotatorValues(NamedTuple):
+    """Values of the annotators whom all models have one for, (model, annotator), their group, and which groups."""
+
+    values: Floats
+    group: NDArray[np.int64]
+    used: NDArray[np.int64]
+
+
 def normal_group_posterior(result: xr.Dataset, *, draws: int = 1000, chains: int = 4, seed: Seed = None) -> xr.DataTree:
     """Draw the performance of every model for each group, for any metric, with partial pooling.
 
@@ -49,9 +57,9 @@ def normal_group_posterior(result: xr.Dataset, *, draws: int = 1000, chains: int
     Returns
     -------
     DataTree
-        Group ``posterior``: ``performance`` (chain, draw, model, group), ``mean_performance``, ``dispersion`` and
-        ``between_share`` r (chain, draw, model). Group ``constant_data``: ``n_annotators`` (group). Groups without an
-        annotator that all models have a value for are left out.
+        Group ``posterior``: ``performance`` (chain, draw, model, group), ``mean_performance``, ``dispersion``,
+        ``within_sd`` s and ``between_share`` r (chain, draw, model). Group ``constant_data``: ``n_annotators`` (group).
+        Groups without an annotator that all models have a value for are left out.
 
     Raises
     ------
@@ -72,24 +80,33 @@ def normal_group_posterior(result: xr.Dataset, *, draws: int = 1000, chains: int
     """
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
     rng = np.random.default_rng(seed_sequence(seed))
-    group, values = result["group_of"].to_numpy(), result["annotator_performance"].to_numpy()
-    kept = (group >= 0) & ~np.isnan(values).any(axis=0)
-    used, group = np.unique(group[kept], return_inverse=True)
-    fits = [_draws(sufficient(value[kept], group), n_samples, rng) for value in values]
-    performance = np.stack([fit[0] for fit in fits], axis=1).reshape(chains, draws, len(fits), used.size)
-    share = np.stack([fit[1] for fit in fits], axis=1).reshape(chains, draws, len(fits))
+    values, group, used = annotator_values(result)
+    fits = [_draws(sufficient(value, group), n_samples, rng) for value in values]
+    performance, share, scale = (
+        np.stack(of_models, axis=1).reshape(chains, draws, len(fits), *of_models[0].shape[1:])
+        for of_models in zip(*fits)
+    )
     dims = ("chain", "draw", "model")
     groups = {
         "posterior": {
             "performance": ((*dims, "group"), performance),
             "mean_performance": (dims, performance.mean(axis=-1)),
             "dispersion": (dims, 1 - performance.std(axis=-1)),
+            "within_sd": (dims, scale),
             "between_share": (dims, share),
         },
         "constant_data": {"n_annotators": (("group",), np.bincount(group))},
     }
     coords = {"model": result["model"].to_numpy(), "group": result["group"].to_numpy()[used]}
     return result_tree(groups, coords, engine="exact", seed=seed, settings={"metric": result.attrs.get("metric")})
+
+
+def annotator_values(result: xr.Dataset) -> AnnotatorValues:
+    """Read the values of annotators who have one for every model from a result of `group_performance`."""
+    group, values = result["group_of"].to_numpy(), result["annotator_performance"].to_numpy()
+    kept = (group >= 0) & ~np.isnan(values).any(axis=0)
+    used, group = np.unique(group[kept], return_inverse=True)
+    return AnnotatorValues(values[:, kept], group, used)
 
 
 def normal_group_model(value: Floats, group: NDArray[np.int64]) -> "pm.Model":
@@ -129,8 +146,8 @@ def sufficient(value: Floats, group: NDArray[np.int64]) -> Sufficient:
     return Sufficient(n, mean, within)
 
 
-def _draws(data: Sufficient, n_samples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Draw r, then s, m and the group means given the ones before; return the means and r."""
+def _draws(data: Sufficient, n_samples: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+    """Draw r, then s, m and the group means given the ones before; return the means, r and s."""
     edges = np.linspace(0, 1, CELLS + 1)
     middle = (edges[1:] + edges[:-1]) / 2
     log_density = _log_density(data, middle / (1 - middle))[0]
@@ -142,7 +159,7 @@ def _draws(data: Sufficient, n_samples: int, rng: np.random.Generator) -> tuple[
     location = centre + scale / np.sqrt(weight.sum(axis=1)) * rng.standard_normal(n_samples)
     precision = data.n + 1 / ratio[:, None]
     mean = (data.n * data.mean + location[:, None] / ratio[:, None]) / precision
-    return mean + scale[:, None] / np.sqrt(precision) * rng.standard_normal(mean.shape), share
+    return mean + scale[:, None] / np.sqrt(precision) * rng.standard_normal(mean.shape), share, scale
 
 
 def _log_density(data: Sufficient, ratio: Floats) -> tuple[Floats, Floats, Floats, Floats]:
