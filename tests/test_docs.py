@@ -115,6 +115,29 @@ def test_names_exist(page):
     assert [name for name in dotted if not exists(name)] == []
 
 
+def listed():
+    return re.findall(r"^   ([A-Za-z_][\w.]*)$", (DOCS / "api.rst").read_text(), re.MULTILINE)
+
+
 def test_every_public_name_is_in_the_reference():
-    listed = re.findall(r"^   ([A-Za-z_]\w*)$", (DOCS / "api.rst").read_text(), re.MULTILINE)
-    assert sorted(listed) == sorted(bayesagree.__all__)
+    assert sorted(name for name in listed() if "." not in name) == sorted(bayesagree.__all__)
+
+
+def used_by_readers():
+    """Yield module and name of what notebooks import, and all of two modules of checks."""
+    for notebook in sorted((DOCS.parent / "notebooks").glob("*.ipynb")):
+        for module, names in re.findall(r"from bayesagree\.([a-z_.]+) import ([\w, ]+)", notebook.read_text()):
+            yield from ((module, name.strip()) for name in names.split(","))
+    for module in ("predictive", "annotator_checks"):
+        yield from ((module, name) for name in vars(importlib.import_module(f"bayesagree.{module}")))
+
+
+def test_what_readers_use_is_in_the_reference():
+    missing = set()
+    for module, name in used_by_readers():
+        thing = getattr(importlib.import_module(f"bayesagree.{module}"), name)
+        own = getattr(thing, "__module__", "") == f"bayesagree.{module}" and not name.startswith("_")
+        # Plots stand in the reference all together.
+        if callable(thing) and own and not module.startswith(("plots", "cli")):
+            missing |= {f"{module}.{name}"} if not {name, f"{module}.{name}"} & set(listed()) else set()
+    assert missing == set()
