@@ -1,12 +1,13 @@
 """One table of ratios: this package against what a user would otherwise pick, each row from one run on one machine.
 
     uv run --group bench python benchmarks/run.py [ROW ...]       (all rows by default; needs BAYESAGREE_DATA)
+    uv run python benchmarks/run.py scaling [LARGEST]             (cost against size: benchmarks/scaling.py)
 
 Rows: phi, phi_levels, plackett_luce, prirn, dirichlet, alpha, alpha_nominal, fleiss, em, crowdtruth, auc, import. A row
 runs in a process of its own after a call that compiles; times are wall seconds, the shortest of a few runs where that
 is cheap. A peer that is not installed leaves its cells empty. Peers whose times were measured once and stand here as
 numbers are marked "measured before": the published Plackett-Luce sampler takes hours, CrowdTruth needs pandas 1.
-Writes benchmarks/results/table.md.
+Writes benchmarks/results/table.md, and scaling.md.
 """
 
 import datetime
@@ -23,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-RESULTS = Path(__file__).parent / "results" / "table.md"
+RESULTS = Path(__file__).parent / "results"
 PUBLISHED_PL = (6.3 + 1000 * 4.1e-3) * 4.4 / 1000
 """Seconds per effective draw of one case: compilation, 1000 sweeps of 4.1 ms, autocorrelation time 4.4."""
 PUBLISHED_CROWDTRUTH = 10.6
@@ -114,7 +115,8 @@ def prirn() -> list[Row]:
     tree = prirn(rankings, reliability=10, draws=1, chains=1, seed=1, top_labels=1)
     shapes, rng = tree["constant_data"]["concentration"].values, np.random.default_rng(1)
     peer = shortest(lambda: [rng.dirichlet(row, size=1000) for row in shapes], 1)
-    return [Row("PrIRN, 1947 x 419, 1000 draws, certainty and top-3", shortest(ours), "numpy's draws alone", peer)]
+    why = "the peer draws and stops; ours also ranks every draw and scores four models"
+    return [Row("PrIRN, 1947 x 419, 1000 draws, certainty and top-3", shortest(ours), "numpy's draws alone", peer, why)]
 
 
 def dirichlet() -> list[Row]:
@@ -158,19 +160,20 @@ def alpha_nominal() -> list[Row]:
 
     matrix = np.random.default_rng(1).integers(0, 5, (7100, 5))
     labels, rows = Labels.from_matrix(matrix), []
+    why = "milliseconds: the peer counts in compiled numpy too, and the table of counts is all there is to do"
     krippendorff_alpha(labels)
     ours = shortest(lambda: krippendorff_alpha(labels), 5)
     if installed("krippendorff"):
         import krippendorff
 
         peer = shortest(lambda: krippendorff.alpha(matrix.T, level_of_measurement="nominal"), 5)
-        rows.append(Row("nominal alpha, 7100 x 5", ours, "krippendorff", peer))
+        rows.append(Row("nominal alpha, 7100 x 5", ours, "krippendorff", peer, why))
     if installed("nltk"):
         from nltk.metrics.agreement import AnnotationTask
 
         triples = [(str(a), str(i), int(v)) for i, row in enumerate(matrix) for a, v in enumerate(row)]
         rows.append(Row("nominal alpha, 7100 x 5", ours, "nltk", shortest(lambda: AnnotationTask(triples).alpha(), 1)))
-    return rows
+    return rows or [Row("nominal alpha, 7100 x 5", ours, "krippendorff", np.nan)]
 
 
 def fleiss() -> list[Row]:
@@ -214,7 +217,8 @@ def em() -> list[Row]:
     from crowdkit.aggregation import DawidSkene
 
     table = pd.DataFrame(dict(zip(("item", "worker", "label"), triple))).rename(columns={"item": "task"})
-    return [Row(job, ours, "crowd-kit", shortest(lambda: DawidSkene(n_iter=20, tol=-1).fit(table), 2))]
+    why = "the same 20 passes over the labels; the peer's are group-bys of pandas, compiled too"
+    return [Row(job, ours, "crowd-kit", shortest(lambda: DawidSkene(n_iter=20, tol=-1).fit(table), 2), why)]
 
 
 def crowdtruth() -> list[Row]:
@@ -270,7 +274,24 @@ def line(row: Row) -> str:
     return f"| {row.job} | {row.ours:.3g} | {row.peer_name} | {peer} | {ratio} | {row.note} |"
 
 
+def keep(name: str, title: str, command: str, lines: list[str]) -> None:
+    machine = f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}"
+    head = f"# {title}\n\nMeasured {datetime.date.today():%Y-%m-%d} by `{command}` on {machine}.\n\n"
+    (RESULTS / name).write_text(head + "\n".join(lines) + "\n")
+
+
+def scaling(largest: str = "inf") -> None:
+    import scaling
+
+    lines = scaling.table(float(largest))
+    if largest == "inf":
+        keep("scaling.md", "Cost against size", "benchmarks/run.py scaling", lines)
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["scaling"]:
+        scaling(*sys.argv[2:3])
+        return
     chosen = sys.argv[1:] or list(ROWS)
     lines = ["| job | seconds | peer | seconds | peer / ours | note |", "| --- | ---: | --- | ---: | ---: | --- |"]
     print(*lines, sep="\n", flush=True)
@@ -280,9 +301,7 @@ def main() -> None:
         print(*new, sep="\n", flush=True)
         lines += new
     if chosen == list(ROWS):
-        machine = f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}"
-        head = f"Measured {datetime.date.today():%Y-%m-%d} by `benchmarks/run.py` on {machine}.\n\n"
-        RESULTS.write_text(head + "\n".join(lines) + "\n")
+        keep("table.md", "Ratios to what one would otherwise pick", "benchmarks/run.py", lines)
 
 
 if __name__ == "__main__":
