@@ -93,9 +93,9 @@ class HierarchicalRows(FullRows):
         if not self.renames:
             return None
         name = draw_names(rng, np.log(self.phi), self.base[0, 0] - self.base[0, 1])
-        old = np.argsort(name)
         if (np.diff(name) > 0).all():
             return None
+        old = np.argsort(name)
         self.kappa, self.phi = self.kappa[old], self.phi[old]
         self.shape = self.kappa[:, None] * self.phi
         return name
