@@ -52,7 +52,7 @@ def main() -> None:
 
 
 _ARGUMENT = re.compile(
-    r"(?<![\w'\"])(item|annotator|labels?|rating|rank|scale|step|duplicates|threshold|plausibility|reliability)=(\S?)"
+    r"(?<![\w'\"])(model|item|annotator|labels?|rating|rank|scale|step|duplicates|threshold|plausibility|reliability)=(\S?)"
 )
 
 

@@ -14,6 +14,7 @@ PredictionsFile = Annotated[
 Data = Annotated[str | None, typer.Option("--data", help="A public data set by name, instead of files.")]
 Item = Annotated[str, typer.Option("--item", help="Column that names the item.")]
 Annotator = Annotated[str, typer.Option("--annotator", help="Column that names the annotator.")]
+ModelColumn = Annotated[str, typer.Option("--model", help="Column of the predictions that names the model.")]
 LabelColumn = Annotated[str, typer.Option("--label", help="Column of the label.")]
 RatingColumn = Annotated[str, typer.Option("--rating", help="Column of the rating.")]
 RankColumn = Annotated[str, typer.Option("--rank", help="Column of the rank; equal ranks are ties.")]

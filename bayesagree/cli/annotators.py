@@ -102,6 +102,7 @@ def _summary(crowd: "Labels", tree: "xr.DataTree") -> dict[str, Any]:
             "disconnected_groups_of_annotators": int(parts.max()) + 1,
             "share_of_draws_with_switched_labels": label_switching(tree),
             "agreement_varies_more_than_independent_errors_z": float(agreement["z"].sel(statistic="variance")),
+            "agreement_unlike_independent_errors_p": float(agreement["p_value"].sel(statistic="histogram")),
             "largest_r_hat": float(tree["sample_stats"].to_dataset()["r_hat"].max()),
         },
     }

@@ -33,6 +33,7 @@ def evaluate(
     chains: _options.Chains = 4,
     seed: _options.Seed = 1,
     threshold: _options.Threshold = None,
+    model: _options.ModelColumn = "model",
     item: _options.Item = "item",
     annotator: _options.Annotator = "annotator",
     label: _options.LabelColumn = "label",
@@ -58,7 +59,7 @@ def evaluate(
     truth, models = _input.read(
         annotations, data, columns=columns, scale=scale, step=step, labels=labels, duplicates=duplicates
     )
-    models = _predictions(truth, models, predictions, simulated_models, item, label, seed)
+    models = _predictions(truth, models, predictions, simulated_models, model, item, label, seed)
     chosen = plausibility or fitting_plausibilities(truth)[0]
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     levels = _input.numbers(reliability, "--reliability")
@@ -163,6 +164,7 @@ def _predictions(
     known: "Predictions | None",
     path: Path | None,
     simulated: int,
+    model: str,
     item: str,
     label: str,
     seed: int,
@@ -172,7 +174,7 @@ def _predictions(
     if path is not None:
         from bayesagree.io import read_predictions
 
-        return read_predictions(path, item=item, label=label)
+        return read_predictions(path, model=model, item=item, label=label)
     if known is not None:
         return known
     if simulated and not isinstance(truth, Ratings):

@@ -212,6 +212,7 @@ DOCUMENTS: Mapping[str, Document] = {
             "disconnected_groups_of_annotators": "1 where all are joined by common items",
             "share_of_draws_with_switched_labels": "0 where labels keep their meaning",
             "agreement_varies_more_than_independent_errors_z": "large where annotators share errors",
+            "agreement_unlike_independent_errors_p": "small where annotators copy; silence is no proof",
             "largest_r_hat": "1 where the chains have mixed",
         },
         "confidence?": "with gold: claimed and calibrated accuracy",

@@ -30,6 +30,7 @@ def rankings(
     draws: _options.Draws = 1000,
     chains: _options.Chains = 4,
     seed: _options.Seed = 1,
+    model: _options.ModelColumn = "model",
     item: _options.Item = "item",
     annotator: _options.Annotator = "annotator",
     label: _options.LabelColumn = "label",
@@ -59,7 +60,7 @@ def rankings(
     if unranked not in ("exact", "lumped"):
         raise InputError(f"--unranked {unranked!r} is not one of exact, lumped")
     if predictions is not None:
-        models = read_predictions(predictions, item=item, label=label)
+        models = read_predictions(predictions, model=model, item=item, label=label)
     simulated = models is None
     models = noisy_models(truth, n_models=simulated_models, seed=seed) if models is None else models
     prirn_levels = _input.numbers(prirn, "--prirn")

@@ -42,6 +42,7 @@ def report(
     chains: _options.Chains = 4,
     seed: _options.Seed = 1,
     threshold: _options.Threshold = None,
+    model: _options.ModelColumn = "model",
     item: _options.Item = "item",
     annotator: _options.Annotator = "annotator",
     label: _options.LabelColumn = "label",
@@ -69,7 +70,7 @@ def report(
     if predictions is not None:
         from bayesagree.io import read_predictions
 
-        models = read_predictions(predictions, item=item, label=label)
+        models = read_predictions(predictions, model=model, item=item, label=label)
     people = _input.annotators(annotators, data, annotator)
     settings = _settings(plausibility, reliability, metrics, items, draws, chains, seed, threshold, least_certain)
     complete = settings.fitting(truth, models)

@@ -47,6 +47,7 @@ def subjective(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where to write the specification report: .md or .json.")
     ] = None,
+    model: _options.ModelColumn = "model",
     item: _options.Item = "item",
     annotator: _options.Annotator = "annotator",
     label: _options.LabelColumn = "label",
@@ -90,6 +91,7 @@ def subjective(
         predictions,
         known,
         scored,
+        model=model,
         item=item,
         annotator=annotator,
         column=rating if isinstance(scored, Ratings) else label,
@@ -135,7 +137,7 @@ def _as_labels(annotations: "Labels | Ratings", threshold: float | None) -> "Lab
 
 
 def _models(
-    path: Path | None, known: Any, scored: "Labels | Ratings", *, item: str, annotator: str, column: str
+    path: Path | None, known: Any, scored: "Labels | Ratings", *, model: str, item: str, annotator: str, column: str
 ) -> "ModelPredictions":
     """Read predictions per item, or per (item, annotator) where the file has a column for the annotator."""
     from bayesagree.annotations import Labels
@@ -151,11 +153,11 @@ def _models(
     table = read_table(path)
     index = [item, annotator] if annotator in table.columns else item
     if isinstance(scored, Labels) and index == item:
-        return predictions_of(read_predictions(path, item=item, label=column), scored.items)
-    missing = [name for name in ("model", item, column) if name not in table.columns]
+        return predictions_of(read_predictions(path, model=model, item=item, label=column), scored.items)
+    missing = [name for name in (model, item, column) if name not in table.columns]
     if missing:
-        raise InputError(f"{path}: no column {missing[0]!r}; these predictions need model, {item}, {column}")
-    return {str(m): pd.Series(part.set_index(index)[column]) for m, part in table.groupby("model")}
+        raise InputError(f"{path}: no column {missing[0]!r}; these predictions need {model}, {item}, {column}")
+    return {str(m): pd.Series(part.set_index(index)[column]) for m, part in table.groupby(model)}
 
 
 def _groups(annotations: "Labels | Ratings", people: "Annotators | None", features: str) -> "Groups":

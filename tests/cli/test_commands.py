@@ -162,6 +162,23 @@ def test_progress_shows_the_time_left_on_stderr_alone(monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("evaluate", "models.csv"), ("report", "--predictions models.csv"),
+        ("subjective", "--predictions models.csv --annotators people.csv --group age"),
+    ],
+)  # fmt: skip
+def test_columns_of_the_predictions_have_any_name(run, folder, tmp_path, monkeypatch, name, options):
+    for file in ("labels.csv", "models.csv", "people.csv"):
+        table = pd.read_csv(folder / file).rename(columns={"model": "system", "item": "task", "label": "answer"})
+        table.to_csv(tmp_path / file, index=False)
+    monkeypatch.chdir(tmp_path)
+    columns = ("--model", "system", "--item", "task", "--label", "answer")
+    code, _, err = run(name, "labels.csv", *options.split(), *columns, "--draws", 20)
+    assert code == 0, err
+
+
 def test_nothing_of_the_bar_is_written_to_a_file(run):
     _, _, err = run("evaluate", *ARGUMENTS["evaluate"].split())
     assert err == ""
