@@ -26,6 +26,11 @@ def chance_corrected(observed: Floats, expected: Floats) -> Floats:
     return ratio(observed - expected, 1 - expected)
 
 
+def pair_sum(x: Floats, A: Floats) -> Floats:
+    """Return sum_ck x_c A_ck x_k of every row, shape (B,)."""
+    return np.sum((x @ A) * x, axis=1)
+
+
 def observed_agreement(W: Floats, C: Floats, A: Floats) -> Floats:
     """Return the weighted share of agreeing pairs, averaged over items with two or more ratings."""
     n = C.sum(axis=1)
@@ -43,7 +48,7 @@ def value_shares(W: Floats, C: Floats) -> Floats:
 def fleiss(W: Floats, C: Floats, A: Floats) -> Floats:
     """Return Fleiss' kappa (Scott's pi for two annotators), any number of ratings an item."""
     share = value_shares(W, C)
-    return chance_corrected(observed_agreement(W, C, A), np.einsum("bc,ck,bk->b", share, A, share))
+    return chance_corrected(observed_agreement(W, C, A), pair_sum(share, A))
 
 
 def gwet(W: Floats, C: Floats, A: Floats) -> Floats:
@@ -58,44 +63,41 @@ def brennan_prediger(W: Floats, C: Floats, A: Floats) -> Floats:
     return chance_corrected(observed_agreement(W, C, A), np.full(len(W), A.sum() / len(A) ** 2))
 
 
-def coincidences(W: Floats, C: Floats) -> Floats:
-    """Return Krippendorff's coincidence matrix: ordered pairs of values within items, shape (B, V, V)."""
-    n = C.sum(axis=1)
-    rows = np.flatnonzero(n >= 2)
-    v = C.shape[1]
-    total = np.zeros((len(W), v * v))
-    step = max(1, CELLS // (v * v))
-    for start in range(0, rows.size, step):
-        some = rows[start : start + step]
-        pairs = C[some][:, :, None] * C[some][:, None, :]
-        pairs[:, np.arange(v), np.arange(v)] -= C[some]
-        total += W[:, some] @ (pairs / (n[some] - 1)[:, None, None]).reshape(some.size, -1)
-    return total.reshape(len(W), v, v)
-
-
 def alpha(W: Floats, C: Floats, level: str, values: Floats) -> Floats:
-    """Return Krippendorff's alpha = 1 - D_o / D_e from the coincidence matrix."""
-    pairs = coincidences(W, C)
-    total = pairs.sum(axis=2)
-    n = total.sum(axis=1)
-    distance = squared_distances(level, values, total)
-    observed = np.sum(pairs * distance, axis=(1, 2))
-    expected = np.einsum("bc,bck,bk->b", total, np.broadcast_to(distance, pairs.shape), total)
-    return 1 - ratio(observed * (n - 1), expected)
+    """Return Krippendorff's alpha = 1 - D_o / D_e.
 
-
-def squared_distances(level: str, values: Floats, total: Floats) -> Floats:
-    """Return squared distances of values at a level of measurement, shape (B or 1, V, V)."""
-    if level == "nominal":
-        return 1 - np.eye(values.size)[None]
+    D_o and D_e are the mean squared distances of two values of one item, and of any two values of items with two or
+    more ratings.
+    """
+    rated = C.sum(axis=1) >= 2
+    W, C = W[:, rated], C[rated]
+    n, total = C.sum(axis=1), W @ C
+    N = total.sum(axis=1)
     if level == "ordinal":
-        rank = np.cumsum(total, axis=1) - total / 2
-        return (rank[:, :, None] - rank[:, None, :]) ** 2
+        # The distance is that of ranks, which every replicate has its own of.
+        rank = np.cumsum(total, axis=1) - total / 2 - N[:, None] / 2
+        observed = np.empty(len(W))
+        step = max(1, CELLS // max(n.size, 1))
+        for some in (slice(start, start + step) for start in range(0, len(W), step)):
+            spread = n * (rank[some] ** 2 @ C.T) - (rank[some] @ C.T) ** 2
+            observed[some] = np.sum(W[some] * spread / (n - 1), axis=1)
+        expected = N * np.sum(total * rank**2, axis=1) - np.sum(total * rank, axis=1) ** 2
+    else:
+        distance = squared_distances(level, values)
+        observed = W @ (pair_sum(C, distance) / (n - 1))
+        expected = pair_sum(total, distance)
+    return 1 - ratio(observed * (N - 1), expected)
+
+
+def squared_distances(level: str, values: Floats) -> Floats:
+    """Return squared distances of values at a level of measurement other than ordinal, shape (V, V)."""
+    if level == "nominal":
+        return 1 - np.eye(values.size)
     difference = values[:, None] - values
     if level == "interval":
-        return difference[None] ** 2
+        return difference**2
     both = values[:, None] + values
-    return (np.divide(difference, both, out=np.zeros_like(both), where=both != 0) ** 2)[None]
+    return np.divide(difference, both, out=np.zeros_like(both), where=both != 0) ** 2
 
 
 def interval_alpha(W: Floats, moments: Floats) -> Floats:
@@ -129,8 +131,8 @@ def conger(W: Floats, C: Floats, A: Floats, by_annotator: Floats) -> Floats:
     share = np.divide(by_annotator, n, out=np.zeros_like(by_annotator), where=n > 0)
     r = share.shape[1]
     total = share.sum(axis=1)
-    same = np.einsum("bgc,ck,bgk->b", share, A, share)
-    expected = (np.einsum("bc,ck,bk->b", total, A, total) - same) / (r * (r - 1))
+    same = np.sum((share @ A) * share, axis=(1, 2))
+    expected = (pair_sum(total, A) - same) / (r * (r - 1))
     return chance_corrected(observed_agreement(W, C, A), expected)
 
 
