@@ -6,19 +6,19 @@ check              asks
 annotator_table    what is each annotator worth, who is worse than chance, of whom is too little known?
 label_switching    do chains or draws disagree about which label is which?
 annotation_parts   does every annotator compare with every other, directly or through shared items?
-agreement_check    do annotators agree on the same items more than independent errors allow (ambiguous items)?
+agreement_check    do annotators agree otherwise than if they erred independently (copies)? Silence is no proof
 prior_sensitivity  how far do the answers move when the prior is halved or doubled?
 =================  ===================================================================================================
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, triu
 from scipy.sparse.csgraph import connected_components
 
 from bayesagree._intervals import column_hdi
@@ -34,6 +34,10 @@ WIDE = 0.3
 """An accuracy whose 95 % interval is wider than this is not known."""
 FEW = 10
 """With fewer labels than this an accuracy is mostly what the crowd or the prior says."""
+SHARES = 20
+"""The histogram of the share of agreeing pairs has cells of a twentieth: exact up to five annotations an item."""
+MOST_PAIRS = 10_000
+"""Of more pairs of annotators those with most items in common are compared."""
 
 
 def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
@@ -122,18 +126,55 @@ def annotation_parts(labels: Labels) -> NDArray[np.int64]:
 
 
 def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200, seed: Seed = None) -> xr.Dataset:
-    """Compare the spread of agreement over items with what independent annotators would show.
+    """Compare the agreement on items with what independent annotators would show.
 
-    Posterior predictive check: for posterior draws the labels are drawn again for the same (item, annotator) pairs, and
-    the variance over items of the share of agreeing pairs is compared with the observed one. Annotators who err
-    together (ambiguous items) agree much on some items and little on others: the observed variance is too large. The
-    check detects that; **it does not tell how far confidence is too high**.
+    Posterior predictive check: for posterior draws the labels are drawn again for the same (item, annotator) pairs.
+    Compared are the share of agreeing pairs of annotations of an item, its mean and variance over items, and its
+    histogram: how many items with so many annotations have what share of agreeing pairs; and, of the pairs of
+    annotators with at least ten items in common, the one that agrees most beyond what is expected of it.
+
+    Parameters
+    ----------
+    labels
+        What the result was made from.
+    tree
+        Result of `dawid_skene`, with plausibilities and confusion matrices.
+    replicates
+        How often the labels are drawn again.
+    seed
+        Same seed, same replicates.
 
     Returns
     -------
     Dataset
-        ``mean`` and ``variance`` of the pairwise agreement of items: ``observed`` and ``replicated`` (replicate);
-        ``z`` of the observed value and ``p_value``, the share of replicates at least as large, per ``statistic``.
+        Per ``statistic`` (``mean``, ``variance``, ``histogram``, ``pair``): ``observed`` and ``replicated`` (replicate)
+        value, of the histogram its chi-square-like distance from the mean of the replicates, of the pair its excess in
+        standard deviations of the replicates; ``z`` of the observed value and ``p_value``, the share of replicates at
+        least as large; NaN where nobody shares an item, or no pair ten. Attribute ``pair`` names that pair.
+
+    Raises
+    ------
+    InputError
+        A result without plausibilities or confusion matrices.
+
+    Notes
+    -----
+    **Silence is no proof of independence**, and the check does not tell how far confidence is too high. Four to six
+    simulated sets each, three labels, 70 % of them right, ten annotators and five labels an item, p < 0.01: where seven
+    in ten labels copy the item's first annotator, the histogram fired in 3 of 5 sets of 300 items (p at most 0.01 in
+    all) and in 4 of 5 of 1500; the variance in none. Where one annotator copies another half of the time, the pair
+    fired in 3 of 6 sets of 300 items and in all of 1000; nine times in ten, in 3 of 6 of 100 items and in all of 300.
+    Annotators who read ambiguous items differently went unseen in 9 sets of 300 items; of 5 sets of 1500 the variance
+    fired in one. So may copies where all annotators label all items: with five annotators of 400 items and seven in ten
+    labels copied, the histogram fired in 1 of 4 sets.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import crowd_labels
+    >>> labels = crowd_labels(n_items=60, n_annotators=4, seed=1).labels
+    >>> check = agreement_check(labels, dawid_skene(labels, draws=100, seed=1), seed=1)
+    >>> check["statistic"].values.tolist()
+    ['mean', 'variance', 'histogram', 'pair']
     """
     posterior = tree["posterior"].to_dataset()
     if "confusion" not in posterior or "plausibility" not in posterior:
@@ -141,10 +182,9 @@ def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200,
     rng = np.random.default_rng(seed_sequence(seed))
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
     mixed = "ambiguity" in posterior
-    shape = (labels.items.size, labels.labels.size)
-    observed = _agreement(labels.item_index, labels.label_index, shape)
-    replicated = np.empty((2, replicates))
-    for r, at in enumerate(rng.integers(chains * draws, size=replicates)):
+    shape, pairs = (labels.items.size, labels.labels.size), _pairs(labels)
+    found = [_agreement(labels.item_index, labels.label_index, shape, pairs)]
+    for at in rng.integers(chains * draws, size=replicates):
         draw = posterior.isel(chain=at // draws, draw=at % draws)
         plausibility = draw["plausibility"].transpose("item", "label").values
         confusion = draw["confusion"].transpose("annotator", "label", "observed_label").values
@@ -153,16 +193,26 @@ def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200,
         else:
             read = plausibility.argmax(axis=1)[labels.item_index]
         given = _categories(rng, confusion[labels.annotator_index, read])
-        replicated[:, r] = _agreement(labels.item_index, given, shape)
+        found.append(_agreement(labels.item_index, given, shape, pairs))
+    moments, histogram, of_pairs = (np.array(part, dtype=np.float64) for part in zip(*found))
+    expected = histogram[1:].mean(axis=0)
+    distance = ((histogram - expected) ** 2 / (expected + 1)).sum(axis=1)
+    excess = (of_pairs - of_pairs[1:].mean(axis=0)) / np.maximum(of_pairs[1:].std(axis=0), 0.5)
+    largest = excess.max(axis=1) if excess.size else np.full(len(found), np.nan)
+    values = np.column_stack([moments, distance, largest]).T
+    observed, replicated = values[:, 0], values[:, 1:]
     spread = replicated.std(axis=1, ddof=1)
+    p_value = (replicated >= observed[:, None]).mean(axis=1)
+    names = labels.annotators[pairs.annotators[excess[0].argmax()]].tolist() if excess.size else []
     return xr.Dataset(
         {
             "observed": ("statistic", observed),
             "replicated": (("statistic", "replicate"), replicated),
             "z": ("statistic", (observed - replicated.mean(axis=1)) / np.where(spread > 0, spread, np.nan)),
-            "p_value": ("statistic", (replicated >= observed[:, None]).mean(axis=1)),
+            "p_value": ("statistic", np.where(np.isnan(moments[0, 0]) | np.isnan(observed), np.nan, p_value)),
         },
-        coords={"statistic": ["mean", "variance"]},
+        coords={"statistic": ["mean", "variance", "histogram", "pair"]},
+        attrs={"pair": names},
     )
 
 
@@ -203,13 +253,53 @@ def prior_sensitivity(
     return pd.DataFrame(rows)
 
 
-def _agreement(item: NDArray[Any], label: NDArray[Any], shape: tuple[int, int]) -> NDArray[np.float64]:
-    """Return mean and variance over items of the share of agreeing pairs of annotations."""
+class _Pairs(NamedTuple):
+    """Pairs of annotators with items in common, shape (pair, 2), and rows of their labels of those items."""
+
+    annotators: NDArray[np.int64]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    pair: NDArray[np.int64]
+
+
+def _pairs(labels: Labels) -> _Pairs:
+    who, item = labels.annotator_index, labels.item_index
+    order = np.lexsort((item, who))
+    rows = np.split(order, np.searchsorted(who[order], np.arange(1, labels.annotators.size)))
+    labelled = coo_array((np.ones(who.size), (who, item)), shape=(labels.annotators.size, labels.items.size)).tocsr()
+    common = triu(labelled @ labelled.T, k=1).tocoo()
+    kept = np.flatnonzero(common.data >= FEW)
+    kept = kept[np.argsort(-common.data[kept], kind="stable")[:MOST_PAIRS]]
+    annotators = np.column_stack([common.row[kept], common.col[kept]]).astype(np.int64)
+    shared = [np.intersect1d(item[rows[j]], item[rows[k]], return_indices=True)[1:] for j, k in annotators]
+    first = [rows[j][at] for (j, _), (at, _) in zip(annotators, shared)]
+    second = [rows[k][at] for (_, k), (_, at) in zip(annotators, shared)]
+    none = np.empty(0, np.int64)
+    pair = np.repeat(np.arange(len(annotators)), [at.size for at in first])
+    return _Pairs(annotators, np.concatenate([none, *first]), np.concatenate([none, *second]), pair)
+
+
+class _Agreement(NamedTuple):
+    """Mean and variance over items of the share of agreeing pairs, its histogram, and agreements of annotators."""
+
+    moments: NDArray[np.float64]
+    histogram: NDArray[np.int64]
+    of_pairs: NDArray[np.int64]
+
+
+def _agreement(item: NDArray[Any], label: NDArray[Any], shape: tuple[int, int], pairs: _Pairs) -> _Agreement:
     counts = np.bincount(item * shape[1] + label, minlength=shape[0] * shape[1]).reshape(shape)
     total = counts.sum(axis=1)
-    pairs = total > 1
-    share = (counts * (counts - 1)).sum(axis=1)[pairs] / (total * (total - 1))[pairs]
-    return np.array([share.mean(), share.var()]) if share.size else np.full(2, np.nan)
+    some = total > 1
+    if not some.any():
+        return _Agreement(np.full(2, np.nan), np.zeros(1, np.int64), np.empty(0, np.int64))
+    sizes, size = np.unique(total[some], return_inverse=True)
+    share = (counts * (counts - 1)).sum(axis=1)[some] / (total * (total - 1))[some]
+    cell = np.floor(share * SHARES + 1e-9).astype(np.int64)
+    histogram = np.bincount(size * (SHARES + 1) + cell, minlength=sizes.size * (SHARES + 1))
+    same = label[pairs.first] == label[pairs.second]
+    of_pairs = np.bincount(pairs.pair[same], minlength=len(pairs.annotators))
+    return _Agreement(np.array([share.mean(), share.var()]), histogram, of_pairs)
 
 
 def _categories(rng: np.random.Generator, probability: NDArray[Any]) -> NDArray[np.int64]:

@@ -6,6 +6,8 @@ import pytest
 
 from bayesagree.annotations import Labels
 from bayesagree.annotator_checks import (
+    _agreement,
+    _pairs,
     agreement_check,
     annotation_parts,
     annotator_table,
@@ -66,6 +68,68 @@ def test_ambiguous_items_show_in_the_spread_of_agreement():
         z[ambiguity] = float(check["z"].sel(statistic="variance"))
     assert abs(z[0.0]) < 3.5
     assert z[0.3] > 1.96  # the level at which a reader of z would notice
+
+
+def test_copies_show_in_the_histogram_of_agreement():
+    """Ten annotators, five an item, of whom seven in ten copy the first: the fit believes the copied label."""
+    p_value = {}
+    for copying in (0.0, 0.7):
+        rng = np.random.default_rng(1)
+        truth = rng.integers(0, 3, (400, 1))
+        said = np.where(rng.random((400, 5)) < 0.7, truth, (truth + rng.integers(1, 3, (400, 5))) % 3)
+        said = np.where(rng.random((400, 5)) < copying, said[:, :1], said)
+        who = rng.permuted(np.tile(np.arange(10), (400, 1)), axis=1)[:, :5]
+        rows = {"item": np.repeat(np.arange(400), 5), "annotator": who.ravel(), "label": said.ravel()}
+        labels = Labels.from_long(pd.DataFrame(rows))
+        check = agreement_check(labels, dawid_skene(labels, draws=100, chains=2, seed=1), seed=1)
+        p_value[copying] = float(check["p_value"].sel(statistic="histogram"))
+    assert p_value[0.0] > 0.01
+    assert p_value[0.7] < 0.01
+
+
+def test_a_pair_that_copies_is_named():
+    labels = crowd().labels
+    copied = labels.label_index.copy()
+    first, second = (np.flatnonzero(labels.annotator_index == j) for j in (2, 5))
+    _, at, to = np.intersect1d(labels.item_index[first], labels.item_index[second], return_indices=True)
+    copied[second[to]] = copied[first[at]]
+    rows = {"item": labels.item_index, "annotator": labels.annotator_index, "label": copied}
+    for given, copies in ((labels, False), (Labels.from_long(pd.DataFrame(rows)), True)):
+        check = agreement_check(given, dawid_skene(given, draws=100, chains=2, seed=1), seed=1)
+        assert (float(check["p_value"].sel(statistic="pair")) < 0.01) == copies
+    assert check.attrs["pair"] == [2, 5]
+
+
+def test_agreements_of_pairs_are_counted():
+    labels = crowd(n_items=60).labels
+    pairs = _pairs(labels)
+    found = _agreement(labels.item_index, labels.label_index, (60, 3), pairs).of_pairs
+    table = np.full((8, 60), -1)
+    table[labels.annotator_index, labels.item_index] = labels.label_index
+    both = (table[:, None] >= 0) & (table[None] >= 0)
+    assert len(pairs.annotators) == (np.triu(both.sum(axis=2), 1) >= 10).sum()
+    for (j, k), n in zip(pairs.annotators, found):
+        assert n == (both[j, k] & (table[j] == table[k])).sum()
+
+
+def test_nobody_shares_an_item():
+    rows = {"item": range(30), "annotator": np.arange(30) % 3, "label": np.arange(30) % 2}
+    labels = Labels.from_long(pd.DataFrame(rows))
+    check = agreement_check(labels, dawid_skene(labels, draws=20, chains=1, seed=1), replicates=5, seed=1)
+    assert np.isnan(check["p_value"]).all()
+    assert check.attrs["pair"] == []
+
+
+def test_agreement_is_counted_item_by_item():
+    rows = [(0, "aab"), (1, "ab"), (2, "aaa"), (3, "a")]
+    table = [(item, j, label) for item, said in rows for j, label in enumerate(said)]
+    labels = Labels.from_long(pd.DataFrame(table, columns=["item", "annotator", "label"]))
+    found = _agreement(labels.item_index, labels.label_index, (4, 2), _pairs(labels))
+    share = np.array([1 / 3, 0, 1])
+    assert found.moments == pytest.approx([share.mean(), share.var()])
+    of_two, of_three = found.histogram.reshape(2, -1)
+    assert np.flatnonzero(of_two).tolist() == [0]
+    assert np.flatnonzero(of_three).tolist() == [6, 20]
 
 
 def test_prior_sensitivity_is_small_where_labels_are_many():
