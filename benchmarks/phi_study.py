@@ -1,7 +1,7 @@
 """Tables of the recovery and false-claim studies of Phi.
 
-    python tests/calibration/test_phi.py recovery.csv recovery 200      (25 minutes of processor time)
-    python tests/calibration/test_phi.py random.csv random 1000         (12 minutes)
+    python tests/calibration/test_phi.py recovery.csv recovery 200      (20 minutes of processor time)
+    python tests/calibration/test_phi.py random.csv random 1000         (45 minutes)
     python benchmarks/phi_study.py recovery.csv random.csv > benchmarks/results/phi.md
 
 Prints coverage of the 95 % HDI and bias of the posterior mean in each cell and pooled, and how often uniform random
