@@ -1,5 +1,7 @@
 """Maximum likelihood for the Dawid-Skene model by expectation maximisation (Dawid and Skene 1979)."""
 
+from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numba
@@ -11,6 +13,11 @@ from bayesagree.errors import InputError
 from bayesagree.plausibility._annotation_cells import AnnotationCells, Candidates, annotation_cells
 
 type EMVariant = Literal["full", "class_conditional", "one_coin"]
+
+SMALL = 200_000
+"""Passes over fewer (annotation, candidate) pairs stay in one thread."""
+BLOCK_CELLS = 2**24
+"""Cells that all blocks of items together may sum into, beyond two blocks."""
 
 
 class EMResult(NamedTuple):
@@ -132,8 +139,10 @@ def dawid_skene_em(
     shares = vote_shares(cells, item_index, label_index, n_items, n_labels)
     starts = [shares] + [_perturbed(shares, cells, rng) for rng in block_generators(seed, restarts)]
 
+    spread = map_blocks if len(starts) == 1 else map  # several starts climb side by side
+
     def climb(start: NDArray[np.float64]) -> EMResult:
-        return _climb(cells, start, variant, prior, float(prior_prevalence), tolerance, max_iterations)
+        return _climb(cells, start, variant, prior, float(prior_prevalence), tolerance, max_iterations, spread)
 
     return max(map_blocks(climb, starts, client), key=lambda fit: fit.log_likelihood[-1])
 
@@ -164,13 +173,22 @@ def _climb(
     prior_prevalence: float,
     tolerance: float,
     max_iterations: int,
+    spread: Callable[..., Iterable[float]],
 ) -> EMResult:
-    n_labels = prior.shape[0]
+    n_labels, blocks = prior.shape[0], _expectation_blocks(cells)
+    # Every block of items sums into arrays of its own, so that the result is the same on any number of threads.
+    block_weights, block_count = (np.empty((len(blocks), size)) for size in (cells.cell_label.size, n_labels))
     weights, probability = np.zeros(cells.cell_label.size), start.copy()
     count = _count_start(cells, probability, weights, n_labels)
-    prevalence, log_confusion = count / count.sum(), weights
+    prevalence, log_prevalence, log_confusion = count / count.sum(), count, weights
     history: list[float] = []
     converged = False
+
+    def expect(block: int) -> float:
+        begin, end = blocks[block]
+        sums = block_weights[block], block_count[block]
+        return _expect(cells, begin, end, log_prevalence, log_confusion, probability, *sums)
+
     for _ in range(max_iterations):
         prevalence = (count + prior_prevalence) / (count + prior_prevalence).sum()
         log_confusion, log_prior = _maximise(cells, weights, prior, variant)
@@ -178,12 +196,22 @@ def _climb(
             log_prevalence = np.log(prevalence)
         if prior_prevalence > 0:
             log_prior += prior_prevalence * log_prevalence.sum()
-        log_likelihood = _expect(cells, log_prevalence, log_confusion, probability, weights, count)
+        log_likelihood = sum(spread(expect, list(range(len(blocks)))))
+        np.sum(block_weights, axis=0, out=weights)
+        np.sum(block_count, axis=0, out=count)
         history.append(log_likelihood + log_prior)
         converged = len(history) > 1 and history[-1] - history[-2] <= tolerance * abs(history[-1])
         if converged:
             break
     return EMResult(cells, probability, prevalence, np.exp(log_confusion), np.array(history), converged)
+
+
+def _expectation_blocks(cells: AnnotationCells) -> list[tuple[int, int]]:
+    """Cut the items into blocks of equal work, few where sums of cells are large; the data alone decide how."""
+    work = cells.cell.size
+    n_blocks = 1 if work < SMALL else max(2, min(8, BLOCK_CELLS // cells.cell_label.size))
+    cuts = np.searchsorted(cells.cell_start, np.linspace(0, work, n_blocks + 1)[1:-1])
+    return list(pairwise([0, *cuts.tolist(), cells.n_items]))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -229,13 +257,13 @@ def item_log_joint(cells, i, log_prevalence, log_confusion, out):
 
 
 @numba.njit(cache=True, nogil=True)
-def _expect(cells, log_prevalence, log_confusion, probability, weights, count):
-    """Replace the probabilities by their posterior, sum them into `weights` and `count`; return log L."""
+def _expect(cells, begin, end, log_prevalence, log_confusion, probability, weights, count):
+    """Replace the probabilities of some items by their posterior, sum them into `weights` and `count`; return log L."""
     weights[:] = 0.0
     count[:] = 0.0
     joint = np.empty(log_prevalence.size)
     log_likelihood = 0.0
-    for i in range(cells.item_start.size - 1):
+    for i in range(begin, end):
         largest = item_log_joint(cells, i, log_prevalence, log_confusion, joint)
         first = cells.candidate_start[i]
         m = cells.candidate_start[i + 1] - first
