@@ -111,6 +111,18 @@ def test_restarts_differ_and_the_best_wins():
     assert len(different) > 1
 
 
+@pytest.mark.parametrize("block_cells", [0, 2**24])
+def test_blocks_of_items_change_nothing(monkeypatch, block_cells):
+    whole = fit(crowd(6))
+    monkeypatch.setattr("bayesagree.plausibility.dawid_skene_em.SMALL", 0)
+    monkeypatch.setattr("bayesagree.plausibility.dawid_skene_em.BLOCK_CELLS", block_cells)
+    parts = fit(crowd(6))
+    np.testing.assert_allclose(parts.log_likelihood, whole.log_likelihood, rtol=1e-12)
+    np.testing.assert_allclose(parts.label_probability, whole.label_probability, atol=1e-9)
+    again = fit(crowd(6))
+    np.testing.assert_array_equal(again.label_probability, parts.label_probability)
+
+
 def test_gold_items_keep_their_label_and_teach_the_annotators():
     item, annotator, label = anesthesia()
     gold = np.full(45, -1)
