@@ -97,6 +97,8 @@ def label_switching(tree: xr.DataTree) -> float:
 
     In every draw the crowd's mean confusion matrix (annotators weighted by their labels) should be largest on its
     diagonal, row by row after the best matching of labels; a draw whose best matching is not the identity has switched.
+    Where some have, the labels alone leave open which is which: give gold, or a `CrowdPrior` that says how good the
+    crowd is at least.
     """
     from scipy.optimize import linear_sum_assignment
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from bayesagree.annotations import Labels
 
+_SWITCHED = 0.01
+"""Share of draws with switched labels that is worth a word."""
 _SHOWN = 30
 
 
@@ -142,6 +144,11 @@ def _show(answer: dict[str, Any]) -> None:
     )
     checks = [[name.replace("_", " "), float(value)] for name, value in answer["checks"].items()]
     _output.show_table(["check", "value"], checks)
+    if answer["checks"]["share_of_draws_with_switched_labels"] > _SWITCHED:
+        typer.echo(
+            "Some draws switch labels: nothing but the prior says that this crowd is better than chance; pass --gold.",
+            err=True,
+        )
     if "confidence" in answer:
         rows = [[name.replace("_", " "), float(value)] for name, value in answer["confidence"].items()]
         _output.show_table(["confidence", "value"], rows)

@@ -3,6 +3,7 @@
 import json
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -51,3 +52,15 @@ def test_gold_without_known_items_is_refused(run, files, tmp_path):
     code, out, err = run(files / "labels.csv", "--gold", tmp_path / "gold.csv")
     assert (code, out) == (2, "")
     assert "none of its items" in err
+
+
+def test_a_crowd_that_only_the_prior_calls_good_is_named(run, tmp_path):
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 60)
+    right = rng.random((60, 6)) < 0.65
+    votes = np.where(right, truth[:, None], 1 - truth[:, None])
+    long = pd.DataFrame({"item": np.repeat(range(60), 6), "annotator": np.tile(range(6), 60), "label": votes.ravel()})
+    long.to_csv(tmp_path / "labels.csv", index=False)
+    code, _, err = run(tmp_path / "labels.csv", "--draws", 200, "--chains", 2)
+    assert code == 0
+    assert "switch labels" in err
