@@ -8,6 +8,7 @@ where an annotator of the item gave some label while a candidate may be true. Gi
 
 from typing import Any, Literal, NamedTuple
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -112,22 +113,22 @@ def annotation_cells(
             f"{len(item)} annotations with {cell_start[-1] / len(item):.0f} possible truths each take "
             f"{16 * cell_start[-1] / 2**30:.1f} GiB, more than max_bytes={max_bytes}; pass candidates='observed'"
         )
-    if candidates == "all" and gold is None:
-        truth = np.tile(np.arange(n_labels, dtype=np.int32), item.size)
+    if cell_start[-1] >= 2**32:
+        raise SizeError(f"{cell_start[-1]} pairs of annotation and possible truth are above 2^32; fit items in parts")
+    pairs = distinct(annotator, label, n_annotators)
+    cell = np.empty(cell_start[-1], np.int32 if 4 * cell_start[-1] < 2**31 else np.int64)
+    if pairs.value.size * n_labels > 4 * cell.size:  # many labels: number only the cells that occur
+        cell_pair, cell_truth = _number_touched(pairs, item, item_start, candidate_start, candidate, cell_start, cell)
     else:
-        truth = candidate[_runs(candidate_start[item], width[item])]
-    pairs, pair = np.unique(annotator * n_labels + label, return_inverse=True)
-    cell = np.repeat(pair * n_labels, width[item]) + truth
-    if pairs.size * n_labels > 4 * cell.size:  # many labels: number only the cells that occur
-        touched, cell = np.unique(cell, return_inverse=True)
-    else:
-        touched = np.arange(pairs.size * n_labels)
-    cell = cell.astype(np.int32 if touched.size < 2**31 else np.int64)
-    cell_annotator, cell_label = np.divmod(pairs[touched // n_labels], n_labels)
-    rows = _rows(cell_annotator, touched % n_labels, n_labels)
+        _number_all(pairs, item_start, candidate_start, candidate, n_labels, cell)
+        cell_pair = np.repeat(np.arange(pairs.value.size), n_labels)
+        cell_truth = np.tile(np.arange(n_labels, dtype=np.int32), pairs.value.size)
+    # Cells are in order of annotator and given label, so those of a confusion row stay in order of given label.
+    rows = distinct(pairs.group()[cell_pair], cell_truth, n_annotators)
     return AnnotationCells(
-        item_start, candidate_start, candidate, cell_start[:-1], cell, cell_label.astype(np.int32), *rows
-    )
+        item_start, candidate_start, candidate, cell_start[:-1], cell, pairs.value[cell_pair],
+        rows.row_start, rows.row, rows.group(), rows.value,
+    )  # fmt: skip
 
 
 def _sorted(
@@ -139,7 +140,7 @@ def _sorted(
         key = np.sort(key)
     rest, label = np.divmod(key, n_labels)
     item, annotator = np.divmod(rest, n_annotators)
-    return item, annotator, label
+    return item, annotator.astype(np.int32), label.astype(np.int32)
 
 
 def _candidates(
@@ -156,30 +157,121 @@ def _candidates(
     if candidates == "all" and gold is None:
         return np.arange(n_items + 1) * n_labels, np.tile(np.arange(n_labels, dtype=np.int32), n_items)
     known = np.full(n_items, -1) if gold is None else np.asarray(gold, dtype=np.int64)
-    pairs = np.flatnonzero(known >= 0) * n_labels + known[known >= 0]
-    free = known < 0
-    if candidates == "observed":
-        seen = np.unique(item * n_labels + label)
-        pairs = np.concatenate([pairs, seen[free[seen // n_labels]]])
-        free = free & (np.bincount(item, minlength=n_items) == 0)
-    pairs = np.concatenate([pairs, (np.flatnonzero(free)[:, None] * n_labels + np.arange(n_labels)).ravel()])
-    pairs.sort()
-    start = np.searchsorted(pairs, np.arange(n_items + 1) * n_labels)
-    return start, (pairs % n_labels).astype(np.int32)
+    certain, open_ = np.flatnonzero(known >= 0), known < 0
+    seen = open_[item] if candidates == "observed" else np.zeros(item.size, dtype=bool)
+    anything = np.flatnonzero(open_ & (np.bincount(item[seen], minlength=n_items) == 0))
+    owner = np.concatenate([item[seen], certain, np.repeat(anything, n_labels)])
+    truth = np.concatenate([label[seen], known[certain], np.tile(np.arange(n_labels), anything.size)])
+    possible = distinct(owner, truth.astype(np.int32), n_items)
+    return possible.start, possible.value
 
 
-def _rows(
-    annotator: NDArray[np.int64], truth: NDArray[np.int64], n_labels: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-    """Group cells into confusion rows (annotator, true label); within a row they stay in order of given label."""
-    row = annotator * n_labels + truth
-    row_cell = np.argsort(row, kind="stable")
-    rows, first = np.unique(row[row_cell], return_index=True)
-    start = np.append(first, row.size).astype(np.int64)
-    return start, row_cell, (rows // n_labels).astype(np.int32), (rows % n_labels).astype(np.int32)
+class Distinct(NamedTuple):
+    """The distinct values of each group of rows.
+
+    Attributes
+    ----------
+    start
+        Where the values of each group start, shape (group + 1,).
+    value
+        The distinct values of one group after the other, ascending, shape (distinct,).
+    place
+        Where in them the value of each row stands, shape (row,).
+    row_start, row
+        Rows of distinct value k: ``row[row_start[k]:row_start[k + 1]]``, in their order.
+    """
+
+    start: NDArray[np.int64]
+    value: NDArray[np.int32]
+    place: NDArray[np.int64]
+    row_start: NDArray[np.int64]
+    row: NDArray[np.int64]
+
+    def group(self) -> NDArray[np.int32]:
+        """Return the group of each distinct value, shape (distinct,)."""
+        return np.repeat(np.arange(self.start.size - 1, dtype=np.int32), np.diff(self.start))
 
 
-def _runs(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return start[0], start[0] + 1, ... for each run of the given length, one run after the other."""
-    ends = np.cumsum(length)
-    return np.arange(ends[-1] if ends.size else 0) - np.repeat(ends - length - start, length)
+def distinct(group: NDArray[np.integer[Any]], value: NDArray[np.int32], n_groups: int) -> Distinct:
+    """Find the distinct values of each group; rows are tens of millions, so counting takes the place of sorting."""
+    return Distinct(*_distinct(group, value, n_groups))
+
+
+@numba.njit(cache=True, nogil=True)
+def _distinct(group, value, n_groups):
+    start = np.zeros(n_groups + 1, np.int64)
+    for g in group:
+        start[g + 1] += 1
+    start = np.cumsum(start)
+    entry, end = np.empty(value.size, np.int64), start[:-1].copy()  # value in the upper half, row in the lower one
+    for t in range(value.size):
+        entry[end[group[t]]] = (np.int64(value[t]) << 32) | t
+        end[group[t]] += 1
+    # Places are written from the sorted entries: writes at random places need not wait for each other, searches do.
+    place, row_start = np.empty(value.size, np.int64), np.empty(value.size + 1, np.int64)
+    values, kept, n = np.empty_like(value), np.zeros(n_groups + 1, np.int64), 0
+    for g in range(n_groups):
+        _sort(entry[start[g] : start[g + 1]])
+        for t in range(start[g], start[g + 1]):
+            key = entry[t] >> 32
+            if n == kept[g] or key != values[n - 1]:
+                values[n], row_start[n] = key, t
+                n += 1
+            entry[t] &= 0xFFFFFFFF
+            place[entry[t]] = n - 1
+        kept[g + 1] = n
+    row_start[n] = value.size
+    return kept, values[:n].copy(), place, row_start[: n + 1].copy(), entry
+
+
+@numba.njit(cache=True, nogil=True)
+def _sort(entry):
+    """Sort in place; most groups have a handful of entries, too few for a call of numpy's."""
+    if entry.size > 32:
+        entry.sort()
+        return
+    for t in range(1, entry.size):
+        e, at = entry[t], t
+        while at > 0 and entry[at - 1] > e:
+            entry[at] = entry[at - 1]
+            at -= 1
+        entry[at] = e
+
+
+@numba.njit(cache=True, nogil=True)
+def _number_touched(pairs, item, item_start, candidate_start, candidate, cell_start, cell):
+    """Write the number of each entry's cell, counting only cells that occur; return the pair and the truth of each."""
+    most = 0
+    for p in range(pairs.value.size):
+        n = 0
+        for t in pairs.row[pairs.row_start[p] : pairs.row_start[p + 1]]:
+            n += candidate_start[item[t] + 1] - candidate_start[item[t]]
+        most = max(most, n)
+    pair, truth, n = np.empty(cell.size, np.int32), np.empty(cell.size, np.int32), 0
+    entry = np.empty(most, np.int64)  # truth in the upper half, position in `cell` in the lower one
+    for p in range(pairs.value.size):
+        size, before = 0, n
+        for t in pairs.row[pairs.row_start[p] : pairs.row_start[p + 1]]:
+            first, m = candidate_start[item[t]], candidate_start[item[t] + 1] - candidate_start[item[t]]
+            position = cell_start[item[t]] + (t - item_start[item[t]]) * m
+            for c in range(m):
+                entry[size] = (np.int64(candidate[first + c]) << 32) | (position + c)
+                size += 1
+        _sort(entry[:size])
+        for e in entry[:size]:
+            if n == before or truth[n - 1] != e >> 32:
+                pair[n], truth[n] = p, e >> 32
+                n += 1
+            cell[e & 0xFFFFFFFF] = n - 1
+    return pair[:n].copy(), truth[:n].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def _number_all(pairs, item_start, candidate_start, candidate, n_labels, cell):
+    """Write the number of each entry's cell; every pair (annotator, given label) has one for every truth."""
+    k = 0
+    for i in range(item_start.size - 1):
+        for t in range(item_start[i], item_start[i + 1]):
+            for c in range(candidate_start[i], candidate_start[i + 1]):
+                cell[k] = pairs.place[t] * n_labels + candidate[c]
+                k += 1

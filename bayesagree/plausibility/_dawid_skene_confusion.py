@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree.plausibility._annotation_cells import AnnotationCells
+from bayesagree.plausibility._dawid_skene_em_numba import row_hits
 from bayesagree.plausibility._dawid_skene_numba import (
     draw_crowd_rows,
     draw_names,
@@ -11,7 +12,7 @@ from bayesagree.plausibility._dawid_skene_numba import (
     draw_rows,
     expand_rows,
 )
-from bayesagree.plausibility.dawid_skene_em import accuracy_cells, row_hits
+from bayesagree.plausibility.dawid_skene_em import accuracy_cells
 from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
 
 type Rng = np.random.Generator

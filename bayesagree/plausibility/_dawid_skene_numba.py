@@ -10,8 +10,6 @@ import math
 import numba
 import numpy as np
 
-from bayesagree.plausibility.dawid_skene_em import item_log_joint
-
 
 @numba.njit(cache=True, nogil=True)
 def log_gamma_draw(rng, shape):
@@ -63,6 +61,24 @@ def draw_candidate(rng, joint, m, largest, probability, first):
         if left < 0.0 and drawn < 0:
             drawn = c
     return drawn if drawn >= 0 else m - 1
+
+
+@numba.njit(cache=True, nogil=True)
+def item_log_joint(cells, i, log_prevalence, log_confusion, out):
+    """Write log p(truth = candidate, annotations of item i) for every candidate; return the largest."""
+    first = cells.candidate_start[i]
+    m = cells.candidate_start[i + 1] - first
+    for c in range(m):
+        out[c] = log_prevalence[cells.candidate[first + c]]
+    position = cells.cell_start[i]
+    for _ in range(cells.item_start[i], cells.item_start[i + 1]):
+        for c in range(m):
+            out[c] += log_confusion[cells.cell[position + c]]
+        position += m
+    largest = -np.inf
+    for c in range(m):
+        largest = max(largest, out[c])
+    return largest
 
 
 @numba.njit(cache=True, nogil=True)

@@ -258,7 +258,7 @@ def _gibbs(
     cells = _layout(labels, candidates, gold, variant)
     known = gold[labels.item_index]
     votes = np.where(known >= 0, known, labels.label_index)  # chains start from gold where there is some
-    shares = vote_shares(cells, labels.item_index, votes, labels.items.size, labels.labels.size)
+    shares = vote_shares(cells, labels.item_index, votes)
     keep = Keep(
         labels.labels.size,
         labels.annotators.size,

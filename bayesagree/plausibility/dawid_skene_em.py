@@ -1,23 +1,33 @@
 """Maximum likelihood for the Dawid-Skene model by expectation maximisation (Dawid and Skene 1979)."""
 
-from collections.abc import Callable, Iterable
-from itertools import pairwise
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._streams import Seed, block_generators, map_blocks
 from bayesagree.errors import InputError
 from bayesagree.plausibility._annotation_cells import AnnotationCells, Candidates, annotation_cells
+from bayesagree.plausibility._dawid_skene_em_numba import (
+    count_votes,
+    cut,
+    expect,
+    gather_weights,
+    maximise_rows,
+    messages,
+    row_hits,
+    send_confusion,
+    send_start,
+)
 
 type EMVariant = Literal["full", "class_conditional", "one_coin"]
 
-SMALL = 200_000
-"""Passes over fewer (annotation, candidate) pairs stay in one thread."""
-BLOCK_CELLS = 2**24
-"""Cells that all blocks of items together may sum into, beyond two blocks."""
+type Spread = Callable[[Callable[[Any], Any], list[Any]], list[Any]]
+
+SMALL, PARTS = 1_000_000, 8
+"""Passes over fewer (annotation, candidate) pairs stay in one thread; over more they are cut into so many parts."""
 
 
 class EMResult(NamedTuple):
@@ -136,10 +146,11 @@ def dawid_skene_em(
     if variant not in ("full", "class_conditional", "one_coin"):
         raise InputError(f"variant={variant!r} has no EM; use 'full', 'class_conditional' or 'one_coin'")
     prior = np.zeros((n_labels, n_labels)) if prior_confusion is None else np.asarray(prior_confusion, np.float64)
-    shares = vote_shares(cells, item_index, label_index, n_items, n_labels)
+    shares = vote_shares(cells, item_index, label_index)
     starts = [shares] + [_perturbed(shares, cells, rng) for rng in block_generators(seed, restarts)]
 
-    spread = map_blocks if len(starts) == 1 else map  # several starts climb side by side
+    def spread(work: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
+        return list((map_blocks if len(starts) == 1 else map)(work, parts))  # several starts climb side by side
 
     def climb(start: NDArray[np.float64]) -> EMResult:
         return _climb(cells, start, variant, prior, float(prior_prevalence), tolerance, max_iterations, spread)
@@ -147,15 +158,10 @@ def dawid_skene_em(
     return max(map_blocks(climb, starts, client), key=lambda fit: fit.log_likelihood[-1])
 
 
-def vote_shares(
-    cells: AnnotationCells, item: NDArray[Any], label: NDArray[Any], n_items: int, n_labels: int
-) -> NDArray[np.float64]:
+def vote_shares(cells: AnnotationCells, item: NDArray[Any], label: NDArray[Any]) -> NDArray[np.float64]:
     """Return the share of votes of each candidate label of each item, shape (candidate,)."""
-    owner = np.repeat(np.arange(n_items), np.diff(cells.candidate_start))
-    keys, position = owner * n_labels + cells.candidate, np.asarray(item, np.int64) * n_labels + label
-    place = np.minimum(np.searchsorted(keys, position), keys.size - 1)
-    votes = np.bincount(place[keys[place] == position], minlength=keys.size).astype(np.float64)
-    total = np.bincount(owner, votes, minlength=n_items)[owner]
+    votes, owner = count_votes(cells, item, label), np.repeat(np.arange(cells.n_items), np.diff(cells.candidate_start))
+    total = np.bincount(owner, votes, minlength=cells.n_items)[owner]
     return np.where(total > 0, votes / np.maximum(total, 1), 1 / np.diff(cells.candidate_start)[owner])
 
 
@@ -173,32 +179,29 @@ def _climb(
     prior_prevalence: float,
     tolerance: float,
     max_iterations: int,
-    spread: Callable[..., Iterable[float]],
+    spread: Spread,
 ) -> EMResult:
-    n_labels, blocks = prior.shape[0], _expectation_blocks(cells)
-    # Every block of items sums into arrays of its own, so that the result is the same on any number of threads.
-    block_weights, block_count = (np.empty((len(blocks), size)) for size in (cells.cell_label.size, n_labels))
-    weights, probability = np.zeros(cells.cell_label.size), start.copy()
-    count = _count_start(cells, probability, weights, n_labels)
-    prevalence, log_prevalence, log_confusion = count / count.sum(), count, weights
+    mail = messages(cells)
+    # The data alone say how the work is cut, so that the result is the same on any number of threads.
+    parts = 1 if cells.cell.size < SMALL else PARTS
+    blocks = cut(mail.block_start, parts)
+    items = [(k, *part) for k, part in enumerate(cut(np.append(cells.cell_start, cells.cell.size), parts))]
+    part_count, probability = np.zeros((parts, prior.shape[0])), start.copy()
+    send_start(cells, mail, probability, part_count[0])
     history: list[float] = []
     converged = False
-
-    def expect(block: int) -> float:
-        begin, end = blocks[block]
-        sums = block_weights[block], block_count[block]
-        return _expect(cells, begin, end, log_prevalence, log_confusion, probability, *sums)
-
     for _ in range(max_iterations):
-        prevalence = (count + prior_prevalence) / (count + prior_prevalence).sum()
-        log_confusion, log_prior = _maximise(cells, weights, prior, variant)
+        count = part_count.sum(axis=0) + prior_prevalence
+        prevalence = count / count.sum()
         with np.errstate(divide="ignore"):
             log_prevalence = np.log(prevalence)
+        weights = np.zeros(cells.cell_label.size)
+        spread(partial(gather_weights, mail, weights), blocks)
+        log_confusion, log_prior = _maximise(cells, weights, prior, variant, parts, spread)
         if prior_prevalence > 0:
             log_prior += prior_prevalence * log_prevalence.sum()
-        log_likelihood = sum(spread(expect, list(range(len(blocks)))))
-        np.sum(block_weights, axis=0, out=weights)
-        np.sum(block_count, axis=0, out=count)
+        spread(partial(send_confusion, mail, log_confusion), blocks)
+        log_likelihood = sum(spread(partial(expect, cells, mail, log_prevalence, probability, part_count), items))
         history.append(log_likelihood + log_prior)
         converged = len(history) > 1 and history[-1] - history[-2] <= tolerance * abs(history[-1])
         if converged:
@@ -206,124 +209,21 @@ def _climb(
     return EMResult(cells, probability, prevalence, np.exp(log_confusion), np.array(history), converged)
 
 
-def _expectation_blocks(cells: AnnotationCells) -> list[tuple[int, int]]:
-    """Cut the items into blocks of equal work, few where sums of cells are large; the data alone decide how."""
-    work = cells.cell.size
-    n_blocks = 1 if work < SMALL else max(2, min(8, BLOCK_CELLS // cells.cell_label.size))
-    cuts = np.searchsorted(cells.cell_start, np.linspace(0, work, n_blocks + 1)[1:-1])
-    return list(pairwise([0, *cuts.tolist(), cells.n_items]))
-
-
-@numba.njit(cache=True, nogil=True)
-def _count_start(cells, probability, weights, n_labels):
-    """Sum the starting probabilities into confusion cells; return those of the labels."""
-    count = np.zeros(n_labels)
-    for i in range(cells.item_start.size - 1):
-        n = cells.item_start[i + 1] - cells.item_start[i]
-        if n > 0:
-            _add_item(cells, i, n, probability, weights, count)
-    return count
-
-
-@numba.njit(cache=True, nogil=True)
-def _add_item(cells, i, n, probability, weights, count):
-    first = cells.candidate_start[i]
-    m = cells.candidate_start[i + 1] - first
-    for c in range(m):
-        count[cells.candidate[first + c]] += probability[first + c]
-    position = cells.cell_start[i]
-    for _ in range(n):
-        for c in range(m):
-            weights[cells.cell[position + c]] += probability[first + c]
-        position += m
-
-
-@numba.njit(cache=True, nogil=True)
-def item_log_joint(cells, i, log_prevalence, log_confusion, out):
-    """Write log p(truth = candidate, annotations of item i) for every candidate; return the largest."""
-    first = cells.candidate_start[i]
-    m = cells.candidate_start[i + 1] - first
-    for c in range(m):
-        out[c] = log_prevalence[cells.candidate[first + c]]
-    position = cells.cell_start[i]
-    for _ in range(cells.item_start[i], cells.item_start[i + 1]):
-        for c in range(m):
-            out[c] += log_confusion[cells.cell[position + c]]
-        position += m
-    largest = -np.inf
-    for c in range(m):
-        largest = max(largest, out[c])
-    return largest
-
-
-@numba.njit(cache=True, nogil=True)
-def _expect(cells, begin, end, log_prevalence, log_confusion, probability, weights, count):
-    """Replace the probabilities of some items by their posterior, sum them into `weights` and `count`; return log L."""
-    weights[:] = 0.0
-    count[:] = 0.0
-    joint = np.empty(log_prevalence.size)
-    log_likelihood = 0.0
-    for i in range(begin, end):
-        largest = item_log_joint(cells, i, log_prevalence, log_confusion, joint)
-        first = cells.candidate_start[i]
-        m = cells.candidate_start[i + 1] - first
-        total = 0.0
-        for c in range(m):
-            joint[c] = np.exp(joint[c] - largest)
-            total += joint[c]
-        for c in range(m):
-            probability[first + c] = joint[c] / total
-        n = cells.item_start[i + 1] - cells.item_start[i]
-        if n > 0:  # an item without labels says nothing
-            log_likelihood += largest + np.log(total)
-            _add_item(cells, i, n, probability, weights, count)
-    return log_likelihood
-
-
 def _maximise(
-    cells: AnnotationCells, weights: NDArray[np.float64], prior: NDArray[np.float64], variant: EMVariant
+    cells: AnnotationCells,
+    weights: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    variant: EMVariant,
+    parts: int,
+    spread: Spread,
 ) -> tuple[NDArray[np.float64], float]:
     """Return log confusion of each cell, and the log prior of the maximum (0 without a prior)."""
     if variant == "full":
-        return _maximise_rows(cells, weights, prior, prior.sum(axis=1))
+        total, log_confusion = prior.sum(axis=1), np.empty_like(weights)
+        work = partial(maximise_rows, cells, weights, prior, total, log_confusion)
+        return log_confusion, sum(spread(work, cut(cells.row_start, parts)))
     right, total = row_hits(cells, weights)
     return _maximise_accuracy(cells, right, total, prior, variant == "one_coin")
-
-
-@numba.njit(cache=True, nogil=True)
-def _maximise_rows(cells, weights, prior, prior_total):
-    log_confusion = np.empty(weights.size)
-    log_prior = 0.0
-    for r in range(cells.row_label.size):
-        k = cells.row_label[r]
-        total = 0.0
-        unseen = prior_total[k]
-        for cell in cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]:
-            total += weights[cell]
-        total += unseen
-        for cell in cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]:
-            pseudo = prior[k, cells.cell_label[cell]]
-            unseen -= pseudo
-            value = weights[cell] + pseudo
-            log_confusion[cell] = np.log(value / total) if value > 0 else -np.inf
-            if pseudo > 0:
-                log_prior += pseudo * log_confusion[cell]
-        if unseen > 1e-12:
-            # labels the annotator never gave keep the shares of their pseudo-counts: a constant, left out
-            log_prior -= unseen * np.log(total)
-    return log_confusion, log_prior
-
-
-@numba.njit(cache=True, nogil=True)
-def row_hits(cells, weights):
-    """Return the weight of right answers and of all answers of each confusion row, both shape (row,)."""
-    right, total = np.zeros(cells.row_label.size), np.zeros(cells.row_label.size)
-    for r in range(cells.row_label.size):
-        for cell in cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]:
-            total[r] += weights[cell]
-            if cells.cell_label[cell] == cells.row_label[r]:
-                right[r] += weights[cell]
-    return right, total
 
 
 def _maximise_accuracy(
