@@ -19,7 +19,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, triu
-from scipy.sparse.csgraph import connected_components
 
 from bayesagree._intervals import column_hdi
 from bayesagree._streams import Seed, seed_sequence
@@ -119,6 +118,8 @@ def annotation_parts(labels: Labels) -> NDArray[np.int64]:
     Annotators of different parts share no item, not even through others: their accuracies are compared through the
     prior alone. One part numbered 0 is what one wants; an annotator without labels is a part of his own.
     """
+    from scipy.sparse.csgraph import connected_components
+
     n_items, n_annotators = labels.items.size, labels.annotators.size
     edges = (labels.item_index, labels.annotator_index + n_items)
     size = n_items + n_annotators

@@ -1,7 +1,7 @@
 import subprocess
 import sys
 
-HEAVY = ("pymc", "pytensor", "arviz", "matplotlib", "sklearn", "dask")
+HEAVY = ("pymc", "pytensor", "arviz", "matplotlib", "sklearn", "dask", "scipy.optimize", "scipy.stats")
 
 
 def loaded(code):

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.fft import dct
 from scipy.sparse import vstack
 
 from bayesagree.agreement._likelihood import Likelihood
@@ -93,6 +92,8 @@ def _on_nodes(rows: Floats, weight: Floats, n: int) -> tuple[Floats, Floats]:
 
 def _interpolation_weights(x: Floats, weight: Floats, n: int) -> Floats:
     """Return w such that sum_i weight_i f(x_i) = sum_k w_k f(node_k) for every polynomial f of degree below n."""
+    from scipy.fft import dct
+
     moments = np.empty(n)
     before, now = weight * x, weight.astype(float)  # weight * T_(-1), weight * T_0
     for j in range(n):

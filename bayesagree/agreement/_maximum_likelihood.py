@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from bayesagree.agreement._item_means import likelihood_step, nodes
 from bayesagree.agreement._likelihood import Likelihood
@@ -15,6 +14,7 @@ def phi_maximum_likelihood(like: Likelihood) -> float:
 
     1 where unanimous items make the likelihood grow without bound.
     """
+    from scipy.optimize import minimize_scalar
 
     def loss(y: float) -> float:
         precision = float(np.exp(y))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 
 from bayesagree.agreement._condense import refined
 from bayesagree.agreement._item_means import ItemMeans
@@ -93,6 +92,8 @@ class PhiPosterior:
 
     def hdi(self, prob: float = 0.95) -> tuple[float, float]:
         """Return the shortest interval of Phi that holds `prob`."""
+        from scipy.optimize import brentq
+
         density = self.phi_density()
 
         def slope(below: float) -> float:
@@ -164,6 +165,8 @@ def log_posterior(means: ItemMeans, y: float, level: int) -> float:
 
 def _locate(means: ItemMeans) -> tuple[float, float]:
     """Return the mode of y and the standard deviation there."""
+    from scipy.optimize import minimize_scalar
+
     y = np.linspace(np.log(0.05), np.log(60), 9)
     density = [log_posterior(means, v, SEARCH_LEVEL) for v in y]
     best = int(np.argmax(density))

@@ -133,7 +133,7 @@ def annotation_cells(
 
 def _sorted(
     item: NDArray[Any], annotator: NDArray[Any], label: NDArray[Any], n_annotators: int, n_labels: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
     """Sort annotations by item, annotator, label, so that their order never changes a result."""
     key = (np.asarray(item, np.int64) * n_annotators + annotator) * n_labels + label
     if (key[1:] < key[:-1]).any():
@@ -145,7 +145,7 @@ def _sorted(
 
 def _candidates(
     item: NDArray[np.int64],
-    label: NDArray[np.int64],
+    label: NDArray[np.int32],
     n_items: int,
     n_labels: int,
     candidates: Candidates,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 LOG_EXPONENT_PRIOR = (-0.7, 1.0)
 """Mean and standard deviation of log eta."""
@@ -44,6 +44,8 @@ def draw_parameters(
     Elliptical slice sampling around the normal approximation at the mode: exact, and nearly independent draws where
     the posterior is nearly normal.
     """
+    from scipy import optimize
+
     rows, n_labels = np.arange(gold.size), log_p.shape[1]
     prior_mean, stiffness = np.append(LOG_EXPONENT_PRIOR[0], np.zeros(n_labels)), prior_precision(n_labels)
 

@@ -188,6 +188,7 @@ def _climb(
     items = [(k, *part) for k, part in enumerate(cut(np.append(cells.cell_start, cells.cell.size), parts))]
     part_count, probability = np.zeros((parts, prior.shape[0])), start.copy()
     send_start(cells, mail, probability, part_count[0])
+    prevalence, log_confusion = part_count[0], np.zeros(cells.cell_label.size)
     history: list[float] = []
     converged = False
     for _ in range(max_iterations):

@@ -6,8 +6,6 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.sparse.csgraph import connected_components
 
 from bayesagree.annotations import Rankings
 from bayesagree.errors import ConvergenceError, InputError, plain
@@ -169,6 +167,8 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
 
 def _maximum(cases: Cases, item: int, shapes: Floats) -> Floats:
     """Maximise the log likelihood plus sum(shape x - e^x) over log worths x, the last for unnamed labels."""
+    from scipy.optimize import minimize
+
     penalised = shapes.any()
 
     def loss(x: Floats) -> tuple[float, Floats]:
@@ -194,6 +194,8 @@ def _strong_components(cases: Cases, item: int, n_named: int) -> NDArray[np.int3
 
     A label that a ranking does not name is in its last block, or in none where only named labels compete.
     """
+    from scipy.sparse.csgraph import connected_components
+
     above = np.zeros((n_named, n_named), dtype=bool)
     for r in range(cases.ranking_start[item], cases.ranking_start[item + 1]):
         last = cases.block_start[r + 1] - cases.block_start[r]
