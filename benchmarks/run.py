@@ -2,12 +2,13 @@
 
     uv run --group bench python benchmarks/run.py [ROW ...]       (all rows by default; needs BAYESAGREE_DATA)
     uv run python benchmarks/run.py scaling [LARGEST]             (cost against size: benchmarks/scaling.py)
+    uv run python benchmarks/run.py limits                        (hot paths against the machine: benchmarks/limits.py)
 
 Rows: phi, phi_levels, plackett_luce, prirn, dirichlet, alpha, alpha_nominal, fleiss, em, crowdtruth, auc, import. A row
 runs in a process of its own after a call that compiles; times are wall seconds, the shortest of a few runs where that
 is cheap. A peer that is not installed leaves its cells empty. Peers whose times were measured once and stand here as
 numbers are marked "measured before": the published Plackett-Luce sampler takes hours, CrowdTruth needs pandas 1.
-Writes benchmarks/results/table.md, and scaling.md.
+Writes benchmarks/results/table.md, scaling.md and limits.md.
 """
 
 import datetime
@@ -288,9 +289,16 @@ def scaling(largest: str = "inf") -> None:
         keep("scaling.md", "Cost against size", "benchmarks/run.py scaling", lines)
 
 
+def limits() -> None:
+    import limits
+
+    keep("limits.md", "Hot paths against the machine", "benchmarks/run.py limits", limits.table())
+
+
 def main() -> None:
-    if sys.argv[1:2] == ["scaling"]:
-        scaling(*sys.argv[2:3])
+    tables = {"scaling": scaling, "limits": limits}
+    if sys.argv[1:] and sys.argv[1] in tables:
+        tables[sys.argv[1]](*sys.argv[2:])
         return
     chosen = sys.argv[1:] or list(ROWS)
     lines = ["| job | seconds | peer | seconds | peer / ours | note |", "| --- | ---: | --- | ---: | ---: | --- |"]

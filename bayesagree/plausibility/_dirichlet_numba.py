@@ -34,6 +34,20 @@ def _insert(values: NDArray[np.float64], labels: NDArray[Any], value: float, lab
 
 
 @numba.njit(cache=True, nogil=True)
+def best_labels(plausibility: NDArray[np.float64], out: NDArray[Any]) -> None:
+    """Fill `out`, shape (item, sample, rank), from plausibilities (sample, item, label); equal ones in label order."""
+    n_samples, n_items, n_labels = plausibility.shape
+    best, best_label = np.empty(out.shape[2]), np.empty(out.shape[2], dtype=np.int32)
+    for s in range(n_samples):
+        for i in range(n_items):
+            best[:] = -np.inf
+            for k in range(n_labels):
+                _insert(best, best_label, plausibility[s, i, k], k)
+            for r in range(best.size):
+                out[i, s, r] = best_label[r]
+
+
+@numba.njit(cache=True, nogil=True)
 def top_label_draws(
     rng: np.random.Generator,
     start: NDArray[np.int64],

@@ -13,6 +13,7 @@ from bayesagree._streams import item_blocks, map_blocks
 from bayesagree._tree import settings_of
 from bayesagree.errors import InputError
 from bayesagree.plausibility._blocks import DrawBlock, label_dtype
+from bayesagree.plausibility._dirichlet_numba import best_labels
 from bayesagree.plausibility.normal_inverse_gamma import THRESHOLD_LABELS
 
 type Truth = xr.DataTree | xr.DataArray
@@ -127,8 +128,10 @@ def _best(
 
     def read(items: slice) -> DrawBlock:
         values = plausibility(items)
-        order = np.argsort(-values.reshape(-1, *values.shape[2:]), axis=-1, kind="stable")[:, :, :depth]
-        return DrawBlock(items, np.ascontiguousarray(order.swapaxes(0, 1), dtype=label_dtype(n_labels)))
+        flat = np.ascontiguousarray(values, np.float64).reshape(-1, *values.shape[2:])
+        top = np.empty((flat.shape[1], flat.shape[0], depth), dtype=label_dtype(n_labels))
+        best_labels(flat, top)
+        return DrawBlock(items, top)
 
     return read
 

@@ -1,0 +1,273 @@
+"""How near the hot paths come to what this machine could do: nanoseconds of one thread, ours and a floor.
+
+    uv run python benchmarks/run.py limits          (needs BAYESAGREE_DATA)
+
+A floor adds up what a path cannot do without - each random number, logarithm and exponential, each byte that comes from
+or goes to memory - at the price of that alone, in a loop that does nothing else. What computes the same cannot be
+faster; between floor and time lie bookkeeping, rejected proposals, branches that nobody can predict, and waiting for
+memory. Writes benchmarks/results/limits.md.
+"""
+
+import math
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import pyarrow.parquet as pq
+from dawid_skene import big_crowd
+from stream import LEVELS, RATERS, write
+
+from bayesagree import RatingPatterns, prirn
+from bayesagree.datasets import load
+from bayesagree.metrics.concordance import ScoreOrder
+from bayesagree.plausibility import _dawid_skene_em_numba as passes
+from bayesagree.plausibility._annotation_cells import annotation_cells
+from bayesagree.plausibility._dirichlet_numba import best_labels, plausibility_draws, top_label_draws
+from bayesagree.plausibility._plackett_luce_cases import read_cases
+from bayesagree.plausibility._plackett_luce_numba import sample_item
+from bayesagree.plausibility._plackett_luce_sampler import worth_prior
+
+SAMPLES = 1000
+
+
+class Prices(NamedTuple):
+    """Nanoseconds of one operation, or of one byte, on one thread."""
+
+    normal: float
+    exponential: float
+    uniform: float
+    log: float
+    exp: float
+    byte: float
+
+
+class HotPath(NamedTuple):
+    """One hot path: how many units of work it did, in which time, and the floor of one unit."""
+
+    name: str
+    unit: str
+    nanoseconds: float
+    floor: float
+    floor_is: str
+
+
+def shortest(work: Callable[[], object], runs: int = 3) -> float:
+    """Return the shortest time of a few runs, after one that compiles, in nanoseconds."""
+    work()
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return 1e9 * min(times)
+
+
+def generator(seed: int = 1) -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64(seed))
+
+
+@numba.njit
+def normals(rng, n):
+    total = 0.0
+    for _ in range(n):
+        total += rng.standard_normal()
+    return total
+
+
+@numba.njit
+def exponentials(rng, n):
+    total = 0.0
+    for _ in range(n):
+        total += rng.standard_exponential()
+    return total
+
+
+@numba.njit
+def uniforms(rng, n):
+    total = 0.0
+    for _ in range(n):
+        total += rng.random()
+    return total
+
+
+@numba.njit
+def logs(n):
+    total = 0.0
+    for k in range(n):
+        total += math.log(1.0 + k)
+    return total
+
+
+@numba.njit
+def exps(n):
+    total = 0.0
+    for k in range(n):
+        total += math.exp(-1e-6 * k)
+    return total
+
+
+def prices() -> Prices:
+    rng, n, source, target = generator(), 10**7, np.ones(2**25), np.ones(2**25)
+    loops = [lambda: normals(rng, n), lambda: exponentials(rng, n), lambda: uniforms(rng, n)]
+    each = [shortest(loop) / n for loop in [*loops, lambda: logs(n), lambda: exps(n)]]
+    return Prices(*each, shortest(lambda: np.copyto(target, source)) / (16 * source.size))
+
+
+def gammas(price: Prices, shape: np.ndarray) -> float:
+    """Return the price of the logarithm of a gamma variable of each shape: those below 1 take another exponential."""
+    return shape.size * (price.normal + price.exponential + price.log) + (shape < 1).sum() * price.exponential
+
+
+def best_of_few(price: Prices) -> HotPath:
+    rng, n_items, n_labels = generator(), 500, 10
+    shape = rng.uniform(1, 30, n_items * n_labels)
+    start, label = np.arange(n_items + 1) * n_labels, np.tile(np.arange(n_labels, dtype=np.int32), n_items)
+    out = np.empty((n_items, SAMPLES, 3), np.int16)
+    spent = shortest(lambda: top_label_draws(rng, start, label, shape, 0.1, n_labels, out))
+    floor, n = gammas(price, shape) / shape.size, shape.size * SAMPLES
+    name = "Dirichlet draws, the best three of ten labels, all of them named"
+    return HotPath(name, "label", spent / n, floor, "normal, exponential and logarithm: one gamma")
+
+
+def best_of_many(price: Prices) -> HotPath:
+    dense = prirn(load("derm-ddx").annotations, reliability=10, draws=1, chains=1, seed=1, top_labels=1)
+    table = dense["constant_data"]["concentration"].values
+    rest = float(table.min())
+    item, label = np.nonzero(table > rest)
+    start, shape = np.searchsorted(item, np.arange(len(table) + 1)), table[item, label]
+    out, rng = np.empty((len(table), 200, 1), np.int16), generator()
+    spent = shortest(lambda: top_label_draws(rng, start, label.astype(np.int32), shape, rest, table.shape[1], out)) / (
+        len(table) * 200
+    )
+    floor = gammas(price, shape) / len(table) + price.exponential
+    name = f"PrIRN draws, dermatology, the best of {table.shape[1]} labels, {shape.size / len(table):.1f} of them named"
+    return HotPath(name, "item and draw", spent, floor, "gammas of the named labels, one wait for the others")
+
+
+def full_draws(price: Prices) -> HotPath:
+    rng, n_items, n_labels = generator(), 64, 419
+    start, label = np.arange(n_items + 1) * 5, np.tile(np.arange(5, dtype=np.int32), n_items)
+    shape, out = rng.uniform(1, 5, 5 * n_items), np.empty((n_items, 100, n_labels))
+    spent = shortest(lambda: plausibility_draws(rng, start, label, shape, 0.1, out)) / out.size
+    small = np.full(n_labels - 5, 0.1)
+    floor = (gammas(price, np.concatenate([np.ones(5), small])) / n_labels) + price.exp + 8 * price.byte
+    return HotPath(
+        "Dirichlet draws, all plausibilities of 419 labels", "label", spent, floor, "a gamma, an exponential"
+    )
+
+
+def selection(price: Prices) -> HotPath:
+    values, out = generator().random((200, 64, 419)), np.empty((64, 200, 3), np.int16)
+    spent = shortest(lambda: best_labels(values, out)) / values.size
+    name = "the best three of 419 plausibilities on record"
+    return HotPath(name, "label", spent, 8 * price.byte, "eight bytes from memory")
+
+
+def gibbs(price: Prices) -> HotPath:
+    cases, rng, sweeps = read_cases(load("derm-ddx").annotations), generator(), 200
+    prior = worth_prior(cases, None, "lumped")
+    items = range(300)
+    out = [np.empty((1, cases.label_start[i + 1] - cases.label_start[i] + 1)) for i in items]
+
+    def sample() -> None:
+        for i in items:
+            sample_item(cases, i, prior.shape, prior.unnamed[i], 1, sweeps - 1, 1, 1, rng, out[i])
+
+    single = pair = tied = tied_labels = 0
+    width = np.diff(cases.entry_start)
+    for r in range(cases.ranking_start[items[-1] + 1]):
+        size, copies = width[cases.block_start[r] : cases.block_start[r + 1]], cases.copies[r]
+        single += copies * (size == 1).sum()
+        pair += copies * (size == 2).sum()
+        tied += copies * (size > 2).sum()
+        tied_labels += copies * size[size > 2].sum()
+    worths = sum(o.size for o in out) + 2 * len(out)
+    truncated = price.uniform + price.exp + price.log
+    floor = single * price.exponential + pair * (2 * price.exponential + price.uniform)
+    floor += (tied + tied_labels) * truncated + worths * (price.normal + price.exponential)
+    n = single + 2 * pair + tied_labels + worths
+    spent = shortest(sample) / (sweeps * n)
+    name = "Gibbs sweep of Plackett-Luce, dermatology"
+    return HotPath(
+        name, "arrival or worth", spent, floor / n, "waits, truncated ones in ties, and a gamma for each worth"
+    )
+
+
+def pairs(price: Prices) -> HotPath:
+    rng = generator()
+    scores, truth = rng.random((4, 100_000)), rng.random(100_000)
+    spent = shortest(lambda: ScoreOrder.of(scores).graded(truth)) / scores.size
+    floor = shortest(lambda: np.argsort(scores, axis=1)) / scores.size
+    return HotPath("AUC against a graded truth, 100,000 items", "item", spent, floor, "numpy's argsort of the scores")
+
+
+def em(price: Prices) -> HotPath:
+    crowd = big_crowd(10**6)
+    n_labels = crowd.labels.size
+    cells = annotation_cells(
+        crowd.item_index, crowd.annotator_index, crowd.label_index, n_items=crowd.items.size,
+        n_annotators=crowd.annotators.size, n_labels=n_labels, candidates="observed",
+    )  # fmt: skip
+    mail, everything = passes.messages(cells), (0, crowd.items.size)
+    weights, log_confusion = np.empty(cells.cell_label.size), np.empty(cells.cell_label.size)
+    probability, count = np.full(cells.candidate.size, 0.4), np.empty((1, n_labels))
+    log_prevalence, prior = np.full(n_labels, -np.log(n_labels)), np.zeros((n_labels, n_labels))
+    passes.send_start(cells, mail, probability, count[0])
+
+    def iterate() -> None:
+        weights[:] = 0.0
+        blocks, rows = (0, mail.block_start.size - 1), (0, cells.row_label.size)
+        passes.gather_weights(mail, weights, blocks)
+        passes.maximise_rows(cells, weights, prior, prior[0], log_confusion, rows)
+        passes.send_confusion(mail, log_confusion, blocks)
+        passes.expect(cells, mail, log_prevalence, probability, count, (0, *everything))
+
+    n, n_cells = cells.cell.size, cells.cell_label.size
+    spent = shortest(iterate) / n
+    # A message's cell, place and value pass three times; a cell's weight, row, label and log confusion twice.
+    bytes_moved = 12 + 12 + 20 + 44 * n_cells / n
+    floor = bytes_moved * price.byte + price.log * n_cells / n + price.exp * cells.candidate.size / n
+    name = "an iteration of Dawid-Skene EM, 10^6 annotations, 10^4 annotators, 100 labels"
+    return HotPath(name, "annotation and candidate", spent, floor, "bytes, a log per cell, an exp per candidate")
+
+
+def stream(price: Prices) -> HotPath:
+    with tempfile.TemporaryDirectory() as folder:
+        path, n_items = Path(folder) / "ratings.parquet", 2_000_000
+        write(path, n_items)
+
+        def decode() -> None:
+            sum(b.num_rows for b in pq.ParquetFile(path).iter_batches(columns=["item", "rating"], use_threads=False))
+
+        floor = shortest(decode) / (n_items * RATERS)
+        spent = shortest(lambda: RatingPatterns.from_file(path, scale=(1, LEVELS), step=1)) / (n_items * RATERS)
+    name = "patterns of 10^7 ratings in a Parquet file"
+    return HotPath(name, "rating", spent, floor, "pyarrow's decoding of the two columns")
+
+
+PATHS = [best_of_few, best_of_many, full_draws, selection, gibbs, pairs, em, stream]
+
+
+def table() -> list[str]:
+    """Print the rows as they come, and return them."""
+    price = prices()
+    listed = ", ".join(f"{name} {value:.2g}" for name, value in price._asdict().items())
+    lines = [
+        f"Prices, in nanoseconds on one thread: {listed}.",
+        "",
+        "| path | unit | ours, ns | floor, ns | ours / floor | the floor is |",
+        "| --- | --- | ---: | ---: | ---: | --- |",
+    ]
+    print(*lines, sep="\n", flush=True)
+    for path in PATHS:
+        row = path(price)
+        ratio = row.nanoseconds / row.floor
+        lines.append(
+            f"| {row.name} | {row.unit} | {row.nanoseconds:.3g} | {row.floor:.3g} | {ratio:.1f} | {row.floor_is} |"
+        )
+        print(lines[-1], flush=True)
+    return lines
