@@ -99,6 +99,25 @@ def test_item_means_at_two_ends_are_noticed():
         assert item_mean_check(problem.ratings, draws=300, seed=seed)["p_value"] < ALARM
 
 
+@pytest.mark.parametrize(
+    ("item_mean", "n"),
+    [("flat", 200), *(pytest.param(*c, marks=pytest.mark.slow) for c in (("flat", 2000), ("hierarchical", 200)))],
+)
+def test_ranks_of_phi(item_mean, n, calibration):
+    """Phi and the means from their prior, eight items and four ratings: where the truth lies in the exact posterior."""
+    rng, ranks = np.random.default_rng(n), np.empty(n, int)
+    for k in range(n):
+        means = (1.0, 1.0)
+        if item_mean == "hierarchical":
+            location, spread = rng.random(2)
+            size = spread**-2 - 1
+            means = (location * size, (1 - location) * size)
+        problem = simulate.ratings(n_items=8, ratings_per_item=4, phi=rng.uniform(-1, 1), item_mean=means, seed=rng)
+        posterior = phi_posterior(prepare(problem.ratings, item_mean=item_mean).means)
+        ranks[k] = 1000 * (1 - posterior.prob_above(problem.phi))
+    calibration.uniform(f"common_agreement, {item_mean}", "phi", ranks, 1000)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("cell", CI_CELLS, ids=str)
 def test_interval_covers_the_truth_in_a_cell_at_length(cell, calibration):
