@@ -4,11 +4,11 @@
     uv run python benchmarks/run.py scaling [LARGEST]             (cost against size: benchmarks/scaling.py)
     uv run python benchmarks/run.py limits                        (hot paths against the machine: benchmarks/limits.py)
 
-Rows: phi, phi_levels, plackett_luce, prirn, dirichlet, alpha, alpha_nominal, fleiss, em, crowdtruth, auc, import. A row
-runs in a process of its own after a call that compiles; times are wall seconds, the shortest of a few runs where that
-is cheap. A peer that is not installed leaves its cells empty. Peers whose times were measured once and stand here as
-numbers are marked "measured before": the published Plackett-Luce sampler takes hours, CrowdTruth needs pandas 1.
-Writes benchmarks/results/table.md, scaling.md and limits.md.
+Rows: phi, phi_levels, plackett_luce, prirn, dirichlet, alpha, alpha_nominal, fleiss, em, crowdtruth, auc, import,
+warm_start. A row runs in a process of its own after a call that compiles; times are wall seconds, the shortest of a few
+runs where that is cheap. A peer that is not installed leaves its cells empty. Peers whose times were measured once and
+stand here as numbers are marked "measured before": the published Plackett-Luce sampler takes hours, CrowdTruth needs
+pandas 1. Writes benchmarks/results/table.md, scaling.md and limits.md.
 """
 
 import datetime
@@ -18,6 +18,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -56,14 +57,14 @@ def installed(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
-def phi(n_levels: int | None = None) -> list[Row]:
+def phi(n_items: int = 7000, n_levels: int | None = None) -> list[Row]:
     import dataclasses
 
     import pymc as pm
 
     from bayesagree import common_agreement, common_agreement_model, simulate
 
-    ratings = simulate.ratings(n_items=7000, phi=0.4, n_levels=n_levels, seed=1).ratings
+    ratings = simulate.ratings(n_items=n_items, phi=0.4, n_levels=n_levels, seed=1).ratings
     if n_levels is None:  # Inside the scale, where NUTS has a plain Beta density.
         ratings = dataclasses.replace(ratings, rating=np.clip(ratings.rating, 1e-6, 1 - 1e-6))
     rows = []
@@ -76,13 +77,13 @@ def phi(n_levels: int | None = None) -> list[Row]:
                 peer = shortest(lambda s=sampler, o=options: pm.sample(200, nuts_sampler=s, **o), 1)
             name = f"NUTS, {'nutpie' if sampler == 'nutpie' else 'PyMC'}"
             scale = "continuous" if n_levels is None else f"{n_levels} levels"
-            job = f"Phi, 7000 x 5 {scale}, {item_mean} item means"
+            job = f"Phi, {n_items} x 5 {scale}, {item_mean} item means"
             rows.append(Row(job, ours, name, peer, "2 x (200 + 200) draws, compilation included"))
     return rows
 
 
 def phi_levels() -> list[Row]:
-    return phi(5)
+    return phi(1000, 5)  # fewer items: the gradient of a rounded Beta variable is slow, NUTS needs minutes even so
 
 
 def plackett_luce() -> list[Row]:
@@ -263,10 +264,24 @@ def import_() -> list[Row]:
     return [Row("import bayesagree", ours, f"import {peer}", start(f"import {peer}"), why) for peer in peers]
 
 
+def warm_start() -> list[Row]:
+    """Run the demonstration in a first process, which compiles, and again in further ones, which read its cache."""
+    demo = [sys.executable, "-c", "from bayesagree.cli import main; main()", "demo"]
+    with tempfile.TemporaryDirectory() as cache:
+
+        def run() -> None:
+            subprocess.run(demo, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"NUMBA_CACHE_DIR": cache})
+
+        cold = shortest(run, 1)
+        warm = shortest(run)
+    why = "what compiling costs once; the rest is the work itself, and imports"
+    return [Row("bayesagree demo, second process", warm, "the first process, nothing compiled", cold, why)]
+
+
 ROWS = {
     "phi": phi, "phi_levels": phi_levels, "plackett_luce": plackett_luce, "prirn": prirn, "dirichlet": dirichlet,
     "alpha": alpha, "alpha_nominal": alpha_nominal, "fleiss": fleiss, "em": em, "crowdtruth": crowdtruth, "auc": auc,
-    "import": import_,
+    "import": import_, "warm_start": warm_start,
 }  # fmt: skip
 
 
