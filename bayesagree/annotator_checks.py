@@ -179,8 +179,8 @@ def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200,
     independent                                 any             0.05       0.00        0.05
     ==========================================  =========  =========  =========  ==========
 
-    So it is blind to different readings of ambiguous items, and to copies wherever few annotators leave confusion
-    matrices free to explain them: the more items, the better they do.
+    So it is blind to different readings of ambiguous items; and where there are few annotators, confusion matrices
+    explain their copies away, the better the more items teach them.
 
     Examples
     --------

@@ -16,6 +16,9 @@ from bayesagree.errors import InputError, SizeError
 
 type Candidates = Literal["all", "observed"]
 
+MOST = 2**31 - 1
+"""Largest number of cells: they are numbered by four bytes."""
+
 
 class AnnotationCells(NamedTuple):
     """Annotations sorted by item, and the confusion cells they touch (a tuple of arrays: compiled code reads it).
@@ -56,6 +59,15 @@ class AnnotationCells(NamedTuple):
         """Number of annotations of each item."""
         return np.diff(self.item_start)
 
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Items that say something of the prevalence: labelled ones, and those whose truth is known, shape (item,)."""
+        return (self.sizes > 0) | (np.diff(self.candidate_start) == 1)
+
+    def candidate_item(self) -> NDArray[np.int64]:
+        """Return the item of each candidate, shape (candidate,)."""
+        return np.repeat(np.arange(self.n_items), np.diff(self.candidate_start))
+
     def row_of_cell(self) -> NDArray[np.int64]:
         """Return the confusion row of each cell, shape (cell,)."""
         row = np.empty(self.cell_label.size, np.int64)
@@ -65,7 +77,7 @@ class AnnotationCells(NamedTuple):
     def expand(self, values: NDArray[np.float64], n_labels: int, missing: float = 0.0) -> NDArray[np.float64]:
         """Turn one value per (item, candidate) into a matrix, shape (item, label)."""
         full = np.full((self.n_items, n_labels), missing)
-        full[np.repeat(np.arange(self.n_items), np.diff(self.candidate_start)), self.candidate] = values
+        full[self.candidate_item(), self.candidate] = values
         return full
 
 
@@ -98,26 +110,28 @@ def annotation_cells(
 
     Raises
     ------
+    InputError
+        A code that is no position on its axis, with its row.
     SizeError
         A layout above `max_bytes`, with its size.
     """
     if not (len(item) == len(annotator) == len(label)) or len(item) == 0:
         raise InputError("item, annotator and label codes must be equally long and not empty")
+    _check_codes("item", item, n_items)
+    _check_codes("annotator", annotator, n_annotators)
+    _check_codes("label", label, n_labels)
+    known = np.full(n_items, -1) if gold is None else np.asarray(gold, dtype=np.int64)
+    _check_codes("gold label", known, n_labels, lowest=-1)
+    if known.size != n_items:
+        raise InputError(f"gold has {known.size} labels for {n_items} items; give -1 where the truth is unknown")
     item, annotator, label = _sorted(item, annotator, label, n_annotators, n_labels)
     item_start = np.searchsorted(item, np.arange(n_items + 1))
-    candidate_start, candidate = _candidates(item, label, n_items, n_labels, candidates, gold)
-    width = np.diff(candidate_start)
-    cell_start = np.concatenate([[0], np.cumsum(np.diff(item_start) * width)])
-    if 16 * int(cell_start[-1]) > max_bytes:
-        raise SizeError(
-            f"{len(item)} annotations with {cell_start[-1] / len(item):.0f} possible truths each take "
-            f"{16 * cell_start[-1] / 2**30:.1f} GiB, more than max_bytes={max_bytes}; pass candidates='observed'"
-        )
-    if cell_start[-1] >= 2**32:
-        raise SizeError(f"{cell_start[-1]} pairs of annotation and possible truth are above 2^32; fit items in parts")
+    candidate_start, candidate = _candidates(item, label, known, n_labels, candidates, max_bytes)
+    cell_start = np.concatenate([[0], np.cumsum(np.diff(item_start) * np.diff(candidate_start))])
+    _check_size(int(cell_start[-1]), "pairs of annotation and possible truth", candidates, max_bytes)
     pairs = distinct(annotator, label, n_annotators)
-    cell = np.empty(cell_start[-1], np.int32 if 4 * cell_start[-1] < 2**31 else np.int64)
-    if pairs.value.size * n_labels > 4 * cell.size:  # many labels: number only the cells that occur
+    cell = np.empty(cell_start[-1], np.int32)
+    if pairs.value.size * n_labels > min(4 * cell.size, MOST):  # many labels: number only the cells that occur
         cell_pair, cell_truth = _number_touched(pairs, item, item_start, candidate_start, candidate, cell_start, cell)
     else:
         _number_all(pairs, item_start, candidate_start, candidate, n_labels, cell)
@@ -143,26 +157,41 @@ def _sorted(
     return item, annotator.astype(np.int32), label.astype(np.int32)
 
 
+def _check_codes(name: str, codes: NDArray[np.integer[Any]], n: int, lowest: int = 0) -> None:
+    wrong = np.flatnonzero((np.asarray(codes) < lowest) | (np.asarray(codes) >= n))
+    if wrong.size:
+        raise InputError(f"{name} code {codes[wrong[0]]} in row {wrong[0]} is not one of {lowest}, ..., {n - 1}")
+
+
+def _check_size(n: int, what: str, candidates: Candidates, max_bytes: int) -> None:
+    """Refuse a layout that would not fit, before any of it exists."""
+    if 16 * n > max_bytes or n > MOST:
+        way_out = "pass candidates='observed'" if candidates == "all" else "fit the items in parts"
+        raise SizeError(
+            f"{n:,} {what} take {16 * n / 2**30:.1f} GiB, more than max_bytes={max_bytes}, or are above 2^31; {way_out}"
+        )
+
+
 def _candidates(
     item: NDArray[np.int64],
     label: NDArray[np.int32],
-    n_items: int,
+    known: NDArray[np.int64],
     n_labels: int,
     candidates: Candidates,
-    gold: NDArray[np.integer[Any]] | None,
+    max_bytes: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """List the possible true labels of every item, ascending; items that nobody labelled have them all."""
     if candidates not in ("all", "observed"):
         raise InputError(f"candidates={candidates!r} is not one of 'all', 'observed'")
-    if candidates == "all" and gold is None:
-        return np.arange(n_items + 1) * n_labels, np.tile(np.arange(n_labels, dtype=np.int32), n_items)
-    known = np.full(n_items, -1) if gold is None else np.asarray(gold, dtype=np.int64)
     certain, open_ = np.flatnonzero(known >= 0), known < 0
     seen = open_[item] if candidates == "observed" else np.zeros(item.size, dtype=bool)
-    anything = np.flatnonzero(open_ & (np.bincount(item[seen], minlength=n_items) == 0))
+    anything = np.flatnonzero(open_ & (np.bincount(item[seen], minlength=known.size) == 0))
+    _check_size(anything.size * n_labels, "possible truths", candidates, max_bytes)
+    if anything.size == known.size:
+        return np.arange(known.size + 1) * n_labels, np.tile(np.arange(n_labels, dtype=np.int32), known.size)
     owner = np.concatenate([item[seen], certain, np.repeat(anything, n_labels)])
     truth = np.concatenate([label[seen], known[certain], np.tile(np.arange(n_labels), anything.size)])
-    possible = distinct(owner, truth.astype(np.int32), n_items)
+    possible = distinct(owner, truth.astype(np.int32), known.size)
     return possible.start, possible.value
 
 
@@ -193,7 +222,7 @@ class Distinct(NamedTuple):
 
 
 def distinct(group: NDArray[np.integer[Any]], value: NDArray[np.int32], n_groups: int) -> Distinct:
-    """Find the distinct values of each group; rows are tens of millions, so counting takes the place of sorting."""
+    """Find the distinct values of each group; rows are tens of millions, so they are grouped by counting."""
     return Distinct(*_distinct(group, value, n_groups))
 
 
@@ -226,7 +255,7 @@ def _distinct(group, value, n_groups):
 
 @numba.njit(cache=True, nogil=True)
 def _sort(entry):
-    """Sort in place; most groups have a handful of entries, too few for a call of numpy's."""
+    """Sort in place; most groups have a handful of entries, too few for a quicksort."""
     if entry.size > 32:
         entry.sort()
         return

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from bayesagree.plausibility._annotation_cells import AnnotationCells
 
-MOST_BLOCKS, SMALLEST_BLOCK = 512, 2**12
-"""As many blocks of cells as have a line each in the innermost cache; a block holds at least so many cells."""
+BLOCKS = 512
+"""At most so many blocks of cells: a line of memory of each fits the innermost cache."""
 
 
 class Messages(NamedTuple):
@@ -41,10 +41,10 @@ class Messages(NamedTuple):
     block_start: NDArray[np.int64]
 
 
-def messages(cells: AnnotationCells) -> Messages:
+def lay_out_messages(cells: AnnotationCells) -> Messages:
     """Lay out the messages; their values are still empty."""
     n_cells = cells.cell_label.size
-    bits = max(SMALLEST_BLOCK, -(-n_cells // MOST_BLOCKS) - 1).bit_length()
+    bits = ((n_cells - 1) // BLOCKS).bit_length()
     place, cell, block_start = _by_block(cells.cell, bits, ((n_cells - 1) >> bits) + 1)
     return Messages(place, cell, np.empty(cell.size), block_start)
 
@@ -92,11 +92,11 @@ def send_start(cells, messages, probability, count):
 
 @numba.njit(cache=True, nogil=True)
 def _send(cells, messages, i, probability, count):
-    """Send the probabilities of an item's candidates to each of its annotations; without one it counts nowhere."""
+    """Send the probabilities of an item's candidates to each of its annotations, and count them."""
     n = cells.item_start[i + 1] - cells.item_start[i]
     first, m = cells.candidate_start[i], cells.candidate_start[i + 1] - cells.candidate_start[i]
-    if n == 0:
-        return
+    if n == 0 and m > 1:
+        return  # an item without labels says nothing, unless its truth is known
     for c in range(m):
         count[cells.candidate[first + c]] += probability[first + c]
     position = cells.cell_start[i]
@@ -107,32 +107,43 @@ def _send(cells, messages, i, probability, count):
 
 
 @numba.njit(cache=True, nogil=True)
-def expect(cells, messages, log_prevalence, probability, part_count, job):
+def item_log_joint(cells, i, log_prevalence, place, log_chance, out):
+    """Write log p(truth = candidate, annotations of item i) for every candidate; return the largest.
+
+    The log chance of each of the item's (annotation, candidate) pairs stands in `log_chance` at its `place`.
+    """
+    first, m = cells.candidate_start[i], cells.candidate_start[i + 1] - cells.candidate_start[i]
+    for c in range(m):
+        out[c] = log_prevalence[cells.candidate[first + c]]
+    position = cells.cell_start[i]
+    for _ in range(cells.item_start[i], cells.item_start[i + 1]):
+        for c in range(m):
+            out[c] += log_chance[place[position + c]]
+        position += m
+    largest = -np.inf
+    for c in range(m):
+        largest = max(largest, out[c])
+    return largest
+
+
+@numba.njit(cache=True, nogil=True)
+def expect(cells, messages, log_prevalence, probability, part_count, numbered_part):
     """Answer log confusion by posterior probabilities, for part k of the items; sum them by label; return log L."""
-    k, begin, end = job
+    k, begin, end = numbered_part
     count = part_count[k]
     count[:] = 0.0
     joint = np.empty(log_prevalence.size)
     log_likelihood = 0.0
     for i in range(begin, end):
         first, m = cells.candidate_start[i], cells.candidate_start[i + 1] - cells.candidate_start[i]
-        for c in range(m):
-            joint[c] = log_prevalence[cells.candidate[first + c]]
-        position = cells.cell_start[i]
-        for _ in range(cells.item_start[i], cells.item_start[i + 1]):
-            for c in range(m):
-                joint[c] += messages.value[messages.place[position + c]]
-            position += m
-        largest = -np.inf
-        for c in range(m):
-            largest = max(largest, joint[c])
+        largest = item_log_joint(cells, i, log_prevalence, messages.place, messages.value, joint)
         total = 0.0
         for c in range(m):
             joint[c] = np.exp(joint[c] - largest)
             total += joint[c]
         for c in range(m):
             probability[first + c] = joint[c] / total
-        if cells.item_start[i + 1] > cells.item_start[i]:  # an item without labels says nothing
+        if cells.item_start[i + 1] > cells.item_start[i] or m == 1:
             log_likelihood += largest + np.log(total)
         _send(cells, messages, i, probability, count)
     return log_likelihood

@@ -10,6 +10,8 @@ import math
 import numba
 import numpy as np
 
+from bayesagree.plausibility._dawid_skene_em_numba import item_log_joint
+
 
 @numba.njit(cache=True, nogil=True)
 def log_gamma_draw(rng, shape):
@@ -38,7 +40,7 @@ def count_truth(cells, truth, weights, count):
         first = cells.candidate_start[i]
         m = cells.candidate_start[i + 1] - first
         n = cells.item_start[i + 1] - cells.item_start[i]
-        if n > 0:
+        if n > 0 or m == 1:  # an item without labels says nothing, unless its truth is known
             count[cells.candidate[first + truth[i]]] += 1.0
         position = cells.cell_start[i] + truth[i]
         for _ in range(n):
@@ -64,31 +66,13 @@ def draw_candidate(rng, joint, m, largest, probability, first):
 
 
 @numba.njit(cache=True, nogil=True)
-def item_log_joint(cells, i, log_prevalence, log_confusion, out):
-    """Write log p(truth = candidate, annotations of item i) for every candidate; return the largest."""
-    first = cells.candidate_start[i]
-    m = cells.candidate_start[i + 1] - first
-    for c in range(m):
-        out[c] = log_prevalence[cells.candidate[first + c]]
-    position = cells.cell_start[i]
-    for _ in range(cells.item_start[i], cells.item_start[i + 1]):
-        for c in range(m):
-            out[c] += log_confusion[cells.cell[position + c]]
-        position += m
-    largest = -np.inf
-    for c in range(m):
-        largest = max(largest, out[c])
-    return largest
-
-
-@numba.njit(cache=True, nogil=True)
 def draw_truth(rng, cells, log_prevalence, log_confusion, truth, probability):
     """Draw every item's true label, and leave its conditional probabilities in `probability`."""
     joint = np.empty(log_prevalence.size)
     for i in range(cells.item_start.size - 1):
         first = cells.candidate_start[i]
         m = cells.candidate_start[i + 1] - first
-        largest = item_log_joint(cells, i, log_prevalence, log_confusion, joint)
+        largest = item_log_joint(cells, i, log_prevalence, cells.cell, log_confusion, joint)
         truth[i] = draw_candidate(rng, joint, m, largest, probability, first)
 
 

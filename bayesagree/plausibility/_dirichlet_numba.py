@@ -23,7 +23,7 @@ TAIL = 36.0
 def _insert(values: NDArray[np.float64], labels: NDArray[Any], value: float, label: int) -> None:
     """Put a value into the descending list of the best ones; equal values keep their order of arrival."""
     place = values.size - 1
-    if value <= values[place]:
+    if not value > values[place]:
         return
     while place > 0 and value > values[place - 1]:
         values[place] = values[place - 1]
@@ -34,13 +34,13 @@ def _insert(values: NDArray[np.float64], labels: NDArray[Any], value: float, lab
 
 
 @numba.njit(cache=True, nogil=True)
-def best_labels(plausibility: NDArray[np.float64], out: NDArray[Any]) -> None:
+def best_of_draws(plausibility: NDArray[np.float64], out: NDArray[Any]) -> None:
     """Fill `out`, shape (item, sample, rank), from plausibilities (sample, item, label); equal ones in label order."""
     n_samples, n_items, n_labels = plausibility.shape
     best, best_label = np.empty(out.shape[2]), np.empty(out.shape[2], dtype=np.int32)
     for s in range(n_samples):
         for i in range(n_items):
-            best[:] = -np.inf
+            best[:], best_label[:] = -np.inf, -1
             for k in range(n_labels):
                 _insert(best, best_label, plausibility[s, i, k], k)
             for r in range(best.size):

@@ -13,7 +13,7 @@ from bayesagree._streams import item_blocks, map_blocks
 from bayesagree._tree import settings_of
 from bayesagree.errors import InputError
 from bayesagree.plausibility._blocks import DrawBlock, label_dtype
-from bayesagree.plausibility._dirichlet_numba import best_labels
+from bayesagree.plausibility._dirichlet_numba import best_of_draws
 from bayesagree.plausibility.normal_inverse_gamma import THRESHOLD_LABELS
 
 type Truth = xr.DataTree | xr.DataArray
@@ -129,8 +129,10 @@ def _best(
     def read(items: slice) -> DrawBlock:
         values = plausibility(items)
         flat = np.ascontiguousarray(values, np.float64).reshape(-1, *values.shape[2:])
+        if np.isnan(flat).any():
+            raise InputError(f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items")
         top = np.empty((flat.shape[1], flat.shape[0], depth), dtype=label_dtype(n_labels))
-        best_labels(flat, top)
+        best_of_draws(flat, top)
         return DrawBlock(items, top)
 
     return read

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._streams import Seed, block_generators, map_blocks
+from bayesagree._tree import positive_int
 from bayesagree.errors import InputError
 from bayesagree.plausibility._annotation_cells import AnnotationCells, Candidates, annotation_cells
 from bayesagree.plausibility._dawid_skene_em_numba import (
@@ -15,8 +16,8 @@ from bayesagree.plausibility._dawid_skene_em_numba import (
     cut,
     expect,
     gather_weights,
+    lay_out_messages,
     maximise_rows,
-    messages,
     row_hits,
     send_confusion,
     send_start,
@@ -145,12 +146,15 @@ def dawid_skene_em(
     )  # fmt: skip
     if variant not in ("full", "class_conditional", "one_coin"):
         raise InputError(f"variant={variant!r} has no EM; use 'full', 'class_conditional' or 'one_coin'")
+    positive_int(max_iterations, "max_iterations")
     prior = np.zeros((n_labels, n_labels)) if prior_confusion is None else np.asarray(prior_confusion, np.float64)
     shares = vote_shares(cells, item_index, label_index)
     starts = [shares] + [_perturbed(shares, cells, rng) for rng in block_generators(seed, restarts)]
 
+    in_order = map_blocks if len(starts) == 1 else map  # several starts climb side by side
+
     def spread(work: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
-        return list((map_blocks if len(starts) == 1 else map)(work, parts))  # several starts climb side by side
+        return list(in_order(work, parts))
 
     def climb(start: NDArray[np.float64]) -> EMResult:
         return _climb(cells, start, variant, prior, float(prior_prevalence), tolerance, max_iterations, spread)
@@ -160,14 +164,14 @@ def dawid_skene_em(
 
 def vote_shares(cells: AnnotationCells, item: NDArray[Any], label: NDArray[Any]) -> NDArray[np.float64]:
     """Return the share of votes of each candidate label of each item, shape (candidate,)."""
-    votes, owner = count_votes(cells, item, label), np.repeat(np.arange(cells.n_items), np.diff(cells.candidate_start))
+    votes = count_votes(cells, np.ascontiguousarray(item, np.int64), np.ascontiguousarray(label, np.int64))
+    owner = cells.candidate_item()
     total = np.bincount(owner, votes, minlength=cells.n_items)[owner]
     return np.where(total > 0, votes / np.maximum(total, 1), 1 / np.diff(cells.candidate_start)[owner])
 
 
 def _perturbed(shares: NDArray[np.float64], cells: AnnotationCells, rng: np.random.Generator) -> NDArray[np.float64]:
-    noise = rng.exponential(size=shares.size)
-    owner = np.repeat(np.arange(cells.n_items), np.diff(cells.candidate_start))
+    noise, owner = rng.exponential(size=shares.size), cells.candidate_item()
     return 0.5 * shares + 0.5 * noise / np.bincount(owner, noise)[owner]
 
 
@@ -181,14 +185,14 @@ def _climb(
     max_iterations: int,
     spread: Spread,
 ) -> EMResult:
-    mail = messages(cells)
+    messages = lay_out_messages(cells)
     # The data alone say how the work is cut, so that the result is the same on any number of threads.
     parts = 1 if cells.cell.size < SMALL else PARTS
-    blocks = cut(mail.block_start, parts)
+    blocks = cut(messages.block_start, parts)
     items = [(k, *part) for k, part in enumerate(cut(np.append(cells.cell_start, cells.cell.size), parts))]
     part_count, probability = np.zeros((parts, prior.shape[0])), start.copy()
-    send_start(cells, mail, probability, part_count[0])
-    prevalence, log_confusion = part_count[0], np.zeros(cells.cell_label.size)
+    send_start(cells, messages, probability, part_count[0])
+    prevalence, log_confusion = np.empty(0), np.empty(0)  # made in each iteration
     history: list[float] = []
     converged = False
     for _ in range(max_iterations):
@@ -197,12 +201,12 @@ def _climb(
         with np.errstate(divide="ignore"):
             log_prevalence = np.log(prevalence)
         weights = np.zeros(cells.cell_label.size)
-        spread(partial(gather_weights, mail, weights), blocks)
+        spread(partial(gather_weights, messages, weights), blocks)
         log_confusion, log_prior = _maximise(cells, weights, prior, variant, parts, spread)
         if prior_prevalence > 0:
             log_prior += prior_prevalence * log_prevalence.sum()
-        spread(partial(send_confusion, mail, log_confusion), blocks)
-        log_likelihood = sum(spread(partial(expect, cells, mail, log_prevalence, probability, part_count), items))
+        spread(partial(send_confusion, messages, log_confusion), blocks)
+        log_likelihood = sum(spread(partial(expect, cells, messages, log_prevalence, probability, part_count), items))
         history.append(log_likelihood + log_prior)
         converged = len(history) > 1 and history[-1] - history[-2] <= tolerance * abs(history[-1])
         if converged:

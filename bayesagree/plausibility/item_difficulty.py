@@ -48,7 +48,7 @@ class ItemDifficultySampler:
         """Draw prevalence, difficulties and abilities given the truth, then the truth."""
         cells, prior = self.cells, self.prior
         position = cells.candidate_start[:-1] + self.truth
-        counts = np.bincount(cells.candidate[position[cells.sizes > 0]], minlength=self.n_labels)
+        counts = np.bincount(cells.candidate[position[cells.counted]], minlength=self.n_labels)
         log_prevalence = log_dirichlet_draw(rng, prior.prevalence + counts)
         self.prevalence = np.exp(log_prevalence)
         right = self.label == cells.candidate[position][self.item]

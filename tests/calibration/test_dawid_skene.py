@@ -48,7 +48,7 @@ def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str,
 def _draws(variant: str, labels: Labels, seed: int) -> dict[str, np.ndarray]:
     triple = (labels.item_index, labels.annotator_index, labels.label_index)
     cells = annotation_cells(*triple, n_items=N_ITEMS, n_annotators=N_ANNOTATORS, n_labels=N_LABELS)
-    shares = vote_shares(cells, labels.item_index, labels.label_index, N_ITEMS, N_LABELS)
+    shares = vote_shares(cells, labels.item_index, labels.label_index)
     keep = Keep(N_LABELS, N_ANNOTATORS, None, True, np.array([0]))
     start = sampler_start(labels, cells, shares, variant, PRIOR)
     (chain,) = run_chains(start, keep, tune=20 * THIN[variant], draws=DRAWS, thin=THIN[variant], chains=1, seed=seed)

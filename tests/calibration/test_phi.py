@@ -114,7 +114,7 @@ def test_ranks_of_phi(item_mean, n, calibration):
             means = (location * size, (1 - location) * size)
         problem = simulate.ratings(n_items=8, ratings_per_item=4, phi=rng.uniform(-1, 1), item_mean=means, seed=rng)
         posterior = phi_posterior(prepare(problem.ratings, item_mean=item_mean).means)
-        ranks[k] = 1000 * (1 - posterior.prob_above(problem.phi))
+        ranks[k] = min(999, int(1000 * (1 - posterior.prob_above(problem.phi))))
     calibration.uniform(f"common_agreement, {item_mean}", "phi", ranks, 1000)
 
 

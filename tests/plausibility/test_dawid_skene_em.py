@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bayesagree import Labels, dawid_skene
 from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility.dawid_skene_em import dawid_skene_em
 
@@ -118,7 +119,7 @@ def test_parts_and_blocks_change_nothing(monkeypatch, n_labels, variant):
     triple, options = crowd(6, n_labels=n_labels), {"n_labels": n_labels, "variant": variant, "candidates": "observed"}
     whole = fit(triple, **options, max_iterations=20, tolerance=-1)
     monkeypatch.setattr("bayesagree.plausibility.dawid_skene_em.SMALL", 0)
-    monkeypatch.setattr("bayesagree.plausibility._dawid_skene_em_numba.SMALLEST_BLOCK", 4)
+    monkeypatch.setattr("bayesagree.plausibility._dawid_skene_em_numba.BLOCKS", 5)
     parts = fit(triple, **options, max_iterations=20, tolerance=-1)
     np.testing.assert_allclose(parts.log_likelihood, whole.log_likelihood, rtol=1e-12)
     np.testing.assert_allclose(parts.candidate_probability, whole.candidate_probability, atol=1e-9)
@@ -134,6 +135,22 @@ def test_gold_items_keep_their_label_and_teach_the_annotators():
     np.testing.assert_array_equal(result.label_probability[34], [0, 0, 1, 0])
     np.testing.assert_array_equal(result.label_probability[37], [0, 1, 0, 0])
     assert result.log_likelihood[-1] < GOLDEN["anesthesia_em"]["log_likelihood"]
+
+
+@pytest.mark.parametrize("engine", ["em", "gibbs"])
+def test_known_truths_count_without_labels(engine):
+    """Whoever knows the truth of three unlabelled items knows more of the prevalence, and of nothing else."""
+    table = [["a", "a"], ["a", "a"], [None, None], [None, None], [None, None]]
+    labels = Labels.from_matrix(np.array(table, dtype=object), labels=["a", "b"])
+    tree = dawid_skene(labels, engine=engine, gold={2: "b", 3: "b", 4: "b"}, seed=1)
+    posterior = tree["posterior"].to_dataset()
+    best = posterior["plausibility"].mean(("chain", "draw")).values.argmax(axis=1)
+    np.testing.assert_array_equal(best, [0, 0, 1, 1, 1])
+    prevalence = posterior["prevalence"].values[..., 1]
+    if engine == "em":
+        assert prevalence.item() == pytest.approx(3 / 5, abs=1e-9)
+    else:  # The truth of the two labelled items is nearly sure, so three or more of five are b.
+        assert prevalence.mean() > 0.5
 
 
 def test_items_without_labels_have_the_prevalence_and_change_nothing_else():
@@ -155,7 +172,7 @@ def test_observed_candidates_equal_all_candidates_where_others_are_impossible():
 
 def _best(result):
     """Most probable candidate of each item, without the (item, label) matrix."""
-    owner = np.repeat(np.arange(result.cells.n_items), np.diff(result.cells.candidate_start))
+    owner = result.cells.candidate_item()
     order = np.lexsort((result.candidate_probability, owner))
     return result.cells.candidate[order[result.cells.candidate_start[1:] - 1]]
 
@@ -174,6 +191,30 @@ def test_thousands_of_labels_and_annotators_stay_sparse():
     result = dawid_skene_em(item, annotator, label, **sizes, variant="one_coin", candidates="observed")
     assert result.cells.cell_label.size <= 5 * item.size
     assert (_best(result) == truth).mean() > 0.95
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"item": 45}, "item code 45 in row 7 is not one of 0, ..., 44"),
+        ({"annotator": 5}, "annotator code 5 in row 7"),
+        ({"label": -1}, "label code -1 in row 7"),
+    ],
+)
+def test_codes_that_are_no_positions_are_named(change, message):
+    triple = dict(zip(("item", "annotator", "label"), (a.copy() for a in anesthesia())))
+    for name, value in change.items():
+        triple[name][7] = value
+    with pytest.raises(InputError, match=message):
+        fit(triple.values(), 45, 5, 4)
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"), [(np.full(44, -1), "44 labels for 45 items"), (np.full(45, 4), "gold label code 4 in row 0")]
+)
+def test_gold_that_does_not_fit_is_named(gold, message):
+    with pytest.raises(InputError, match=message):
+        fit(anesthesia(), 45, 5, 4, gold=gold)
 
 
 @pytest.mark.parametrize("options", [{"variant": "hierarchical"}, {"candidates": "some"}])

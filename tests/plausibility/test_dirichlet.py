@@ -12,7 +12,7 @@ from scipy import special
 from bayesagree import InputError, Labels, SizeError, annotation_certainty, dirichlet, label_certainty
 from bayesagree._dirichlet_argmax import argmax_probabilities
 from bayesagree._streams import block_generators
-from bayesagree.plausibility._dirichlet_numba import best_labels, top_label_draws
+from bayesagree.plausibility._dirichlet_numba import best_of_draws, top_label_draws
 from bayesagree.plausibility.dirichlet import dirichlet_blocks
 
 MODEL = json.loads((Path(__file__).parents[2] / "models" / "dirichlet.json").read_text())
@@ -210,6 +210,6 @@ def test_the_best_labels_are_those_of_a_stable_sort(depth):
     """Few distinct values, so that most draws have ties: equal plausibilities stand in label order."""
     plausibility = np.random.default_rng(3).integers(0, 4, (50, 20, 7)) / 4
     out = np.empty((20, 50, depth), np.int16)
-    best_labels(plausibility, out)
+    best_of_draws(plausibility, out)
     sorted_labels = np.argsort(-plausibility, axis=-1, kind="stable")[:, :, :depth]
     np.testing.assert_array_equal(out, sorted_labels.swapaxes(0, 1))
