@@ -234,19 +234,32 @@ def _from_density(patterns: Patterns, statistics: Floats) -> Likelihood:
     return Likelihood(statistics, none, none, 3, patterns.weight, patterns.size, patterns.group, 0.0, np.nan)
 
 
+def intervals(values: Floats) -> tuple[Floats, NDArray[np.int64], float]:
+    """Return the centres of the intervals that ascending values stand for, whose each value is, and their width.
+
+    They are as wide as the smallest gap; values nearer than `SMALLEST_BIN` to each other are read to that precision.
+    """
+    gap = float(np.diff(values).min(initial=1.0))
+    if gap >= SMALLEST_BIN:
+        return values, np.arange(values.size), gap
+    centres, which = np.unique(np.round(values / SMALLEST_BIN) * SMALLEST_BIN, return_inverse=True)
+    return centres, which, SMALLEST_BIN
+
+
 def _from_intervals(patterns: Patterns) -> Likelihood:
     """Let every rating stand for an interval as wide as the smallest gap.
 
     Far from the ends, on a fine scale, its probability is the density times the width to second order in the width.
     """
-    values = patterns.values
-    gap = max(float(np.diff(values).min(initial=1.0)), SMALLEST_BIN)
+    values, which, gap = intervals(patterns.values)
     low, high = np.maximum(values - gap / 2, 0), np.minimum(values + gap / 2, 1)
+    same = csr_array((np.ones(which.size), (np.arange(which.size), which)), shape=(which.size, values.size))
+    counts = patterns.counts @ same
     flat = (np.minimum(values, 1 - values) > 30 * gap) & (gap < FINE)
     if not flat.any():
-        return _from_bins(patterns, patterns.counts, low, high, gap)
-    densities = patterns.counts[:, flat] @ _density_columns(values[flat], gap)
-    statistics = hstack([patterns.counts[:, ~flat], csr_array(densities)], format="csr")
+        return _from_bins(patterns, counts, low, high, gap)
+    densities = counts[:, flat] @ _density_columns(values[flat], gap)
+    statistics = hstack([counts[:, ~flat], csr_array(densities)], format="csr")
     log_width = float(patterns.weight @ densities[:, 0]) * np.log(gap)
     return Likelihood(
         statistics, low[~flat], high[~flat], densities.shape[1], patterns.weight, patterns.size, patterns.group,

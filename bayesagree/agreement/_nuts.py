@@ -10,7 +10,7 @@ import xarray as xr
 from bayesagree._intervals import hdi
 from bayesagree._streams import Seed
 from bayesagree._tree import positive, result_tree
-from bayesagree.agreement._likelihood import SMALLEST_BIN, Kind
+from bayesagree.agreement._likelihood import Kind, intervals
 from bayesagree.agreement._patterns import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
@@ -115,12 +115,12 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> 
     elif kind == "density" or (unit.min() > 0 and unit.max() < 1):
         beta_variable("rating", alpha, beta, observed=unit, dims="rating_row")
     else:
-        values, code = np.unique(unit, return_inverse=True)
-        gap = max(float(np.diff(values).min(initial=1.0)), SMALLEST_BIN)
+        distinct, code = np.unique(unit, return_inverse=True)
+        values, which, gap = intervals(distinct)
         ends = np.stack([np.maximum(values - gap / 2, 0), np.minimum(values + gap / 2, 1)])
         edges = np.unique(np.append(ends, [0.0, 1.0]))
         # Neighbours touch at an edge that rounding may have split: the bin starts at the nearest edge to its left end.
-        start = np.searchsorted(edges, ends[0][code], side="left")
+        start = np.searchsorted(edges, ends[0][which[code]], side="left")
         BinnedBeta("rating", alpha, beta, edges, observed=start, dims="rating_row")
 
 

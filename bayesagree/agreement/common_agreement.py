@@ -59,7 +59,8 @@ def common_agreement(
         Standard deviation of the known truths in units of the scale, by default a tenth of its length.
     likelihood
         ``"binned"``: a level m of M stands for the interval [m/M, (m + 1)/M); continuous ratings have the Beta density,
-        or, where one sits on an end of the scale, stand for intervals as wide as the smallest gap between values.
+        or, where one sits on an end of the scale, stand for intervals as wide as the smallest gap between values,
+        and no narrower than a millionth of the scale: values nearer to each other are read to that precision.
         ``"density"``: continuous ratings inside the scale only. ``"squeezed"``: the preprocessing of the code published
         with the paper, x -> (x (n - 1) + 1/2)/n with n ratings of the item; biased, for comparison with published
         numbers (5 ratings on 5 levels: 0.24 where Phi is 0, 0.65 where it is 0.5).

@@ -321,3 +321,16 @@ def test_other_priors_are_those_of_the_uniform_posterior_reweighted():
 def test_a_prior_that_is_no_beta_is_refused(shapes):
     with pytest.raises(InputError, match="prior phi"):
         AgreementPrior(phi=shapes)
+
+
+def test_values_nearer_than_a_millionth_of_the_scale_are_the_same_value():
+    """A slider's ends and floats beside them: few intervals, and the answer of the values that were meant."""
+    rng = np.random.default_rng(8)
+    meant = np.round(rng.beta(0.3, 0.3, (60, 5)), 6)
+    meant[0, 0] = 0.0
+    blurred = np.clip(meant + rng.uniform(-1e-9, 1e-9, meant.shape), 0, 1)
+    blurred[0, 0] = 0.0
+    exact, read = (prepare(Ratings.from_matrix(x, scale=(0, 1)), item_mean="flat").means for x in (meant, blurred))
+    assert exact.like.low.size == read.like.low.size <= 62
+    for precision in (0.5, 3.0, 20.0):
+        assert read.log_evidence(precision, 2) == pytest.approx(exact.log_evidence(precision, 2), rel=1e-9)
