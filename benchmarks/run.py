@@ -256,12 +256,14 @@ def auc() -> list[Row]:
 
 
 def import_() -> list[Row]:
+    compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
     def start(code: str) -> float:
-        return shortest(lambda: subprocess.run([sys.executable, "-c", code], check=True), 7)
+        return shortest(lambda: subprocess.run([sys.executable, "-c", code], check=True, env=compiled), 7)
 
     ours, libraries = start("import bayesagree"), start("import xarray, numba")
     why = f"both load compiled libraries; xarray and numba alone take {libraries:.2f} s"
-    peers = ["pymc"] + ["crowdkit.aggregation"] * installed("crowdkit")
+    peers = ["pymc, arviz"] + ["crowdkit.aggregation"] * installed("crowdkit")
     return [Row("import bayesagree", ours, f"import {peer}", start(f"import {peer}"), why) for peer in peers]
 
 

@@ -8,7 +8,7 @@ cells after the other, and a pass over the items reads a few hundred blocks from
 """
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -35,8 +35,8 @@ class Messages(NamedTuple):
         Places ``block_start[b]:block_start[b + 1]`` belong to block b of cells.
     """
 
-    place: NDArray[Any]
-    cell: NDArray[Any]
+    place: NDArray[np.uint32]
+    cell: NDArray[np.uint32]
     value: NDArray[np.float64]
     block_start: NDArray[np.int64]
 
@@ -74,7 +74,8 @@ def _by_block(cell, bits, n_blocks):
         start[(k >> bits) + 1] += 1
     start = np.cumsum(start)
     end = start.copy()
-    place, sorted_cell = np.empty_like(cell), np.empty_like(cell)
+    # Unsigned: compiled code need not ask whether a place counts from the end.
+    place, sorted_cell = np.empty(cell.size, np.uint32), np.empty(cell.size, np.uint32)
     for t in range(cell.size):
         block = cell[t] >> bits
         place[t] = end[block]
@@ -93,17 +94,17 @@ def send_start(cells, messages, probability, count):
 @numba.njit(cache=True, nogil=True)
 def _send(cells, messages, i, probability, count):
     """Send the probabilities of an item's candidates to each of its annotations, and count them."""
-    n = cells.item_start[i + 1] - cells.item_start[i]
-    first, m = cells.candidate_start[i], cells.candidate_start[i + 1] - cells.candidate_start[i]
+    first, last = cells.candidate_start[i], cells.candidate_start[i + 1]
+    candidates, own = cells.candidate[first:last], probability[first:last]
+    n, m, start = cells.item_start[i + 1] - cells.item_start[i], candidates.size, cells.cell_start[i]
     if n == 0 and m > 1:
         return  # an item without labels says nothing, unless its truth is known
+    place, value = messages.place[start : start + n * m], messages.value
     for c in range(m):
-        count[cells.candidate[first + c]] += probability[first + c]
-    position = cells.cell_start[i]
-    for _ in range(n):
+        count[candidates[c]] += own[c]
+    for t in range(n):
         for c in range(m):
-            messages.value[messages.place[position + c]] = probability[first + c]
-        position += m
+            value[place[t * m + c]] = own[c]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -112,14 +113,14 @@ def item_log_joint(cells, i, log_prevalence, place, log_chance, out):
 
     The log chance of each of the item's (annotation, candidate) pairs stands in `log_chance` at its `place`.
     """
-    first, m = cells.candidate_start[i], cells.candidate_start[i + 1] - cells.candidate_start[i]
+    candidates = cells.candidate[cells.candidate_start[i] : cells.candidate_start[i + 1]]
+    n, m, start = cells.item_start[i + 1] - cells.item_start[i], candidates.size, cells.cell_start[i]
     for c in range(m):
-        out[c] = log_prevalence[cells.candidate[first + c]]
-    position = cells.cell_start[i]
-    for _ in range(cells.item_start[i], cells.item_start[i + 1]):
+        out[c] = log_prevalence[candidates[c]]
+    own = place[start : start + n * m]  # a view: positions in it need no check either
+    for t in range(n):
         for c in range(m):
-            out[c] += log_chance[place[position + c]]
-        position += m
+            out[c] += log_chance[own[t * m + c]]
     largest = -np.inf
     for c in range(m):
         largest = max(largest, out[c])
