@@ -133,9 +133,9 @@ def seconds(call: Call) -> float:
 
 
 def next_seconds(found: list[tuple[int, float]]) -> float:
-    """Guess the time of the next size: at first tenfold, then as the last step grew."""
+    """Guess the time of the next size: it grows as the last step did; two sizes are tried in any case."""
     times = [t for _, t in found]
-    return times[-1] * (times[-1] / times[-2] if len(times) > 1 else 10)
+    return times[-1] * times[-1] / times[-2] if len(times) > 1 else 0.0
 
 
 def measure(number: int, largest: float) -> list[tuple[int, float]]:
