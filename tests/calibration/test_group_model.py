@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy.stats import kstest
 
 from bayesagree import Ratings
 from bayesagree.annotators import Annotators
@@ -41,6 +42,7 @@ def test_group_means_are_covered(n_simulations, seed, calibration):
     for g in range(SIZES.size):
         held = (ranks[:, g] > 0.025) & (ranks[:, g] < 0.975)
         calibration.coverage("group_posterior", f"group of {SIZES[g]}, seed {seed}", held)
+        assert kstest(ranks[:, g], "uniform").pvalue > 1e-3, SIZES[g]
         if n_simulations >= 100:
             calibration.uniform(
                 "group_posterior", f"group of {SIZES[g]}, seed {seed}", (400 * ranks[:, g]).round(), 401
@@ -95,6 +97,7 @@ def test_group_means_of_any_metric_are_covered(n_simulations, seed, calibration)
     for g in range(SIZES.size):
         held = (ranks[:, g] > 0.025) & (ranks[:, g] < 0.975)
         calibration.coverage("normal_group_posterior", f"group of {SIZES[g]}", held)
+        assert kstest(ranks[:, g], "uniform").pvalue > 1e-3, SIZES[g]
         calibration.uniform("normal_group_posterior", f"group of {SIZES[g]}", (800 * ranks[:, g]).round(), 801)
 
 
