@@ -263,7 +263,7 @@ def import_() -> list[Row]:
 
     ours, libraries = start("import bayesagree"), start("import xarray, numba")
     why = f"both load compiled libraries; xarray and numba alone take {libraries:.2f} s"
-    peers = ["pymc, arviz"] + ["crowdkit.aggregation"] * installed("crowdkit")
+    peers = ["pymc", "pymc, arviz"] + ["crowdkit.aggregation"] * installed("crowdkit")
     return [Row("import bayesagree", ours, f"import {peer}", start(f"import {peer}"), why) for peer in peers]
 
 
