@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._columns import (
     Codes,
     Place,
+    Table,
     categories,
     column,
     encode,
@@ -22,7 +22,7 @@ from bayesagree.errors import InputError, plain, some
 
 
 def who_annotated_what(
-    table: nw.DataFrame[Any], item: str, annotator: str
+    table: Table, item: str, annotator: str
 ) -> tuple[tuple[Codes, NDArray[Any]], tuple[Codes, NDArray[Any]]]:
     """Return codes and names of the items and of the annotators; every row must have both."""
     items = encode(values_of(column(table, item, "item")), "item")
@@ -32,7 +32,7 @@ def who_annotated_what(
     return items, annotators
 
 
-def label_column(table: nw.DataFrame[Any], label: str, labels: Sequence[Any] | None) -> tuple[Codes, NDArray[Any]]:
+def label_column(table: Table, label: str, labels: Sequence[Any] | None) -> tuple[Codes, NDArray[Any]]:
     """Return codes and names of the labels: those given, else declared categories, else the values, sorted."""
     series = column(table, label, "label")
     declared = labels if labels is not None else categories(series)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._columns import names_array
+from bayesagree._multisets_numba import words
 from bayesagree._sorted_file import Chunk
 from bayesagree.errors import InputError, plain
 
@@ -85,14 +86,6 @@ class Entries:
         for code, block in zip(self.label[rows], self.block[rows]):
             blocks[block].append(names[code])
         return blocks
-
-
-def words(codes: Counts) -> NDArray[np.uint64]:
-    """Return a random word for each code (the output function of SplitMix64)."""
-    z = (codes.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 def level_codes(chunk: Chunk, rating: str, scale: tuple[float, float], step: float) -> Counts:

@@ -1,21 +1,25 @@
 """From columns of any data frame to integer codes and names: the one place where input tables are read."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree.errors import InputError, plain, some
 
+if TYPE_CHECKING:  # Functions that need narwhals load it: a twentieth of the time that importing the package takes.
+    import narwhals as nw
+
+type Table = nw.DataFrame[Any]
+type Column = nw.Series[Any]
 type Codes = NDArray[np.int32]
 type Duplicates = Literal["error", "keep", "first", "last"]
 type Place = Callable[[int], str]
 
 
-def eager_frame(frame: Any) -> nw.DataFrame[Any]:
+def eager_frame(frame: Any) -> Table:
     """Wrap a pandas, polars or pyarrow table; anything else is an error that names the type."""
     table = _frame(frame)
     if table is None:
@@ -28,7 +32,9 @@ def eager_frame(frame: Any) -> nw.DataFrame[Any]:
     return table
 
 
-def _frame(native: Any) -> nw.DataFrame[Any] | None:
+def _frame(native: Any) -> Table | None:
+    import narwhals as nw
+
     try:
         table = nw.from_native(native, pass_through=True)
     except nw.exceptions.DuplicateError as error:
@@ -38,7 +44,7 @@ def _frame(native: Any) -> nw.DataFrame[Any] | None:
     return table if isinstance(table, nw.DataFrame) else None
 
 
-def column(table: nw.DataFrame[Any], name: str, role: str) -> nw.Series[Any]:
+def column(table: Table, name: str, role: str) -> Column:
     """Return one column; where it is missing, say which columns exist and how to map them."""
     if name not in table.columns:
         raise InputError(
@@ -48,8 +54,10 @@ def column(table: nw.DataFrame[Any], name: str, role: str) -> nw.Series[Any]:
     return table[name]
 
 
-def float_column(table: nw.DataFrame[Any], name: str, role: str) -> NDArray[np.float64]:
+def float_column(table: Table, name: str, role: str) -> NDArray[np.float64]:
     """Return a column of numbers, with NaN for missing cells; text that is no number is an error."""
+    import narwhals as nw
+
     series = column(table, name, role)
     if series.dtype.is_numeric():
         return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
@@ -73,18 +81,20 @@ def float_values(values: NDArray[Any], place: Place, role: str) -> NDArray[np.fl
     return numbers
 
 
-def categories(series: nw.Series[Any]) -> list[Any] | None:
+def categories(series: Column) -> list[Any] | None:
     """Return the declared categories of a pandas categorical or an Enum column, in their order, or None.
 
     The categories of other dictionary-encoded columns are an encoding, not a declaration.
     """
+    import narwhals as nw
+
     native = series.to_native()
     if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):
         return list(native.cat.categories)
     return list(series.dtype.categories) if isinstance(series.dtype, nw.Enum) else None
 
 
-def values_of(series: nw.Series[Any]) -> Any:
+def values_of(series: Column) -> Any:
     """Return a column as `encode` reads it: numbers as they are, text as pandas has it, the rest as objects."""
     native = series.to_native()
     if isinstance(native, pd.Series) and native.dtype.kind in "biuf" and isinstance(native.dtype, np.dtype):
@@ -110,6 +120,8 @@ def wide_table(
 
     A data frame names its columns itself, a pandas frame also its rows (index); names that are passed win.
     """
+    import narwhals as nw
+
     frame = _frame(table)
     if frame is None:
         return np.asarray(table, dtype=None if isinstance(table, np.ndarray) else object), rows, columns

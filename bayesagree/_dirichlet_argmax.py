@@ -9,8 +9,8 @@ F_k is x^alpha_k / Gamma(alpha_k + 1) to machine precision, and the rest of the 
 """
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
-from scipy import special
 
 _PANELS, _ORDER = 14, 20
 _LEFT_END = -41.5
@@ -63,7 +63,7 @@ def _of_patterns(patterns: NDArray[np.float64]) -> NDArray[np.float64]:
 def _of_groups(shape: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the probability of one label of each group, for groups of `size` labels of one `shape`, (row, group)."""
     left, right = _range(shape, size)
-    nodes, weights = special.roots_legendre(_ORDER)
+    nodes, weights = sp.special.roots_legendre(_ORDER)
     edges = left[:, None] + (right - left)[:, None] * np.linspace(0, 1, _PANELS + 1)
     half = np.diff(edges, axis=1)[:, :, None] / 2
     u = (edges[:, :-1, None] + half * (1 + nodes)).reshape(shape.shape[0], 1, -1)
@@ -78,14 +78,14 @@ def _of_groups(shape: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray
 def _range(shape: NDArray[np.float64], size: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return log x between which the largest of all variables lies, but for 1e-17."""
     with np.errstate(divide="ignore"):
-        left = np.log(special.gammaincinv(shape, np.exp(np.log(_TAIL) / size))).max(axis=1)
-        right = np.log(special.gammainccinv(shape, _TAIL / size)).max(axis=1)
+        left = np.log(sp.special.gammaincinv(shape, np.exp(np.log(_TAIL) / size))).max(axis=1)
+        right = np.log(sp.special.gammainccinv(shape, _TAIL / size)).max(axis=1)
     return np.maximum(left, _LEFT_END), np.maximum(right, _LEFT_END + 1)
 
 
 def _log_cdf(shape: NDArray[np.float64], u: NDArray[np.float64]) -> NDArray[np.float64]:
-    cdf = special.gammainc(shape, np.exp(u))
-    leading = shape * u - np.exp(u) - special.gammaln(shape + 1)
+    cdf = sp.special.gammainc(shape, np.exp(u))
+    leading = shape * u - np.exp(u) - sp.special.gammaln(shape + 1)
     with np.errstate(divide="ignore"):
         return np.where(cdf > 1e-290, np.log(cdf), leading)
 
@@ -95,5 +95,5 @@ def _log_density(shape: NDArray[np.float64], u: NDArray[np.float64]) -> NDArray[
     v = u - np.log(shape)
     with np.errstate(over="ignore"):
         stirling = 0.5 * np.log(shape / (2 * np.pi)) - 1 / (12 * shape) + 1 / (360 * shape**3)
-    constant = np.where(shape > 100, stirling, shape * np.log(shape) - shape - special.gammaln(shape))
+    constant = np.where(shape > 100, stirling, shape * np.log(shape) - shape - sp.special.gammaln(shape))
     return constant - shape * (np.expm1(v) - v)

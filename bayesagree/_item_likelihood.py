@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
-from scipy.special import betaln, expit, gammaln, logit, logsumexp
 
 from bayesagree._ranking_score import marginal_log_probability
 from bayesagree._streams import Seed
@@ -45,8 +45,8 @@ def dirichlet_items(labels: Labels, prior: Any) -> Pointwise:
     """Return the Dirichlet-multinomial probability of each item's annotations in their order, shape (1, item)."""
     shape = prior_shape(prior, labels.labels.size)
     counts = labels.counts()
-    log_p = (gammaln(counts + shape) - gammaln(shape)).sum(axis=1)
-    log_p -= gammaln(counts.sum(axis=1) + shape.sum()) - gammaln(shape.sum())
+    log_p = (sp.special.gammaln(counts + shape) - sp.special.gammaln(shape)).sum(axis=1)
+    log_p -= sp.special.gammaln(counts.sum(axis=1) + shape.sum()) - sp.special.gammaln(shape.sum())
     return _annotated(labels.items, counts.sum(axis=1), log_p[None])
 
 
@@ -58,7 +58,8 @@ def normal_items(ratings: Ratings, prior: NormalInverseGammaPrior) -> Pointwise:
     scatter = np.bincount(item, (x - centre[item]) ** 2, n_items)
     strength, shape = prior.strength + n, prior.shape + n / 2
     scale = prior.scale + scatter / 2 + prior.strength * n * (centre - prior.mean) ** 2 / (2 * strength)
-    log_p = gammaln(shape) - gammaln(prior.shape) + prior.shape * np.log(prior.scale) - shape * np.log(scale)
+    log_p = sp.special.gammaln(shape) - sp.special.gammaln(prior.shape)
+    log_p += prior.shape * np.log(prior.scale) - shape * np.log(scale)
     log_p += (np.log(prior.strength) - np.log(strength) - n * np.log(2 * np.pi)) / 2
     return _annotated(ratings.items, n, log_p[None])
 
@@ -94,11 +95,12 @@ def common_agreement_items(ratings: Ratings, parameters: Parameters, settings: M
 def _hierarchical_evidence(like: Any, precision: float, m: Floats, s: Floats) -> Floats:
     """Return log Pr(ratings of one item | precision, m, s) for every pattern of ratings, shape (pattern,)."""
     a, b = beta_shapes(m, s)
-    width, centre = min(float(s / np.sqrt(m * (1 - m))), 2.0), float(logit(m))
+    width, centre = min(float(s / np.sqrt(m * (1 - m))), 2.0), float(sp.special.logit(m))
     step = min(likelihood_step(like, precision), width / (1.6 * float(np.hypot(2, centre))))
     at, log_weight = nodes(step, centre - 7.5 * width - 28 / float(a), centre + 7.5 * width + 28 / float(b))
     log_prior = log_beta_shape(at, m, s) + log_weight
-    return np.asarray(logsumexp(like.table(precision, at) + log_prior - logsumexp(log_prior), axis=1))
+    log_prior -= sp.special.logsumexp(log_prior)
+    return np.asarray(sp.special.logsumexp(like.table(precision, at) + log_prior, axis=1))
 
 
 def dawid_skene_items(labels: Labels, parameters: Parameters, variant: str, prior: CrowdPrior) -> Pointwise:
@@ -118,7 +120,7 @@ def dawid_skene_items(labels: Labels, parameters: Parameters, variant: str, prio
         else:
             chance = _log(confusion[:, labels.annotator_index, :, labels.label_index])
             joint = np.add.reduceat(np.moveaxis(chance, 0, 1), start, axis=1) + log_prevalence[:, None]
-            out[some] = np.asarray(logsumexp(joint, axis=2))
+            out[some] = np.asarray(sp.special.logsumexp(joint, axis=2))
     return Pointwise(labels.items[labels.item_index[start]], out)
 
 
@@ -126,15 +128,16 @@ def _integrate_difficulty(
     labels: Labels, start: NDArray[Any], log_prevalence: Floats, confusion: NDArray[Any], sd: float
 ) -> Floats:
     node, weight = np.polynomial.hermite_e.hermegauss(DIFFICULTY_NODES)
-    ability = logit(np.clip(confusion[:, :, 0, 0].astype(np.float64), 1e-7, 1 - 1e-7))[:, labels.annotator_index]
+    accuracy = np.clip(confusion[:, :, 0, 0].astype(np.float64), 1e-7, 1 - 1e-7)
+    ability = sp.special.logit(accuracy)[:, labels.annotator_index]
     truth = np.arange(labels.labels.size)
     right = labels.label_index[:, None] == truth
     parts = []
     for d in sd * node:
-        chance = expit(ability - d)[:, :, None]
+        chance = sp.special.expit(ability - d)[:, :, None]
         given = _log(np.where(right, chance, (1 - chance) / (truth.size - 1)))
-        parts.append(logsumexp(np.add.reduceat(given, start, axis=1) + log_prevalence[:, None], axis=2))
-    return np.asarray(logsumexp(np.stack(parts, axis=-1) + np.log(weight / weight.sum()), axis=-1))
+        parts.append(sp.special.logsumexp(np.add.reduceat(given, start, axis=1) + log_prevalence[:, None], axis=2))
+    return np.asarray(sp.special.logsumexp(np.stack(parts, axis=-1) + np.log(weight / weight.sum()), axis=-1))
 
 
 def _mixed_membership_items(labels: Labels, parameters: Parameters) -> Pointwise:
@@ -191,8 +194,8 @@ def group_annotators(agree: NDArray[Any], total: NDArray[Any], group: NDArray[An
     phi = parameters["within_spread"][:, None] ** -2.0 - 1
     mean = np.clip(parameters["performance"][:, group], 1e-12, 1 - 1e-12)
     a, b = np.maximum(mean * phi, 1e-300), np.maximum((1 - mean) * phi, 1e-300)
-    choose = -np.log(total + 1.0) - betaln(agree + 1, total - agree + 1)
-    return choose + betaln(agree + a, total - agree + b) - betaln(a, b)
+    choose = -np.log(total + 1.0) - sp.special.betaln(agree + 1, total - agree + 1)
+    return choose + sp.special.betaln(agree + a, total - agree + b) - sp.special.betaln(a, b)
 
 
 def group_values(value: Floats, group: NDArray[Any], parameters: Parameters) -> Floats:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from bayesagree.agreement._quadrature import precision_of
 from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
@@ -57,7 +57,7 @@ def dawid_skene_prior(parameters: Parameters, variant: str, prior: CrowdPrior) -
 def _dirichlet(value: NDArray[Any], shape: Floats) -> Floats:
     """Return the log density of each Dirichlet vector along the last axis."""
     log_value = np.log(np.maximum(value.astype(np.float64), 1e-300))
-    constant = gammaln(shape.sum(axis=-1)) - gammaln(shape).sum(axis=-1)
+    constant = sp.special.gammaln(shape.sum(axis=-1)) - sp.special.gammaln(shape).sum(axis=-1)
     return constant + ((shape - 1) * log_value).sum(axis=-1)
 
 

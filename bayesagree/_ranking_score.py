@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from bayesagree._streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
 from bayesagree.annotations import Rankings
@@ -206,7 +206,7 @@ def _unnamed_shares(
     share = np.column_stack([gamma, rest])
     share /= share.sum(axis=1, keepdims=True)
     total = n_unnamed * shape
-    log_mean = number * np.log(shape) + gammaln(total) - gammaln(total + number)
+    log_mean = number * np.log(shape) + sp.special.gammaln(total) - sp.special.gammaln(total + number)
     return share, log_mean - np.log(share[:, :-1]).sum(axis=1)
 
 

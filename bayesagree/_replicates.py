@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from bayesagree.agreement._item_means import beta_shapes
 from bayesagree.agreement._quadrature import precision_of
@@ -135,7 +135,8 @@ def draw_crowd_labels(labels: Labels, parameters: Parameters, variant: str, rng:
 
 def _easier_or_harder(labels: Labels, parameters: Parameters, truth: NDArray[Any], rng: Rng) -> NDArray[np.int64]:
     accuracy = np.clip(parameters["confusion"][:, labels.annotator_index, 0, 0].astype(np.float64), 1e-7, 1 - 1e-7)
-    right = rng.random(truth.shape) < expit(logit(accuracy) - parameters["difficulty"][:, labels.item_index])
+    chance = sp.special.expit(sp.special.logit(accuracy) - parameters["difficulty"][:, labels.item_index])
+    right = rng.random(truth.shape) < chance
     other = rng.integers(1, labels.labels.size, truth.shape)
     return np.where(right, truth, (truth + other) % labels.labels.size)
 
@@ -229,7 +230,7 @@ def prior_dawid_skene(labels: Labels, variant: str, prior: CrowdPrior, samples: 
     else:
         right = prior.strength * prior.accuracy, prior.strength * (1 - prior.accuracy)
         if variant == "item_difficulty":
-            accuracy = expit(rng.normal(prior.ability, prior.ability_sd, (samples, n_annotators, 1)))
+            accuracy = sp.special.expit(rng.normal(prior.ability, prior.ability_sd, (samples, n_annotators, 1)))
             drawn["difficulty"] = rng.normal(0, prior.difficulty_sd, (samples, n_items))
         else:
             accuracy = rng.beta(*right, (samples, n_annotators, 1 if variant == "one_coin" else n_labels))

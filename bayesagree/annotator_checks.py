@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, triu
 
 from bayesagree._intervals import column_hdi
 from bayesagree._streams import Seed, seed_sequence
@@ -99,8 +99,6 @@ def label_switching(tree: xr.DataTree) -> float:
     Where some have, the labels alone leave open which is which: give gold, or a `CrowdPrior` that says how good the
     crowd is at least.
     """
-    from scipy.optimize import linear_sum_assignment
-
     posterior = tree["posterior"].to_dataset()
     if "confusion" not in posterior:
         raise InputError("label switching is seen in confusion matrices; keep them (confusion=True)")
@@ -109,7 +107,7 @@ def label_switching(tree: xr.DataTree) -> float:
     matrices = np.einsum("cdjkl,j->cdkl", np.nan_to_num(posterior["confusion"].transpose(*order).values), given)
     flat = matrices.reshape(-1, *matrices.shape[2:])
     identity = np.arange(flat.shape[-1])
-    return float(np.mean([not np.array_equal(linear_sum_assignment(-m)[1], identity) for m in flat]))
+    return float(np.mean([not np.array_equal(sp.optimize.linear_sum_assignment(-m)[1], identity) for m in flat]))
 
 
 def annotation_parts(labels: Labels) -> NDArray[np.int64]:
@@ -123,7 +121,7 @@ def annotation_parts(labels: Labels) -> NDArray[np.int64]:
     n_items, n_annotators = labels.items.size, labels.annotators.size
     edges = (labels.item_index, labels.annotator_index + n_items)
     size = n_items + n_annotators
-    graph = coo_array((np.ones(labels.item_index.size), edges), shape=(size, size))
+    graph = sp.sparse.coo_array((np.ones(labels.item_index.size), edges), shape=(size, size))
     _, part = connected_components(graph, directed=False)
     return np.unique(part[n_items:], return_inverse=True)[1]
 
@@ -280,8 +278,9 @@ def _pairs(labels: Labels) -> _Pairs:
     who, item = labels.annotator_index, labels.item_index
     order = np.lexsort((item, who))
     rows = np.split(order, np.searchsorted(who[order], np.arange(1, labels.annotators.size)))
-    labelled = coo_array((np.ones(who.size), (who, item)), shape=(labels.annotators.size, labels.items.size)).tocsr()
-    common = triu(labelled @ labelled.T, k=1).tocoo()
+    shape = (labels.annotators.size, labels.items.size)
+    labelled = sp.sparse.csr_array((np.ones(who.size), (who, item)), shape=shape)
+    common = sp.sparse.triu(labelled @ labelled.T, k=1).tocoo()
     kept = np.flatnonzero(common.data >= FEW)
     kept = kept[np.argsort(-common.data[kept], kind="stable")[:MOST_PAIRS]]
     annotators = np.column_stack([common.row[kept], common.col[kept]]).astype(np.int64)

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._columns import column, eager_frame, encode, require_present, values_of
+from bayesagree._columns import Table, column, eager_frame, encode, require_present, values_of
 from bayesagree.errors import InputError, plain, some
 
 UNKNOWN = "unknown"
@@ -99,7 +98,7 @@ class Annotators:
         ).rename_axis("feature")
 
 
-def _pandas(table: nw.DataFrame[Any]) -> pd.DataFrame:
+def _pandas(table: Table) -> pd.DataFrame:
     native = table.to_native()
     return native if isinstance(native, pd.DataFrame) else table.to_pandas()
 

@@ -20,9 +20,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
-from scipy import special
 
 from bayesagree._streams import Seed, seed_sequence
 from bayesagree._tree import MAX_BYTES, check_size, positive, positive_int, result_tree, settings_of
@@ -138,7 +138,7 @@ def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
     slope = -(q * chance[:, None]).mean(axis=0)
     np.add.at(slope, best, chance / best.size)
     slope = np.append((chance * (score[np.arange(best.size), best] - (q * score).sum(axis=1))).mean(), slope)
-    wanted = (width / (2 * special.ndtri(0.975))) ** 2
+    wanted = (width / (2 * sp.special.ndtri(0.975))) ** 2
 
     def too_wide(n: int) -> bool:
         precision = n * information + np.diag(prior_precision(log_p.shape[1]))
@@ -321,6 +321,6 @@ def calibration_scores(probability: xr.DataArray, gold: Mapping[Any, Any], *, bi
 def _beta_hdi(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the shortest interval that holds 95 % of each Beta(a, b), by search over its lower tail."""
     tail = np.linspace(0, 0.05, 201)[:, None]
-    low, high = special.betaincinv(a, b, tail), special.betaincinv(a, b, tail + 0.95)
+    low, high = sp.special.betaincinv(a, b, tail), sp.special.betaincinv(a, b, tail + 0.95)
     best = np.argmin(high - low, axis=0), np.arange(a.size)
     return low[best], high[best]

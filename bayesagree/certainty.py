@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
-from scipy import special
 
 from bayesagree._dirichlet_argmax import argmax_probabilities
 from bayesagree._streams import item_blocks, map_blocks
@@ -144,9 +144,9 @@ def plausibility_entropy(tree: xr.DataTree, *, exact: bool = False) -> xr.DataAr
     if exact:
         shape = _concentration(tree)
         total = shape.sum(axis=1, keepdims=True)
-        mean = special.digamma(total[:, 0] + 1) - (shape / total * special.digamma(shape + 1)).sum(axis=1)
+        mean = sp.special.digamma(total[:, 0] + 1) - (shape / total * sp.special.digamma(shape + 1)).sum(axis=1)
         return _per_item(mean, np.asarray(tree["constant_data"]["item"]), "plausibility_entropy")
-    entropy = _by_item(tree, "the entropy", lambda values: special.entr(values).sum(axis=-1).mean(axis=(0, 1)))
+    entropy = _by_item(tree, "the entropy", lambda values: sp.special.entr(values).sum(axis=-1).mean(axis=(0, 1)))
     return _per_item(entropy, np.asarray(tree["posterior"]["item"]), "plausibility_entropy")
 
 
@@ -285,7 +285,7 @@ def _exact_label_certainty(tree: xr.DataTree, threshold: float | None) -> xr.Dat
             raise InputError("ratings have no labels; pass threshold=c")
         location, strength, shape, scale = (constant[name].values for name in _NORMAL_INVERSE_GAMMA)
         distance = (threshold - location) / np.sqrt(scale / (shape * strength))
-        below, above = special.stdtr(2 * shape, distance), special.stdtr(2 * shape, -distance)
+        below, above = sp.special.stdtr(2 * shape, distance), sp.special.stdtr(2 * shape, -distance)
         items = np.asarray(constant["item"])
         return _per_item_label(np.stack([below, above], axis=1), items, THRESHOLD_LABELS, "label_certainty")
     probability = argmax_probabilities(_concentration(tree))

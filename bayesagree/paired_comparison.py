@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 import numpy as np
+import scipy as sp
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree.errors import InputError
@@ -60,8 +61,6 @@ def paired_t_test(terms: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float64]
     >>> float(difference[0, 1]), round(float(p[0, 1]), 4)
     (0.5, 0.0756)
     """
-    from scipy import stats
-
     n_models = terms.shape[0]
     difference, p_value = np.full((n_models, n_models), np.nan), np.full((n_models, n_models), np.nan)
     for a in range(n_models):
@@ -72,7 +71,7 @@ def paired_t_test(terms: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float64]
                 continue
             mean, error = gap.mean(), gap.std(ddof=1) / np.sqrt(gap.size)
             difference[a, b] = mean
-            p_value[a, b] = 2 * stats.t.sf(abs(mean) / error, gap.size - 1) if error > 0 else float(mean == 0)
+            p_value[a, b] = 2 * sp.stats.t.sf(abs(mean) / error, gap.size - 1) if error > 0 else float(mean == 0)
     return difference, p_value
 
 

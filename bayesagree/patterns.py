@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from bayesagree._coded_rows import Counts, Entries, Names, level_codes, require_distinct_annotators, words
+from bayesagree._coded_rows import Counts, Entries, Names, level_codes, require_distinct_annotators
+from bayesagree._multisets_numba import multisets
 from bayesagree._ratings import checked_scale
 from bayesagree._sorted_file import whole_items
 from bayesagree.annotations import Labels, Rankings, Ratings
@@ -195,7 +196,7 @@ class RatingPatterns(Patterns):
         return self._items(rng.choice(self.weight.size, n_items, p=self.weight / self.weight.sum()))
 
     def _items(self, pattern: Counts) -> Ratings:
-        counts: Any = csr_array(self.counts[pattern])
+        counts: Any = sp.sparse.csr_array(self.counts[pattern])
         n = np.asarray(counts.sum(axis=1)).ravel()
         matrix = np.full((n.size, int(n.max())), np.nan)
         matrix[np.arange(n.max()) < n[:, None]] = self.scale[0] + self.step * np.repeat(counts.indices, counts.data)
@@ -265,29 +266,23 @@ class RankingPatterns(Patterns):
 
 
 def _tally(coded: Iterable[tuple[Counts, Counts]]) -> tuple[Any, Counts]:
-    """Count the items of each multiset of codes (-1: missing), in the order in which they are first seen.
-
-    A multiset is known by the 64-bit sum of one random word for each code: two of a million distinct ones share their
-    sum with probability below 1e-7.
-    """
+    """Count the items of each multiset of codes (-1: missing), in the order in which they are first seen."""
     position: dict[int, int] = {}
     weight: list[int] = []
     rows: list[Counts] = []
     for codes, start in coded:
-        keys = np.add.reduceat(np.where(codes < 0, np.uint64(0), words(codes)), start[:-1])
-        distinct, first, number = np.unique(keys, return_index=True, return_counts=True)
-        for k in np.argsort(first):
-            key = int(distinct[k])
+        found = multisets(start, codes, np.zeros(start.size - 1, np.uint64))
+        for key, first, items in zip(found.key.tolist(), found.first.tolist(), np.bincount(found.number).tolist()):
             if key in position:
-                weight[position[key]] += int(number[k])
+                weight[position[key]] += items
             else:
                 position[key] = len(weight)
-                weight.append(int(number[k]))
-                own = codes[start[first[k]] : start[first[k] + 1]]
+                weight.append(items)
+                own = codes[start[first] : start[first + 1]]
                 rows.append(np.sort(own[own >= 0]))
     column = np.concatenate(rows)
     row = np.repeat(np.arange(len(rows)), [r.size for r in rows])
-    counts = csr_array(
+    counts = sp.sparse.csr_array(
         (np.ones(column.size, np.int64), (row, column)), shape=(len(rows), int(column.max(initial=0)) + 1)
     )
     counts.sum_duplicates()
@@ -297,5 +292,5 @@ def _tally(coded: Iterable[tuple[Counts, Counts]]) -> tuple[Any, Counts]:
 def _columns(counts: Any, order: Counts) -> Any:
     """Put the columns into their order; codes that no item has become columns of zeros."""
     width = max(int(order.max()) + 1, counts.shape[1])
-    full = csr_array((counts.data, counts.indices, counts.indptr), shape=(counts.shape[0], width))
-    return csr_array(full[:, order])
+    full = sp.sparse.csr_array((counts.data, counts.indices, counts.indptr), shape=(counts.shape[0], width))
+    return sp.sparse.csr_array(full[:, order])

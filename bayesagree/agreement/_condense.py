@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import vstack
+import scipy as sp
 
 from bayesagree.agreement._likelihood import Likelihood
 from bayesagree.agreement._patterns import Floats
@@ -67,7 +67,8 @@ def condensed(like: Likelihood, n_nodes: int) -> Likelihood:
         return like
     statistics, weight, size, group = (np.concatenate(column) for column in zip(*parts))
     rest = like.statistics[kept]
-    together = np.concatenate([rest, statistics]) if isinstance(rest, np.ndarray) else vstack([rest, statistics], "csr")
+    dense = isinstance(rest, np.ndarray)
+    together = np.concatenate([rest, statistics]) if dense else sp.sparse.vstack([rest, statistics], "csr")
     return replace(
         like, statistics=together, weight=np.append(like.weight[kept], weight), size=np.append(like.size[kept], size),
         group=np.append(like.group[kept], group),
@@ -92,11 +93,9 @@ def _on_nodes(rows: Floats, weight: Floats, n: int) -> tuple[Floats, Floats]:
 
 def _interpolation_weights(x: Floats, weight: Floats, n: int) -> Floats:
     """Return w such that sum_i weight_i f(x_i) = sum_k w_k f(node_k) for every polynomial f of degree below n."""
-    from scipy.fft import dct
-
     moments = np.empty(n)
     before, now = weight * x, weight.astype(float)  # weight * T_(-1), weight * T_0
     for j in range(n):
         moments[j] = now.sum()
         before, now = now, 2 * x * now - before
-    return np.asarray(dct(moments, type=3)) / n
+    return np.asarray(sp.fft.dct(moments, type=3)) / n

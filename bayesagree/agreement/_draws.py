@@ -1,7 +1,7 @@
 """Draws of the item-mean prior (m, s) and of the item means, given draws of the precision."""
 
 import numpy as np
-from scipy.special import expit
+import scipy as sp
 
 from bayesagree.agreement._item_means import (
     HierarchicalMeans,
@@ -44,11 +44,10 @@ def draw_hyper(means: HierarchicalMeans, log_precision: Floats, rng: np.random.G
 
 def _draw_inside(grid: HyperGrid, n: int, rng: np.random.Generator) -> Floats:
     """Draw places inside the box, on (0, 1)^2, from a spline through the log density."""
-    from scipy.interpolate import RectBivariateSpline  # half a second that other users need not wait
-
     u = (np.arange(FINE) + 0.5) / FINE
     (low_m, high_m), (low_s, high_s) = grid.box
-    surface = RectBivariateSpline(grid.m, grid.s, np.maximum(grid.log_density - grid.log_density.max(), -200))
+    log_density = np.maximum(grid.log_density - grid.log_density.max(), -200)
+    surface = sp.interpolate.RectBivariateSpline(grid.m, grid.s, log_density)
     fine = surface(low_m + (high_m - low_m) * u, low_s + (high_s - low_s) * u)
     mass = np.exp(fine - fine.max()).ravel()
     cell = np.searchsorted(np.cumsum(mass), rng.random(n) * mass.sum())
@@ -74,7 +73,7 @@ def draw_item_means(
         node = np.searchsorted(flat, rated + seed.random(rated.size)) - rated * at.size
         z = np.arcsinh(at / 2)
         z_drawn = z[np.clip(node, 0, at.size - 1)] + (z[1] - z[0]) * (seed.random(rated.size) - 0.5)
-        draws[k] = expit(2 * np.sinh(z_drawn))
+        draws[k] = sp.special.expit(2 * np.sinh(z_drawn))
     return draws
 
 

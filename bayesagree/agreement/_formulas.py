@@ -73,7 +73,11 @@ def alpha(W: Floats, C: Floats, level: str, values: Floats) -> Floats:
     W, C = W[:, rated], C[rated]
     n, total = C.sum(axis=1), W @ C
     N = total.sum(axis=1)
-    if level == "ordinal":
+    if level == "nominal":
+        # Of n^2 pairs of values those are apart that are not equal: no table of pairs of values.
+        observed = W @ ((n**2 - (C * C).sum(axis=1)) / (n - 1))
+        expected = N**2 - np.sum(total**2, axis=1)
+    elif level == "ordinal":
         # The distance is that of ranks, which every replicate has its own of.
         rank = np.cumsum(total, axis=1) - total / 2 - N[:, None] / 2
         observed = np.empty(len(W))
@@ -90,9 +94,7 @@ def alpha(W: Floats, C: Floats, level: str, values: Floats) -> Floats:
 
 
 def squared_distances(level: str, values: Floats) -> Floats:
-    """Return squared distances of values at a level of measurement other than ordinal, shape (V, V)."""
-    if level == "nominal":
-        return 1 - np.eye(values.size)
+    """Return squared distances of values at interval or ratio level, shape (V, V)."""
     difference = values[:, None] - values
     if level == "interval":
         return difference**2

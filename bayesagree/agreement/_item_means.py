@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import log_expit, logit, ndtr
+import scipy as sp
 
 from bayesagree.agreement._condense import ByLevel, refined
 from bayesagree.agreement._likelihood import Likelihood
@@ -134,11 +134,12 @@ class KnownMeans:
         if self.truth.size:
             step = min(step, 1.2 * self.sd)
         at, log_weight = nodes(fineness * step, -26.0, 26.0)
-        log_slope = log_expit(at) + log_expit(-at) + log_weight
+        log_slope = sp.special.log_expit(at) + sp.special.log_expit(-at) + log_weight
         rows = [log_slope]
         for g in self.truth:
-            mass = ndtr((1 - g) / self.sd) - ndtr(-g / self.sd)
-            density = -0.5 * ((np.exp(log_expit(at)) - g) / self.sd) ** 2 - np.log(mass * self.sd * np.sqrt(2 * np.pi))
+            mass = sp.special.ndtr((1 - g) / self.sd) - sp.special.ndtr(-g / self.sd)
+            density = -0.5 * ((sp.special.expit(at) - g) / self.sd) ** 2
+            density -= np.log(mass * self.sd * np.sqrt(2 * np.pi))
             rows.append(log_slope + density)
         return at, np.exp(rows)
 
@@ -235,7 +236,7 @@ class HierarchicalMeans:
         like = self.condensed[level]
         mean, spread = np.repeat(m, s.size), np.tile(s, m.size)
         a, b = beta_shapes(mean, spread)
-        centre = logit(mean)
+        centre = sp.special.logit(mean)
         width = np.minimum(spread / np.sqrt(mean * (1 - mean)), 2.0)
         step = likelihood_step(self.like, precision)
         # Narrow priors need a short step, but only near their centre: one grid per halving of the step and place.
@@ -269,8 +270,8 @@ def beta_shapes(m: Floats, s: Floats) -> tuple[Floats, Floats]:
 def log_beta_shape(at: Floats, m: Floats, s: Floats) -> Floats:
     """Return the log density of logit(mu) under Beta(m t, (1 - m) t) up to a constant, exact at large t."""
     t = (1 - s) * (1 + s) / s**2
-    away = at - logit(m)
-    far = np.maximum(away - 600, 0) if at.max() - logit(m).min() > 600 else 0.0
+    away = at - sp.special.logit(m)
+    far = np.maximum(away - 600, 0) if at.max() - sp.special.logit(m).min() > 600 else 0.0
     log_mix = np.expm1(away - far)
     log_mix *= m
     np.log1p(log_mix, out=log_mix)

@@ -13,9 +13,8 @@ from typing import Any, Literal
 
 import numba
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
-from scipy.special import betaln, expit, logit
 
 from bayesagree.agreement._patterns import Floats, Patterns
 from bayesagree.annotations import Ratings
@@ -72,7 +71,7 @@ class Likelihood:
         """Largest mean logit of an item's ratings, towards either end."""
         middle = (self.low + self.high) / 2
         columns = np.zeros(self.statistics.shape[1])
-        columns[: middle.size] = logit(middle)
+        columns[: middle.size] = sp.special.logit(middle)
         if self.densities:
             columns[middle.size + 1 : middle.size + 3] = 1, -1
         return float(np.max(np.abs(self.statistics @ columns) / self.size))
@@ -80,7 +79,7 @@ class Likelihood:
     def table(self, precision: float, at: Floats) -> Floats:
         """Return the log likelihood, shape (pattern, node), at one precision and nodes logit(mu)."""
         a, b = _shapes(precision, at)
-        log_beta = betaln(a, b)
+        log_beta = sp.special.betaln(a, b)
         terms = []
         if self.low.size > MANY and (self.high - self.low).max() < 1e-5:
             terms.append(_log_end_bins(self.low, self.high, a, b, log_beta))
@@ -107,7 +106,7 @@ class Likelihood:
 
 def _shapes(precision: float, at: Floats) -> tuple[Floats, Floats]:
     tiny = 1e-300
-    return np.maximum(precision * expit(at), tiny), np.maximum(precision * expit(-at), tiny)
+    return np.maximum(precision * sp.special.expit(at), tiny), np.maximum(precision * sp.special.expit(-at), tiny)
 
 
 def _log_end_bins(low: Floats, high: Floats, a: Floats, b: Floats, log_beta: Floats) -> Floats:
@@ -253,13 +252,13 @@ def _from_intervals(patterns: Patterns) -> Likelihood:
     """
     values, which, gap = intervals(patterns.values)
     low, high = np.maximum(values - gap / 2, 0), np.minimum(values + gap / 2, 1)
-    same = csr_array((np.ones(which.size), (np.arange(which.size), which)), shape=(which.size, values.size))
+    same = sp.sparse.csr_array((np.ones(which.size), (np.arange(which.size), which)), shape=(which.size, values.size))
     counts = patterns.counts @ same
     flat = (np.minimum(values, 1 - values) > 30 * gap) & (gap < FINE)
     if not flat.any():
         return _from_bins(patterns, counts, low, high, gap)
     densities = counts[:, flat] @ _density_columns(values[flat], gap)
-    statistics = hstack([counts[:, ~flat], csr_array(densities)], format="csr")
+    statistics = sp.sparse.hstack([counts[:, ~flat], sp.sparse.csr_array(densities)], format="csr")
     log_width = float(patterns.weight @ densities[:, 0]) * np.log(gap)
     return Likelihood(
         statistics, low[~flat], high[~flat], densities.shape[1], patterns.weight, patterns.size, patterns.group,

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy as sp
 
 from bayesagree.agreement._item_means import likelihood_step, nodes
 from bayesagree.agreement._likelihood import Likelihood
@@ -14,7 +15,6 @@ def phi_maximum_likelihood(like: Likelihood) -> float:
 
     1 where unanimous items make the likelihood grow without bound.
     """
-    from scipy.optimize import minimize_scalar
 
     def loss(y: float) -> float:
         precision = float(np.exp(y))
@@ -34,5 +34,5 @@ def phi_maximum_likelihood(like: Likelihood) -> float:
     if best == y.size - 1:
         return 1.0
     bounds = (y[max(best - 1, 0)], y[best + 1])
-    found: Any = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7})
+    found: Any = sp.optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7})
     return float(phi_of(np.exp(found.x)))

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from bayesagree._multisets_numba import multisets, run_starts, words
 from bayesagree.annotations import Ratings
 from bayesagree.patterns import LabelPatterns, RatingPatterns
 
@@ -49,11 +50,7 @@ class Patterns:
 
 
 def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> Patterns:
-    """Find the distinct patterns of ratings; `group` (one number per item) keeps items apart.
-
-    A pattern is known by a 64-bit sum of fixed random words, one per value: two of a million distinct patterns
-    share their sum with probability below 1e-7.
-    """
+    """Find the distinct patterns of ratings; `group` (one number per item) keeps items apart."""
     codes, values = _codes(ratings)
     return collapse_codes(ratings.item_index, codes, values, ratings.items.size, group)
 
@@ -66,24 +63,21 @@ def collapsed(patterns: LabelPatterns | RatingPatterns) -> Patterns:
     counts, weight = patterns.counts[rated].astype(float), patterns.weight[rated].astype(float)
     pattern_of_item = np.full(patterns.weight.size, -1, np.int64)
     pattern_of_item[rated] = np.arange(rated.size)
-    return Patterns(values, csr_array(counts), weight, pattern_of_item, np.zeros(rated.size, np.int64))
+    return Patterns(values, sp.sparse.csr_array(counts), weight, pattern_of_item, np.zeros(rated.size, np.int64))
 
 
 def collapse_codes(
     item: NDArray[Any], codes: NDArray[Any], values: Floats, n_items: int, group: NDArray[np.int64] | None = None
 ) -> Patterns:
     """Find the distinct patterns of coded annotations, sorted by item."""
-    start = np.flatnonzero(np.diff(item, prepend=-1))
-    rated = item[start]
-    words = np.random.Generator(np.random.PCG64(20170817)).integers(0, 2**64, values.size + 1, dtype=np.uint64)
-    key = np.add.reduceat(words[codes], start)
-    of_item = np.zeros(n_items, np.int64) if group is None else group
-    key = key + words[-1] * of_item[rated].astype(np.uint64)
-    _, first, inverse, weight = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    start = run_starts(item)
+    rated = item[start[:-1]]
+    group = np.zeros(rated.size, np.int64) if group is None else group[rated]
+    number, first, _ = multisets(start, codes, words(-1 - group))
     pattern_of_item = np.full(n_items, -1, np.int64)
-    pattern_of_item[rated] = inverse
-    counts = _counts(codes, np.append(start, codes.size), first, values.size)
-    return Patterns(values, counts, weight.astype(float), pattern_of_item, of_item[rated[first]])
+    pattern_of_item[rated] = number
+    counts = _counts(codes, start, first, values.size)
+    return Patterns(values, counts, np.bincount(number).astype(float), pattern_of_item, group[first])
 
 
 def _codes(ratings: Ratings) -> tuple[NDArray[np.int64], Floats]:
@@ -101,4 +95,4 @@ def _counts(codes: NDArray[np.int64], bounds: NDArray[np.int64], items: NDArray[
     row = np.repeat(np.arange(items.size), length)
     offset = np.arange(row.size) - np.repeat(np.cumsum(length) - length, length)
     column = codes[bounds[items][row] + offset]
-    return csr_array((np.ones(row.size), (row, column)), shape=(items.size, n_values))
+    return sp.sparse.csr_array((np.ones(row.size), (row, column)), shape=(items.size, n_values))

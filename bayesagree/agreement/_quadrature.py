@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy as sp
 
 from bayesagree.agreement._condense import refined
 from bayesagree.agreement._item_means import ItemMeans
@@ -92,8 +93,6 @@ class PhiPosterior:
 
     def hdi(self, prob: float = 0.95) -> tuple[float, float]:
         """Return the shortest interval of Phi that holds `prob`."""
-        from scipy.optimize import brentq
-
         density = self.phi_density()
 
         def slope(below: float) -> float:
@@ -106,7 +105,7 @@ class PhiPosterior:
         best = int(np.argmin(self.quantile(start + prob) - self.quantile(start)))
         low, high = start[max(best - 1, 0)], start[min(best + 1, 200)]
         crosses = slope(low) < 0 < slope(high)
-        below: Any = brentq(slope, low, high) if crosses else start[best]
+        below: Any = sp.optimize.brentq(slope, low, high) if crosses else start[best]
         ends = self.quantile(np.array([below, below + prob]))
         return float(ends[0]), float(ends[1])
 
@@ -165,8 +164,6 @@ def log_posterior(means: ItemMeans, y: float, level: int) -> float:
 
 def _locate(means: ItemMeans) -> tuple[float, float]:
     """Return the mode of y and the standard deviation there."""
-    from scipy.optimize import minimize_scalar
-
     y = np.linspace(np.log(0.05), np.log(60), 9)
     density = [log_posterior(means, v, SEARCH_LEVEL) for v in y]
     best = int(np.argmax(density))
@@ -179,7 +176,7 @@ def _locate(means: ItemMeans) -> tuple[float, float]:
         y = np.append(y, y[-1] + step)
         density.append(log_posterior(means, y[-1], SEARCH_LEVEL))
         best = int(np.argmax(density))
-    found: Any = minimize_scalar(
+    found: Any = sp.optimize.minimize_scalar(
         lambda v: -log_posterior(means, v, SEARCH_LEVEL), bounds=(y[best] - step, y[best] + step), method="bounded",
         options={"xatol": 1e-3},
     )  # fmt: skip
@@ -212,9 +209,8 @@ def _tabulate(means: ItemMeans, centre: float, scale: float, level: int) -> PhiP
 
 
 def _normalised(y: Floats, log_density: Floats) -> PhiPosterior:
-    from scipy.interpolate import make_interp_spline  # half a second that other users need not wait
 
-    spline = make_interp_spline(y, log_density, k=5 if y.size > 8 else 3)
+    spline = sp.interpolate.make_interp_spline(y, log_density, k=5 if y.size > 8 else 3)
     fine = np.linspace(y[0], y[-1], 200 * (y.size - 1) + 1)
     smooth = spline(fine)
     top = smooth.max()

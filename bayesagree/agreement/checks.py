@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+import scipy as sp
 import xarray as xr
-from scipy.special import logsumexp
 
 from bayesagree._streams import Seed, seed_sequence
 from bayesagree._tree import positive_int
@@ -228,10 +228,10 @@ def phi_clusters(
         where, weight = _mixture(evidence, k)
         phi[row, :k], share[row, :k] = phi_of(np.exp(y[where])), weight
         joint = evidence[:, where] + np.log(weight)
-        member[row, :, :k] = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        member[row, :, :k] = np.exp(joint - sp.special.logsumexp(joint, axis=1, keepdims=True))
         for f in range(folds):
             where, weight = _mixture(evidence[fold != f], k)
-            scores[row, fold == f] = logsumexp(evidence[fold == f][:, where] + np.log(weight), axis=1)
+            scores[row, fold == f] = sp.special.logsumexp(evidence[fold == f][:, where] + np.log(weight), axis=1)
     gain = scores - scores[0]
     data = {
         "score": ("n_clusters", scores.sum(axis=1)),
@@ -253,7 +253,7 @@ def _mixture(evidence: Floats, n_clusters: int) -> tuple[Any, Floats]:
     weight = np.full(n_clusters, 1 / n_clusters)
     for _ in range(500):
         joint = evidence[:, where] + np.log(weight)
-        member = np.exp(joint - np.asarray(logsumexp(joint, axis=1, keepdims=True)))
+        member = np.exp(joint - np.asarray(sp.special.logsumexp(joint, axis=1, keepdims=True)))
         new_weight = np.maximum(member.mean(axis=0), 1e-12)
         new_where = np.argmax(member.T @ evidence, axis=1)
         moved = np.abs(new_weight - weight).max() + np.abs(new_where - where).max()

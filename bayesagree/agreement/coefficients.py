@@ -7,10 +7,12 @@ coefficients are functions of weighted item patterns (`_formulas`), so a replica
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._intervals import hdi
@@ -47,8 +49,6 @@ class Items:
         Distinct values in their order, shape (value,); positions where the labels are no numbers.
     numeric
         Whether the values are numbers.
-    n_annotators
-        Number of annotators, 0 if unknown.
     patterns
         Distinct items.
     """
@@ -58,12 +58,16 @@ class Items:
     code: NDArray[Any]
     values: Floats
     numeric: bool
-    n_annotators: int
     patterns: Patterns
 
     def counts(self) -> Floats:
         """Return the dense (pattern, value) counts."""
         return self.patterns.counts.toarray()
+
+    @cached_property
+    def n_annotators(self) -> int:
+        """Number of annotators, 0 if unknown."""
+        return int(np.count_nonzero(np.bincount(self.annotator[self.annotator >= 0])))
 
     @property
     def n_annotations(self) -> int:
@@ -162,7 +166,8 @@ def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") 
     weight = items.patterns.weight[None]
     if level == "interval":
         return float(formula.interval_alpha(weight, items.moments())[0])
-    return float(formula.alpha(weight, items.counts(), level, items.values)[0])
+    counts = items.patterns.counts if level == "nominal" else items.counts()
+    return float(formula.alpha(weight, counts, level, items.values)[0])
 
 
 def _items(annotations: AgreementData) -> Items:
@@ -177,13 +182,11 @@ def _items(annotations: AgreementData) -> Items:
         item, annotator, numeric = annotations.item_index, annotations.annotator_index, True
     else:
         values, numeric = _label_values(annotations.labels)
-        each = annotations.count
-        item, annotator, code = (
-            np.repeat(v, each) for v in (annotations.item_index, annotations.annotator_index, annotations.label_index)
-        )
+        item, annotator, code = annotations.item_index, annotations.annotator_index, annotations.label_index
+        if annotations.count.max(initial=1) > 1:
+            item, annotator, code = (np.repeat(column, annotations.count) for column in (item, annotator, code))
     patterns = collapse_codes(item, code, values, annotations.items.size)
-    known = np.unique(annotator[annotator >= 0]).size
-    return Items(item, annotator, code, values, numeric, known, patterns)
+    return Items(item, annotator, code, values, numeric, patterns)
 
 
 def _items_of_patterns(annotations: LabelPatterns | RatingPatterns) -> Items:
@@ -193,7 +196,7 @@ def _items_of_patterns(annotations: LabelPatterns | RatingPatterns) -> Items:
     else:
         values, numeric = _label_values(annotations.labels)
     none = np.empty(0, np.int64)
-    return Items(none, none, none, values, numeric, 0, collapsed(annotations))
+    return Items(none, none, none, values, numeric, collapsed(annotations))
 
 
 def _label_values(labels: NDArray[Any]) -> tuple[Floats, bool]:
@@ -265,16 +268,14 @@ def _annotator_rows(
 
 def _conger_row(items: Items, C: Floats, A: Floats, rng: np.random.Generator) -> Row:
     """Bootstrap the items one by one, a few replicates at a time: Conger's kappa sees who annotated what."""
-    from scipy.sparse import csr_array
-
     _, item = np.unique(items.item, return_inverse=True)
     _, annotator = np.unique(items.annotator, return_inverse=True)
     n_items, v = int(item[-1]) + 1, len(A)
     column = annotator * v + items.code
     shape = (int(annotator.max() + 1) * v, n_items)
-    table = csr_array((np.ones(item.size), (column, item)), shape=shape)
+    table = sp.sparse.csr_array((np.ones(item.size), (column, item)), shape=shape)
     pattern = items.patterns.pattern_of_item[items.patterns.pattern_of_item >= 0]
-    member = csr_array((np.ones(n_items), (pattern, np.arange(n_items))), shape=(len(C), n_items))
+    member = sp.sparse.csr_array((np.ones(n_items), (pattern, np.arange(n_items))), shape=(len(C), n_items))
 
     def compute(weight: Floats) -> Floats:
         by_annotator = (table @ weight.T).T.reshape(len(weight), -1, v)

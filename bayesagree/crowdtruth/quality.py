@@ -23,9 +23,9 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
-from scipy import sparse
 
 from bayesagree._tree import positive, positive_int
 from bayesagree.annotations import Labels
@@ -166,18 +166,18 @@ class Judgments:
         return self.mark_item * self.shape[2] + self.label
 
     @cached_property
-    def participation(self) -> sparse.csr_array:
+    def participation(self) -> "sp.sparse.csr_array":
         """Who judged what, shape (annotator, item)."""
         one = np.ones(self.item.size)
-        return sparse.csr_array((one, (self.annotator, self.item)), shape=(self.shape[1], self.shape[0]))
+        return sp.sparse.csr_array((one, (self.annotator, self.item)), shape=(self.shape[1], self.shape[0]))
 
     @cached_property
-    def chosen(self) -> list[sparse.csr_array]:
+    def chosen(self) -> "list[sp.sparse.csr_array]":
         """Who chose each label for what: one (annotator, item) matrix per label."""
         who = self.annotator[self.judgment]
         marks = [self.label == a for a in range(self.shape[2])]
         shape = (self.shape[1], self.shape[0])
-        return [sparse.csr_array((np.ones(m.sum()), (who[m], self.mark_item[m])), shape=shape) for m in marks]
+        return [sp.sparse.csr_array((np.ones(m.sum()), (who[m], self.mark_item[m])), shape=shape) for m in marks]
 
     def per_item(self, values: Floats) -> Floats:
         """Sum values of judgments over each item."""
@@ -337,10 +337,10 @@ def _label_quality(judgments: Judgments, w: Floats, q: Floats) -> Floats:
     return quality
 
 
-def _without_diagonal(matrix: Any) -> sparse.csr_array:
+def _without_diagonal(matrix: Any) -> "sp.sparse.csr_array":
     matrix = matrix.tocoo()
     kept = (matrix.row != matrix.col) & (matrix.data > 0)
-    return sparse.csr_array((matrix.data[kept], (matrix.row[kept], matrix.col[kept])), shape=matrix.shape)
+    return sp.sparse.csr_array((matrix.data[kept], (matrix.row[kept], matrix.col[kept])), shape=matrix.shape)
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.special import betaln
 
 from bayesagree._streams import Seed, block_generators, item_blocks, map_blocks
 from bayesagree._tree import positive, positive_int, result_tree
@@ -197,7 +197,7 @@ def ceiling(weight: Floats, share: Floats, both: Floats) -> Floats:
         rho = np.where(spread > 0, (second - mean_square) / spread, np.nan)  # correlation of two labels of an item
         size = 1 / np.clip(rho, 1e-9, 1 - 1e-9) - 1
         a, b = mean * size, (1 - mean) * size
-        distance = 4 / size * np.exp(betaln(size, size) - betaln(a, a) - betaln(b, b))
+        distance = 4 / size * np.exp(sp.special.betaln(size, size) - sp.special.betaln(a, a) - sp.special.betaln(b, b))
         return 0.5 + distance / (4 * mean * (1 - mean))
 
 

@@ -4,6 +4,7 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
+import scipy as sp
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree.errors import InputError
@@ -46,12 +47,11 @@ def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = 
     if a.size < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         warnings.warn(f"{measure} does not exist: one side gives all systems the same score", UserWarning, stacklevel=2)
         return float("nan")
-    from scipy import stats
 
     if measure == "kendall":
         a, b = np.sign(a[:, None] - a).ravel(), np.sign(b[:, None] - b).ravel()
     elif measure == "spearman":
-        a, b = stats.rankdata(a), stats.rankdata(b)
+        a, b = sp.stats.rankdata(a), sp.stats.rankdata(b)
     if measure != "kendall":
         a, b = a - a.mean(), b - b.mean()
     return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1))
@@ -146,10 +146,9 @@ def williams_test(
             stacklevel=2,
         )
         return float("nan"), float("nan")
-    from scipy import stats
 
     statistic = float((r_xy - r_xz) * np.sqrt((1 + r_yz) / scale))
-    return statistic, float(2 * stats.t.sf(abs(statistic), n - 3))
+    return statistic, float(2 * sp.stats.t.sf(abs(statistic), n - 3))
 
 
 def _pair(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -6,8 +6,8 @@ Source: I. Murray, R. Adams, D. MacKay, "Elliptical slice sampling", AISTATS 201
 from collections.abc import Callable
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
-from scipy import special
 
 LOG_EXPONENT_PRIOR = (-0.7, 1.0)
 """Mean and standard deviation of log eta."""
@@ -17,7 +17,7 @@ OFFSET_SD = 0.5
 
 def log_q(log_p: NDArray[np.float64], parameters: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log q of each item and label; parameters are log eta and b."""
-    return special.log_softmax(np.exp(parameters[0]) * log_p + parameters[1:], axis=1)
+    return sp.special.log_softmax(np.exp(parameters[0]) * log_p + parameters[1:], axis=1)
 
 
 def prior_precision(n_labels: int) -> NDArray[np.float64]:
@@ -44,8 +44,6 @@ def draw_parameters(
     Elliptical slice sampling around the normal approximation at the mode: exact, and nearly independent draws where
     the posterior is nearly normal.
     """
-    from scipy import optimize
-
     rows, n_labels = np.arange(gold.size), log_p.shape[1]
     prior_mean, stiffness = np.append(LOG_EXPONENT_PRIOR[0], np.zeros(n_labels)), prior_precision(n_labels)
 
@@ -57,7 +55,7 @@ def draw_parameters(
         error[rows, gold] += 1
         return np.append(np.exp(x[0]) * (error * log_p).sum(), error.sum(axis=0)) - stiffness * (x - prior_mean)
 
-    mode = optimize.minimize(lambda x: -log_posterior(x), prior_mean, jac=lambda x: -slope(x), method="L-BFGS-B").x
+    mode = sp.optimize.minimize(lambda x: -log_posterior(x), prior_mean, jac=lambda x: -slope(x), method="L-BFGS-B").x
     precision = information_of(log_p, mode) + np.diag(stiffness)
     factor = np.linalg.cholesky(np.linalg.inv(precision))
 

@@ -4,6 +4,7 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -167,8 +168,6 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
 
 def _maximum(cases: Cases, item: int, shapes: Floats) -> Floats:
     """Maximise the log likelihood plus sum(shape x - e^x) over log worths x, the last for unnamed labels."""
-    from scipy.optimize import minimize
-
     penalised = shapes.any()
 
     def loss(x: Floats) -> tuple[float, Floats]:
@@ -179,7 +178,7 @@ def _maximum(cases: Cases, item: int, shapes: Floats) -> Floats:
             gradient += shapes - np.exp(x)
         return -value, -gradient
 
-    found = minimize(
+    found = sp.optimize.minimize(
         loss, np.zeros(shapes.size), jac=True, method="L-BFGS-B",
         options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 10_000, "maxfun": 20_000, "maxcor": 20},
     )  # fmt: skip

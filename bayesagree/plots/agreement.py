@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.stats import beta
 
 from bayesagree.annotations import Ratings
 from bayesagree.compare import hdi
@@ -161,4 +161,4 @@ def plot_agreement_by_size(result: xr.Dataset) -> "Figure":
 def _density(means: NDArray[np.float64], phi: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the Beta densities on the unit grid, shape (draw, grid); p = 2 (1 - log2(1 - Phi))."""
     precision = 2 * (1 - np.log2(1 - phi))
-    return beta.pdf(_GRID, (means * precision)[:, None], ((1 - means) * precision)[:, None])
+    return sp.stats.beta.pdf(_GRID, (means * precision)[:, None], ((1 - means) * precision)[:, None])

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.special import betaincc
 
 from bayesagree._streams import Seed, seed_sequence
 from bayesagree._tree import positive, positive_int
@@ -165,7 +165,7 @@ def _rate_shapes(mean_tpr: float, mean_fpr: float) -> tuple[float, float]:
 
 
 def _thirds(shape: float) -> NDArray[np.float64]:
-    above = betaincc(2, shape, [0, 1 / 3, 2 / 3, 1])
+    above = sp.special.betaincc(2, shape, [0, 1 / 3, 2 / 3, 1])
     return above[:-1] - above[1:]
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy as sp
 import xarray as xr
-from scipy.stats import t as student
 
 from bayesagree.studies.auc import CASES, LEVELS
 
@@ -72,7 +72,7 @@ def committee_table(tree: xr.DataTree) -> pd.DataFrame:
 def interval(difference: xr.DataArray, prob: float = 0.99) -> tuple[xr.DataArray, xr.DataArray]:
     """Return the t interval of the mean over runs."""
     n = difference.sizes[RUN]
-    half = student.ppf((1 + prob) / 2, n - 1) * difference.std(RUN, ddof=1) / np.sqrt(n)
+    half = sp.stats.t.ppf((1 + prob) / 2, n - 1) * difference.std(RUN, ddof=1) / np.sqrt(n)
     mean = difference.mean(RUN)
     return mean - half, mean + half
 

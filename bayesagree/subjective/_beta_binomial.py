@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
-from scipy.special import betainc, betaincinv, logsumexp
 
 type Floats = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ class BetaBinomialPosterior:
 
     def sample(self, n_samples: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
         """Draw independently: shared parameters, then the mean of every group given them."""
-        weight = np.exp(self.log_weight - logsumexp(self.log_weight)).ravel()
+        weight = np.exp(self.log_weight - sp.special.logsumexp(self.log_weight)).ravel()
         cell = np.sort(rng.choice(weight.size, n_samples, p=weight / weight.sum()))
         within, hyper = np.divmod(cell, self.log_weight.shape[1])
         location, between = np.divmod(hyper, self.shared.between.size - 1)
@@ -88,8 +88,9 @@ class BetaBinomialPosterior:
         m, b = _middle(self.shared.location)[location], _middle(self.shared.between)[between]
         kappa = b**-2 - 1
         first, second = m * kappa, (1 - m) * kappa
-        low, high = betainc(first, second, self.edges[cell]), betainc(first, second, self.edges[cell + 1])
-        drawn = betaincinv(first, second, low + rng.random(cell.size) * (high - low))
+        low = sp.special.betainc(first, second, self.edges[cell])
+        high = sp.special.betainc(first, second, self.edges[cell + 1])
+        drawn = sp.special.betaincinv(first, second, low + rng.random(cell.size) * (high - low))
         return np.clip(drawn, self.edges[cell], self.edges[cell + 1])
 
 
@@ -155,7 +156,7 @@ def _cell_mass(edges: Floats, location: Floats, between: Floats) -> Floats:
     """Return the mass that Beta(m kappa, (1 - m) kappa) puts on each cell, shape (location x between, cell)."""
     m, b = (grid.ravel()[:, None] for grid in np.meshgrid(location, between, indexing="ij"))
     kappa = b**-2 - 1
-    return np.diff(betainc(m * kappa, (1 - m) * kappa, edges[None, :]), axis=1)
+    return np.diff(sp.special.betainc(m * kappa, (1 - m) * kappa, edges[None, :]), axis=1)
 
 
 def _more_than(values: NDArray[np.int64], group: NDArray[np.int64], n_groups: int) -> Floats:

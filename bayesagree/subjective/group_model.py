@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -158,15 +159,13 @@ def minimum_group_size(
     InputError
         A half width that is not in (0, 1).
     """
-    from scipy.stats import norm
-
     if not 0 < half_width < 1:
         raise InputError(f"half_width={half_width!r} is not between 0 and 1")
     n = positive_int(labels_per_annotator, "labels_per_annotator")
     posterior = tree["posterior"].to_dataset()
     mean = posterior["performance"]
     variance = mean * (1 - mean) * (1 + (n - 1) * posterior["within_spread"] ** 2) / n
-    z = float(norm.ppf((1 + ci_prob) / 2))
+    z = float(sp.stats.norm.ppf((1 + ci_prob) / 2))
     needed = variance.mean(("chain", "draw")) * (z / half_width) ** 2
     return (
         needed.copy(data=np.ceil(needed.values))

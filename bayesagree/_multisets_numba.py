@@ -1,0 +1,105 @@
+"""Compiled search for items with equal annotations: whatever follows is computed once for all of them.
+
+The multiset of an item's codes is known by the sum of one random 64-bit word for each: two of a million distinct
+multisets share their sum with probability below 1e-7.
+"""
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+type Integers = NDArray[np.int64]
+type Words = NDArray[np.uint64]
+
+FIRST_SLOTS = 1024
+
+
+class Multisets(NamedTuple):
+    """Distinct multisets, in the order in which they are first met.
+
+    Attributes
+    ----------
+    number
+        Which multiset each item has, shape (item,).
+    first
+        First item with each multiset, shape (multiset,).
+    key
+        The sum of words that stands for it, shape (multiset,).
+    """
+
+    number: Integers
+    first: Integers
+    key: Words
+
+
+@numba.njit(cache=True, nogil=True)
+def run_starts(item: NDArray[Any]) -> Integers:
+    """Return where each run of equal numbers starts, and the size: shape (run + 1,)."""
+    runs = 0
+    for t in range(item.size):
+        runs += t == 0 or item[t] != item[t - 1]
+    start, runs = np.empty(runs + 1, np.int64), 0
+    for t in range(item.size):
+        if t == 0 or item[t] != item[t - 1]:
+            start[runs] = t
+            runs += 1
+    start[runs] = item.size
+    return start
+
+
+@numba.njit(cache=True, nogil=True)
+def _word(code: Any) -> Any:
+    """Return the random word of a code (the output function of SplitMix64); 0 for -1, a missing annotation."""
+    z = (np.uint64(code) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@numba.njit(cache=True, nogil=True)
+def words(codes: Integers) -> Words:
+    """Return the random word of each code."""
+    out = np.empty(codes.size, np.uint64)
+    for k in range(codes.size):
+        out[k] = _word(codes[k])
+    return out
+
+
+@numba.njit(cache=True, nogil=True)
+def _spread(key: Words, size: int) -> Integers:
+    """Put multisets into a table of `size` slots, a power of two: each into the first free one from its key on."""
+    slots, mask = np.full(size, -1), np.uint64(size - 1)
+    for k in range(key.size):
+        at = key[k] & mask
+        while slots[at] >= 0:
+            at = (at + np.uint64(1)) & mask
+        slots[at] = k
+    return slots
+
+
+@numba.njit(cache=True, nogil=True)
+def multisets(start: Integers, code: NDArray[Any], apart: Words) -> Multisets:
+    """Find the distinct multisets of codes; item i has ``code[start[i]:start[i + 1]]``.
+
+    Items with different words in `apart`, shape (item,), do not share a multiset.
+    """
+    n_items, found = start.size - 1, 0
+    number, first, keys = np.empty(n_items, np.int64), np.empty(n_items, np.int64), np.empty(n_items, np.uint64)
+    slots = np.full(FIRST_SLOTS, -1)
+    for i in range(n_items):
+        key = apart[i]
+        for t in range(start[i], start[i + 1]):
+            key += _word(code[t])
+        mask = np.uint64(slots.size - 1)
+        at = key & mask
+        while slots[at] >= 0 and keys[slots[at]] != key:
+            at = (at + np.uint64(1)) & mask
+        if slots[at] < 0:
+            slots[at], first[found], keys[found] = found, i, key
+            found += 1
+        number[i] = slots[at]
+        if 2 * found > slots.size:
+            slots = _spread(keys[:found], 4 * slots.size)
+    return Multisets(number, first[:found].copy(), keys[:found].copy())
