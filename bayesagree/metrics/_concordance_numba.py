@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 type Order = NDArray[np.intp]
 type Tied = NDArray[np.bool_]
+type Places = NDArray[np.int64]
 type Floats = NDArray[np.float64]
 
 BITS = 6
@@ -20,6 +21,15 @@ LANES = 64
 """Children of a node of the counting tree, and bits of a word: 2 ** BITS."""
 
 ONE = np.uint64(1)
+
+
+@numba.njit(cache=True, nogil=True)
+def _run_end(tied: Tied, place: int) -> Any:
+    """Return the place after the run of equal scores that starts at a place."""
+    place += 1
+    while place < tied.size and tied[place]:
+        place += 1
+    return place
 
 
 @numba.njit(cache=True, nogil=True)
@@ -40,44 +50,62 @@ def _count_below(words: NDArray[np.uint64], tree: NDArray[np.int32], position: A
 
 
 @numba.njit(cache=True, nogil=True)
+def _insert(words: NDArray[np.uint64], tree: NDArray[np.int32], position: Any) -> None:
+    word = position >> BITS
+    words[word] |= ONE << np.uint64(position & (LANES - 1))
+    for level in range(tree.shape[0]):
+        node = word >> (BITS * level)
+        first = (node >> BITS) << BITS
+        lanes = tree[level, first : first + LANES]
+        for lane in range(LANES):  # all, not only those after the node: a fixed length is vector code
+            lanes[lane] += first + lane > node
+
+
+@numba.njit(cache=True, nogil=True)
 def _twice_misordered(
-    order: Order,
-    tied: Tied,
-    position: NDArray[np.int64],
-    upper: NDArray[np.int64],
-    words: NDArray[np.uint64],
-    tree: NDArray[np.int32],
+    tied: Tied, position: Places, upper: Places, words: NDArray[np.uint64], tree: NDArray[np.int32]
 ) -> int:
-    """Count the pairs that a model orders against the truth, twice, and those it ties, once."""
+    """Count the pairs that a model orders against the truth, twice, and those it ties, once.
+
+    `position` and `upper` are those of the items in ascending order of score.
+    """
     words[:] = 0
     tree[:] = 0
-    twice, place, n = 0, 0, order.size
-    while place < n:
-        stop = place + 1
-        while stop < n and tied[stop]:
-            stop += 1
+    twice, place = 0, 0
+    while place < tied.size:
+        stop = _run_end(tied, place)
+        above = 0
         for k in range(place, stop):
-            twice += place - _count_below(words, tree, upper[order[k]])
+            above += place - _count_below(words, tree, upper[k])
+        twice += above
         for k in range(place, stop):
-            here = position[order[k]]
-            word = here >> BITS
-            words[word] |= ONE << np.uint64(here & (LANES - 1))
-            for level in range(tree.shape[0]):
-                node = word >> (BITS * level)
-                first = (node >> BITS) << BITS
-                lanes = tree[level, first : first + LANES]
-                for lane in range(LANES):  # all, not only those after the node: a fixed length is vector code
-                    lanes[lane] += first + lane > node
-        for k in range(place, stop):
-            twice += stop - _count_below(words, tree, upper[order[k]])
+            _insert(words, tree, position[k])
+        if stop - place > 1:  # an item alone has as many above it after its insertion as before
+            above = 0
+            for k in range(place, stop):
+                above += stop - _count_below(words, tree, upper[k])
+        twice += above
         place = stop
     return twice
 
 
 @numba.njit(cache=True, nogil=True)
-def graded_concordances(
-    order: Order, tied: Tied, position: NDArray[np.int64], upper: NDArray[np.int64], pairs: int, out: Floats
-) -> None:
+def truth_places(order: Order, tied: Tied) -> tuple[Places, Places, int]:
+    """Return the place of each item in ascending order of truth, the first place of a higher truth, and the pairs."""
+    n = order.size
+    position, upper = np.empty(n, np.int64), np.empty(n, np.int64)
+    place, pairs = 0, 0
+    while place < n:
+        stop = _run_end(tied, place)
+        for k in range(place, stop):
+            position[order[k]], upper[order[k]] = k, stop
+        pairs += (stop - place) * (n - stop)
+        place = stop
+    return position, upper, pairs
+
+
+@numba.njit(cache=True, nogil=True)
+def graded_concordances(order: Order, tied: Tied, position: Places, upper: Places, pairs: int, out: Floats) -> None:
     """Fill `out` (model,) with the share of the `pairs` of items of different truth that each model orders alike.
 
     `position` is the place of each item in ascending order of truth, `upper` the first place of a higher truth. A
@@ -91,7 +119,9 @@ def graded_concordances(
     words = np.empty(n_words, np.uint64)
     tree = np.empty((levels, ((n_words >> BITS) + 1) << BITS), np.int32)
     for m in range(order.shape[0]):
-        out[m] = (2 * pairs - _twice_misordered(order[m], tied[m], position, upper, words, tree)) / (2 * pairs)
+        # Both in the order of the scores first: reading them one by one between counts would wait for memory.
+        twice = _twice_misordered(tied[m], position[order[m]], upper[order[m]], words, tree)
+        out[m] = (2 * pairs - twice) / (2 * pairs)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -100,10 +130,9 @@ def weighted_concordance(order: Order, tied: Tied, positive: Floats, negative: F
     below, twice, own, positives, place = 0.0, 0.0, 0.0, 0.0, 0
     n = order.size
     while place < n:
-        stop, before = place, below
-        while stop < n and (stop == place or tied[stop]):
-            below += negative[order[stop]]
-            stop += 1
+        stop, before = _run_end(tied, place), below
+        for k in range(place, stop):
+            below += negative[order[k]]
         for k in range(place, stop):
             item = order[k]
             twice += positive[item] * (before + below)
@@ -179,9 +208,7 @@ def sorted_by_annotator(
         below[:] = 0
         place, n = 0, order.shape[1]
         while place < n:
-            stop = place + 1
-            while stop < n and tied[m, stop]:
-                stop += 1
+            stop = _run_end(tied[m], place)
             # A positive label beats those below its run of equal scores and half of the run: before + after.
             for step in range(3):
                 for k in range(place, stop):

@@ -11,12 +11,15 @@ from bayesagree.metrics._concordance_numba import (
     graded_concordances,
     pairwise_by_annotator,
     sorted_by_annotator,
+    truth_places,
     weighted_concordances,
 )
 from bayesagree.metrics._score_order_numba import order_scores
 
 type Floats = NDArray[np.float64]
 
+SCORES = 50_000
+"""Scores that one thread orders at a time."""
 PAIRS_PER_LABEL = 64
 """Above this many pairs per label, sorting an annotator's labels is quicker than comparing the pairs."""
 
@@ -64,11 +67,8 @@ class GradedTruth(NamedTuple):
     @classmethod
     def of(cls, truth: Floats) -> Self:
         """Sort a truth, shape (item,)."""
-        ascending = np.argsort(truth, kind="stable")
-        position = np.empty(truth.size, np.int64)
-        position[ascending] = np.arange(truth.size)
-        upper = np.searchsorted(truth[ascending], truth, side="right")
-        return cls(position, upper, int((truth.size - upper).sum()))
+        (order,), (tied,) = ScoreOrder.of(truth[None])
+        return cls(*truth_places(order, tied))
 
 
 class ScoreOrder(NamedTuple):
@@ -189,8 +189,8 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
         if not np.isfinite(array).all():
             place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
             raise InputError(f"{name} at {place} is {array[place]}, not finite; drop the item or give it a number")
-    matrix = batch.reshape(-1, values.size)
-    blocks = item_blocks(len(matrix), 10)
+    matrix = np.atleast_2d(batch)
+    blocks = item_blocks(len(matrix), max(1, SCORES // max(values.size, 1)))
     highest = values == values.max(initial=-np.inf)
     if (values[~highest] == values.min(initial=np.inf)).all():
         positive = highest.astype(np.float64)

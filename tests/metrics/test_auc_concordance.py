@@ -47,6 +47,33 @@ def test_equals_counting_pairs(problem):
     np.testing.assert_allclose(concordance(scores, truth), expected, rtol=0, atol=1e-12)
 
 
+NUMBERS = {
+    "spread": lambda rng, n: rng.normal(size=n),
+    "few levels": lambda rng, n: rng.integers(-5, 6, n) / 10,
+    "single precision": lambda rng, n: rng.random(n).astype(np.float32),
+    "nearly one": lambda rng, n: 1 - 10 ** (-16 * rng.random(n)),
+    "neighbours": lambda rng, n: 1 + np.spacing(1.0) * rng.integers(0, n, n),
+    "descending neighbours": lambda rng, n: 1 - np.spacing(0.5) * np.arange(n),
+    "signed zeros": lambda rng, n: rng.choice([-0.0, 0.0, 5e-324, -5e-324], n),
+    "extremes": lambda rng, n: rng.choice([-1.7e308, 1.7e308, 1e-300, -1e-300, 0.0], n),
+}
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+@pytest.mark.parametrize("n", [1, 2, 50, 3000])
+def test_order_of_any_numbers_is_a_stable_sort(numbers, n):
+    scores = np.asarray(NUMBERS[numbers](np.random.default_rng(n), n), dtype=np.float64)
+    order = ScoreOrder.of(scores[None])
+    expected = np.argsort(scores, kind="stable")
+    np.testing.assert_array_equal(order.order[0], expected)
+    np.testing.assert_array_equal(order.tied[0], np.diff(scores[expected], prepend=np.nan) == 0)
+
+
+def test_no_items_have_no_concordance():
+    assert np.isnan(concordance([], []))
+    assert np.isnan(concordance(np.empty((2, 0)), [])).all()
+
+
 @settings(deadline=None, max_examples=100)
 @given(problems())
 def test_binary_truth_equals_sklearn(problem):
