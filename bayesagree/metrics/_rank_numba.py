@@ -88,6 +88,59 @@ def _footrule(truth: NDArray[Any], place: NDArray[np.int32], k: int) -> Any:
 
 
 @numba.njit(cache=True, nogil=True)
+def _value(kind: int, k: int, worst: float, truth: NDArray[Any], predicted: NDArray[Any], place: Any) -> float:
+    """Return a metric of two lists; `place` is where each label stands in the model's list."""
+    if kind == TOP:
+        return 1.0 if place[truth[0]] < k else 0.0
+    if kind == SET:
+        return 1.0 if _overlap(truth, place, k) == k else 0.0
+    if kind == OVERLAP:
+        return _overlap(truth, place, k) / k
+    if kind == AVERAGE_OVERLAP:
+        return _average_overlap(truth, place, k)
+    if kind == KENDALL:
+        return 1.0 - _kendall(truth, predicted, place, k) / worst
+    return 1.0 - _footrule(truth, place, k) / worst
+
+
+@numba.njit(cache=True, nogil=True)
+def _number_lists(
+    lists: NDArray[Any],
+    slots: NDArray[np.int32],
+    number: NDArray[np.int32],
+    first: NDArray[np.int32],
+    count: NDArray[np.int32],
+) -> int:
+    """Find the distinct lists, shape (sample, rank), in the order in which they come; return how many there are.
+
+    Fills which one each sample has, `number`, and of each the `first` sample that has it and the `count` of them. The
+    hash table `slots` has a power of two of them, more than samples.
+    """
+    slots[:] = -1
+    found, mask = 0, np.uint64(slots.size - 1)
+    for s in range(lists.shape[0]):
+        key = np.uint64(0)
+        for r in range(lists.shape[1]):
+            key = (key ^ np.uint64(lists[s, r])) * np.uint64(0x9E3779B97F4A7C15)
+        at = (key >> np.uint64(32)) & mask
+        while True:
+            if slots[at] < 0:
+                slots[at], first[found], count[found] = found, s, 0
+                found += 1
+                break
+            known = lists[first[slots[at]]]
+            same = True
+            for r in range(lists.shape[1]):
+                same &= known[r] == lists[s, r]
+            if same:
+                break
+            at = (at + np.uint64(1)) & mask
+        number[s] = slots[at]
+        count[slots[at]] += 1
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
 def score_block(
     truth: NDArray[Any],
     predicted: NDArray[Any],
@@ -98,6 +151,8 @@ def score_block(
     weights: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Score every draw of every item for every model.
+
+    Draws of an item repeat a few lists of best labels: each of those is compared with each model once.
 
     Parameters
     ----------
@@ -110,7 +165,7 @@ def score_block(
     n_labels
         Number of labels.
     weights
-        Weight of each item in each draw, shape (item, sample).
+        Weight of each item in each draw, shape (item, sample); empty where only plain sums are wanted.
     """
     n_items, n_samples, _ = truth.shape
     n_models, n_metrics = predicted.shape[0], kinds.size
@@ -120,30 +175,29 @@ def score_block(
     item = np.zeros((n_metrics, n_models, n_items))
     nowhere = np.int32(n_labels)
     place = np.full(n_labels, nowhere, dtype=np.int32)
+    size = 2
+    while size < 2 * n_samples:
+        size *= 2
+    slots, number = np.empty(size, np.int32), np.empty(n_samples, np.int32)
+    first, count = np.empty(n_samples, np.int32), np.empty(n_samples, np.int32)
+    value = np.empty(n_samples)
     for i in range(n_items):
+        found = _number_lists(truth[i], slots, number, first, count)
         for m in range(n_models):
             for r in range(predicted.shape[2]):
                 if predicted[m, i, r] >= 0:
                     place[predicted[m, i, r]] = r
             for c in range(n_metrics):
-                kind, k = kinds[c], ks[c]
+                for d in range(found):
+                    here = _value(kinds[c], ks[c], worst[c], truth[i, first[d]], predicted[m, i], place)
+                    value[d] = here
+                    square[c, m] += count[d] * here * here
+                    item[c, m, i] += count[d] * here
                 for s in range(n_samples):
-                    if kind == TOP:
-                        value = 1.0 if place[truth[i, s, 0]] < k else 0.0
-                    elif kind == SET:
-                        value = 1.0 if _overlap(truth[i, s], place, k) == k else 0.0
-                    elif kind == OVERLAP:
-                        value = _overlap(truth[i, s], place, k) / k
-                    elif kind == AVERAGE_OVERLAP:
-                        value = _average_overlap(truth[i, s], place, k)
-                    elif kind == KENDALL:
-                        value = 1.0 - _kendall(truth[i, s], predicted[m, i], place, k) / worst[c]
-                    else:
-                        value = 1.0 - _footrule(truth[i, s], place, k) / worst[c]
-                    total[c, m, s] += value
-                    weighted[c, m, s] += value * weights[i, s]
-                    square[c, m] += value * value
-                    item[c, m, i] += value
+                    total[c, m, s] += value[number[s]]
+                if weights.size:
+                    for s in range(n_samples):
+                        weighted[c, m, s] += value[number[s]] * weights[i, s]
             for r in range(predicted.shape[2]):
                 if predicted[m, i, r] >= 0:
                     place[predicted[m, i, r]] = nowhere

@@ -110,12 +110,11 @@ class Scorer:
         self._worst = np.array([_largest_distance(m, n_labels) for m in metrics])
 
     def score(self, block: DrawBlock, weights: NDArray[np.float64] | None = None) -> BlockScores:
-        """Sum the metrics over a block, with the weight of each (item, draw) or plainly."""
-        if weights is None:
-            weights = np.broadcast_to(1.0, block.top_label.shape[:2])
+        """Sum the metrics over a block, plainly and, where there are `weights`, with those of each (item, draw)."""
+        given = np.empty((0, 0)) if weights is None else weights
         predicted = self.predicted[:, block.items]
         return BlockScores(
-            *score_block(block.top_label, predicted, self._kinds, self._ks, self._worst, self._n_labels, weights)
+            *score_block(block.top_label, predicted, self._kinds, self._ks, self._worst, self._n_labels, given)
         )
 
 
