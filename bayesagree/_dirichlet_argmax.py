@@ -12,6 +12,8 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._multisets_numba import multisets
+
 _PANELS, _ORDER = 14, 20
 _LEFT_END = -41.5
 _TAIL = 1e-18
@@ -33,11 +35,12 @@ def argmax_probabilities(concentration: NDArray[np.float64]) -> NDArray[np.float
     array, shape (item, label)
         Sums to one over label within 1e-10 for shapes from 1e-6 to 1e6, and 1e-7 up to 1e9.
     """
-    order = np.argsort(concentration, axis=1)
-    ordered = np.take_along_axis(concentration, order, axis=1)
-    patterns, which = np.unique(ordered, axis=0, return_inverse=True)
-    probability = np.empty_like(concentration)
-    np.put_along_axis(probability, order, _of_patterns(patterns)[which.reshape(-1)], axis=1)
+    n_items, n_labels = concentration.shape
+    shapes = np.ascontiguousarray(concentration)
+    found = multisets(np.arange(n_items + 1) * n_labels, shapes.view(np.int64).ravel(), np.zeros(n_items, np.uint64))
+    of_pattern = _of_patterns(np.sort(shapes[found.first], axis=1))
+    probability = np.empty_like(shapes)
+    np.put_along_axis(probability, np.argsort(shapes, axis=1), of_pattern[found.number], axis=1)
     return probability
 
 

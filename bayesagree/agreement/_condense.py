@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import scipy as sp
+from numpy.typing import NDArray
 
+from bayesagree._multisets_numba import words
 from bayesagree.agreement._likelihood import Likelihood
 from bayesagree.agreement._patterns import Floats
 
@@ -39,56 +41,79 @@ def refined(level: int) -> float:
 
 
 def condensed(like: Likelihood, n_nodes: int) -> Likelihood:
-    """Return a likelihood with the same log evidence and at most `n_nodes` patterns for like items.
+    """Return a likelihood with the same log evidence and a few dozen patterns for many like items.
 
-    These are items of equal n in the same window of d. Patterns with a rating on a level, or near an end of the scale,
-    stay as they are.
+    These are items of equal n in the same window of d and with the same ratings next to the ends of the scale.
     """
     if not like.densities:
         return like
     first = like.low.size
-    other = np.ones(like.statistics.shape[1])
-    other[first : first + 3] = 0
-    free = abs(like.statistics) @ other == 0
-    densities = _columns(like.statistics, first)
-    window = np.round((densities[:, 1] - densities[:, 2]) / (2 * WINDOW))
-    kinds, kind = np.unique(np.stack([like.size, like.group, window], axis=1), axis=0, return_inverse=True)
-    kept, parts = ~free, []
-    for k, (size, group, _) in enumerate(kinds):
-        some = np.flatnonzero(free & (kind == k))
-        if some.size <= n_nodes:
-            kept[some] = True
-            continue
-        rows, weight = _on_nodes(densities[some], like.weight[some], n_nodes)
-        statistics = np.zeros((n_nodes, other.size))
-        statistics[:, first : first + 3] = rows
-        parts.append((statistics, weight, np.full(n_nodes, size), np.full(n_nodes, int(group))))
+    densities = _dense(like.statistics[:, first:])
+    bent = densities[:, 3:].any(axis=1)
+    kept, parts = [], []
+    for some in _alike(like, densities, bent):
+        if some.size <= n_nodes * (4 if bent[some[0]] else 1):
+            kept.append(some)
+        else:
+            rows, weight = _on_nodes(densities[some], like.weight[some], n_nodes)
+            parts.append((rows, weight, np.full(weight.size, some[0])))
     if not parts:
         return like
-    statistics, weight, size, group = (np.concatenate(column) for column in zip(*parts))
-    rest = like.statistics[kept]
-    dense = isinstance(rest, np.ndarray)
-    together = np.concatenate([rest, statistics]) if dense else sp.sparse.vstack([rest, statistics], "csr")
+    rows, weight, stands_for = (np.concatenate(column) for column in zip(*parts))
+    own = np.concatenate([np.empty(0, np.int64), *kept])
+    items = np.append(own, stands_for)
     return replace(
-        like, statistics=together, weight=np.append(like.weight[kept], weight), size=np.append(like.size[kept], size),
-        group=np.append(like.group[kept], group),
+        like, statistics=_beside(like.statistics[items, :first], np.concatenate([densities[own], rows])),
+        weight=np.append(like.weight[own], weight), size=like.size[items], group=like.group[items],
     )  # fmt: skip
 
 
-def _columns(statistics: Any, first: int) -> Floats:
-    """Return the columns n, sum log x, sum log(1 - x)."""
-    columns = statistics[:, first : first + 3]
+def _alike(like: Likelihood, densities: Floats, bent: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Return the patterns that may share nodes, kind by kind."""
+    bins = like.low.size
+    ends = like.statistics[:, :bins] @ words(np.arange(bins)).astype(np.float64)
+    window = np.round((densities[:, 1] - densities[:, 2]) / (2 * WINDOW))
+    key = np.zeros(like.weight.size, np.int64)
+    for column in (like.size, like.group, ends, window, bent):
+        key = words(key + (np.asarray(column, np.float64) + 0.0).view(np.int64)).view(np.int64)  # -0.0 becomes 0.0
+    _, kind, size = np.unique(key, return_inverse=True, return_counts=True)
+    return np.split(np.argsort(kind, kind="stable"), np.cumsum(size)[:-1])
+
+
+def _dense(columns: Any) -> Floats:
     return columns if isinstance(columns, np.ndarray) else columns.toarray()
 
 
+def _beside(bins: Any, densities: Floats) -> Any:
+    """Put the columns of densities after those of bins, sparse as these are."""
+    if isinstance(bins, np.ndarray):
+        return np.concatenate([bins, densities], axis=1)
+    return sp.sparse.hstack([bins, sp.sparse.csr_array(densities)], format="csr")
+
+
 def _on_nodes(rows: Floats, weight: Floats, n: int) -> tuple[Floats, Floats]:
-    """Return n, sum log x and sum log(1 - x) at Chebyshev nodes of d, and their weights."""
+    """Return the columns of densities at Chebyshev nodes of d, and their weights.
+
+    What multiplies the second derivative of the density (`Likelihood`) is small, so that the log evidence is linear in
+    it: the slope in each of these columns is a difference between nodes with and without some of it.
+    """
     c, d = (rows[:, 1] + rows[:, 2]) / 2, (rows[:, 1] - rows[:, 2]) / 2
     middle, half = (d.max() + d.min()) / 2, (d.max() - d.min()) / 2
     at = middle + half * np.cos(np.pi * (np.arange(n) + 0.5) / n)
+    x = (d - middle) / half if half else np.zeros_like(d)
     mean_c = weight @ c / weight.sum()
-    nodes = np.stack([np.full(n, rows[0, 0]), mean_c + at, mean_c - at], axis=1)
-    return nodes, _interpolation_weights((d - middle) / half, weight, n)
+    nodes = np.zeros((n, rows.shape[1]))
+    nodes[:, 0], nodes[:, 1], nodes[:, 2] = rows[0, 0], mean_c + at, mean_c - at
+    together, weights = [nodes], [_interpolation_weights(x, weight, n)]
+    for column in range(3, rows.shape[1]):
+        some = np.abs(rows[:, column]).max()
+        if some:
+            bent = nodes.copy()
+            bent[:, column] = some
+            together.append(bent)
+            weights.append(_interpolation_weights(x, weight * rows[:, column] / some, n))
+            weights[0] = weights[0] - weights[-1]
+    return np.concatenate(together), np.concatenate(weights)
 
 
 def _interpolation_weights(x: Floats, weight: Floats, n: int) -> Floats:

@@ -65,7 +65,7 @@ def likelihood_step(like: Likelihood, precision: float) -> float:
     return min(0.15, 0.7 / float(np.sqrt(n * (precision + 1))), 0.45 / float(np.sqrt(n) * stretch))
 
 
-def _blocks(like: Likelihood, n_nodes: int) -> Iterator[Likelihood]:
+def blocks(like: Likelihood, n_nodes: int) -> Iterator[Likelihood]:
     """Cut the patterns so that no table exceeds `CELLS`."""
     rows = max(1, CELLS // n_nodes)
     n = like.weight.size
@@ -122,7 +122,7 @@ class KnownMeans:
     def _evidence(self, like: Likelihood, precision: float, level: int) -> Floats:
         at, prior = self.prior(precision, refined(level))
         parts = []
-        for block in _blocks(like, at.size):
+        for block in blocks(like, at.size):
             relative, top = _scaled(block, precision, at)
             mass = relative @ prior[0] if not self.truth.size else np.sum(relative * prior[block.group], axis=1)
             parts.append(np.log(mass) + top)
@@ -251,7 +251,7 @@ class HierarchicalMeans:
             prior += log_weight[:, None]
             np.exp(prior, out=prior)
             prior /= prior.sum(axis=0)
-            total[some] = sum(self._log_sum(block, precision, at, prior) for block in _blocks(like, at.size))
+            total[some] = sum(self._log_sum(block, precision, at, prior) for block in blocks(like, at.size))
         return total.reshape(m.size, s.size)
 
     @staticmethod

@@ -32,8 +32,8 @@ FINE = 2e-4
 BENT = 3000
 """Intervals this many widths away from the ends do without the second derivative of the density (1e-9 of it)."""
 LEGENDRE = np.polynomial.legendre.leggauss(5)
-MANY = 20
-"""More bins than this, all next to the ends, are computed by series."""
+NEAR_END = 0.5
+"""Bins nearer to an end than this, and than this divided by the precision, are computed by a series."""
 
 
 @dataclass(frozen=True)
@@ -81,16 +81,18 @@ class Likelihood:
         a, b = _shapes(precision, at)
         log_beta = sp.special.betaln(a, b)
         terms = []
-        if self.low.size > MANY and (self.high - self.low).max() < 1e-5:
-            terms.append(_log_end_bins(self.low, self.high, a, b, log_beta))
-        elif self.low.size:
-            smooth = precision < self.smooth_below
+        if self.low.size:
+            near_end = max(precision, 1.0) * np.minimum(self.high, 1 - self.low) < NEAR_END
+            smooth = ~near_end & (precision < self.smooth_below)
+            other = ~(near_end | smooth)
             log_p = np.empty((self.low.size, at.size))
+            if near_end.any():
+                log_p[near_end] = _log_end_bins(self.low[near_end], self.high[near_end], a, b, log_beta)
             if smooth.any():
                 log_p[smooth] = _log_smooth_bins(self.low[smooth], self.high[smooth], a, b, log_beta)
-            if not smooth.all():
-                edges, first, last = _edges(self.low[~smooth], self.high[~smooth])
-                log_p[~smooth] = _log_bins(first, last, edges, a, b, log_beta)
+            if other.any():
+                edges, first, last = _edges(self.low[other], self.high[other])
+                log_p[other] = _log_bins(first, last, edges, a, b, log_beta)
             terms.append(log_p)
         if self.densities:
             terms.append(_density_terms(a, b, log_beta, self.densities))
@@ -111,7 +113,7 @@ def _shapes(precision: float, at: Floats) -> tuple[Floats, Floats]:
 
 def _log_end_bins(low: Floats, high: Floats, a: Floats, b: Floats, log_beta: Floats) -> Floats:
     """Return log Pr(low <= x < high) for x ~ Beta(a, b) where all bins lie next to 0 or 1, shape (bin, node)."""
-    left = high < 0.5
+    left = low < 1 - high
     probability = np.empty((low.size, a.size))
     probability[left] = _end_bins(low[left], high[left], a, b, log_beta)
     probability[~left] = _end_bins(1 - high[~left], 1 - low[~left], b, a, log_beta)
@@ -190,19 +192,32 @@ def _log_smooth_bins(low: Floats, high: Floats, a: Floats, b: Floats, log_beta: 
 
 
 @numba.njit(cache=True, nogil=True)
+def _series(u, v, x):
+    """Return sum_k (1 - v) ... (k - v) x^k / (k! (u + k)), k = 1, 2, ...: I_x(u, v) is x^u (1 / u + this) / B(u, v)."""
+    total, term, k = 0.0, 1.0, 0
+    while abs(term) > 1e-17:
+        k += 1
+        term *= (k - v) / k * x
+        total += term / (u + k)
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
 def _end_bins(low, high, a, b, log_beta):
-    """Return Pr(low <= x < high) next to 0 from the series of the incomplete beta function, x p being small."""
-    result = np.zeros((low.size, a.size))
+    """Return Pr(low <= x < high) next to 0 from the series of the incomplete beta function, shape (bin, node)."""
+    result = np.empty((low.size, a.size))
     for k in range(low.size):
-        for x, sign in ((low[k], -1.0), (high[k], 1.0)):
-            if x <= 0:
-                continue
-            log_x = math.log(x)
-            for j in range(a.size):
-                u, v = a[j], b[j]
-                third = 1 / (2 * (u + 2)) + (3 - v) * x / (6 * (u + 3))
-                series = 1 + u * (1 - v) * x * (1 / (u + 1) + (2 - v) * x * third)
-                result[k, j] += sign * series * math.exp(u * log_x - log_beta[j]) / u
+        log_high = math.log(high[k])
+        log_low = math.log(low[k]) if low[k] > 0 else -math.inf
+        for j in range(a.size):
+            u, v = a[j], b[j]
+            at_high = math.exp(u * log_high - log_beta[j])
+            probability = at_high * _series(u, v, high[k])
+            # (high^u - low^u) / u without the difference of two large numbers where u is small.
+            probability -= at_high * math.expm1(u * (log_low - log_high)) / u
+            if low[k] > 0:
+                probability -= math.exp(u * log_low - log_beta[j]) * _series(u, v, low[k])
+            result[k, j] = probability
     return result
 
 

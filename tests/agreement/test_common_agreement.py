@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.special import betainc
+from scipy.special import betainc, betaln
 from scipy.stats import beta as beta_distribution
 
 from bayesagree import simulate
 from bayesagree.agreement._item_means import HierarchicalMeans, beta_shapes
+from bayesagree.agreement._likelihood import _log_end_bins
 from bayesagree.agreement._maximum_likelihood import phi_maximum_likelihood
 from bayesagree.agreement._nuts import AgreementPrior
 from bayesagree.agreement._problem import prepare
@@ -124,6 +125,44 @@ def test_continuous_ratings_on_the_ends_are_intervals():
     assert float(tree["agreement"]["bin_width"]) == pytest.approx(0.1)
     with pytest.raises(InputError, match="end of"):
         common_agreement(Ratings.from_matrix(x, scale=(0, 1)), likelihood="density")
+
+
+@pytest.mark.parametrize("shapes", [(1e-9, 3.0), (1e-4, 0.2), (0.3, 0.7), (2.0, 1.5), (0.5, 30.0), (40.0, 1e-3)])
+@pytest.mark.parametrize("bounds", [(0.0, 5e-7), (5e-7, 1.5e-6), (2.85e-5, 2.95e-5), (0.0, 0.1), (0.01, 0.015)])
+def test_bins_next_to_an_end_have_their_integral(shapes, bounds):
+    """Pr(low <= x < high) by adaptive quadrature in log x; below 1e-9 of the upper edge the density is a power."""
+    (a, b), (low, high) = shapes, bounds
+    start = low or 1e-9 * high
+
+    def density(log_x):
+        return np.exp(a * log_x + (b - 1) * np.log1p(-np.exp(log_x)) - betaln(a, b))
+
+    mass = quad(density, np.log(start), np.log(high), epsabs=0, epsrel=1e-12, limit=500)[0]
+    mass += 0 if low else np.exp(a * np.log(start) - betaln(a, b)) / a
+    shape = np.array([a]), np.array([b])
+    log_beta = betaln(*shape)
+    expected = pytest.approx(np.log(mass), rel=1e-9, abs=1e-9)
+    assert _log_end_bins(np.array([low]), np.array([high]), *shape, log_beta)[0, 0] == expected
+    mirrored = _log_end_bins(np.array([1 - high]), np.array([1 - low]), *shape[::-1], log_beta)[0, 0]
+    # 1 - x keeps sixteen digits of 1, not of x.
+    assert mirrored == pytest.approx(np.log(mass), abs=1e-15 * (1 + a) / (high - low) + 1e-9)
+
+
+@pytest.mark.parametrize("item_mean", ["flat", "hierarchical"])
+@pytest.mark.parametrize("phi", [-0.3, 0.4, 0.8])
+def test_few_weighted_patterns_stand_for_many_continuous_items(item_mean, phi):
+    """Items with ratings inside the scale, near its ends and on them: the log evidence of every item, added up."""
+    given = simulate.ratings(n_items=1500, ratings_per_item=4, phi=phi, n_levels=None, seed=4).ratings
+    on_ends = np.where(given.unit() < 0.01, 0.0, given.unit()).reshape(1500, 4)
+    on_ends[500:] = given.unit().reshape(1500, 4)[500:]
+    means = prepare(Ratings.from_matrix(on_ends, scale=(0, 1)), item_mean=item_mean).means
+    assert means.condensed[0].weight.size < 0.6 * means.like.weight.size
+    for precision in (0.5, 3.0, 20.0):
+        few = means.log_evidence(precision, 0)
+        means.condensed[0] = means.like
+        # Both grids of (m, s) start where the first was found.
+        assert few == pytest.approx(means.log_evidence(precision, 0), abs=1e-6)
+        del means.condensed[0]
 
 
 def test_density_and_fine_bins_agree():
