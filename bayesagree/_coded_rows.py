@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._columns import names_array
-from bayesagree._multisets_numba import words
+from bayesagree._multisets import words
 from bayesagree._sorted_file import Chunk
 from bayesagree.errors import InputError, plain
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._multisets_numba import multisets
+from bayesagree._multisets import multisets
 
 _PANELS, _ORDER = 14, 20
 _LEFT_END = -41.5
@@ -36,7 +36,7 @@ def argmax_probabilities(concentration: NDArray[np.float64]) -> NDArray[np.float
         Sums to one over label within 1e-10 for shapes from 1e-6 to 1e6, and 1e-7 up to 1e9.
     """
     n_items, n_labels = concentration.shape
-    shapes = np.ascontiguousarray(concentration)
+    shapes = np.ascontiguousarray(concentration, dtype=np.float64)
     found = multisets(np.arange(n_items + 1) * n_labels, shapes.view(np.int64).ravel(), np.zeros(n_items, np.uint64))
     of_pattern = _of_patterns(np.sort(shapes[found.first], axis=1))
     probability = np.empty_like(shapes)

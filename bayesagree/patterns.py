@@ -22,7 +22,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._coded_rows import Counts, Entries, Names, level_codes, require_distinct_annotators
-from bayesagree._multisets_numba import multisets
+from bayesagree._multisets import multisets
 from bayesagree._ratings import checked_scale
 from bayesagree._sorted_file import whole_items
 from bayesagree.annotations import Labels, Rankings, Ratings

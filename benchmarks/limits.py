@@ -98,6 +98,12 @@ def prices() -> Prices:
     )
 
 
+def random_read(n: int) -> float:
+    """Return the nanoseconds of reading one of n numbers in random order: far apart, it is the wait for memory."""
+    source, order, target = np.ones(n), generator().permutation(n), np.empty(n)
+    return shortest(lambda: np.take(source, order, out=target, mode="clip")) / n
+
+
 def gammas(price: Prices, shape: np.ndarray) -> float:
     """Return the price of the logarithm of a gamma variable of each shape: those below 1 take another exponential."""
     return shape.size * (price.normal + price.exponential + price.log) + (shape < 1).sum() * price.exponential
@@ -247,8 +253,10 @@ def table() -> list[str]:
     pa.set_io_thread_count(1)
     price = prices()
     listed = ", ".join(f"{name} {value:.2g}" for name, value in price._asdict().items())
+    reads = ", ".join(f"{random_read(10**k):.2g}" for k in range(4, 8))
     lines = [
         f"Prices, in nanoseconds on one thread: {listed}.",
+        f"One of 10^4, 10^5, 10^6, 10^7 numbers that are read in random order: {reads}.",
         "",
         "| path | unit | ours, ns | floor, ns | ours / floor | the floor is |",
         "| --- | --- | ---: | ---: | ---: | --- |",

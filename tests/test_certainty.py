@@ -52,6 +52,15 @@ def test_golden_dirichlet():
         np.testing.assert_allclose(label_certainty(tree, exact=True).values[0], case["probability"], atol=5e-9)
 
 
+@pytest.mark.parametrize("n_labels", [3, 4])
+def test_exact_certainty_of_a_result_in_single_precision(n_labels):
+    counts = np.random.default_rng(1).multinomial(6, np.full(n_labels, 1 / n_labels), 300)
+    tree = dirichlet(Labels.from_counts(counts), draws=1, chains=1, seed=1)
+    single = tree.map_over_datasets(lambda data: data.astype("float32"))
+    expected = label_certainty(tree, exact=True)
+    np.testing.assert_allclose(label_certainty(single, exact=True), expected, atol=1e-6)
+
+
 @given(st.integers(1, 12), st.integers(12, 600), st.integers(1, 60), st.integers(0, 2**32 - 1))
 @settings(max_examples=40, deadline=None)
 def test_sets_are_counted_as_sets(k, n_labels, n_samples, seed):

@@ -19,6 +19,7 @@ LAYERS = [
         "_sorted_file",
         "_coded_rows",
         "_gamma",
+        "_multisets",
         "_dirichlet_argmax",
     ],
     ["_labels", "_ratings", "_rankings", "annotations", "predictions", "annotators", "patterns"],

@@ -1,9 +1,11 @@
-"""Continuous ratings of any number of items as a few dozen weighted ones.
+"""Continuous ratings of any number of items as a few dozen weighted ones of each kind.
 
 Under the Beta density an item enters through its number of ratings n, c = (sum log x + sum log(1 - x)) / 2, which does
 not meet the item mean, and d = (sum log x - sum log(1 - x)) / 2. Its log evidence is linear in c and analytic in d,
 whatever the prior of the mean: summed over the items of equal n, it is a sum over Chebyshev nodes of d whose weights
-are computed once (those of the polynomial through the nodes).
+are computed once (those of the polynomial through the nodes). Items with a rating in a bin next to an end of the scale
+share nodes with those that have the same ones; what the second derivative of the density adds near an end (narrow
+intervals, `_density_columns`) enters by its slope.
 """
 
 from dataclasses import replace
@@ -13,14 +15,18 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._multisets_numba import words
+from bayesagree._multisets import words
 from bayesagree.agreement._likelihood import Likelihood
 from bayesagree.agreement._patterns import Floats
 
 NODES = 40
-"""Chebyshev nodes before any refinement: the log evidence of 7000 items moves by 2e-10."""
+"""Chebyshev nodes before any refinement: the log evidence of 7000 items inside the scale moves by 2e-10."""
 WINDOW = 24.0
 """Width of d that one set of nodes covers: a rating of 1e-100 must not spread them over what the others leave empty."""
+
+LINEAR, SMALL = 1e-5, 0.01
+"""Widest interval of a rating whose log evidence is linear in what multiplies the second derivative of the density, and
+the share of the largest of these multipliers whose difference is the slope."""
 
 
 class ByLevel(dict[int, Likelihood]):
@@ -43,7 +49,7 @@ def refined(level: int) -> float:
 def condensed(like: Likelihood, n_nodes: int) -> Likelihood:
     """Return a likelihood with the same log evidence and a few dozen patterns for many like items.
 
-    These are items of equal n in the same window of d and with the same ratings next to the ends of the scale.
+    These are items of equal n in the same window of d and with the same ratings in bins next to the ends of the scale.
     """
     if not like.densities:
         return like
@@ -52,7 +58,8 @@ def condensed(like: Likelihood, n_nodes: int) -> Likelihood:
     bent = densities[:, 3:].any(axis=1)
     kept, parts = [], []
     for some in _alike(like, densities, bent):
-        if some.size <= n_nodes * (4 if bent[some[0]] else 1):
+        is_bent = bent[some[0]]
+        if some.size <= n_nodes * (4 if is_bent else 1) or (is_bent and like.bin_width > LINEAR):
             kept.append(some)
         else:
             rows, weight = _on_nodes(densities[some], like.weight[some], n_nodes)
@@ -94,8 +101,8 @@ def _beside(bins: Any, densities: Floats) -> Any:
 def _on_nodes(rows: Floats, weight: Floats, n: int) -> tuple[Floats, Floats]:
     """Return the columns of densities at Chebyshev nodes of d, and their weights.
 
-    What multiplies the second derivative of the density (`Likelihood`) is small, so that the log evidence is linear in
-    it: the slope in each of these columns is a difference between nodes with and without some of it.
+    The log evidence is linear in what multiplies the second derivative of the density: its slope in each of these
+    columns is a difference between nodes with and without some of it.
     """
     c, d = (rows[:, 1] + rows[:, 2]) / 2, (rows[:, 1] - rows[:, 2]) / 2
     middle, half = (d.max() + d.min()) / 2, (d.max() - d.min()) / 2
@@ -106,7 +113,7 @@ def _on_nodes(rows: Floats, weight: Floats, n: int) -> tuple[Floats, Floats]:
     nodes[:, 0], nodes[:, 1], nodes[:, 2] = rows[0, 0], mean_c + at, mean_c - at
     together, weights = [nodes], [_interpolation_weights(x, weight, n)]
     for column in range(3, rows.shape[1]):
-        some = np.abs(rows[:, column]).max()
+        some = SMALL * np.abs(rows[:, column]).max()
         if some:
             bent = nodes.copy()
             bent[:, column] = some

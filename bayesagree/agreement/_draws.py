@@ -80,8 +80,8 @@ def draw_item_means(
 def _posterior_mass(means: ItemMeans, precision: float, hyper: tuple[float, float] | None) -> tuple[Floats, Floats]:
     """Return fine nodes of logit(mu) and the posterior mass of every pattern there, shape (pattern, node)."""
     if isinstance(means, KnownMeans):
-        at, prior = means.prior(precision, FINENESS)
-        table = means.like.table(precision, at) + np.log(np.maximum(prior[means.like.group], 1e-300))
+        at, log_prior = means.log_prior(precision, FINENESS)
+        table = means.like.table(precision, at) + log_prior[means.like.group]
     elif isinstance(means, HierarchicalMeans) and hyper is not None:
         m, s = np.array(hyper[0]), np.array(hyper[1])
         a, b = beta_shapes(m, s)

@@ -79,9 +79,8 @@ def blocks(like: Likelihood, n_nodes: int) -> Iterator[Likelihood]:
         )
 
 
-def _scaled(like: Likelihood, precision: float, at: Floats) -> tuple[Floats, Floats]:
-    """Return exp(table - row maximum) and the row maxima."""
-    table = like.table(precision, at)
+def _scaled(table: Floats) -> tuple[Floats, Floats]:
+    """Return exp(table - row maximum), in place of the table, and the row maxima."""
     top = table.max(axis=1)
     np.subtract(table, top[:, None], out=table)
     return np.exp(table, out=table), top
@@ -120,16 +119,16 @@ class KnownMeans:
         return ByLevel(self.like)
 
     def _evidence(self, like: Likelihood, precision: float, level: int) -> Floats:
-        at, prior = self.prior(precision, refined(level))
+        at, log_prior = self.log_prior(precision, refined(level))
         parts = []
         for block in blocks(like, at.size):
-            relative, top = _scaled(block, precision, at)
-            mass = relative @ prior[0] if not self.truth.size else np.sum(relative * prior[block.group], axis=1)
-            parts.append(np.log(mass) + top)
+            # The prior counts before the maximum is taken: a truth may contradict the ratings.
+            relative, top = _scaled(block.table(precision, at) + log_prior[block.group])
+            parts.append(np.log(relative.sum(axis=1)) + top)
         return np.concatenate(parts)
 
-    def prior(self, precision: float, fineness: float) -> tuple[Floats, Floats]:
-        """Return nodes logit(mu) and the prior mass at each, shape (prior, node): flat first, then each truth."""
+    def log_prior(self, precision: float, fineness: float) -> tuple[Floats, Floats]:
+        """Return nodes logit(mu) and the log prior mass at each, shape (prior, node): flat first, then each truth."""
         step = likelihood_step(self.like, precision)
         if self.truth.size:
             step = min(step, 1.2 * self.sd)
@@ -141,7 +140,7 @@ class KnownMeans:
             density = -0.5 * ((sp.special.expit(at) - g) / self.sd) ** 2
             density -= np.log(mass * self.sd * np.sqrt(2 * np.pi))
             rows.append(log_slope + density)
-        return at, np.exp(rows)
+        return at, np.stack(rows)
 
 
 class Box(NamedTuple):
@@ -256,7 +255,7 @@ class HierarchicalMeans:
 
     @staticmethod
     def _log_sum(block: Likelihood, precision: float, at: Floats, prior: Floats) -> Floats:
-        relative, top = _scaled(block, precision, at)
+        relative, top = _scaled(block.table(precision, at))
         mass = np.maximum(relative @ prior, 1e-300)
         return block.weight @ (np.log(mass, out=mass) + top[:, None])
 

@@ -82,14 +82,14 @@ class Likelihood:
         log_beta = sp.special.betaln(a, b)
         terms = []
         if self.low.size:
-            near_end = max(precision, 1.0) * np.minimum(self.high, 1 - self.low) < NEAR_END
-            smooth = ~near_end & (precision < self.smooth_below)
-            other = ~(near_end | smooth)
+            smooth = precision < self.smooth_below
+            near_end = ~smooth & (max(precision, 1.0) * np.minimum(self.high, 1 - self.low) < NEAR_END)
+            other = ~(smooth | near_end)
             log_p = np.empty((self.low.size, at.size))
-            if near_end.any():
-                log_p[near_end] = _log_end_bins(self.low[near_end], self.high[near_end], a, b, log_beta)
             if smooth.any():
                 log_p[smooth] = _log_smooth_bins(self.low[smooth], self.high[smooth], a, b, log_beta)
+            if near_end.any():
+                log_p[near_end] = _log_end_bins(self.low[near_end], self.high[near_end], a, b, log_beta)
             if other.any():
                 edges, first, last = _edges(self.low[other], self.high[other])
                 log_p[other] = _log_bins(first, last, edges, a, b, log_beta)
@@ -214,7 +214,7 @@ def _end_bins(low, high, a, b, log_beta):
             at_high = math.exp(u * log_high - log_beta[j])
             probability = at_high * _series(u, v, high[k])
             # (high^u - low^u) / u without the difference of two large numbers where u is small.
-            probability -= at_high * math.expm1(u * (log_low - log_high)) / u
+            probability -= at_high * (math.expm1(u * (log_low - log_high)) / u)
             if low[k] > 0:
                 probability -= math.exp(u * log_low - log_beta[j]) * _series(u, v, low[k])
             result[k, j] = probability

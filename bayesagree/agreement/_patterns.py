@@ -7,7 +7,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._multisets_numba import multisets, run_starts, words
+from bayesagree._multisets import multisets, run_starts, words
 from bayesagree.annotations import Ratings
 from bayesagree.patterns import LabelPatterns, RatingPatterns
 
@@ -73,7 +73,9 @@ def collapse_codes(
     start = run_starts(item)
     rated = item[start[:-1]]
     group = np.zeros(rated.size, np.int64) if group is None else group[rated]
-    number, first, _ = multisets(start, codes, words(-1 - group))
+    found = multisets(start, codes, words(-1 - group))
+    order = np.argsort(found.key)  # not in the order of the items: that must not change any result
+    first, number = found.first[order], np.argsort(order)[found.number]
     pattern_of_item = np.full(n_items, -1, np.int64)
     pattern_of_item[rated] = number
     counts = _counts(codes, start, first, values.size)

@@ -209,7 +209,6 @@ def _tabulate(means: ItemMeans, centre: float, scale: float, level: int) -> PhiP
 
 
 def _normalised(y: Floats, log_density: Floats) -> PhiPosterior:
-
     spline = sp.interpolate.make_interp_spline(y, log_density, k=5 if y.size > 8 else 3)
     fine = np.linspace(y[0], y[-1], 200 * (y.size - 1) + 1)
     smooth = spline(fine)

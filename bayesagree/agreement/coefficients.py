@@ -30,7 +30,7 @@ type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", 
 
 REPLICATES = 2000
 MOST_VALUES = 150
-"""With more distinct values than this only the coefficients without a table of pairs of values exist."""
+"""With more distinct values than this the table holds only the coefficients of the interval level."""
 WEIGHTS_OF_LEVEL: dict[Level, Weights] = {
     "nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio",
 }  # fmt: skip

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 TOP, SET, OVERLAP, AVERAGE_OVERLAP, KENDALL, FOOTRULE = range(6)
 
+REPEATS = 4
+"""Lists are compared once each while every one has so many draws on average."""
+
 
 class BlockScores(NamedTuple):
     """Sums of metric values over a block of items.
@@ -114,7 +117,8 @@ def _number_lists(
     """Find the distinct lists, shape (sample, rank), in the order in which they come; return how many there are.
 
     Fills which one each sample has, `number`, and of each the `first` sample that has it and the `count` of them. The
-    hash table `slots` has a power of two of them, more than samples.
+    hash table `slots` has a power of two of them, more than samples. Where lists hardly repeat, every sample has its
+    own.
     """
     slots[:] = -1
     found, mask = 0, np.uint64(slots.size - 1)
@@ -137,6 +141,10 @@ def _number_lists(
             at = (at + np.uint64(1)) & mask
         number[s] = slots[at]
         count[slots[at]] += 1
+        if REPEATS * found > lists.shape[0]:
+            for own in range(lists.shape[0]):
+                number[own], first[own], count[own] = own, own, 1
+            return lists.shape[0]
     return found
 
 

@@ -13,7 +13,7 @@ DIGIT = 11
 DIGITS = 6
 """64 bits in digits of 11; a digit's 2048 counters stay in the first cache."""
 COARSE = 2
-"""Lowest digit of the first attempt: sign, exponent and 32 bits of the fraction order all but near neighbours."""
+"""Lowest digit of the first attempt: sign, exponent and 30 bits of the fraction order all but near neighbours."""
 MOVES = 4
 """Moves per score that putting near neighbours in order may take before all digits are sorted instead."""
 

@@ -127,7 +127,9 @@ def test_continuous_ratings_on_the_ends_are_intervals():
         common_agreement(Ratings.from_matrix(x, scale=(0, 1)), likelihood="density")
 
 
-@pytest.mark.parametrize("shapes", [(1e-9, 3.0), (1e-4, 0.2), (0.3, 0.7), (2.0, 1.5), (0.5, 30.0), (40.0, 1e-3)])
+@pytest.mark.parametrize(
+    "shapes", [(1e-200, 1.2), (1e-9, 3.0), (1e-4, 0.2), (0.3, 0.7), (2.0, 1.5), (0.5, 30.0), (40.0, 1e-3)]
+)
 @pytest.mark.parametrize("bounds", [(0.0, 5e-7), (5e-7, 1.5e-6), (2.85e-5, 2.95e-5), (0.0, 0.1), (0.01, 0.015)])
 def test_bins_next_to_an_end_have_their_integral(shapes, bounds):
     """Pr(low <= x < high) by adaptive quadrature in log x; below 1e-9 of the upper edge the density is a power."""
@@ -148,6 +150,15 @@ def test_bins_next_to_an_end_have_their_integral(shapes, bounds):
     assert mirrored == pytest.approx(np.log(mass), abs=1e-15 * (1 + a) / (high - low) + 1e-9)
 
 
+def evidence_of_few_and_of_all(means, precision):
+    """The log evidence on condensed patterns and on all of them, from grids of (m, s) that start at the same place."""
+    few = means.log_evidence(precision, 0)
+    means.condensed[0] = means.like
+    everything = means.log_evidence(precision, 0)
+    del means.condensed[0]
+    return few, everything
+
+
 @pytest.mark.parametrize("item_mean", ["flat", "hierarchical"])
 @pytest.mark.parametrize("phi", [-0.3, 0.4, 0.8])
 def test_few_weighted_patterns_stand_for_many_continuous_items(item_mean, phi):
@@ -158,11 +169,35 @@ def test_few_weighted_patterns_stand_for_many_continuous_items(item_mean, phi):
     means = prepare(Ratings.from_matrix(on_ends, scale=(0, 1)), item_mean=item_mean).means
     assert means.condensed[0].weight.size < 0.6 * means.like.weight.size
     for precision in (0.5, 3.0, 20.0):
-        few = means.log_evidence(precision, 0)
-        means.condensed[0] = means.like
-        # Both grids of (m, s) start where the first was found.
-        assert few == pytest.approx(means.log_evidence(precision, 0), abs=1e-6)
-        del means.condensed[0]
+        few, everything = evidence_of_few_and_of_all(means, precision)
+        assert few == pytest.approx(everything, abs=1e-6)
+
+
+def test_fine_grids_of_sharp_ratings_are_condensed_without_loss():
+    """Intervals of 1/5200 and a precision of hundreds: the second derivative of the density is no small correction."""
+    rng = np.random.default_rng(0)
+    mean = rng.uniform(0.02, 0.98, (2000, 1))
+    x = np.round(rng.beta(300 * mean, 300 * (1 - mean), (2000, 10)) * 5200) / 5200
+    x[0, 0] = 0.0
+    x[::3, 7:] = np.nan
+    means = prepare(Ratings.from_matrix(x, scale=(0, 1)), item_mean="flat").means
+    for precision in (100.0, 300.0):
+        few, everything = evidence_of_few_and_of_all(means, precision)
+        assert few == pytest.approx(everything, abs=1e-6)
+
+
+@pytest.mark.parametrize("truth_sd", [0.1, 0.02, 0.002])
+def test_truths_that_contradict_continuous_ratings(truth_sd):
+    """Evidence of exp(-thousands) an item, and a rating of 0 beside others: finite, and the sum over all items."""
+    rng = np.random.default_rng(1)
+    x = rng.beta(2, 2, (400, 4))
+    x[:, 0] = 0.0
+    truths = dict(enumerate(rng.choice([0.0, 0.3, 1.0], 400)))
+    means = prepare(Ratings.from_matrix(x, scale=(0, 1)), item_mean=truths, truth_sd=truth_sd).means
+    assert means.condensed[0].weight.size < 400
+    for precision in (0.5, 4.0):
+        few, everything = evidence_of_few_and_of_all(means, precision)
+        assert few == pytest.approx(everything, rel=1e-9)
 
 
 def test_density_and_fine_bins_agree():

@@ -28,7 +28,8 @@ from bayesagree import (
     spearman_footrule,
     top_k_accuracy,
 )
-from bayesagree.metrics.uncertainty_adjusted import Metric
+from bayesagree.metrics.uncertainty_adjusted import Metric, Scorer
+from bayesagree.plausibility._blocks import DrawBlock
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "stutz.json").read_text())
 
@@ -129,6 +130,36 @@ FUNCTIONS = {
 def test_against_the_definition(truth, predicted, k, name):
     value = float(FUNCTIONS[name](estimate([truth]), models(predicted), k).squeeze())
     assert value == pytest.approx(brute(truth, predicted, name, k), abs=1e-12)
+
+
+@pytest.mark.parametrize(("n_labels", "n_different"), [(6, 5), (40, 300)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_draws_scored_together_are_the_draws_scored_one_by_one(n_labels, n_different, weighted):
+    """Draws that repeat a few lists of labels, and draws that hardly repeat any."""
+    rng = np.random.default_rng(n_labels)
+    lists = np.array([rng.permutation(n_labels)[:4] for _ in range(n_different)])
+    top = lists[rng.integers(0, n_different, (3, 200))].astype(np.int16)
+    given = Predictions.from_scores({m: rng.random((3, n_labels)) for m in "AB"})
+    names = (
+        "top_2_accuracy",
+        "set_2_accuracy",
+        "overlap_3",
+        "average_overlap_4",
+        "kendall_tau_3",
+        "spearman_footrule_4",
+    )
+    scorer = Scorer(given, [Metric.named(name) for name in names])
+    weights = rng.random((3, 200)) if weighted else None
+    together = scorer.score(DrawBlock(slice(0, 3), top), weights)
+    one_by_one = [
+        scorer.score(DrawBlock(slice(0, 3), top[:, [s]]), None if weights is None else weights[:, [s]])
+        for s in range(200)
+    ]
+    for name in ("total", "weighted"):
+        expected = np.concatenate([getattr(scores, name) for scores in one_by_one], axis=2)
+        np.testing.assert_allclose(getattr(together, name), expected, rtol=1e-13)
+    for name in ("square", "item"):
+        np.testing.assert_allclose(getattr(together, name), sum(getattr(s, name) for s in one_by_one), rtol=1e-12)
 
 
 @given(st.permutations(range(6)), st.permutations(range(6)))
