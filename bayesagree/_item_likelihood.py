@@ -14,6 +14,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._multisets import run_starts
 from bayesagree._ranking_score import marginal_log_probability
 from bayesagree._streams import Seed
 from bayesagree.agreement._item_means import KnownMeans, beta_shapes, likelihood_step, log_beta_shape, nodes
@@ -107,7 +108,7 @@ def dawid_skene_items(labels: Labels, parameters: Parameters, variant: str, prio
     """Sum the true label out, and integrate difficulty or plausibilities, shape (sample, item)."""
     if variant == "mixed_membership":
         return _mixed_membership_items(labels, parameters)
-    start = np.flatnonzero(np.diff(labels.item_index, prepend=-1))
+    start = run_starts(labels.item_index)[:-1]
     samples = len(parameters["prevalence"])
     out = np.empty((samples, start.size))
     size = max(1, CELLS // (labels.item_index.size * labels.labels.size))
@@ -141,7 +142,7 @@ def _integrate_difficulty(
 
 
 def _mixed_membership_items(labels: Labels, parameters: Parameters) -> Pointwise:
-    start = np.append(np.flatnonzero(np.diff(labels.item_index, prepend=-1)), labels.item_index.size)
+    start = run_starts(labels.item_index)
     most, n_labels = int(np.diff(start).max()), labels.labels.size
     if (most + 1) ** (n_labels - 1) > MOST_STATES:
         raise InputError(

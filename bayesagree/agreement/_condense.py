@@ -15,7 +15,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._multisets import words
+from bayesagree._multisets import run_starts, words
 from bayesagree.agreement._likelihood import Likelihood
 from bayesagree.agreement._patterns import Floats
 
@@ -83,8 +83,8 @@ def _alike(like: Likelihood, densities: Floats, bent: NDArray[np.bool_]) -> list
     key = np.zeros(like.weight.size, np.int64)
     for column in (like.size, like.group, ends, window, bent):
         key = words(key + (np.asarray(column, np.float64) + 0.0).view(np.int64)).view(np.int64)  # -0.0 becomes 0.0
-    _, kind, size = np.unique(key, return_inverse=True, return_counts=True)
-    return np.split(np.argsort(kind, kind="stable"), np.cumsum(size)[:-1])
+    order = np.argsort(key, kind="stable")
+    return np.split(order, run_starts(key[order])[1:-1])
 
 
 def _dense(columns: Any) -> Floats:

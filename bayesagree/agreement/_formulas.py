@@ -67,7 +67,7 @@ def alpha(W: Floats, C: Floats, level: str, values: Floats) -> Floats:
     """Return Krippendorff's alpha = 1 - D_o / D_e.
 
     D_o and D_e are the mean squared distances of two values of one item, and of any two values of items with two or
-    more ratings.
+    more ratings. At the nominal level C may be sparse.
     """
     rated = C.sum(axis=1) >= 2
     W, C = W[:, rated], C[rated]
