@@ -4,15 +4,14 @@ Names stand in the order in which data flow: annotations, what the truth of each
 how good a model is then.
 """
 
-from bayesagree.agreement._nuts import AgreementPrior
 from bayesagree.agreement.checks import item_fit, item_mean_check, phi_clusters
 from bayesagree.agreement.coefficients import agreement_table, krippendorff_alpha
-from bayesagree.agreement.common_agreement import common_agreement, common_agreement_model, phi_difference
+from bayesagree.agreement.model import AgreementPrior
+from bayesagree.agreement.phi import common_agreement, common_agreement_model, phi_difference
 from bayesagree.annotations import Labels, Rankings, Ratings
-from bayesagree.annotator_checks import annotator_table
-from bayesagree.annotators import Annotators
+from bayesagree.annotations.annotators import Annotators
 from bayesagree.blind.scores import blind_posterior, blind_scores
-from bayesagree.calibrate import calibrate, calibration_scores, pool_with_votes
+from bayesagree.calibration.recalibration import calibrate, calibration_scores, pool_with_votes
 from bayesagree.certainty import (
     annotation_certainty,
     annotator_agreement,
@@ -21,18 +20,19 @@ from bayesagree.certainty import (
     plausibility_entropy,
     risk_certainty,
 )
-from bayesagree.compare import compare, practical_equivalence
-from bayesagree.crowdtruth.quality import crowdtruth
-from bayesagree.crowdtruth.resampling import crowdtruth_posterior, spammers
+from bayesagree.crowd_quality.quality import crowdtruth
+from bayesagree.crowd_quality.resampling import crowdtruth_posterior, spammers
 from bayesagree.errors import ConvergenceError, InputError, SizeError
-from bayesagree.evaluate import evaluate
-from bayesagree.io import read_annotations, read_predictions, read_result, write_result
-from bayesagree.metrics.auc import auc, hand_till_auc, one_vs_rest_auc
-from bayesagree.metrics.auc_posterior import auc_posterior
-from bayesagree.metrics.concordance import concordance
+from bayesagree.evaluation.comparison import compare, practical_equivalence
+from bayesagree.evaluation.paired_tests import copeland_rank
+from bayesagree.evaluation.rank_correlation import swap_rate, williams_test
+from bayesagree.evaluation.scoring import evaluate
+from bayesagree.io.files import read_annotations, read_predictions, read_result, write_result
+from bayesagree.metrics.auc.concordant_pairs import concordance
+from bayesagree.metrics.auc.estimates import auc, hand_till_auc, one_vs_rest_auc
+from bayesagree.metrics.auc.posterior import auc_posterior
 from bayesagree.metrics.hard_labels import hard_label_scores
-from bayesagree.metrics.partial_average_overlap import partial_average_overlap
-from bayesagree.metrics.rank_correlation import swap_rate, williams_test
+from bayesagree.metrics.partial_rankings import partial_average_overlap
 from bayesagree.metrics.uncertainty_adjusted import (
     accuracy_given_risk,
     average_overlap,
@@ -44,22 +44,22 @@ from bayesagree.metrics.uncertainty_adjusted import (
     spearman_footrule,
     top_k_accuracy,
 )
-from bayesagree.paired_comparison import copeland_rank
-from bayesagree.patterns import LabelPatterns, RankingPatterns, RatingPatterns
-from bayesagree.plausibility.dawid_skene import dawid_skene
-from bayesagree.plausibility.dawid_skene_models import dawid_skene_model
-from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
-from bayesagree.plausibility.dirichlet import dirichlet, dirichlet_model
-from bayesagree.plausibility.majority_vote import majority_vote
-from bayesagree.plausibility.normal_inverse_gamma import (
+from bayesagree.patterns.patterns import LabelPatterns, RankingPatterns, RatingPatterns
+from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
+from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn, prirn, prirn_model
+from bayesagree.plausibility.dirichlet.posterior import dirichlet, dirichlet_model
+from bayesagree.plausibility.normal_inverse_gamma.posterior import (
     NormalInverseGammaPrior,
     normal_inverse_gamma,
     normal_inverse_gamma_model,
 )
-from bayesagree.plausibility.plackett_luce import plackett_luce, plackett_luce_model
-from bayesagree.plausibility.plackett_luce_likelihood import plackett_luce_log_likelihood, plackett_luce_ml
-from bayesagree.plausibility.prirn import irn, prirn, prirn_model
+from bayesagree.plausibility.plackett_luce.likelihood import plackett_luce_log_likelihood, plackett_luce_ml
+from bayesagree.plausibility.plackett_luce.posterior import plackett_luce, plackett_luce_model
+from bayesagree.plausibility.votes import majority_vote
 from bayesagree.predictions import Predictions
+from bayesagree.predictive.annotator_checks import annotator_table
 from bayesagree.subjective.disagreement import disagreement_rate, recode
 from bayesagree.subjective.group_model import group_posterior, prob_worse
 from bayesagree.subjective.performance import group_performance

@@ -18,14 +18,14 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._dirichlet_argmax import argmax_probabilities
-from bayesagree._streams import item_blocks, map_blocks
+from bayesagree._inference.streams import item_blocks, map_blocks
+from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, some
-from bayesagree.plausibility._blocks import DrawBlock
-from bayesagree.plausibility._top_labels import plausibility_block, truth_draws
-from bayesagree.plausibility.normal_inverse_gamma import THRESHOLD_LABELS
-from bayesagree.plausibility.prirn import inverse_ranks
+from bayesagree.plausibility._draws.blocks import DrawBlock
+from bayesagree.plausibility._draws.top_labels import plausibility_block, truth_draws
+from bayesagree.plausibility.dirichlet.inverse_rank_normalization import inverse_ranks
+from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 
 _NORMAL_INVERSE_GAMMA = ("location", "strength", "shape", "scale")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._axes import cell_place, label_column
-from bayesagree._columns import (
+from bayesagree.annotations._axes import cell_place, label_column
+from bayesagree.annotations._columns import (
     Codes,
     column,
     eager_frame,

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import kendalltau
 
-from bayesagree._streams import n_threads
-from bayesagree.metrics.concordance import concordance
+from bayesagree._inference.streams import n_threads
+from bayesagree.metrics.auc.concordant_pairs import concordance
 
 
 def seconds(work: Callable[[], object], repeats: int) -> float:

@@ -18,7 +18,7 @@ from typing import Any
 from distributed import Client, LocalCluster
 
 from bayesagree import evaluate, plackett_luce
-from bayesagree._streams import n_threads
+from bayesagree._inference.streams import n_threads
 from bayesagree.datasets import load
 from bayesagree.simulate import noisy_models
 

@@ -21,8 +21,8 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree.annotations import Labels
-from bayesagree.calibrate import calibrate, calibration_scores, label_probability, pool_with_votes
-from bayesagree.plausibility.dawid_skene import VARIANTS, Variant, dawid_skene
+from bayesagree.calibration.recalibration import calibrate, calibration_scores, label_probability, pool_with_votes
+from bayesagree.plausibility.dawid_skene.posterior import VARIANTS, Variant, dawid_skene
 
 SETS = (
     "bluebird", "rte", "product", "sentiment-polarity", "trec2011", "relevance2010", "adult2", "face", "music-genre",

@@ -24,13 +24,13 @@ from stream import LEVELS, RATERS, write
 
 from bayesagree import RatingPatterns, prirn
 from bayesagree.datasets import load
-from bayesagree.metrics.concordance import GradedTruth, ScoreOrder
-from bayesagree.plausibility import _dawid_skene_em_numba as passes
-from bayesagree.plausibility._annotation_cells import annotation_cells
-from bayesagree.plausibility._dirichlet_numba import best_of_draws, plausibility_draws, top_label_draws
-from bayesagree.plausibility._plackett_luce_cases import read_cases
-from bayesagree.plausibility._plackett_luce_numba import sample_item
-from bayesagree.plausibility._plackett_luce_sampler import worth_prior
+from bayesagree.metrics.auc.concordant_pairs import GradedTruth, ScoreOrder
+from bayesagree.plausibility.dawid_skene import _em_kernels as passes
+from bayesagree.plausibility.dawid_skene._cells import annotation_cells
+from bayesagree.plausibility.dirichlet._kernels import best_of_draws, plausibility_draws, top_label_draws
+from bayesagree.plausibility.plackett_luce._cases import read_cases
+from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
+from bayesagree.plausibility.plackett_luce._sampler import worth_prior
 
 SAMPLES = 1000
 

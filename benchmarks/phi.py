@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesagree import simulate
 from bayesagree.agreement.coefficients import agreement_table, krippendorff_alpha
-from bayesagree.agreement.common_agreement import common_agreement, common_agreement_model
+from bayesagree.agreement.phi import common_agreement, common_agreement_model
 from bayesagree.annotations import Ratings
 
 

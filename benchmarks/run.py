@@ -206,7 +206,7 @@ def fleiss() -> list[Row]:
 def em() -> list[Row]:
     import pandas as pd
 
-    from bayesagree.plausibility.dawid_skene_em import dawid_skene_em
+    from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
     from bayesagree.simulate import crowd_labels
 
     labels = crowd_labels(n_items=100_000, n_annotators=1000, n_labels=10, labels_per_item=5, seed=1).labels

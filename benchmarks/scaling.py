@@ -29,7 +29,7 @@ from bayesagree import (
     krippendorff_alpha,
     simulate,
 )
-from bayesagree.plausibility.dawid_skene_em import dawid_skene_em
+from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 
 LIMIT = 60.0
 """A row ends where the next call, growing as the last step did, would take more seconds."""

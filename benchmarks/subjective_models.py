@@ -19,9 +19,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import OneHotEncoder
 
-from bayesagree._intervals import hdi
+from bayesagree._numerics.intervals import hdi
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotators import Annotators
+from bayesagree.annotations.annotators import Annotators
 from bayesagree.datasets import load
 from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
 from bayesagree.subjective.dispersion import dispersion_draws, dispersion_null

@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 
 import bayesagree
-from bayesagree.evaluate import PLAUSIBILITIES
+from bayesagree.evaluation.scoring import PLAUSIBILITIES
 
 ROOT = Path(__file__).parents[1]
 MODELS = ROOT / "models"
@@ -46,42 +46,44 @@ class Twins(NamedTuple):
 
 POSTERIORS = {
     "common_agreement": Twins(
-        "bayesagree.agreement.common_agreement.common_agreement_model", ("common_agreement",),
-        "agreement/test_common_agreement.py::engine=\"nuts\"",
-        "agreement/test_common_agreement.py::common_agreement_{item_mean}_{scale}.json",
+        "bayesagree.agreement.phi.common_agreement_model", ("common_agreement",),
+        "agreement/test_phi.py::engine=\"nuts\"",
+        "agreement/test_phi.py::common_agreement_{item_mean}_{scale}.json",
         "test_phi.py::test_interval_covers_the_truth_in_a_few_cells",
     ),
     "dirichlet": Twins(
-        "bayesagree.plausibility.dirichlet.dirichlet_model", ("dirichlet",),
-        "plausibility/test_dirichlet.py::engine=\"nuts\"", "plausibility/test_dirichlet.py::dirichlet.json",
+        "bayesagree.plausibility.dirichlet.posterior.dirichlet_model", ("dirichlet",),
+        "plausibility/dirichlet/test_dirichlet.py::engine=\"nuts\"",
+        "plausibility/dirichlet/test_dirichlet.py::dirichlet.json",
         "test_conjugate_posteriors.py::test_dirichlet",
     ),
     "prirn": Twins(
-        "bayesagree.plausibility.prirn.prirn_model", ("prirn",),
-        "plausibility/test_prirn.py::engine=\"nuts\"", "plausibility/test_prirn.py::prirn.json",
+        "bayesagree.plausibility.dirichlet.inverse_rank_normalization.prirn_model", ("prirn",),
+        "plausibility/dirichlet/test_prirn.py::engine=\"nuts\"", "plausibility/dirichlet/test_prirn.py::prirn.json",
         "test_conjugate_posteriors.py::test_prirn_draws_have_their_dirichlet_distribution",
     ),
     "normal_inverse_gamma": Twins(
-        "bayesagree.plausibility.normal_inverse_gamma.normal_inverse_gamma_model", ("normal_inverse_gamma",),
+        "bayesagree.plausibility.normal_inverse_gamma.posterior.normal_inverse_gamma_model", ("normal_inverse_gamma",),
         "plausibility/test_normal_inverse_gamma.py::engine=\"nuts\"",
         "plausibility/test_normal_inverse_gamma.py::normal_inverse_gamma.json",
         "test_conjugate_posteriors.py::test_normal_inverse_gamma",
     ),
     "plackett_luce": Twins(
-        "bayesagree.plausibility.plackett_luce.plackett_luce_model", ("plackett_luce",),
-        "plausibility/test_plackett_luce_pymc.py::engine=\"nuts\"",
-        "plausibility/test_plackett_luce.py::plackett_luce.json",
+        "bayesagree.plausibility.plackett_luce.posterior.plackett_luce_model", ("plackett_luce",),
+        "plausibility/plackett_luce/test_pymc.py::engine=\"nuts\"",
+        "plausibility/plackett_luce/test_plackett_luce.py::plackett_luce.json",
         "test_plackett_luce.py::test_ranks_of_the_truth_are_uniform",
     ),
     "dawid_skene": Twins(
-        "bayesagree.plausibility.dawid_skene_models.dawid_skene_model", ("dawid_skene", "mixed_membership"),
-        "plausibility/test_dawid_skene.py::engine=\"nuts\"", "plausibility/test_dawid_skene.py::dawid_skene",
+        "bayesagree.plausibility.dawid_skene.model.dawid_skene_model", ("dawid_skene", "mixed_membership"),
+        "plausibility/dawid_skene/test_dawid_skene.py::engine=\"nuts\"",
+        "plausibility/dawid_skene/test_dawid_skene.py::dawid_skene",
         "test_dawid_skene.py::test_ranks_of_the_truth_are_uniform",
     ),
     "group_posterior": Twins(
         "bayesagree.subjective.group_model.group_performance_model",
         ("group_performance", "group_performance_normal"),
-        "test_subjective.py::\"nuts\"", "test_subjective.py::group_performance.json",
+        "subjective/test_subjective.py::\"nuts\"", "subjective/test_subjective.py::group_performance.json",
         "test_group_model.py::test_group_means_are_covered",
     ),
 }  # fmt: skip

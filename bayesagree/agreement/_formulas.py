@@ -8,7 +8,7 @@ A : agreement weights of pairs of values in [0, 1], (V, V), the identity for nom
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.agreement._patterns import Floats
+from bayesagree.agreement._exact.patterns import Floats
 
 CELLS = 4_000_000
 

@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 
-from bayesagree.agreement._patterns import Floats
-from bayesagree.agreement._problem import ItemMean, Problem
+from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.agreement._exact.problem import ItemMean, Problem
 from bayesagree.agreement.checks import ALARM, MOST_ITEMS, item_mean_p_value
 from bayesagree.annotations import Ratings
-from bayesagree.patterns import RatingPatterns
+from bayesagree.patterns.patterns import RatingPatterns
 
 
 def warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mean: ItemMean) -> None:

@@ -13,13 +13,13 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._streams import Seed, seed_sequence
-from bayesagree._tree import positive_int
-from bayesagree.agreement._draws import draw_hyper, draw_item_means
-from bayesagree.agreement._item_means import HierarchicalMeans, KnownMeans, beta_shapes
-from bayesagree.agreement._patterns import Floats
-from bayesagree.agreement._problem import prepare
-from bayesagree.agreement._quadrature import phi_of, phi_posterior
+from bayesagree._inference.results import positive_int
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
+from bayesagree.agreement._exact.item_means import HierarchicalMeans, KnownMeans, beta_shapes
+from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.agreement._exact.posterior import phi_of, phi_posterior
+from bayesagree.agreement._exact.problem import prepare
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 

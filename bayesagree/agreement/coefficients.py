@@ -15,14 +15,14 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._intervals import hdi
-from bayesagree._streams import Seed, seed_sequence
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement import _formulas as formula
-from bayesagree.agreement._patterns import Floats, Patterns, collapse_codes, collapsed
-from bayesagree.agreement.common_agreement import common_agreement
+from bayesagree.agreement._exact.patterns import Floats, Patterns, collapse_codes, collapsed
+from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
-from bayesagree.patterns import LabelPatterns, RatingPatterns
+from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
 
 type AgreementData = Labels | Ratings | LabelPatterns | RatingPatterns
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]

@@ -6,12 +6,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._streams import Seed, seed_sequence
-from bayesagree._tree import positive_int
-from bayesagree.blind._systems import Systems
+from bayesagree._inference.results import positive_int
+from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.blind.pseudo_gold import as_labels
-from bayesagree.plausibility.dawid_skene import dawid_skene
-from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
+from bayesagree.blind.systems import Systems
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
+from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
 from bayesagree.predictions import Predictions
 
 WEAK_PRIOR = CrowdPrior(strength=1.0, accuracy=0.8)

@@ -11,13 +11,13 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
-from bayesagree._tree import positive_int
+from bayesagree._inference.results import positive_int
+from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
 from bayesagree.annotations import Labels
-from bayesagree.blind._systems import LabelCodes, Systems
+from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError
-from bayesagree.plausibility.dawid_skene import Variant, dawid_skene
-from bayesagree.plausibility.dawid_skene_em import dawid_skene_em
+from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
+from bayesagree.plausibility.dawid_skene.posterior import Variant, dawid_skene
 
 
 def judged_by_others(systems: Systems, combine: Callable[[Systems], LabelCodes]) -> LabelCodes:

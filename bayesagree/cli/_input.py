@@ -8,8 +8,8 @@ from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     from bayesagree.annotations import Annotations
-    from bayesagree.annotators import Annotators
-    from bayesagree.patterns import LabelPatterns, RatingPatterns
+    from bayesagree.annotations.annotators import Annotators
+    from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
     from bayesagree.predictions import Predictions
 
 
@@ -22,7 +22,7 @@ def stream(
     labels: str | None,
 ) -> "LabelPatterns | RatingPatterns":
     """Read the patterns of a file that is sorted by item: of ratings where a scale is given, else of labels."""
-    from bayesagree.patterns import LabelPatterns, RatingPatterns
+    from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
 
     if path is None:
         raise InputError("--streamed reads a file: name it; a named data set fits the memory")
@@ -51,7 +51,7 @@ def read(
 
         dataset = load(data)
         return dataset.annotations, dataset.predictions
-    from bayesagree.io import read_annotations
+    from bayesagree.io.files import read_annotations
 
     if duplicates not in ("error", "keep", "first", "last"):
         raise InputError(f"--duplicates {duplicates!r} is not one of error, keep, first, last")
@@ -61,10 +61,10 @@ def read(
 
 def annotators(path: Path | None, data: str | None, column: str) -> "Annotators | None":
     """Read the features of the annotators from a file, or take those that come with a named data set."""
-    from bayesagree.annotators import Annotators
+    from bayesagree.annotations.annotators import Annotators
 
     if path is not None:
-        from bayesagree.io import read_table
+        from bayesagree.io.files import read_table
 
         return Annotators.from_table(read_table(path), annotator=column)
     if data is None:

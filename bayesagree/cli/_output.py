@@ -54,7 +54,7 @@ def write_table(table: "pd.DataFrame", path: Path | None) -> None:
     """Write a table as CSV, if it is to be kept."""
     if path is None:
         return
-    from bayesagree.io import atomic_path
+    from bayesagree.io.files import atomic_path
 
     with atomic_path(path) as temporary:
         table.to_csv(temporary, index=False)

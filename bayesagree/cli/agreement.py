@@ -59,7 +59,7 @@ def agreement(
 
 
 def _paradoxes() -> "pd.DataFrame":
-    from bayesagree.agreement.paradoxes import paradox_table
+    from bayesagree.studies.paradoxes import paradox_table
 
     with _output.stderr.status("18 toy cases, three models each"):
         return paradox_table()
@@ -67,9 +67,9 @@ def _paradoxes() -> "pd.DataFrame":
 
 def _coefficients(given: Any, level: str | None, item_mean: str, likelihood: str, seed: int) -> "pd.DataFrame":
     from bayesagree.agreement.coefficients import agreement_table
-    from bayesagree.agreement.common_agreement import common_agreement
+    from bayesagree.agreement.phi import common_agreement
     from bayesagree.annotations import Rankings, Ratings
-    from bayesagree.patterns import RatingPatterns
+    from bayesagree.patterns.patterns import RatingPatterns
 
     if isinstance(given, Rankings):
         raise InputError("agreement coefficients are for labels and ratings, not for rankings")

@@ -47,7 +47,7 @@ def annotators(
     Example: bayesagree annotators labels.csv --gold gold.csv
     """
     from bayesagree.annotations import Labels
-    from bayesagree.plausibility.dawid_skene import dawid_skene
+    from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
     columns = {"item": item, "annotator": annotator, "label": label}
     crowd, _ = _input.read(
@@ -76,7 +76,7 @@ def annotators(
 
 def _read_gold(path: Path, item: str, label: str, crowd: "Labels") -> dict[Any, Any]:
     """Read gold labels; items nobody labelled are left out."""
-    from bayesagree.io import read_table
+    from bayesagree.io.files import read_table
 
     table = read_table(path)
     column = next((c for c in (label, "gold", "truth") if c in table.columns), None)
@@ -90,7 +90,12 @@ def _read_gold(path: Path, item: str, label: str, crowd: "Labels") -> dict[Any, 
 
 
 def _summary(crowd: "Labels", tree: "xr.DataTree") -> dict[str, Any]:
-    from bayesagree.annotator_checks import agreement_check, annotation_parts, annotator_table, label_switching
+    from bayesagree.predictive.annotator_checks import (
+        agreement_check,
+        annotation_parts,
+        annotator_table,
+        label_switching,
+    )
 
     table = annotator_table(tree)
     confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw"))
@@ -115,7 +120,7 @@ def _records(table: "pd.DataFrame") -> dict[str, Any]:
 
 
 def _confidence(tree: "xr.DataTree", gold: dict[Any, Any], seed: int) -> dict[str, Any]:
-    from bayesagree.calibrate import calibrate, calibration_scores, gold_items_needed, label_probability
+    from bayesagree.calibration.recalibration import calibrate, calibration_scores, gold_items_needed, label_probability
 
     claimed = calibration_scores(label_probability(tree), gold)
     calibrated = calibrate(tree, gold, seed=seed)

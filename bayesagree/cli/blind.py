@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesagree.blind.public_sets import BlindCase
+    from bayesagree.studies.blind_cases import BlindCase
 
 
 def blind(
@@ -56,16 +56,16 @@ def blind(
 
     Example: bayesagree blind systems.csv --crowd crowd.csv --gold gold.csv
     """
-    from bayesagree.blind.experiment import blind_experiment
     from bayesagree.blind.independence import independence_check
-    from bayesagree.io import write_result
+    from bayesagree.io.files import write_result
+    from bayesagree.studies.blind_methods import blind_experiment
 
     if (system_labels is None) == (data is None):
         raise InputError("give either a file of system labels or --data NAME, not both and not neither")
     if multiplicity not in ("none", "bonferroni", "holm", "benjamini_hochberg"):
         raise InputError(f"--multiplicity {multiplicity!r} is not one of none, bonferroni, holm, benjamini_hochberg")
     if data is not None:
-        from bayesagree.blind.public_sets import blind_case
+        from bayesagree.studies.blind_cases import blind_case
 
         case = blind_case(data, seed=seed)
     else:
@@ -94,8 +94,8 @@ def _read(
 ) -> "BlindCase":
     """Read the files; where the labels are not listed, they are all that the files hold."""
     from bayesagree.annotations import Labels
-    from bayesagree.blind.public_sets import BlindCase
-    from bayesagree.io import read_predictions, read_table
+    from bayesagree.io.files import read_predictions, read_table
+    from bayesagree.studies.blind_cases import BlindCase
 
     item, label = columns["item"], columns["label"]
     tables = {path: read_table(path) for path in (systems, crowd, gold) if path is not None}

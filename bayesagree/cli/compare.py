@@ -19,8 +19,8 @@ def compare(
 
     Example: bayesagree compare evaluation.nc --metric top_1_accuracy --reliability 1
     """
-    from bayesagree.compare import compare as run
-    from bayesagree.io import read_result
+    from bayesagree.evaluation.comparison import compare as run
+    from bayesagree.io.files import read_result
 
     answer = run(read_result(result), metric=metric, reliability=reliability, ci_prob=ci_prob)
     models = answer["model"].values.tolist()

@@ -65,7 +65,7 @@ def _dependencies() -> Iterator[tuple[str, str | None]]:
 
 
 def _threads() -> dict[str, Any]:
-    from bayesagree._streams import n_threads
+    from bayesagree._inference.streams import n_threads
 
     limits = {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")}
     return {"used": n_threads(), "processors": os.cpu_count()} | limits

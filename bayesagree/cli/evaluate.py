@@ -51,9 +51,9 @@ def evaluate(
 
     Example: bayesagree evaluate annotations.csv predictions.csv --item task --annotator worker --reliability 0.1,1,10
     """
-    from bayesagree.evaluate import evaluate as run
-    from bayesagree.evaluate import fitting_plausibilities
-    from bayesagree.io import write_result
+    from bayesagree.evaluation.scoring import evaluate as run
+    from bayesagree.evaluation.scoring import fitting_plausibilities
+    from bayesagree.io.files import write_result
 
     columns = {"item": item, "annotator": annotator, "label": label, "rating": rating, "rank": rank}
     truth, models = _input.read(
@@ -109,7 +109,7 @@ _COLUMNS = ["metric", "reliability", "model", "mean", "lower", "upper", "best_wi
 
 
 def _comparisons(tree: "xr.DataTree") -> list[tuple[str, float, "xr.Dataset"]]:
-    from bayesagree.compare import compare
+    from bayesagree.evaluation.comparison import compare
 
     posterior = tree["posterior"].to_dataset()
     levels = posterior["reliability"].values.tolist()
@@ -172,7 +172,7 @@ def _predictions(
     from bayesagree.annotations import Ratings
 
     if path is not None:
-        from bayesagree.io import read_predictions
+        from bayesagree.io.files import read_predictions
 
         return read_predictions(path, model=model, item=item, label=label)
     if known is not None:

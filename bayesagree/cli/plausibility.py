@@ -44,7 +44,7 @@ def plausibility(
 
     Example: bayesagree plausibility annotations.csv --reliability 2 -o plausibility.nc
     """
-    from bayesagree.io import write_result
+    from bayesagree.io.files import write_result
 
     columns = {"item": item, "annotator": annotator, "label": label, "rating": rating, "rank": rank}
     truth, _ = _input.read(
@@ -117,7 +117,7 @@ def certainty(
 
 def posterior(truth: "Annotations", name: str | None, *, reliability: float, **options: Any) -> "xr.DataTree":
     """Draw the named plausibility, or the one that fits the annotations."""
-    from bayesagree.evaluate import fitting_plausibilities, plausibility_for
+    from bayesagree.evaluation.scoring import fitting_plausibilities, plausibility_for
 
     chosen = plausibility_for(truth, name or fitting_plausibilities(truth)[0])
     if chosen.has_reliability:

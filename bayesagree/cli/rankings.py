@@ -47,9 +47,9 @@ def rankings(
     Example: bayesagree rankings --data derm-ddx --draws 250
     """
     from bayesagree.annotations import Rankings
-    from bayesagree.io import read_predictions, write_result
+    from bayesagree.io.files import read_predictions, write_result
     from bayesagree.simulate import noisy_models
-    from bayesagree.studies.rankings import ranking_study
+    from bayesagree.studies.ranking_models import ranking_study
 
     columns = {"item": item, "annotator": annotator, "label": label, "rank": rank}
     truth, models = _input.read(
@@ -81,7 +81,7 @@ def rankings(
 
 def answer(tree: "xr.DataTree") -> dict[str, Any]:
     """Return what the command says, for JSON."""
-    from bayesagree.studies.rankings import certainty_correlation
+    from bayesagree.studies.ranking_models import certainty_correlation
 
     correlation = certainty_correlation(tree).values
     names = _names(tree)
@@ -143,8 +143,8 @@ def view_case(rankings: "Rankings", tree: "xr.DataTree", name: str | None) -> di
     """Look at one item: what the annotators said, and how probable each label is as the top one (figures 1, 5, 15)."""
     from bayesagree.annotations import Rankings
     from bayesagree.certainty import label_certainty
-    from bayesagree.plausibility.plackett_luce import plackett_luce
-    from bayesagree.plausibility.prirn import irn, prirn
+    from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn, prirn
+    from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 
     certainty = tree["certainty"].to_dataset()["top_1"].mean("setting").values
     at = int(certainty.argmin()) if name is None else _position(rankings, name)
@@ -205,7 +205,7 @@ def _annotations(tree: "xr.DataTree") -> dict[str, Any]:
 
 def _settings(tree: "xr.DataTree") -> list[dict[str, Any]]:
     """Summarise each setting: mean certainty of the top sets, share of open items, risk, agreement."""
-    from bayesagree.studies.rankings import OPEN
+    from bayesagree.studies.ranking_models import OPEN
 
     agreement = tree["annotation"].to_dataset()["agreement"].values
     known = np.isfinite(agreement)
@@ -228,7 +228,7 @@ def _correlation(a: Any, b: Any) -> float:
 
 def _unsettled(tree: "xr.DataTree") -> dict[str, dict[str, float]]:
     """Count, for each aggregation model, the items whose certainty has stopped to rise, and those that stay tied."""
-    from bayesagree.studies.rankings import RISE, saturated_items
+    from bayesagree.studies.ranking_models import RISE, saturated_items
 
     certainty = tree["certainty"].to_dataset()
     kinds = certainty["aggregation"].values
@@ -248,7 +248,7 @@ def _unsettled(tree: "xr.DataTree") -> dict[str, dict[str, float]]:
 
 def _scores(tree: "xr.DataTree") -> list[dict[str, Any]]:
     """List the mean score of every model by metric and setting, and whether the order differs from the first one."""
-    from bayesagree.studies.rankings import SCORES, model_ranks
+    from bayesagree.studies.ranking_models import SCORES, model_ranks
 
     models = [str(m) for m in tree["posterior"].to_dataset()["model"].values]
     rows = []
@@ -269,7 +269,7 @@ def _middle(tree: "xr.DataTree", kind: str) -> float:
 
 
 def _unranked(tree: "xr.DataTree") -> Any:
-    from bayesagree._tree import settings_of
+    from bayesagree._inference.results import settings_of
 
     return settings_of(tree)["unranked"]
 
@@ -290,7 +290,7 @@ def _whole(levels: list[float]) -> list[int]:
 
 def _risk(path: Path | None, data: str | None) -> dict[Any, float] | None:
     if path is not None:
-        from bayesagree.io import read_table
+        from bayesagree.io.files import read_table
 
         table = read_table(path)
         if not {"label", "risk"} <= set(table.columns):

@@ -33,7 +33,7 @@ def reliability(
 
     Example: bayesagree reliability annotations.csv --reliability 0.3,1,3
     """
-    from bayesagree.reliability import reliability_curve
+    from bayesagree.predictive.reliability import reliability_curve
 
     columns = {"item": item, "annotator": annotator, "label": label, "rating": "rating", "rank": rank}
     given: Any = _input.read(

@@ -11,7 +11,7 @@ from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     from bayesagree.annotations import Annotations
-    from bayesagree.annotators import Annotators
+    from bayesagree.annotations.annotators import Annotators
     from bayesagree.report.data import ReportData, Source
     from bayesagree.report.settings import Settings
     from bayesagree.subjective.groups import Groups
@@ -68,7 +68,7 @@ def report(
         annotations, data, columns=columns, scale=scale, step=step, labels=labels, duplicates=duplicates
     )
     if predictions is not None:
-        from bayesagree.io import read_predictions
+        from bayesagree.io.files import read_predictions
 
         models = read_predictions(predictions, model=model, item=item, label=label)
     people = _input.annotators(annotators, data, annotator)

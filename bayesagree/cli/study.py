@@ -36,8 +36,8 @@ def auc(
 
     Example: bayesagree study auc --cases good --labels-per-annotator 15 --runs 10 -o study.nc
     """
-    from bayesagree.io import write_result
-    from bayesagree.studies.auc import auc_study
+    from bayesagree.io.files import write_result
+    from bayesagree.studies.auc_simulation import auc_study
 
     grid = {
         "cases": [name.strip() for name in cases.split(",")],

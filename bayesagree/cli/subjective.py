@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesagree.annotations import Labels, Ratings
-    from bayesagree.annotators import Annotators
+    from bayesagree.annotations.annotators import Annotators
     from bayesagree.subjective.groups import Groups
     from bayesagree.subjective.performance import ModelPredictions
 
@@ -141,7 +141,7 @@ def _models(
 ) -> "ModelPredictions":
     """Read predictions per item, or per (item, annotator) where the file has a column for the annotator."""
     from bayesagree.annotations import Labels
-    from bayesagree.io import read_predictions, read_table
+    from bayesagree.io.files import read_predictions, read_table
     from bayesagree.subjective.group_agreement import predictions_of
 
     if path is None:
@@ -227,7 +227,7 @@ def _rows(result: "xr.Dataset", tree: "xr.DataTree") -> list[dict[str, Any]]:
 
 
 def _summary(result: "xr.Dataset", tree: "xr.DataTree", null: "xr.Dataset") -> list[dict[str, Any]]:
-    from bayesagree._intervals import hdi
+    from bayesagree._numerics.intervals import hdi
 
     rows = []
     for m, model in enumerate(result["model"].values.tolist()):
@@ -257,7 +257,7 @@ def _phi_draws(ratings: "Ratings", groups: "Groups", draws: int, seed: int, adva
 
 def _agreement_rows(annotations: "Labels | Ratings", groups: "Groups", phi: Any) -> list[dict[str, Any]]:
     """List alpha, and Phi where there is one, within every group and between every two."""
-    from bayesagree._intervals import hdi
+    from bayesagree._numerics.intervals import hdi
     from bayesagree.subjective.group_agreement import group_agreement
 
     known = group_agreement(annotations, groups)
@@ -276,7 +276,7 @@ def _agreement_rows(annotations: "Labels | Ratings", groups: "Groups", phi: Any)
 def _write_report(
     path: Path, declared: Path | None, scored: "Labels | Ratings", people: "Annotators | None", result: "xr.Dataset"
 ) -> None:
-    from bayesagree.io import atomic_path
+    from bayesagree.io.files import atomic_path
     from bayesagree.subjective.specification import EvaluationSpecification
     from bayesagree.subjective.specification_check import check_specification
 

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._tables import read_table
 from bayesagree.datasets._sources import SOURCES
+from bayesagree.io.tables import read_table
 
 
 def table(path: str) -> pd.DataFrame:

@@ -5,7 +5,9 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from bayesagree.datasets import _labels, _rankings, _ratings
+from bayesagree.datasets import _label_sets as labels
+from bayesagree.datasets import _ranking_sets as rankings
+from bayesagree.datasets import _rating_sets as ratings
 from bayesagree.datasets._content import Content
 from bayesagree.datasets._files import registry
 
@@ -36,16 +38,16 @@ _LEWIDI2023 = {
     "convabuse": "abuse of conversational agents, -3 to 1, 4050 items, 8 annotators",
 }
 _TEXTBOOK = {
-    "cac.raw4raters": ("Krippendorff's 12 subjects x 4 raters, 5 categories", _labels.rating_table),
-    "cac.raw5obser": ("15 subjects x 5 observers, levels 0 to 3", _labels.rating_table),
-    "cac.raw.g1g2": ("14 subjects x 4 raters in two groups", _labels.rating_table),
-    "cac.raw.gender": ("15 subjects x 4 raters in two groups", _labels.rating_table),
-    "cac.ben.gerry": ("12 subjects x 2 raters", _labels.rating_table),
-    "distrib.6raters": ("Fleiss' 15 patients x 6 psychiatrists, counts", _labels.count_table),
-    "cac.dist.g1g2": ("14 subjects x 4 raters, counts", _labels.count_table),
-    "cac.dist4cat": ("15 subjects x 4 raters, counts", _labels.count_table),
-    "cont3x3abstractors": ("100 pregnancies x 2 abstractors", _labels.contingency_table),
-    "cont4x4diagnosis": ("223 patients x 2 diagnosticians", _labels.contingency_table),
+    "cac.raw4raters": ("Krippendorff's 12 subjects x 4 raters, 5 categories", labels.rating_table),
+    "cac.raw5obser": ("15 subjects x 5 observers, levels 0 to 3", labels.rating_table),
+    "cac.raw.g1g2": ("14 subjects x 4 raters in two groups", labels.rating_table),
+    "cac.raw.gender": ("15 subjects x 4 raters in two groups", labels.rating_table),
+    "cac.ben.gerry": ("12 subjects x 2 raters", labels.rating_table),
+    "distrib.6raters": ("Fleiss' 15 patients x 6 psychiatrists, counts", labels.count_table),
+    "cac.dist.g1g2": ("14 subjects x 4 raters, counts", labels.count_table),
+    "cac.dist4cat": ("15 subjects x 4 raters, counts", labels.count_table),
+    "cont3x3abstractors": ("100 pregnancies x 2 abstractors", labels.contingency_table),
+    "cont4x4diagnosis": ("223 patients x 2 diagnosticians", labels.contingency_table),
 }
 _PREFLIB = {
     "00002-debian": "Debian elections, incomplete ballots",
@@ -64,7 +66,7 @@ def _preflib_sets() -> dict[str, Entry]:
     paths = [PurePosixPath(p) for p in registry() if p.startswith("rankings-preflib/")]
     return {
         f"rankings-preflib/{p.stem}": Entry(
-            f"rankings: {_PREFLIB[p.parent.name]}", "rankings-preflib", partial(_rankings.preflib, str(p))
+            f"rankings: {_PREFLIB[p.parent.name]}", "rankings-preflib", partial(rankings.preflib, str(p))
         )
         for p in paths
     }
@@ -75,63 +77,63 @@ def _group(folder: str, titles: Mapping[str, str], read: Callable[[str], Content
 
 
 SETS: dict[str, Entry] = {
-    "derm-ddx": Entry("rankings: 1947 skin cases, 419 conditions, risk levels", "derm-ddx", _rankings.derm_ddx),
-    "cifar10h": Entry("labels: 10000 images, about 51 votes each; 4 models, gold", "cifar10h", _labels.cifar10h),
+    "derm-ddx": Entry("rankings: 1947 skin cases, 419 conditions, risk levels", "derm-ddx", rankings.derm_ddx),
+    "cifar10h": Entry("labels: 10000 images, about 51 votes each; 4 models, gold", "cifar10h", labels.cifar10h),
     "chaosnli-snli": Entry(
-        "labels: 1514 SNLI pairs, 100 votes each; 5 models, original label", "chaosnli-snli", _labels.chaosnli
+        "labels: 1514 SNLI pairs, 100 votes each; 5 models, original label", "chaosnli-snli", labels.chaosnli
     ),
-    **_group("crowd-gold", _CROWD_GOLD, _labels.crowd_gold, "labels with gold"),
+    **_group("crowd-gold", _CROWD_GOLD, labels.crowd_gold, "labels with gold"),
     **_group(
         "human-objects",
         {"edge": "10 observers, 160 edge images", "sketch": "7 observers, 800 sketches"},
-        _labels.human_objects,
+        labels.human_objects,
         "labels with gold",
     ),
     "popquorn": Entry(
         "ratings: offensiveness 1 to 5 of 1500 comments, 262 annotators with demographics",
         "popquorn-offensiveness",
-        _ratings.popquorn,
+        ratings.popquorn,
     ),
     "snow-affect": Entry(
         "ratings with gold: six emotions 0 to 100 in 100 headlines, 10 annotators an item",
         "snow-affect",
-        partial(_ratings.snow_affect, None),
+        partial(ratings.snow_affect, None),
     ),
     **_group(
         "snow-affect",
-        {e: f"{e} in 100 headlines, 10 annotators an item" for e in (*_ratings.EMOTIONS, "valence")},
-        _ratings.snow_affect,
+        {e: f"{e} in 100 headlines, 10 annotators an item" for e in (*ratings.EMOTIONS, "valence")},
+        ratings.snow_affect,
         "ratings with gold",
     ),
     "truthfulness/s100": Entry(
         "ratings with gold: truthfulness 0 to 100 of 122 statements, 200 annotators with demographics",
         "truthfulness-ecir2020",
-        partial(_ratings.truthfulness, "S100"),
+        partial(ratings.truthfulness, "S100"),
     ),
     "truthfulness/s6": Entry(
         "ratings with gold: truthfulness 1 to 6 of 122 statements, 200 other annotators",
         "truthfulness-ecir2020",
-        partial(_ratings.truthfulness, "S6"),
+        partial(ratings.truthfulness, "S6"),
     ),
     "lewidi2025-csc": Entry(
         "ratings: sarcasm 1 to 6 in 704 replies, 850 annotators with gender and age",
         "lewidi2025-csc",
-        _ratings.lewidi2025_csc,
+        ratings.lewidi2025_csc,
     ),
-    **_group("lewidi2023", _LEWIDI2023, _labels.lewidi2023, "labels"),
+    **_group("lewidi2023", _LEWIDI2023, labels.lewidi2023, "labels"),
     **_group(
         "perfume",
-        {a: f"{a} of 14 perfumes by 103 raters" for a in (*_ratings.PERFUME, "liking")},
-        _ratings.perfume,
+        {a: f"{a} of 14 perfumes by 103 raters" for a in (*ratings.PERFUME, "liking")},
+        ratings.perfume,
         "ratings",
     ),
-    "perfume/chocolate": Entry("ratings: liking 0 to 10 of 6 chocolates, 222 raters", "perfume", _ratings.chocolate),
-    "jester5k": Entry("ratings: 100 jokes, 5000 raters, -10 to 10, 27 % missing", "jester5k", _ratings.jester5k),
-    "dices350": Entry("labels with gold: 350 chatbot replies, 123 raters, expert", "dices350", _labels.dices350),
+    "perfume/chocolate": Entry("ratings: liking 0 to 10 of 6 chocolates, 222 raters", "perfume", ratings.chocolate),
+    "jester5k": Entry("ratings: 100 jokes, 5000 raters, -10 to 10, 27 % missing", "jester5k", ratings.jester5k),
+    "dices350": Entry("labels with gold: 350 chatbot replies, 123 raters, expert", "dices350", labels.dices350),
     "trec2011-teams": Entry(
         "labels: relevance of 3200 documents by 8 teams, who are the models too; gold for 395",
         "trec2011-teams",
-        _labels.trec2011_teams,
+        labels.trec2011_teams,
     ),
     **{
         f"agreement-textbook/{n}": Entry(f"labels: {title}", "agreement-textbook", partial(read, n))
@@ -140,11 +142,13 @@ SETS: dict[str, Entry] = {
     "agreement-textbook/anesthesia": Entry(
         "labels: 45 patients, 5 anaesthetists (Dawid & Skene), repeated readings kept",
         "agreement-textbook",
-        _labels.anesthesia,
+        labels.anesthesia,
     ),
-    "agreement-textbook/caries": Entry("labels: 3859 X-rays, 5 dentists", "agreement-textbook", _labels.caries),
+    "agreement-textbook/caries": Entry("labels: 3859 X-rays, 5 dentists", "agreement-textbook", labels.caries),
     "agreement-textbook/krippendorff": Entry(
-        "labels: Krippendorff's nominal example, 15 items x 3 annotators", "agreement-textbook", _labels.krippendorff
+        "labels: Krippendorff's nominal example, 15 items x 3 annotators",
+        "agreement-textbook",
+        labels.krippendorff,
     ),
     **_group(
         "crowdtruth",
@@ -153,12 +157,12 @@ SETS: dict[str, Entry] = {
             "relex-multiple-choice": "which relations, 10 sentences, several labels an annotation",
             "rte": "textual entailment, 800 items, with gold",
         },
-        _labels.crowdtruth,
+        labels.crowdtruth,
         "labels with published quality scores",
     ),
     **{
         f"rankings-plackettluce/{PurePosixPath(f).stem}": Entry(
-            f"rankings: {title}", "rankings-plackettluce", partial(_rankings.preflib, f"rankings-plackettluce/{f}")
+            f"rankings: {title}", "rankings-plackettluce", partial(rankings.preflib, f"rankings-plackettluce/{f}")
         )
         for f, title in _PLACKETT_LUCE.items()
     },
@@ -169,7 +173,7 @@ SETS: dict[str, Entry] = {
             "potato_visual": "12 assessors, 20 potatoes by weight seen, true order known",
             "potato_weighing": "12 assessors, 20 potatoes by weight felt, true order known",
         },
-        _rankings.rank_table,
+        rankings.rank_table,
         "rankings",
     ),
     **_preflib_sets(),

@@ -29,13 +29,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._tree import positive_int
+from bayesagree._inference.results import positive_int
 from bayesagree.certainty import label_certainty, level_probability
 from bayesagree.errors import InputError
 from bayesagree.metrics import _rank_numba
 from bayesagree.metrics._rank_numba import BlockScores, score_block
-from bayesagree.plausibility._blocks import DrawBlock
-from bayesagree.plausibility._top_labels import Truth, TruthDraws, truth_draws
+from bayesagree.plausibility._draws.blocks import DrawBlock
+from bayesagree.plausibility._draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.predictions import Predictions
 
 _KINDS = {

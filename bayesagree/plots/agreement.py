@@ -9,8 +9,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Ratings
-from bayesagree.compare import hdi
 from bayesagree.errors import InputError
+from bayesagree.evaluation.comparison import hdi
 from bayesagree.plots._panels import LINES, new_panels, positions, style
 
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ def plot_swap_errors(
 
     Examples
     --------
-    >>> from bayesagree.studies.auc import auc_study
+    >>> from bayesagree.studies.auc_simulation import auc_study
     >>> tree = auc_study(cases=["good"], labels_per_item=[5], labels_per_annotator=[5], runs=2, n_items=50, n_models=5)
     >>> len(plot_swap_errors(tree, "good", labels_per_item=[5], labels_per_annotator=[5]).axes)
     1

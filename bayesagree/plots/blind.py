@@ -32,8 +32,8 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "
 
     Examples
     --------
-    >>> from bayesagree.blind.experiment import blind_experiment
-    >>> from bayesagree.blind.simulated import simulated_systems
+    >>> from bayesagree.studies.blind_methods import blind_experiment
+    >>> from bayesagree.simulate._systems import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
@@ -73,8 +73,8 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> 
 
     Examples
     --------
-    >>> from bayesagree.blind.experiment import blind_experiment
-    >>> from bayesagree.blind.simulated import simulated_systems
+    >>> from bayesagree.studies.blind_methods import blind_experiment
+    >>> from bayesagree.simulate._systems import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)

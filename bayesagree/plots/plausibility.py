@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.errors import InputError
-from bayesagree.plausibility._top_labels import plausibility_draws
+from bayesagree.plausibility._draws.top_labels import plausibility_draws
 from bayesagree.plots._panels import MARKERS, one_panel, positions
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset) -> "Fi
     Examples
     --------
     >>> from bayesagree import simulate
-    >>> from bayesagree.reliability import reliability_curve
+    >>> from bayesagree.predictive.reliability import reliability_curve
     >>> curve = reliability_curve(simulate.labelled_test_set(n_items=50, seed=1).labels, [0.3, 1, 3], seed=1)
     >>> len(plot_reliability_curve(curve).axes)
     2

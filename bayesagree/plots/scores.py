@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesagree.compare import compare
 from bayesagree.errors import InputError, some
+from bayesagree.evaluation.comparison import compare
 from bayesagree.plots._panels import MARKERS, new_panels, one_panel, style
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def plot_ranking_study(tree: xr.DataTree) -> "Figure":
     Examples
     --------
     >>> from bayesagree.simulate import noisy_models, rankings
-    >>> from bayesagree.studies.rankings import ranking_study
+    >>> from bayesagree.studies.ranking_models import ranking_study
     >>> given = rankings(n_items=5, seed=1).rankings
     >>> models = noisy_models(given, n_models=2, seed=1)
     >>> tree = ranking_study(

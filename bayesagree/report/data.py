@@ -12,11 +12,11 @@ import xarray as xr
 
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Annotations, Rankings, Ratings
-from bayesagree.annotators import Annotators
+from bayesagree.annotations.annotators import Annotators
 from bayesagree.certainty import annotator_agreement, label_certainty
 from bayesagree.errors import InputError
-from bayesagree.evaluate import plausibility_for
-from bayesagree.plausibility.normal_inverse_gamma import THRESHOLD_LABELS
+from bayesagree.evaluation.scoring import plausibility_for
+from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 from bayesagree.predictions import Predictions
 from bayesagree.report.groups import GroupResults, group_results
 from bayesagree.report.items import OpenItem, open_items

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._streams import Seed
+from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations, Labels, Ratings
 from bayesagree.errors import InputError
 from bayesagree.predictions import Predictions

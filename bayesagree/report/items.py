@@ -7,9 +7,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._tree import settings_of
+from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Annotations, Rankings, Ratings
-from bayesagree.plausibility.plackett_luce import plackett_luce
+from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from bayesagree.predictions import Predictions
 
 CANDIDATES = 4

@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bayesagree.io import atomic_path
+from bayesagree.io.files import atomic_path
 from bayesagree.report import views, wording
 from bayesagree.report.data import ReportData
 from bayesagree.report.headlines import headlines, ordinary_truth

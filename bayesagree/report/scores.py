@@ -8,13 +8,13 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels, Rankings
-from bayesagree.compare import compare, hdi
 from bayesagree.errors import InputError
-from bayesagree.evaluate import evaluate
+from bayesagree.evaluation.comparison import compare, hdi
+from bayesagree.evaluation.scoring import evaluate
 from bayesagree.metrics.uncertainty_adjusted import Metric, per_item, top_k_accuracy
-from bayesagree.plausibility.majority_vote import majority_vote
-from bayesagree.plausibility.normal_inverse_gamma import THRESHOLD_LABELS
-from bayesagree.plausibility.prirn import irn
+from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn
+from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
+from bayesagree.plausibility.votes import majority_vote
 from bayesagree.predictions import Predictions
 from bayesagree.report.settings import Settings
 

@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.errors import InputError
-from bayesagree.evaluate import fitting_plausibilities, plausibility_for
+from bayesagree.evaluation.scoring import fitting_plausibilities, plausibility_for
 from bayesagree.metrics.uncertainty_adjusted import Metric
 from bayesagree.predictions import Predictions
 

@@ -1,5 +1,6 @@
 """Seeded generators of annotations and predictions whose truth is known; tests, docs and studies share them."""
 
+from bayesagree.simulate._bounded_ratings import SimulatedRatings, ratings
 from bayesagree.simulate._crowd_labels import CrowdLabels, crowd_labels
 from bayesagree.simulate._crowdsourced_binary import (
     CrowdsourcedBinary,
@@ -7,8 +8,8 @@ from bayesagree.simulate._crowdsourced_binary import (
     crowdsourced_binary,
 )
 from bayesagree.simulate._labelled_test_set import LabelledTestSet, labelled_test_set, noisy_models
-from bayesagree.simulate._rankings import RankedTestSet, rankings
-from bayesagree.simulate._ratings import SimulatedRatings, ratings
+from bayesagree.simulate._partial_rankings import RankedTestSet, rankings
+from bayesagree.simulate._systems import simulated_systems
 
 __all__ = [
     "CrowdLabels",
@@ -23,4 +24,5 @@ __all__ = [
     "noisy_models",
     "rankings",
     "ratings",
+    "simulated_systems",
 ]

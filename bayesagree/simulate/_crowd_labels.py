@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._streams import Seed, seed_sequence
-from bayesagree._tree import positive, positive_int
+from bayesagree._inference.results import positive, positive_int
+from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
 

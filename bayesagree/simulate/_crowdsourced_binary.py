@@ -7,8 +7,8 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._streams import Seed, seed_sequence
-from bayesagree._tree import positive, positive_int
+from bayesagree._inference.results import positive, positive_int
+from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
 from bayesagree.predictions import Predictions

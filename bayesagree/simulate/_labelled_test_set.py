@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._streams import Seed, seed_sequence
-from bayesagree._tree import positive_int
+from bayesagree._inference.results import positive_int
+from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels, Rankings
-from bayesagree.plausibility.prirn import irn
+from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn
 from bayesagree.predictions import Predictions
 
 

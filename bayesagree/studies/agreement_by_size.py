@@ -11,10 +11,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._streams import Seed, seed_sequence
-from bayesagree._tree import positive_int
+from bayesagree._inference.results import positive_int
+from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement.coefficients import Level, krippendorff_alpha
-from bayesagree.agreement.common_agreement import common_agreement
+from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 

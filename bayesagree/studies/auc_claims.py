@@ -15,7 +15,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree.studies.auc import CASES, LEVELS
+from bayesagree.studies.auc_simulation import CASES, LEVELS
 
 DGT = "dgt_published"
 PUBLISHED = [DGT, "sgt", "pgt"]

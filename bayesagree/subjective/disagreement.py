@@ -16,8 +16,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._columns import encode
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations._columns import encode
 from bayesagree.errors import InputError, plain, some
 
 SETUPS: dict[int, dict[int, Any]] = {

@@ -11,13 +11,13 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._streams import Seed, block_generators
-from bayesagree._tree import positive_int, result_tree
-from bayesagree.agreement.common_agreement import common_agreement
+from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.streams import Seed, block_generators
+from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotators import Annotators
+from bayesagree.annotations.annotators import Annotators
 from bayesagree.errors import InputError, some
-from bayesagree.evaluate import evaluate
+from bayesagree.evaluation.scoring import evaluate
 from bayesagree.predictions import Predictions
 from bayesagree.subjective.disagreement import require_one_each, rows_of
 from bayesagree.subjective.groups import Groups

@@ -23,11 +23,11 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._intervals import hdi
-from bayesagree._streams import Seed, seed_sequence
-from bayesagree._tree import positive_int, result_tree, settings_of
+from bayesagree._inference.results import positive_int, result_tree, settings_of
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.intervals import hdi
 from bayesagree.annotations import Labels
-from bayesagree.annotators import Annotators
+from bayesagree.annotations.annotators import Annotators
 from bayesagree.errors import InputError
 from bayesagree.subjective._beta_binomial import BetaBinomialPosterior, beta_binomial_posterior
 from bayesagree.subjective.groups import Groups
@@ -205,7 +205,7 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
     """
     import pymc as pm
 
-    from bayesagree._prior_draws import beta_binomial_variable, beta_variable
+    from bayesagree._inference.random_draws import beta_binomial_variable, beta_variable
 
     which = int(np.flatnonzero(counts.models == model)[0]) if isinstance(model, str) else model
     kept = counts.total[which] > 0
@@ -231,7 +231,7 @@ def _exact(counts: GroupCounts, model: int, n_samples: int, rng: np.random.Gener
 
 
 def _sampled(counts: GroupCounts, model: int, draws: int, chains: int, seed: Seed) -> dict[str, NDArray[Any]]:
-    from bayesagree.plausibility._nuts import sample_nuts
+    from bayesagree._inference.nuts import sample_nuts
 
     sampled = sample_nuts(group_performance_model(counts, model), draws=draws, chains=chains, seed=seed)
     posterior = sampled["posterior"].to_dataset()

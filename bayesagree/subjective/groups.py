@@ -10,10 +10,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._columns import Codes
-from bayesagree._tree import positive_int
+from bayesagree._inference.results import positive_int
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotators import Annotators
+from bayesagree.annotations._columns import Codes
+from bayesagree.annotations.annotators import Annotators
 from bayesagree.errors import InputError, some
 
 

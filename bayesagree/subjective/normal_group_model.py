@@ -14,8 +14,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._streams import Seed, seed_sequence
-from bayesagree._tree import positive_int, result_tree
+from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:

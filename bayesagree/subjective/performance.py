@@ -20,9 +20,9 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._columns import names_array
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotators import Annotators
+from bayesagree.annotations._columns import names_array
+from bayesagree.annotations.annotators import Annotators
 from bayesagree.errors import InputError, plain, some
 from bayesagree.predictions import Predictions
 from bayesagree.subjective.disagreement import require_one_each

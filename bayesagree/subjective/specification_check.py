@@ -13,7 +13,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotators import UNKNOWN, Annotators
+from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.errors import InputError
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.specification import EvaluationSpecification, Shares, SpecificationReport

@@ -5,7 +5,7 @@ import pymc as pm
 import pytest
 from scipy.stats import beta
 
-from bayesagree._binned_beta import bins_log_probability
+from bayesagree.agreement._binned_beta import bins_log_probability
 from bayesagree.distributions import BinnedBeta
 from bayesagree.errors import InputError
 

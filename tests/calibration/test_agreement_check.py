@@ -5,7 +5,7 @@ import pytest
 from calibration._crowds import crowd
 
 from bayesagree import dawid_skene, simulate
-from bayesagree.annotator_checks import agreement_check
+from bayesagree.predictive.annotator_checks import agreement_check
 
 REPLICATIONS, SIZES = 20, (100, 300, 1000)
 

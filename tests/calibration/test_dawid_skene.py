@@ -5,12 +5,12 @@ import pytest
 from scipy import stats
 
 from bayesagree.annotations import Labels
-from bayesagree.calibrate import calibration_scores, label_probability
-from bayesagree.plausibility._annotation_cells import annotation_cells
-from bayesagree.plausibility._dawid_skene_gibbs import Keep, run_chains
-from bayesagree.plausibility.dawid_skene import dawid_skene, sampler_start
-from bayesagree.plausibility.dawid_skene_em import vote_shares
-from bayesagree.plausibility.dawid_skene_prior import CrowdPrior
+from bayesagree.calibration.recalibration import calibration_scores, label_probability
+from bayesagree.plausibility.dawid_skene._cells import annotation_cells
+from bayesagree.plausibility.dawid_skene._gibbs import Keep, run_chains
+from bayesagree.plausibility.dawid_skene.em import vote_shares
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, sampler_start
+from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
 from bayesagree.simulate import crowd_labels
 
 N_ITEMS, N_ANNOTATORS, N_LABELS, DRAWS = 20, 4, 3, 63

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 from bayesagree import Annotators, Labels, Predictions, group_posterior
-from bayesagree.predictive import with_posterior_predictive
+from bayesagree.predictive.checks import with_posterior_predictive
 from bayesagree.subjective.group_model import group_counts
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.normal_group_model import normal_group_posterior

@@ -7,7 +7,7 @@ import xarray as xr
 from scipy.stats import kstest
 
 from bayesagree import Ratings
-from bayesagree.annotators import Annotators
+from bayesagree.annotations.annotators import Annotators
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
 from bayesagree.subjective.dispersion import dispersion_null
 from bayesagree.subjective.group_agreement import group_phi

@@ -22,9 +22,9 @@ from bayesagree import (
     prirn,
     simulate,
 )
-from bayesagree.annotator_checks import agreement_check
-from bayesagree.predictive import with_posterior_predictive
-from bayesagree.reliability import reliability_curve
+from bayesagree.predictive.annotator_checks import agreement_check
+from bayesagree.predictive.checks import with_posterior_predictive
+from bayesagree.predictive.reliability import reliability_curve
 
 pytestmark = pytest.mark.slow
 ALARM = 0.01

@@ -21,8 +21,8 @@ import pytest
 from scipy.stats import binom
 
 from bayesagree import simulate
-from bayesagree.agreement._problem import prepare
-from bayesagree.agreement._quadrature import phi_posterior
+from bayesagree.agreement._exact.posterior import phi_posterior
+from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.checks import ALARM, item_mean_check
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bayesagree.plausibility.plackett_luce import plackett_luce
+from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from bayesagree.simulate import rankings
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from bayesagree import simulate
-from bayesagree.agreement import paradoxes
+from bayesagree.studies import paradoxes
 
 SCALE = ("--scale", 1, 5, "--step", 1)
 

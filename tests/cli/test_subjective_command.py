@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from bayesagree import Labels, Predictions
-from bayesagree.annotators import Annotators
-from bayesagree.crowdtruth.quality import crowdtruth
+from bayesagree.annotations.annotators import Annotators
+from bayesagree.crowd_quality.quality import crowdtruth
 from bayesagree.plots import plot_disagreement_by_quality, plot_group_heatmap, plot_group_intervals
 from bayesagree.subjective.disagreement import disagreement_rate
 from bayesagree.subjective.group_model import group_posterior

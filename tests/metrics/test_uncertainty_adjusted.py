@@ -29,7 +29,7 @@ from bayesagree import (
     top_k_accuracy,
 )
 from bayesagree.metrics.uncertainty_adjusted import Metric, Scorer
-from bayesagree.plausibility._blocks import DrawBlock
+from bayesagree.plausibility._draws.blocks import DrawBlock
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "stutz.json").read_text())
 

@@ -1,0 +1,71 @@
+"""Random streams: one per block of items, so that the same seed gives the same draws on any number of threads."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+BLOCK = 64
+"""Items per block: small enough that a block of draws stays in memory, large enough to amortise its stream."""
+
+type Seed = int | np.random.Generator | np.random.SeedSequence | None
+
+
+def seed_sequence(seed: Seed) -> np.random.SeedSequence:
+    """Turn what a user passes as seed into the root of all streams of one call.
+
+    A Generator gives four fresh words, so that two calls with the same Generator differ.
+    """
+    if isinstance(seed, np.random.SeedSequence):
+        return seed
+    if isinstance(seed, np.random.Generator):
+        return np.random.SeedSequence([int(w) for w in seed.integers(0, 2**32, 4)])
+    return np.random.SeedSequence(seed)
+
+
+def item_blocks(n_items: int, size: int = BLOCK) -> list[slice]:
+    """Cut the items into consecutive blocks; the cut depends on nothing but the number of items."""
+    return [slice(start, min(start + size, n_items)) for start in range(0, n_items, size)]
+
+
+def block_generators(seed: Seed, n_blocks: int) -> list[np.random.Generator]:
+    """Spawn one independent generator per block of items."""
+    root = seed_sequence(seed)
+    return [block_generator(root, b) for b in range(n_blocks)]
+
+
+def block_generator(root: np.random.SeedSequence, block: int) -> np.random.Generator:
+    """Return the generator of one block of items."""
+    # Children by position, not by root.spawn(): spawning counts, and a second call would get other streams.
+    key = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, block))
+    return np.random.Generator(np.random.SFC64(key))
+
+
+def n_threads() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def map_blocks[B, R](work: Callable[[B], R], blocks: list[B], client: Any = None) -> Iterator[R]:
+    """Apply a nogil function to every block, in order, holding only a few results at a time.
+
+    In threads of this process, or on the workers of a `distributed.Client`.
+    """
+    if client is not None:
+        from bayesagree._inference.cluster import cluster_map
+
+        yield from cluster_map(work, blocks, client)
+        return
+    threads = n_threads()
+    if threads == 1 or len(blocks) == 1:
+        yield from map(work, blocks)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = iter(blocks)
+        running = [pool.submit(work, block) for block in islice(waiting, 2 * threads)]
+        while running:
+            yield running.pop(0).result()
+            running.extend(pool.submit(work, block) for block in islice(waiting, 1))

@@ -1,0 +1,1 @@
+"""Exact engine of Phi by quadrature."""

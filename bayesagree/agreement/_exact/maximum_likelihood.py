@@ -1,0 +1,43 @@
+"""Phi and all item means that together make the ratings most likely (Checco et al., section 4.4)."""
+
+from typing import Any
+
+import numpy as np
+import scipy as sp
+
+from bayesagree.agreement._exact.item_means import blocks, likelihood_step, nodes
+from bayesagree.agreement._exact.likelihood import Likelihood
+from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.agreement._exact.posterior import phi_of
+
+
+def phi_maximum_likelihood(like: Likelihood) -> float:
+    """Return the Phi that, with every item mean at its best, makes the ratings most likely (Checco, section 4.4).
+
+    1 where unanimous items make the likelihood grow without bound.
+    """
+
+    def loss(y: float) -> float:
+        precision = float(np.exp(y))
+        at, _ = nodes(0.5 * likelihood_step(like, precision), -30.0, 30.0)
+        return -sum(float(block.weight @ _highest(block.table(precision, at))) for block in blocks(like, at.size))
+
+    y = np.linspace(np.log(0.01), np.log(400), 24)
+    value = [loss(v) for v in y]
+    best = int(np.argmin(value))
+    if best == y.size - 1:
+        return 1.0
+    bounds = (y[max(best - 1, 0)], y[best + 1])
+    found: Any = sp.optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7})
+    return float(phi_of(np.exp(found.x)))
+
+
+def _highest(table: Floats) -> Floats:
+    """Return the top of each row, that of the parabola through its largest value and the neighbours of that."""
+    best = np.argmax(table, axis=1)
+    top = table[np.arange(best.size), best]
+    inner = (best > 0) & (best < table.shape[1] - 1)
+    left, right = (table[inner, best[inner] + side] for side in (-1, 1))
+    bend = 2 * top[inner] - left - right
+    top[inner] += np.where(bend > 0, (right - left) ** 2 / (8 * np.where(bend > 0, bend, 1)), 0)
+    return top

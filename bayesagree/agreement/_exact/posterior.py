@@ -1,0 +1,220 @@
+"""The marginal posterior of Phi by one-dimensional quadrature in y = log p, refined until it stands still.
+
+A flat prior on Phi is p ~ Exponential(rate = log(2) / 2). In y the density is analytic and dies at both ends, so the
+trapezoidal rule converges exponentially, from polarised (p near 0) to unanimous ratings (p in the hundreds).
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy as sp
+
+from bayesagree.agreement._exact.compression import refined
+from bayesagree.agreement._exact.item_means import ItemMeans
+from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.errors import ConvergenceError
+
+HALF_LOG_2 = np.log(2) / 2
+DROP = 18.0
+LOG_EVIDENCE_TOLERANCE = 1e-6
+INTERVAL_TOLERANCE = 1e-4
+MAX_LEVEL = 9
+SEARCH_LEVEL = -2
+SEARCH = (np.log(1e-4), np.log(2e4))
+"""log p searched for the mode: Phi from -0.9999 to 1 - 2^-9999."""
+
+
+def phi_of(precision: Floats | float) -> Floats:
+    """Return Phi = 1 - 2^(1 - p/2)."""
+    return 1 - 2 * np.exp(-HALF_LOG_2 * np.asarray(precision))
+
+
+def precision_of(phi: Floats | float) -> Floats:
+    """Return p = 2 (1 - log2(1 - Phi))."""
+    return 2 * (1 - np.log2(1 - np.asarray(phi)))
+
+
+class Summary(NamedTuple):
+    """What the posterior says about Phi, from the grid, without Monte-Carlo error."""
+
+    mean: float
+    sd: float
+    lower: float
+    upper: float
+    mode: float
+    prob_positive: float
+
+
+@dataclass(frozen=True)
+class PhiPosterior:
+    """The posterior of Phi on a fine grid.
+
+    Attributes
+    ----------
+    log_precision
+        Fine equidistant grid of y = log p, shape (grid,).
+    cdf
+        Pr(log p <= y) at the grid, shape (grid,).
+    log_density
+        Log posterior density of y, shape (grid,), normalised.
+    log_evidence
+        Log marginal likelihood of the ratings.
+    log_evidence_error, interval_error
+        How far the log evidence and the ends of the interval moved in the last refinement.
+    level
+        Number of refinements.
+    """
+
+    log_precision: Floats
+    cdf: Floats
+    log_density: Floats
+    log_evidence: float
+    log_evidence_error: float
+    interval_error: float
+    level: int
+
+    @property
+    def phi(self) -> Floats:
+        """Phi at the grid, shape (grid,)."""
+        return phi_of(np.exp(self.log_precision))
+
+    def phi_density(self) -> Floats:
+        """Density of Phi at the grid, shape (grid,)."""
+        return np.exp(self.log_density - self.log_precision + HALF_LOG_2 * np.exp(self.log_precision)) / np.log(2)
+
+    def quantile(self, probability: Floats | float) -> Floats:
+        """Return quantiles of Phi."""
+        return phi_of(np.exp(np.interp(probability, self.cdf, self.log_precision)))
+
+    def prob_above(self, phi: float) -> float:
+        """Return Pr(Phi > phi)."""
+        return float(1 - np.interp(np.log(precision_of(phi)), self.log_precision, self.cdf))
+
+    def hdi(self, prob: float = 0.95) -> tuple[float, float]:
+        """Return the shortest interval of Phi that holds `prob`."""
+        density = self.phi_density()
+
+        def slope(below: float) -> float:
+            """Return the density at the lower end less that at the upper: zero at the shortest interval."""
+            ends = np.interp([below, below + prob], self.cdf, self.log_precision)
+            at = np.interp(ends, self.log_precision, density)
+            return float(at[0] - at[1])
+
+        start = np.linspace(0, 1 - prob, 201)
+        best = int(np.argmin(self.quantile(start + prob) - self.quantile(start)))
+        low, high = start[max(best - 1, 0)], start[min(best + 1, 200)]
+        crosses = slope(low) < 0 < slope(high)
+        below: Any = sp.optimize.brentq(slope, low, high) if crosses else start[best]
+        ends = self.quantile(np.array([below, below + prob]))
+        return float(ends[0]), float(ends[1])
+
+    def summary(self) -> Summary:
+        """Return mean, sd, 95 % HDI and mode of Phi, and Pr(Phi > 0)."""
+        mass = np.diff(self.cdf)
+        middle = (self.phi[1:] + self.phi[:-1]) / 2
+        mean = float(mass @ middle)
+        sd = float(np.sqrt(mass @ (middle - mean) ** 2))
+        mode = float(
+            self.phi[np.argmax(self.log_density - self.log_precision + HALF_LOG_2 * np.exp(self.log_precision))]
+        )
+        return Summary(mean, sd, *self.hdi(), mode, self.prob_above(0.0))
+
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draw log p independently, shape (n,)."""
+        return np.interp(rng.random(n), self.cdf, self.log_precision)
+
+
+def phi_posterior(means: ItemMeans) -> PhiPosterior:
+    """Integrate the ratings' evidence over the precision, refining until evidence and interval stand still.
+
+    Raises
+    ------
+    ConvergenceError
+        The log marginal likelihood still moves by 1e-6, or an end of the 95 % interval by 1e-4, after nine
+        refinements.
+    """
+    centre, scale = _locate(means)
+    current = _tabulate(means, centre, scale, 0)
+    for level in range(1, MAX_LEVEL + 1):
+        current = _with_errors(_tabulate(means, centre, scale, level), current, level)
+        if current.log_evidence_error < LOG_EVIDENCE_TOLERANCE and current.interval_error < INTERVAL_TOLERANCE:
+            return current
+    raise ConvergenceError(
+        f"after {MAX_LEVEL} refinements the log marginal likelihood still moves by {current.log_evidence_error:.1e} "
+        f"(allowed {LOG_EVIDENCE_TOLERANCE:g}) and the 95 % interval by {current.interval_error:.1e} "
+        f"(allowed {INTERVAL_TOLERANCE:g}); use engine='nuts'"
+    )
+
+
+def _with_errors(current: PhiPosterior, previous: PhiPosterior, level: int) -> PhiPosterior:
+    ends, before = current.hdi(), previous.hdi()
+    return PhiPosterior(
+        current.log_precision, current.cdf, current.log_density, current.log_evidence,
+        abs(current.log_evidence - previous.log_evidence),
+        max(abs(ends[0] - before[0]), abs(ends[1] - before[1])), level,
+    )  # fmt: skip
+
+
+def log_posterior(means: ItemMeans, y: float, level: int) -> float:
+    """Return the log density of y = log p and the ratings, Phi being uniform on (-1, 1)."""
+    precision = float(np.exp(y))
+    return means.log_evidence(precision, level) + y + np.log(HALF_LOG_2) - HALF_LOG_2 * precision
+
+
+def _locate(means: ItemMeans) -> tuple[float, float]:
+    """Return the mode of y and the standard deviation there."""
+    y = np.linspace(np.log(0.05), np.log(60), 9)
+    density = [log_posterior(means, v, SEARCH_LEVEL) for v in y]
+    best = int(np.argmax(density))
+    step = y[1] - y[0]
+    while best == 0 and y[0] > SEARCH[0]:
+        y = np.insert(y, 0, y[0] - step)
+        density.insert(0, log_posterior(means, y[0], SEARCH_LEVEL))
+        best = int(np.argmax(density))
+    while best == y.size - 1 and y[-1] < SEARCH[1]:
+        y = np.append(y, y[-1] + step)
+        density.append(log_posterior(means, y[-1], SEARCH_LEVEL))
+        best = int(np.argmax(density))
+    found: Any = sp.optimize.minimize_scalar(
+        lambda v: -log_posterior(means, v, SEARCH_LEVEL), bounds=(y[best] - step, y[best] + step), method="bounded",
+        options={"xatol": 1e-3},
+    )  # fmt: skip
+    centre, top = float(found.x), -float(found.fun)
+    scale = 0.3
+    for _ in range(12):
+        sides = [log_posterior(means, centre + side * scale, SEARCH_LEVEL) for side in (-1, 1)]
+        drop = max(top - float(np.mean(sides)), 1e-6)
+        if 0.1 < drop < 2:
+            return centre, float(scale / np.sqrt(2 * drop))
+        scale *= float(np.clip(1 / np.sqrt(2 * drop), 0.05, 4))
+    return centre, scale
+
+
+def _tabulate(means: ItemMeans, centre: float, scale: float, level: int) -> PhiPosterior:
+    """Walk from the mode to both sides until the density has died, then integrate."""
+    step = scale * refined(level)
+    top = log_posterior(means, centre, level)
+    found = {0: top}
+    for side in (-1, 1):
+        k = 0
+        while found[k] > top - DROP:
+            k += side
+            found[k] = log_posterior(means, centre + k * step, level)
+            top = max(top, found[k])
+            if abs(k) > 4000:
+                raise ConvergenceError(f"the posterior of Phi does not end: log p = {centre + k * step:.3g} reached")
+    k = np.array(sorted(found))
+    return _normalised(centre + k * step, np.array([found[i] for i in k]))
+
+
+def _normalised(y: Floats, log_density: Floats) -> PhiPosterior:
+    spline = sp.interpolate.make_interp_spline(y, log_density, k=5 if y.size > 8 else 3)
+    fine = np.linspace(y[0], y[-1], 200 * (y.size - 1) + 1)
+    smooth = spline(fine)
+    top = smooth.max()
+    density = np.exp(smooth - top)
+    # Cumulative Simpson would not stay monotone; at 200 points a step the trapezoidal error is below 1e-6 of a step.
+    cdf = np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2)])
+    coarse = float(np.log(np.exp(log_density - top).sum() * (y[1] - y[0])) + top)
+    return PhiPosterior(fine, cdf / cdf[-1], smooth - coarse, coarse, np.nan, np.nan, 0)

@@ -1,0 +1,117 @@
+"""Who the annotators are: a table of features, one row per annotator."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesagree.annotations._columns import Table, column, eager_frame, encode, require_present, values_of
+from bayesagree.errors import InputError, plain, some
+
+UNKNOWN = "unknown"
+"""Group of the annotators of whom a feature is not known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Annotators:
+    """Features of annotators; missing features stay missing.
+
+    Attributes
+    ----------
+    names
+        Name of each annotator, shape (annotator,).
+    features
+        Any columns, one row per annotator in the order of `names`.
+    """
+
+    names: NDArray[Any]
+    features: pd.DataFrame
+
+    @classmethod
+    def from_table(cls, frame: Any, *, annotator: str = "annotator") -> Self:
+        """Read a table with one row per annotator, or with the features repeated on each of their annotations.
+
+        Parameters
+        ----------
+        frame
+            pandas, polars or pyarrow table; every other column is a feature.
+        annotator
+            Column that names the annotator, or the name of the index of a pandas frame.
+
+        Raises
+        ------
+        InputError
+            No such column, a row without annotator, or an annotator with two values of a feature.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"annotator": ["a", "b"], "age": ["18-24", None]})
+        >>> Annotators.from_table(table).values("age", ["a", "b", "c"]).tolist()
+        ['18-24', 'unknown', 'unknown']
+        """
+        if isinstance(frame, pd.DataFrame) and annotator not in frame.columns and frame.index.name == annotator:
+            frame = frame.reset_index()
+        table = eager_frame(frame)
+        codes, names = encode(values_of(column(table, annotator, "annotator")), "annotator")
+        require_present(codes, "annotator")
+        features = _pandas(table).drop(columns=annotator).set_axis(codes, axis=0)
+        once = features if len(names) == len(codes) else _one_row_each(features, names)
+        return cls(names, once.sort_index().set_axis(pd.Index(names, name="annotator"), axis=0))
+
+    def values(self, feature: str, annotators: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+        """Return one feature of the given annotators as text; `UNKNOWN` where it is missing or nobody knows them.
+
+        Raises
+        ------
+        InputError
+            A feature that the table does not have.
+        """
+        if feature not in self.features:
+            raise InputError(f"annotators have no feature {feature!r}; they have {some(self.features.columns, 20)}")
+        known = self.features[feature].reindex(list(annotators))
+        return np.array([UNKNOWN if pd.isna(v) else str(plain(v)) for v in known], dtype=str)
+
+    def levels(self, feature: str) -> list[str]:
+        """Return the known values of a feature as text: declared categories in their order, else sorted."""
+        values = self.features[feature]
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            return [str(v) for v in values.cat.categories]
+        return [str(plain(v)) for v in sorted(set(values.dropna().tolist()))]
+
+    def missing(self, annotators: Sequence[Any] | NDArray[Any]) -> pd.DataFrame:
+        """Count, for each feature, the annotators who are not in the table and those whose feature is missing.
+
+        Examples
+        --------
+        >>> table = pd.DataFrame({"annotator": ["a", "b"], "age": ["18-24", None]})
+        >>> Annotators.from_table(table).missing(["a", "b", "c"]).loc["age"].tolist()
+        [3, 1, 1]
+        """
+        asked = pd.Index(list(annotators))
+        known = asked.intersection(pd.Index(self.names))
+        empty = self.features.loc[known].isna().sum()
+        return pd.DataFrame(
+            {"annotators": len(asked), "not_in_table": len(asked) - len(known), "feature_missing": empty}
+        ).rename_axis("feature")
+
+
+def _pandas(table: Table) -> pd.DataFrame:
+    native = table.to_native()
+    return native if isinstance(native, pd.DataFrame) else table.to_pandas()
+
+
+def _one_row_each(features: pd.DataFrame, names: NDArray[Any]) -> pd.DataFrame:
+    """Return one row per annotator; two different rows are an error that names the feature."""
+    groups = features.groupby(level=0)
+    distinct = groups.nunique(dropna=False)
+    if (distinct > 1).any(axis=None):
+        who = int(distinct.index[(distinct > 1).any(axis=1)][0])
+        which = distinct.columns[distinct.loc[who] > 1][0]
+        raise InputError(
+            f"annotator {plain(names[who])!r} has several values of {which!r} "
+            f"({some(features.loc[[who], which].unique())}); give every annotator one"
+        )
+    return pd.DataFrame(features[~features.index.duplicated()])

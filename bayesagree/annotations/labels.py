@@ -1,0 +1,194 @@
+"""Labels: one label of a closed list per annotation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesagree.annotations._axes import cell_place, has_repeats, label_column, matrix_axes, who_annotated_what
+from bayesagree.annotations._columns import (
+    Codes,
+    Duplicates,
+    eager_frame,
+    encode,
+    float_values,
+    kept_rows,
+    names_array,
+    sort_rows,
+)
+from bayesagree.errors import InputError, plain
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """One label of a closed list per annotation.
+
+    Attributes
+    ----------
+    items, annotators, labels
+        Names on each axis. `annotators` is empty where the annotators are unknown (`from_counts`).
+    item_index, annotator_index, label_index
+        Positions in those names, one row per annotation, shape (row,); an unknown annotator is -1.
+    count
+        How many annotations the row stands for, shape (row,): 1 unless the labels came as counts.
+    """
+
+    items: NDArray[Any]
+    annotators: NDArray[Any]
+    labels: NDArray[Any]
+    item_index: Codes
+    annotator_index: Codes
+    label_index: Codes
+    count: NDArray[np.int64]
+
+    @classmethod
+    def from_long(
+        cls,
+        frame: Any,
+        *,
+        item: str = "item",
+        annotator: str = "annotator",
+        label: str = "label",
+        labels: Sequence[Any] | None = None,
+        duplicates: Duplicates = "error",
+    ) -> Self:
+        """Read a table with one row per annotation.
+
+        Parameters
+        ----------
+        frame
+            pandas, polars or pyarrow table.
+        item, annotator, label
+            Names of its columns. A row without a label is a missing annotation: its item stays.
+        labels
+            All possible labels in their order. By default the declared categories of a categorical column, else
+            the distinct values found, sorted.
+        duplicates
+            What to do when an annotator labelled an item twice: raise, keep every label, or keep the first or
+            the last.
+
+        Raises
+        ------
+        InputError
+            Empty table, missing column, unknown label, missing item or annotator, repeated annotation.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"task": [1, 1, 2], "worker": list("aba"), "label": ["cat", "dog", "cat"]})
+        >>> Labels.from_long(table, item="task", annotator="worker").counts().tolist()
+        [[1, 1], [1, 0]]
+        """
+        table = eager_frame(frame)
+        (item_codes, items), (annotator_codes, annotators) = who_annotated_what(table, item, annotator)
+        label_codes, known = label_column(table, label, labels)
+        present = np.flatnonzero(label_codes >= 0)
+        if present.size == 0:
+            raise InputError(f"there is no label: column {label!r} holds missing values only")
+        rows = present[kept_rows(item_codes[present], annotator_codes[present], (items, annotators), duplicates)]
+        return cls._sorted(items, annotators, known, item_codes[rows], annotator_codes[rows], label_codes[rows])
+
+    @classmethod
+    def from_matrix(
+        cls,
+        array: ArrayLike,
+        *,
+        items: Sequence[Any] | None = None,
+        annotators: Sequence[Any] | None = None,
+        labels: Sequence[Any] | None = None,
+    ) -> Self:
+        """Read an (item, annotator) matrix of labels, or a wide data frame; NaN and None are missing.
+
+        A data frame names the annotators by its columns, a pandas frame also the items by its index.
+
+        Raises
+        ------
+        InputError
+            No cell, no label, a label that `labels` does not list, or as many names as there are no rows for.
+
+        Examples
+        --------
+        >>> Labels.from_matrix([["a", "b"], ["a", None]], labels=["a", "b"]).counts().tolist()
+        [[1, 1], [1, 0]]
+        """
+        matrix, items_, annotators_ = matrix_axes(array, items, annotators)
+        known = None if labels is None else names_array(labels, "label")
+        codes, known = encode(matrix.ravel(), "label", known, cell_place(items_, annotators_))
+        rows = np.flatnonzero(codes >= 0)
+        if rows.size == 0:
+            raise InputError("the matrix holds no label: every cell is missing")
+        item_codes, annotator_codes = np.divmod(rows, matrix.shape[1])
+        return cls._sorted(items_, annotators_, known, item_codes, annotator_codes, codes[rows])
+
+    @classmethod
+    def from_counts(
+        cls, array: ArrayLike, *, items: Sequence[Any] | None = None, labels: Sequence[Any] | None = None
+    ) -> Self:
+        """Read an (item, label) matrix of counts, or a wide data frame; the annotators behind them are unknown.
+
+        Raises
+        ------
+        InputError
+            A count that is negative or not a whole number, with its place; no annotation at all.
+
+        Examples
+        --------
+        >>> Labels.from_counts([[3, 0], [1, 2]], labels=["no", "yes"]).n_annotations
+        6
+        """
+        cells, items_, labels_ = matrix_axes(array, items, labels, "label")
+        counts = float_values(cells.ravel(), cell_place(items_, labels_, column_role="label"), "count").reshape(
+            cells.shape
+        )
+        bad = np.argwhere(~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))))
+        if bad.size:
+            row, col = bad[0]
+            raise InputError(
+                f"item {plain(items_[row])!r}, label {plain(labels_[col])!r}: count {counts[row, col]:g} "
+                "is not a whole number of annotations (0, 1, 2, ...)"
+            )
+        item_codes, label_codes = np.nonzero(counts)
+        if item_codes.size == 0:
+            raise InputError("there is no annotation: every count is 0")
+        unknown = np.broadcast_to(np.int32(-1), item_codes.shape)
+        return cls(
+            items_, np.empty(0, dtype="<U1"), labels_, item_codes.astype(np.int32), unknown,
+            label_codes.astype(np.int32), counts[item_codes, label_codes].astype(np.int64),
+        )  # fmt: skip
+
+    @classmethod
+    def _sorted(
+        cls,
+        items: NDArray[Any],
+        annotators: NDArray[Any],
+        labels: NDArray[Any],
+        item: NDArray[Any],
+        annotator: NDArray[Any],
+        label: NDArray[Any],
+    ) -> Self:
+        one = np.broadcast_to(np.int64(1), item.shape)
+        item, annotator, label = sort_rows((item, annotator, label), (items.size, annotators.size, labels.size))
+        return cls(items, annotators, labels, item, annotator, label, one)
+
+    @property
+    def n_annotations(self) -> int:
+        """Number of annotations."""
+        return int(self.count.sum())
+
+    @property
+    def annotators_known(self) -> bool:
+        """Whether each annotation says who made it."""
+        return self.annotators.size > 0
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether some annotator labelled an item more than once (kept with ``duplicates="keep"``)."""
+        return self.annotators_known and has_repeats(self.item_index, self.annotator_index)
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return the number of annotators of each item who chose each label, shape (item, label)."""
+        shape = (self.items.size, self.labels.size)
+        cell = self.item_index.astype(np.int64) * shape[1] + self.label_index
+        return np.bincount(cell, self.count, shape[0] * shape[1]).astype(np.int64).reshape(shape)

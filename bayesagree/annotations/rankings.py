@@ -1,0 +1,247 @@
+"""Rankings: one partial ranking with ties per annotation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree.annotations._axes import axis_names, label_column, who_annotated_what
+from bayesagree.annotations._columns import (
+    Codes,
+    eager_frame,
+    encode,
+    float_column,
+    names_array,
+    objects,
+    require_present,
+)
+from bayesagree.errors import InputError, plain, some
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """One partial ranking with ties per annotation: blocks of labels, best first.
+
+    Labels that an annotator does not name rank below all that are named (one last, unordered block).
+
+    Attributes
+    ----------
+    items, annotators, labels
+        Names on each axis. `annotators` is empty where the annotators are unknown.
+    item_index, annotator_index
+        One entry per ranking, shape (ranking,); an unknown annotator is -1.
+    start
+        Ranking r owns the entries ``start[r]:start[r + 1]`` of the next two arrays, shape (ranking + 1,).
+    label_index, block
+        Label named, and the position 0, 1, ... of its block, shape (entry,); sorted by block, then label.
+    """
+
+    items: NDArray[Any]
+    annotators: NDArray[Any]
+    labels: NDArray[Any]
+    item_index: Codes
+    annotator_index: Codes
+    start: NDArray[np.int64]
+    label_index: Codes
+    block: Codes
+
+    @classmethod
+    def from_blocks(
+        cls,
+        cases: Sequence[Sequence[Sequence[Sequence[Any]]]],
+        *,
+        labels: Sequence[Any] | int,
+        items: Sequence[Any] | None = None,
+        annotators: Sequence[Sequence[Any]] | None = None,
+    ) -> Self:
+        """Read nested lists: ``cases[item][annotator]`` is a list of blocks, a block a list of tied labels.
+
+        Parameters
+        ----------
+        cases
+            The rankings of each item.
+        labels
+            All possible labels, or their number n when the blocks hold ids 0 .. n - 1.
+        items
+            Names of the items, by default 0, 1, ...
+        annotators
+            ``annotators[item]`` names the annotators of that item in the order of its rankings; by default they
+            are unknown.
+
+        Raises
+        ------
+        InputError
+            Empty case, ranking or block; unknown label; a label named twice in one ranking.
+
+        Examples
+        --------
+        >>> rankings = Rankings.from_blocks([[[[0, 3], [2]], [[1], [0]]]], labels=4)
+        >>> rankings.n_annotations, rankings.block.tolist()
+        (2, [0, 0, 1, 0, 1])
+        """
+        if len(cases) == 0:
+            raise InputError("there is no case: cases is empty")
+        items_ = axis_names(items, len(cases), "item")
+        labels_ = np.arange(labels) if isinstance(labels, int | np.integer) else names_array(labels, "label")
+        item, ranking, named, block = [], [], [], []
+        for i, case in enumerate(cases):
+            if len(case) == 0:
+                raise InputError(f"item {plain(items_[i])!r} has no ranking; drop the item")
+            for r, blocks in enumerate(case):
+                _require_blocks(blocks, f"item {plain(items_[i])!r}, ranking {r}")
+                for b, tied in enumerate(blocks):
+                    for name in tied:
+                        item.append(i)
+                        ranking.append(r)
+                        named.append(name)
+                        block.append(b)
+        codes, _ = encode(
+            objects(named), "label", labels_, lambda row: f"item {plain(items_[item[row]])!r}, ranking {ranking[row]}"
+        )
+        who, names = _annotators_of(annotators, cases, items_)
+        ranker = np.asarray(ranking) if who is None else np.asarray([who[i][r] for i, r in zip(item, ranking)])
+        return cls._grouped(items_, names, labels_, np.asarray(item), ranker, codes, np.asarray(block))
+
+    @classmethod
+    def from_long(
+        cls,
+        frame: Any,
+        *,
+        item: str = "item",
+        annotator: str = "annotator",
+        label: str = "label",
+        rank: str = "rank",
+        labels: Sequence[Any] | None = None,
+    ) -> Self:
+        """Read a table with one row per (item, annotator, label); equal rank is a tie, 1 is best.
+
+        Raises
+        ------
+        InputError
+            As `from_blocks`; and a missing name or rank, with its row.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"item": [7, 7], "annotator": ["a", "a"], "label": ["x", "y"], "rank": [1, 1]})
+        >>> Rankings.from_long(table).block.tolist()
+        [0, 0]
+        """
+        table = eager_frame(frame)
+        (item_codes, items), (annotator_codes, annotators) = who_annotated_what(table, item, annotator)
+        label_codes, known = label_column(table, label, labels)
+        require_present(label_codes, "label")
+        ranks = float_column(table, rank, "rank")
+        if np.isnan(ranks).any():
+            raise InputError(
+                f"row {int(np.flatnonzero(np.isnan(ranks))[0])}: the rank is missing; leave unranked labels out"
+            )
+        return cls._grouped(items, annotators, known, item_codes, annotator_codes, label_codes, ranks)
+
+    @classmethod
+    def _grouped(
+        cls,
+        items: NDArray[Any],
+        annotators: NDArray[Any],
+        labels: NDArray[Any],
+        item: NDArray[Any],
+        ranker: NDArray[Any],
+        label: NDArray[Any],
+        rank: NDArray[Any],
+    ) -> Self:
+        """Sort the entries and cut them into rankings; a ranker is an annotator or, unknown, a number in the item."""
+        order = np.lexsort((label, rank, ranker, item))
+        item, ranker, label, rank = (a[order] for a in (item, ranker, label, rank))
+        new_ranking = np.ones(item.size, bool)
+        new_ranking[1:] = (item[1:] != item[:-1]) | (ranker[1:] != ranker[:-1])
+        ranking = np.cumsum(new_ranking) - 1
+        first = np.flatnonzero(new_ranking)
+        new_block = new_ranking.copy()
+        new_block[1:] |= rank[1:] != rank[:-1]
+        block = np.cumsum(new_block) - 1
+        block -= block[first][ranking]
+        who = ranker[first] if annotators.size else np.full(first.size, -1)
+        _require_one_place(ranking, label, labels, items[item[first]], annotators[who] if annotators.size else None)
+        return cls(
+            items, annotators, labels, item[first].astype(np.int32), who.astype(np.int32),
+            np.append(first, item.size), label.astype(np.int32), block.astype(np.int32),
+        )  # fmt: skip
+
+    @property
+    def n_annotations(self) -> int:
+        """Number of rankings."""
+        return int(self.item_index.size)
+
+    def ranking_index(self) -> NDArray[np.int64]:
+        """Return the ranking that each entry belongs to, shape (entry,)."""
+        return np.repeat(np.arange(self.n_annotations), np.diff(self.start))
+
+    def block_sizes(self) -> NDArray[np.int64]:
+        """Return how many labels share the block of each entry, shape (entry,)."""
+        new_block = np.append(False, np.diff(self.block) != 0)
+        new_block[self.start[1:-1]] = True
+        block = np.cumsum(new_block)
+        return np.bincount(block)[block]
+
+    @property
+    def annotators_known(self) -> bool:
+        """Whether each ranking says who made it."""
+        return self.annotators.size > 0
+
+
+def _require_blocks(blocks: Any, where: str) -> None:
+    """Refuse what is not a list of blocks, each a list of labels: text would fall apart into letters."""
+    for level in (blocks, *blocks) if _is_list(blocks) else (blocks,):
+        if not _is_list(level):
+            raise InputError(f"{where}: {plain(level)!r} is not a list; a ranking is a list of blocks of labels")
+    if len(blocks) == 0 or any(len(block) == 0 for block in blocks):
+        raise InputError(
+            f"{where}: empty block in {blocks!r}; every block names at least one label: leave unranked labels out "
+            "instead"
+        )
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence | set | frozenset | np.ndarray) and not isinstance(value, str | bytes)
+
+
+def _require_one_place(
+    ranking: NDArray[Any],
+    label: NDArray[Any],
+    labels: NDArray[Any],
+    item_of: NDArray[Any],
+    annotator_of: NDArray[Any] | None,
+) -> None:
+    place = np.sort(ranking.astype(np.int64) * labels.size + label)
+    twice = place[1:][np.diff(place) == 0]
+    if twice.size:
+        r, k = divmod(int(twice[0]), labels.size)
+        who = "" if annotator_of is None else f", annotator {plain(annotator_of[r])!r}"
+        raise InputError(
+            f"item {plain(item_of[r])!r}{who}: label {plain(labels[k])!r} is named twice in one ranking; a label has "
+            "one place: keep its best one"
+        )
+
+
+def _annotators_of(
+    annotators: Sequence[Sequence[Any]] | None, cases: Sequence[Sequence[Any]], items: NDArray[Any]
+) -> tuple[list[Codes] | None, NDArray[Any]]:
+    """Return the annotators of each item as codes, None where they are unknown, and their names."""
+    if annotators is None:
+        return None, np.empty(0, dtype="<U1")
+    named = [list(names) for names in annotators]
+    sizes = [len(case) for case in cases]
+    if [len(names) for names in named] != sizes:
+        raise InputError("annotators[item] must name one annotator for each ranking of that item")
+    codes, known = encode(objects([name for names in named for name in names]), "annotator")
+    who = np.split(codes, np.cumsum(sizes)[:-1])
+    for i, of_item in enumerate(who):
+        if (of_item < 0).any():
+            raise InputError(f"item {plain(items[i])!r}: an annotator is missing; name every one")
+        if np.unique(of_item).size < of_item.size:
+            raise InputError(
+                f"item {plain(items[i])!r}: an annotator is named twice ({some(named[i])}); one ranking each"
+            )
+    return who, known

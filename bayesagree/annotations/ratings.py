@@ -1,0 +1,184 @@
+"""Ratings: one number on a bounded scale per annotation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesagree.annotations._axes import cell_place, has_repeats, matrix_axes, who_annotated_what
+from bayesagree.annotations._columns import Codes, Duplicates, eager_frame, float_column, float_values, kept_rows
+from bayesagree.errors import InputError, plain
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """One number on a bounded scale per annotation.
+
+    Attributes
+    ----------
+    items, annotators
+        Names on each axis.
+    item_index, annotator_index
+        Positions in those names, one row per rating, shape (row,).
+    rating
+        The ratings in the units of the scale, shape (row,).
+    scale
+        Lowest and highest possible rating.
+    step
+        Distance between neighbouring levels (low, low + step, ..., high), or None for a continuous scale.
+    """
+
+    items: NDArray[Any]
+    annotators: NDArray[Any]
+    item_index: Codes
+    annotator_index: Codes
+    rating: NDArray[np.float64]
+    scale: tuple[float, float]
+    step: float | None
+
+    @classmethod
+    def from_long(
+        cls,
+        frame: Any,
+        *,
+        scale: tuple[float, float],
+        step: float | None = None,
+        item: str = "item",
+        annotator: str = "annotator",
+        rating: str = "rating",
+        duplicates: Duplicates = "error",
+    ) -> Self:
+        """Read a table with one row per rating; a row without a rating is missing, its item stays.
+
+        Raises
+        ------
+        InputError
+            As `Labels.from_long`; and a rating outside the scale or off the step, with its item and annotator.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"item": [1, 1], "annotator": ["a", "b"], "rating": [2, 5]})
+        >>> Ratings.from_long(table, scale=(1, 5), step=1).levels().tolist()
+        [1, 4]
+        """
+        table = eager_frame(frame)
+        (item_codes, items), (annotator_codes, annotators) = who_annotated_what(table, item, annotator)
+        values = float_column(table, rating, "rating")
+        present = np.flatnonzero(~np.isnan(values))
+        rows = present[kept_rows(item_codes[present], annotator_codes[present], (items, annotators), duplicates)]
+        return cls._checked(items, annotators, item_codes[rows], annotator_codes[rows], values[rows], scale, step)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        array: ArrayLike,
+        *,
+        scale: tuple[float, float],
+        step: float | None = None,
+        items: Sequence[Any] | None = None,
+        annotators: Sequence[Any] | None = None,
+    ) -> Self:
+        """Read an (item, annotator) matrix of ratings, or a wide data frame; NaN and None are missing.
+
+        A data frame names the annotators by its columns, a pandas frame also the items by its index.
+
+        Raises
+        ------
+        InputError
+            As `from_long`.
+
+        Examples
+        --------
+        >>> Ratings.from_matrix([[0.5, None], [0.25, 1.0]], scale=(0, 1)).unit().tolist()
+        [0.5, 0.25, 1.0]
+        """
+        matrix, items_, annotators_ = matrix_axes(array, items, annotators)
+        values = float_values(matrix.ravel(), cell_place(items_, annotators_), "rating")
+        rows = np.flatnonzero(~np.isnan(values))
+        item_codes, annotator_codes = np.divmod(rows, matrix.shape[1])
+        return cls._checked(items_, annotators_, item_codes, annotator_codes, values[rows], scale, step)
+
+    @classmethod
+    def _checked(
+        cls,
+        items: NDArray[Any],
+        annotators: NDArray[Any],
+        item: NDArray[Any],
+        annotator: NDArray[Any],
+        rating: NDArray[np.float64],
+        scale: tuple[float, float],
+        step: float | None,
+    ) -> Self:
+        low, high = checked_scale(scale, step)
+        if rating.size == 0:
+            raise InputError("there is no rating: every one is missing")
+
+        def refuse(bad: NDArray[np.bool_], rule: str) -> None:
+            if bad.any():
+                row = int(np.flatnonzero(bad)[0])
+                raise InputError(
+                    f"item {plain(items[item[row]])!r}, annotator {plain(annotators[annotator[row]])!r}: "
+                    f"rating {rating[row]:g} {rule} ({int(bad.sum())} such ratings in all)"
+                )
+
+        refuse(~np.isfinite(rating), "is not finite; correct it or drop the row")
+        wide = (min(low, float(np.min(rating))), max(high, float(np.max(rating))))
+        refuse(
+            (rating < low) | (rating > high),
+            f"is outside the scale ({low:g}, {high:g}); pass scale=({wide[0]:g}, {wide[1]:g}) or drop the row",
+        )
+        if step is not None:
+            level = (rating - low) / step
+            refuse(
+                np.abs(level - np.round(level)) > 1e-6,
+                f"is off the step: levels are {low:g}, {low + step:g}, ..., {high:g}; "
+                "pass step=None for a continuous scale or correct the row",
+            )
+        pair = item.astype(np.int64) * annotators.size + annotator
+        order = np.lexsort((rating, pair))
+        item, annotator = item[order].astype(np.int32), annotator[order].astype(np.int32)
+        return cls(items, annotators, item, annotator, rating[order], (low, high), step)
+
+    @property
+    def n_annotations(self) -> int:
+        """Number of ratings."""
+        return int(self.rating.size)
+
+    @property
+    def n_levels(self) -> int | None:
+        """Number of levels of a discrete scale, or None for a continuous one."""
+        return None if self.step is None else round((self.scale[1] - self.scale[0]) / self.step) + 1
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether some annotator rated an item more than once (kept with ``duplicates="keep"``)."""
+        return has_repeats(self.item_index, self.annotator_index)
+
+    def unit(self) -> NDArray[np.float64]:
+        """Return the ratings mapped to [0, 1], shape (row,)."""
+        low, high = self.scale
+        return (self.rating - low) / (high - low)
+
+    def levels(self) -> NDArray[np.int64]:
+        """Return the level 0, 1, ..., M - 1 of every rating on a discrete scale, shape (row,)."""
+        if self.step is None:
+            raise InputError("a continuous scale has no levels; pass step= when building the ratings")
+        return np.round((self.rating - self.scale[0]) / self.step).astype(np.int64)
+
+
+def checked_scale(scale: tuple[float, float], step: float | None) -> tuple[float, float]:
+    """Return the ends of the scale as numbers, if they and the step make one."""
+    try:
+        low, high = (float(end) for end in scale)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"scale {scale!r} is not (lowest, highest), two numbers") from error
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise InputError(f"scale {scale!r} is not (lowest, highest) with lowest < highest")
+    if step is not None:
+        n = (high - low) / step if isinstance(step, int | float | np.number) and step > 0 else np.nan
+        if not np.isfinite(n) or abs(n - round(n)) > 1e-6:
+            raise InputError(f"step {step!r} does not divide the scale ({low:g}, {high:g}) into whole levels")
+    return low, high

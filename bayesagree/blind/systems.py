@@ -1,0 +1,102 @@
+"""What every blind method works on: hard labels of systems and of the crowd as codes, in an order of their own."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError, some
+from bayesagree.metrics.hard_labels import positive_index
+from bayesagree.plausibility.votes import majority_vote
+from bayesagree.predictions import Predictions
+
+type LabelCodes = NDArray[np.int16]
+
+
+@dataclass(frozen=True, eq=False)
+class Systems:
+    """Hard labels of systems, models and items sorted by name: no result depends on the order they came in.
+
+    Attributes
+    ----------
+    models, items, labels
+        Names on each axis.
+    predicted
+        Position of each label, -1 where missing, shape (model, item).
+    positive
+        Position of the positive label; None where scores are macro averages.
+    crowd
+        The label that most of the crowd gave (ties at random), -1 where it gave none, shape (item,); None without one.
+    """
+
+    models: NDArray[Any]
+    items: NDArray[Any]
+    labels: NDArray[Any]
+    predicted: LabelCodes
+    positive: int | None
+    crowd: LabelCodes | None
+
+    @classmethod
+    def of(cls, predictions: Predictions, crowd: Labels | None, positive: Any, seed: Seed) -> Self:
+        """Read predictions and crowd labels.
+
+        Raises
+        ------
+        InputError
+            Fewer than two systems or labels, a crowd that labelled none of the items, or with labels unknown here.
+        """
+        if predictions.models.size < 2:
+            raise InputError("there is one system; blind evaluation compares systems with each other: pass at least 2")
+        if predictions.labels.size < 2:
+            raise InputError(f"there is only the label {some(predictions.labels)}; name all with labels=[...]")
+        if predictions.labels.size > np.iinfo(np.int16).max:
+            raise InputError(
+                f"{predictions.labels.size} labels; blind evaluation takes {np.iinfo(np.int16).max} at most"
+            )
+        models, items = np.argsort(predictions.models), np.argsort(predictions.items)
+        hard = predictions.hard_labels()[np.ix_(models, items)].astype(np.int16)
+        if (hard < 0).all():
+            raise InputError("no system labelled any item")
+        names, labels = predictions.items[items], predictions.labels
+        voted = None if crowd is None else crowd_majority(crowd, names, labels, seed)
+        return cls(predictions.models[models], names, labels, hard, positive_index(positive, labels), voted)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return self.labels.size
+
+    def without(self, model: int) -> Self:
+        """Return the same systems with the labels of one of them missing."""
+        kept = self.predicted.copy()
+        kept[model] = -1
+        return replace(self, predicted=kept)
+
+
+def crowd_majority(crowd: Labels, items: NDArray[Any], labels: NDArray[Any], seed: Seed) -> LabelCodes:
+    """Return the label that most of the crowd gave to each item, ties at random, -1 where nobody did, shape (item,)."""
+    label_of = {name: code for code, name in enumerate(labels.tolist())}
+    used = [crowd.labels[k] for k in np.unique(crowd.label_index)]
+    unknown = [name for name in used if name.item() not in label_of]
+    if unknown:
+        raise InputError(
+            f"the crowd uses labels that the predictions do not have: {some(unknown)}; "
+            "name all possible labels with labels=[...] when building the predictions"
+        )
+    # Ties are drawn in the order of the names: the same for any order of the input.
+    place = {name: i for i, name in enumerate(crowd.items.tolist())}
+    common = np.array([i for i, name in enumerate(items.tolist()) if name in place], dtype=np.int64)
+    if common.size == 0:
+        raise InputError(f"the crowd labelled none of the predicted items; it labelled {some(crowd.items)}")
+    counts = np.zeros((common.size, labels.size), np.int64)
+    rows = [place[name] for name in items[common].tolist()]
+    for k, name in enumerate(crowd.labels.tolist()):
+        if name in label_of:
+            counts[:, label_of[name]] = crowd.counts()[rows, k]
+    vote = majority_vote(Labels.from_counts(counts), ties="random", seed=seed_sequence(seed)).values
+    codes = np.full(items.size, -1, np.int16)
+    codes[common] = np.where(counts.any(axis=1), vote.argmax(axis=1), -1)
+    return codes

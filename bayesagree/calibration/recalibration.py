@@ -1,0 +1,326 @@
+"""From claimed to earned confidence: calibrating label probabilities against a small gold set.
+
+Labels alone do not identify how much too confident a posterior is: two crowds with nearly the same labels may have
+gaps of .03 and .20 between claimed confidence and accuracy, depending on how often annotators err together. A few
+gold items do. Probabilities p_ik are raised to one power, and labels are weighed,
+
+    q_ik = p_ik^eta exp(b_k) / sum_l p_il^eta exp(b_l),        log eta ~ N(-0.7, 1),  b_k ~ N(0, 0.5^2),
+
+and eta and b have a posterior given the gold labels, so that the calibrated confidences come with their own
+uncertainty. eta < 1 takes confidence back; b_k > 0 gives weight to a label that the crowd names too rarely. This is
+vector scaling with one temperature. `benchmarks/results/crowd_gold.md` compares it with the exponent alone and with
+floors under the probabilities, on crowd sets with gold.
+
+Source: C. Guo et al., "On calibration of modern neural networks", ICML 2017, section 4.2 (temperature and vector
+scaling).
+"""
+
+import bisect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy as sp
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.results import MAX_BYTES, check_size, positive, positive_int, result_tree, settings_of
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.annotations import Labels
+from bayesagree.calibration._vector_scaling import draw_parameters, information_of, log_q, prior_precision
+from bayesagree.errors import InputError
+from bayesagree.plausibility._draws.blocks import label_dtype
+from bayesagree.plausibility._draws.top_labels import labels_of
+from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
+from bayesagree.plausibility.dawid_skene._results import gold_codes
+
+FLOOR = 1e-12
+"""Smallest probability: an impossible label stays possible enough for a gold label to disagree."""
+
+
+def calibrate(
+    tree: xr.DataTree, gold: Mapping[Any, Any], *, seed: Seed = None, max_bytes: int = MAX_BYTES
+) -> xr.DataTree:
+    """Calibrate the label probabilities of a posterior against items whose true label is known.
+
+    Parameters
+    ----------
+    tree
+        Posterior of any plausibility of labels, fitted *without* these gold labels.
+    gold
+        Item to true label; 50 to 300 items drawn at random from those the posterior is used for. Gold items that were
+        chosen otherwise (the easy ones, the disputed ones) calibrate for themselves only.
+
+    Returns
+    -------
+    DataTree
+        Shape of the input. Group ``posterior``: ``plausibility`` (or ``top_label``), whose mean is the calibrated
+        probability: each draw of eta and b draws every item's true label; ``exponent`` = eta (chain, draw),
+        ``offset`` = b (chain, draw, label) and ``mean_confidence`` (chain, draw), the mean probability of the items'
+        best labels. Group ``derived``:
+        ``label_probability`` (item, label). Group ``constant_data``: ``uncalibrated_probability`` (item, label) and
+        ``is_gold`` (item).
+
+    Raises
+    ------
+    InputError
+        No gold, gold that names no item or label, a posterior without labels or with gold inside.
+    SizeError
+        A result above `max_bytes`.
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dirichlet.posterior import dirichlet
+    >>> labels = Labels.from_counts([[9, 1], [8, 2], [1, 9], [2, 8]], labels=["a", "b"])
+    >>> calibrated = calibrate(dirichlet(labels, seed=1), {0: "a", 1: "b", 2: "b", 3: "a"}, seed=1)
+    >>> bool((calibrated["derived"]["label_probability"].max("label") < 0.8).all())
+    True
+    """
+    probability = label_probability(tree)
+    items, labels = probability["item"].values, probability["label"].values
+    codes = gold_codes(items, labels, gold)
+    if not (codes >= 0).any():
+        raise InputError("gold is empty: calibration needs items whose true label is known, 50 or more")
+    if settings_of(tree).get("n_gold", 0):
+        raise InputError("this posterior was fitted with gold labels; fit it without, then calibrate")
+    log_p = np.log(np.maximum(probability.values, FLOOR))
+    rng = np.random.default_rng(seed_sequence(seed))
+    chains, draws = _draws_of(tree)
+    drawn = draw_parameters(log_p[codes >= 0], codes[codes >= 0], chains * draws, rng)
+    posterior, mean, confidence = _redraw_truth(tree, log_p, drawn, rng, max_bytes)
+    once = ("chain", "draw")
+    return result_tree(
+        {
+            "posterior": posterior
+            | {
+                "exponent": (once, np.exp(drawn[:, 0]).reshape(chains, draws)),
+                "offset": ((*once, "label"), drawn[:, 1:].reshape(chains, draws, -1)),
+                "mean_confidence": (once, confidence.reshape(chains, draws)),
+            },
+            "derived": {"label_probability": (("item", "label"), mean)},
+            "constant_data": {
+                "uncalibrated_probability": (("item", "label"), probability.values),
+                "is_gold": (("item",), codes >= 0),
+            },
+        },
+        _axes(tree, items, labels),
+        engine="calibrate",
+        seed=seed,
+        settings=settings_of(tree) | {"calibrated": True, "n_calibration_gold": int((codes >= 0).sum())},
+    )
+
+
+def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
+    """Return how many gold items in all would narrow the 95 % interval of the mean confidence to a width.
+
+    n gold items know log eta and b with the precision of the prior plus n times the information of one item, averaged
+    over the items. The interval's width is 2 x 1.96 standard deviations of the mean confidence (delta method).
+
+    Parameters
+    ----------
+    calibrated
+        Result of `calibrate`.
+    width
+        Wanted width, for instance 0.04 for plus or minus two points.
+    """
+    width = positive(width, "width")
+    constant, posterior = calibrated["constant_data"].to_dataset(), calibrated["posterior"].to_dataset()
+    log_p = np.log(np.maximum(constant["uncalibrated_probability"].values, FLOOR))
+    mean = np.append(
+        np.log(posterior["exponent"].values).mean(),
+        posterior["offset"].transpose("chain", "draw", "label").mean(("chain", "draw")).values,
+    )
+    information = information_of(log_p, mean) / log_p.shape[0]
+    q = np.exp(log_q(log_p, mean))
+    best = q.argmax(axis=1)
+    chance = q[np.arange(best.size), best]
+    score = np.exp(mean[0]) * log_p
+    slope = -(q * chance[:, None]).mean(axis=0)
+    np.add.at(slope, best, chance / best.size)
+    slope = np.append((chance * (score[np.arange(best.size), best] - (q * score).sum(axis=1))).mean(), slope)
+    wanted = (width / (2 * sp.special.ndtri(0.975))) ** 2
+
+    def too_wide(n: int) -> bool:
+        precision = n * information + np.diag(prior_precision(log_p.shape[1]))
+        return float(slope @ np.linalg.solve(precision, slope)) > wanted
+
+    enough = 1
+    while too_wide(enough):
+        enough *= 2
+    return bisect.bisect_left(range(enough + 1), True, key=lambda n: not too_wide(n))
+
+
+def pool_with_votes(
+    tree: xr.DataTree, labels: Labels, *, weight: float = 0.5, seed: Seed = None, max_bytes: int = MAX_BYTES
+) -> xr.DataTree:
+    """Discount a posterior without gold: average its label probabilities with the vote shares.
+
+    A rule of thumb, not a model and not a calibration: on crowd sets with gold it lies nearer to the truth than any
+    posterior with independent annotators, because vote shares show how ambiguous an item is.
+
+    Parameters
+    ----------
+    tree
+        Posterior of the labels.
+    labels
+        The labels it was fitted to.
+    weight
+        Weight of the posterior, between 0 and 1; the vote shares have the rest.
+
+    Returns
+    -------
+    DataTree
+        Shape of the input; draws of the true label from the pooled probabilities.
+
+    Examples
+    --------
+    >>> from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
+    >>> labels = Labels.from_matrix([[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 1, 0]])
+    >>> tree = pool_with_votes(dawid_skene(labels, engine="em"), labels, weight=0.0, seed=1)
+    >>> label_probability(tree).values[0].round(2).tolist()
+    [0.67, 0.33]
+    """
+    if not 0 <= weight <= 1:
+        raise InputError(f"weight={weight!r} must lie between 0 and 1")
+    probability = label_probability(tree)
+    if not np.array_equal(probability["item"].values, labels.items):
+        raise InputError("the posterior and the labels have different items; pass the labels it was fitted to")
+    votes = labels.counts().astype(np.float64)
+    total = votes.sum(axis=1, keepdims=True)
+    shares = np.where(total > 0, votes / np.maximum(total, 1), probability.values)
+    pooled = weight * probability.values + (1 - weight) * shares
+    chains, draws = _draws_of(tree)
+    rng = np.random.default_rng(seed_sequence(seed))
+    with np.errstate(divide="ignore"):
+        as_it_is = np.zeros((chains * draws, 1 + pooled.shape[1]))
+        posterior, mean, _ = _redraw_truth(tree, np.log(pooled), as_it_is, rng, max_bytes)
+    return result_tree(
+        {"posterior": posterior, "derived": {"label_probability": (("item", "label"), mean)}},
+        _axes(tree, labels.items, labels.labels),
+        engine="pool_with_votes",
+        seed=seed,
+        settings=settings_of(tree) | {"pooled": weight},
+    )
+
+
+def label_probability(tree: xr.DataTree) -> xr.DataArray:
+    """Return the probability of each label, (item, label): the mean plausibility, or how often it was the best."""
+    if "derived" in tree and "label_probability" in tree["derived"]:
+        return tree["derived"].to_dataset()["label_probability"]
+    posterior = tree["posterior"].to_dataset()
+    if "plausibility" in posterior:
+        return posterior["plausibility"].mean(("chain", "draw")).transpose("item", "label")
+    if "top_label" not in posterior:
+        raise InputError(f"no labels in this posterior, which has {', '.join(map(str, posterior))}")
+    names, top = labels_of(tree), posterior["top_label"].isel(rank=0).transpose("item", "chain", "draw").values
+    top = top.reshape(top.shape[0], -1)
+    cell = np.arange(top.shape[0])[:, None] * names.size + top
+    counts = np.bincount(cell.ravel(), minlength=top.shape[0] * names.size).reshape(top.shape[0], -1)
+    coords = {"item": posterior["item"].values, "label": names}
+    return xr.DataArray(counts / top.shape[1], dims=("item", "label"), coords=coords)
+
+
+def _draws_of(tree: xr.DataTree) -> tuple[int, int]:
+    sizes = tree["posterior"].sizes
+    return int(sizes["chain"]), int(sizes["draw"])
+
+
+def _axes(tree: xr.DataTree, items: NDArray[Any], labels: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    return {"item": items, "label": labels, "rank": np.arange(1, tree["posterior"].sizes.get("rank", 0) + 1)}
+
+
+def _redraw_truth(
+    tree: xr.DataTree,
+    log_p: NDArray[np.float64],
+    parameters: NDArray[np.float64],
+    rng: np.random.Generator,
+    max_bytes: int,
+) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.float64]]:
+    """Draw every item's true label from each draw's log eta and b; also return mean probabilities and confidences."""
+    chains, draws = _draws_of(tree)
+    n_items, n_labels = log_p.shape
+    depth = int(tree["posterior"].sizes.get("rank", 0))
+    name, last = ("top_label", "rank") if depth else ("plausibility", "label")
+    shape = {"chain": chains, "draw": draws, "item": n_items, last: depth or n_labels}
+    dtype = np.dtype(label_dtype(n_labels) if depth else np.float32)
+    check_size(shape, dtype.itemsize, max_bytes, "pass a posterior with fewer draws or with top_labels=L")
+    out = np.empty((chains * draws, n_items, depth or n_labels), dtype)
+    mean, confidence = np.zeros((n_items, n_labels)), np.empty(len(parameters))
+    for s, drawn in enumerate(parameters):
+        q = np.exp(log_q(log_p, drawn))
+        mean += q / confidence.size
+        confidence[s] = q.max(axis=1).mean()
+        truth = (np.cumsum(q, axis=1) < rng.random((n_items, 1))).sum(axis=1)
+        plausibility = CONDITIONAL_SHARE * q
+        plausibility[np.arange(n_items), np.minimum(truth, n_labels - 1)] += 1 - CONDITIONAL_SHARE
+        out[s] = np.argsort(-plausibility, axis=1, kind="stable")[:, :depth] if depth else plausibility
+    values = out.reshape(chains, draws, *out.shape[1:])
+    return {name: (("chain", "draw", "item", last), values)}, mean, confidence
+
+
+def calibration_scores(probability: xr.DataArray, gold: Mapping[Any, Any], *, bins: int = 10) -> xr.Dataset:
+    """Compare claimed confidence with accuracy on items whose true label is known: the data of a reliability diagram.
+
+    Parameters
+    ----------
+    probability
+        Probability of each label (item, label), as `label_probability` returns it.
+    gold
+        Item to true label; items used for calibration do not belong here.
+    bins
+        Number of equally wide bins of confidence between 0 and 1.
+
+    Returns
+    -------
+    Dataset
+        Per ``bin``: ``lower``, ``upper`` (edges), ``n_items``, ``confidence`` (mean claim), ``accuracy`` and its HDI
+        0.95 under Beta(1/2, 1/2), ``accuracy_lower`` and ``accuracy_upper``; NaN in empty bins. Over all items:
+        ``mean_confidence``, ``mean_accuracy``, ``gap`` (claim minus accuracy), ``calibration_error`` (mean absolute gap
+        of the bins, weighted by items) and ``log_score`` (mean log probability of the gold label, floored at 1e-12).
+
+    Examples
+    --------
+    >>> p = xr.DataArray([[0.9, 0.1], [0.6, 0.4]], dims=("item", "label"), coords={"item": [1, 2], "label": list("ab")})
+    >>> round(float(calibration_scores(p, {1: "a", 2: "b"})["gap"]), 3)
+    0.25
+    """
+    probability = probability.transpose("item", "label")
+    codes = gold_codes(probability["item"].values, probability["label"].values, gold)
+    p, truth = probability.values[codes >= 0], codes[codes >= 0]
+    if truth.size == 0:
+        raise InputError("gold is empty: there is nothing to compare the confidence with")
+    confidence, right = p.max(axis=1), p.argmax(axis=1) == truth
+    edges = np.linspace(0, 1, positive_int(bins, "bins") + 1)
+    place = np.clip(np.searchsorted(edges, confidence, side="left") - 1, 0, bins - 1)
+    count = np.bincount(place, minlength=bins)
+    hits = np.bincount(place, right, minlength=bins)
+    used = count > 0
+    per_bin = np.full((2, bins), np.nan)
+    per_bin[:, used] = np.stack([np.bincount(place, confidence, minlength=bins), hits])[:, used] / count[used]
+    lower, upper = _beta_hdi(hits + 0.5, count - hits + 0.5)
+    gap = float(confidence.mean() - right.mean())
+    return xr.Dataset(
+        {
+            "lower": ("bin", edges[:-1]),
+            "upper": ("bin", edges[1:]),
+            "n_items": ("bin", count),
+            "confidence": ("bin", per_bin[0]),
+            "accuracy": ("bin", per_bin[1]),
+            "accuracy_lower": ("bin", np.where(used, lower, np.nan)),
+            "accuracy_upper": ("bin", np.where(used, upper, np.nan)),
+            "mean_confidence": float(confidence.mean()),
+            "mean_accuracy": float(right.mean()),
+            "gap": gap,
+            "calibration_error": float(np.nansum(np.abs(per_bin[0] - per_bin[1]) * count) / truth.size),
+            "log_score": float(np.log(np.maximum(p[np.arange(truth.size), truth], 1e-12)).mean()),
+        },
+        attrs={"ci_kind": "hdi", "ci_prob": 0.95},
+    )
+
+
+def _beta_hdi(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the shortest interval that holds 95 % of each Beta(a, b), by search over its lower tail."""
+    tail = np.linspace(0, 0.05, 201)[:, None]
+    low, high = sp.special.betaincinv(a, b, tail), sp.special.betaincinv(a, b, tail + 0.95)
+    best = np.argmin(high - low, axis=0), np.arange(a.size)
+    return low[best], high[best]

@@ -1,0 +1,151 @@
+"""How sure CrowdTruth qualities are, and who labels as if at random: a Bayesian bootstrap over the items.
+
+Each draw weights the items anew, weights ~ Dirichlet(1, ..., 1), as if they were a sample of a larger population, and
+solves for all qualities again. An annotator of five items has a wide interval, one of five hundred a narrow one.
+
+The chance level of an annotator is the quality of his own labels dealt at random over his own items. Somebody who
+always gives the same label sits exactly on it, however often the crowd happens to agree with him. A spammer is an
+annotator whose quality is nearer to his chance level than to the quality of the average annotator; the draws say with
+what probability.
+"""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.streams import Seed, block_generators, map_blocks
+from bayesagree.annotations import Labels
+from bayesagree.crowd_quality.quality import Floats, Judgments, Marks, Quality, annotator_quality, solve
+from bayesagree.errors import InputError
+
+
+def crowdtruth_posterior(
+    labels: Labels,
+    *,
+    closed: bool = True,
+    tolerance: float = 1e-3,
+    max_iterations: int = 1000,
+    draws: int = 250,
+    chains: int = 4,
+    seed: Seed = None,
+) -> xr.DataTree:
+    """Draw the CrowdTruth qualities under a Bayesian bootstrap over items.
+
+    Parameters
+    ----------
+    labels, closed, tolerance, max_iterations
+        As `crowdtruth`.
+    draws, chains
+        Independent draws, chains x draws in all; each solves for all qualities.
+    seed
+        Same seed, same draws, on any number of threads.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior``: ``uqs`` (chain, draw, item), ``wqs``, ``chance_wqs`` (chain, draw, annotator) and ``aqs``
+        (chain, draw, label). The UQS of an item varies with the weights of its annotators only.
+
+    Raises
+    ------
+    InputError, ConvergenceError
+        As `crowdtruth`.
+
+    Examples
+    --------
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
+    >>> tree = crowdtruth_posterior(votes, draws=50, seed=1)
+    >>> tree["posterior"]["wqs"].mean(("chain", "draw")).idxmin().item()
+    'z'
+    """
+    n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
+    judgments = Judgments.of(labels)
+    generators = block_generators(seed, n_samples)
+    judged = np.unique(judgments.item)
+
+    def one(rng: np.random.Generator) -> tuple[Quality, Floats]:
+        weight = np.zeros(judgments.shape[0])
+        weight[judged] = judged.size * rng.dirichlet(np.ones(judged.size))
+        quality = solve(
+            judgments, closed=closed, tolerance=tolerance, max_iterations=max_iterations, item_weight=weight
+        ).last
+        _, wwa, wsa = annotator_quality(judgments, quality, weight, _dealt(judgments, rng))
+        return quality, wwa * wsa
+
+    # The sparse matrices are built once, before threads share them.
+    _ = judgments.participation, judgments.chosen
+    solved = list(map_blocks(one, generators))
+    shape = (chains, draws, -1)
+    dims = ("chain", "draw")
+    posterior = {
+        "uqs": ((*dims, "item"), np.stack([q.uqs for q, _ in solved]).reshape(shape)),
+        "wqs": ((*dims, "annotator"), np.stack([q.wqs for q, _ in solved]).reshape(shape)),
+        "chance_wqs": ((*dims, "annotator"), np.stack([d for _, d in solved]).reshape(shape)),
+        "aqs": ((*dims, "label"), np.stack([q.aqs for q, _ in solved]).reshape(shape)),
+    }
+    n_judged = np.bincount(judgments.annotator, minlength=judgments.shape[1])
+    coords = {"item": labels.items, "annotator": labels.annotators, "label": labels.labels}
+    groups = {"posterior": posterior, "constant_data": {"n_items": (("annotator",), n_judged)}}
+    return result_tree(groups, coords, engine="bootstrap", seed=seed, settings={"closed": closed})
+
+
+def spammers(tree: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
+    """List annotators by the probability that they label as if at random.
+
+    Parameters
+    ----------
+    tree
+        Result of `crowdtruth_posterior`.
+    probability
+        List only those of at least this probability.
+
+    Returns
+    -------
+    DataFrame
+        Index annotator, most suspicious first: ``prob_spammer`` = Pr(quality nearer to the annotator's own chance level
+        than to the average annotator, each annotation counting once), mean ``wqs`` with ``lower`` and ``upper`` (ETI
+        0.95), mean ``chance_wqs``, and ``n_items``.
+
+    Examples
+    --------
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
+    >>> spammers(crowdtruth_posterior(votes, draws=50, seed=1)).index[0]
+    'z'
+    """
+    if not 0 <= probability <= 1:
+        raise InputError(f"probability={probability!r} is not between 0 and 1")
+    posterior = tree["posterior"].to_dataset()
+    n_items = tree["constant_data"].to_dataset()["n_items"]
+    wqs, chance = posterior["wqs"], posterior["chance_wqs"].mean(("chain", "draw"))
+    average = wqs.weighted(n_items).mean("annotator")
+    suspicious = (wqs < (chance + average) / 2).mean(("chain", "draw")).where(n_items > 0)
+    interval = wqs.quantile([0.025, 0.975], ("chain", "draw"))
+    table = pd.DataFrame(
+        {
+            "prob_spammer": suspicious.values,
+            "wqs": wqs.mean(("chain", "draw")).values,
+            "lower": interval[0].values,
+            "upper": interval[1].values,
+            "chance_wqs": chance.values,
+            "n_items": n_items.values,
+        },
+        index=pd.Index(posterior["annotator"].values, name="annotator"),
+    )
+    listed = pd.DataFrame(table[table["prob_spammer"] >= probability]) if probability else table
+    return listed.sort_values(["prob_spammer", "wqs"], ascending=[False, True])
+
+
+def _dealt(judgments: Judgments, rng: np.random.Generator) -> Marks:
+    """Deal the vectors of every annotator at random over his own items."""
+    places = np.argsort(judgments.annotator, kind="stable")
+    shuffled = np.lexsort((rng.random(judgments.annotator.size), judgments.annotator))
+    receiver = np.empty_like(places)
+    receiver[shuffled] = places
+    n_labels = judgments.shape[2]
+    judgment = receiver[judgments.judgment]
+    own_marks = judgments.judgment * n_labels + judgments.label
+    asked = judgment * n_labels + judgments.label
+    at = np.minimum(np.searchsorted(own_marks, asked), own_marks.size - 1)
+    own = np.where(own_marks[at] == asked, at, -1)
+    return Marks(judgment, judgments.label, judgments.item[judgment] * n_labels + judgments.label, own)

@@ -1,0 +1,155 @@
+"""Is A better than B? Probabilities that compare models on the same draws of the truth."""
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._numerics.intervals import hdi
+from bayesagree.errors import InputError, some
+
+
+def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None, ci_prob: float = 0.95) -> xr.Dataset:
+    """Compare all models of an evaluation, draw by draw.
+
+    Parameters
+    ----------
+    tree
+        Result of `evaluate`, or any posterior of scores with dims (chain, draw, model), such as `auc_posterior`.
+    metric
+        Name of one of its metrics; higher is better.
+    reliability
+        Which reliability; may be left out when there is only one.
+    ci_prob
+        Probability of the highest density intervals.
+
+    Returns
+    -------
+    Dataset
+        ``prob_better`` (model, other_model): probability that the first is better, a tie counting one half, so that
+        both directions add up to one; NaN on the diagonal. ``difference``, ``lower``, ``upper`` (model, other_model):
+        expected difference and its HDI. ``rank_probability`` (model, rank): probability of each place, equal scores
+        sharing theirs. ``score``, ``score_lower``, ``score_upper`` (model): mean and HDI.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, Predictions, evaluate
+    >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]])
+    >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 0, 1]})
+    >>> result = compare(evaluate(votes, models, seed=1), metric="top_1_accuracy")
+    >>> bool(result["prob_better"].sel(model="A", other_model="B") > 0.9)
+    True
+    """
+    draws, models = _draws(tree, metric, reliability)
+    n_models = models.size
+    shape = (n_models, n_models)
+    prob, difference, lower, upper = (np.full(shape, np.nan) for _ in range(4))
+    for a in range(n_models):
+        for b in range(n_models):
+            if a != b:
+                gap = draws[:, a] - draws[:, b]
+                prob[a, b] = (gap > 0).mean() + (gap == 0).mean() / 2
+                difference[a, b] = gap.mean()
+                lower[a, b], upper[a, b] = hdi(gap, ci_prob)
+    ends = np.array([hdi(draws[:, m], ci_prob) for m in range(n_models)])
+    pair = ("model", "other_model")
+    return xr.Dataset(
+        {
+            "prob_better": (pair, prob),
+            "difference": (pair, difference),
+            "lower": (pair, lower),
+            "upper": (pair, upper),
+            "rank_probability": (("model", "rank"), rank_probabilities(draws)),
+            "score": ("model", draws.mean(axis=0)),
+            "score_lower": ("model", ends[:, 0]),
+            "score_upper": ("model", ends[:, 1]),
+        },
+        coords={"model": models, "other_model": models, "rank": np.arange(1, n_models + 1)},
+        attrs={"metric": metric, "ci_kind": "hdi", "ci_prob": ci_prob},
+    )
+
+
+def practical_equivalence(
+    tree: xr.DataTree, *, metric: str, rope: float = 0.01, reliability: float | None = None
+) -> xr.Dataset:
+    """Say how probable it is that a difference matters: beyond a region of practical equivalence (ROPE).
+
+    Parameters
+    ----------
+    tree, metric, reliability
+        As in `compare`; or what `blind_posterior` returned.
+    rope
+        Differences of at most this size, either way, make no practical difference.
+
+    Returns
+    -------
+    Dataset
+        ``better``, ``equivalent``, ``worse`` (model, other_model): probabilities that the first is better than the
+        second by more than `rope`, that they are equivalent, that it is worse; they add up to one, NaN on the diagonal.
+
+    References
+    ----------
+    .. [1] A. Benavoli, G. Corani, J. Demsar, M. Zaffalon, "Time for a change", JMLR 18 (2017).
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, Predictions, evaluate
+    >>> votes = Labels.from_counts([[30, 1], [0, 40], [20, 20]])
+    >>> models = Predictions.from_labels({"A": [0, 1, 0], "B": [0, 1, 0]})
+    >>> result = practical_equivalence(evaluate(votes, models, seed=1), metric="top_1_accuracy")
+    >>> float(result["equivalent"].sel(model="A", other_model="B"))
+    1.0
+    """
+    if not rope >= 0:
+        raise InputError(f"rope={rope!r} must be a difference of at least 0")
+    draws, models = _draws(tree, metric, reliability)
+    draws = draws[np.isfinite(draws).all(axis=1)]
+    gap = draws[:, :, None] - draws[:, None, :]
+    better, worse = (gap > rope).mean(axis=0), (gap < -rope).mean(axis=0)
+    shares = {"better": better, "equivalent": 1 - better - worse, "worse": worse}
+    for share in shares.values():
+        np.fill_diagonal(share, np.nan)
+    pair = ("model", "other_model")
+    return xr.Dataset(
+        {name: (pair, share) for name, share in shares.items()},
+        coords={"model": models, "other_model": models},
+        attrs={"metric": metric, "rope": rope},
+    )
+
+
+def rank_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probability of each place for each model, shape (model, rank).
+
+    Parameters
+    ----------
+    scores
+        Higher is better, shape (sample, model). Models with equal scores in a draw share the places they fill.
+    """
+    n_samples, n_models = scores.shape
+    probability = np.zeros((n_models, n_models))
+    for m in range(n_models):
+        better = (scores > scores[:, [m]]).sum(axis=1)
+        equal = (scores == scores[:, [m]]).sum(axis=1)
+        for rank in range(n_models):
+            inside = (rank >= better) & (rank < better + equal)
+            probability[m, rank] = (inside / equal).sum() / n_samples
+    return probability
+
+
+def _draws(
+    tree: xr.DataTree, metric: str, reliability: float | None
+) -> tuple[NDArray[np.float64], NDArray[np.object_]]:
+    posterior = tree["posterior"].to_dataset()
+    if metric not in posterior:
+        raise InputError(f"metric {metric!r} was not computed; there is {some(posterior.data_vars)}")
+    scores = posterior[metric]
+    if "reliability" not in scores.dims:
+        scores = scores.expand_dims(reliability=[1.0])
+    levels = np.asarray(scores["reliability"])
+    if reliability is None and levels.size > 1:
+        raise InputError(f"there are {levels.size} reliabilities ({some(levels)}); pass reliability= to choose one")
+    chosen = levels[0] if reliability is None else reliability
+    at = np.flatnonzero(np.isclose(levels, chosen, rtol=1e-9, atol=0))
+    if at.size == 0:
+        raise InputError(f"reliability {chosen!r} was not computed; there is {some(levels)}")
+    values = scores.isel(reliability=int(at[0])).transpose("chain", "draw", "model").values
+    return values.reshape(-1, values.shape[-1]), np.asarray(scores["model"])

@@ -1,0 +1,249 @@
+"""The main job in one call: annotations and predictions in, uncertainty-adjusted scores of every model out.
+
+Items go in blocks through sampler and metrics, so memory does not grow with draws x items x labels. A block is drawn
+and scored in one go, by a thread of this process or a worker of a cluster, and only its scores travel. All models and
+metrics of a reliability are scored on the *same* draws, so that `compare` can say with what probability A is better
+than B.
+
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.4.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.checkpoint import Checkpoint
+from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.streams import BLOCK, Seed, seed_sequence
+from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.errors import InputError, some
+from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
+from bayesagree.io.files import is_zarr, read_result, write_result
+from bayesagree.metrics.uncertainty_adjusted import Metric, Scorer
+from bayesagree.plausibility._draws.blocks import Schedule
+from bayesagree.plausibility._draws.convergence import warn_unmixed
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, dawid_skene_blocks
+from bayesagree.plausibility.dirichlet.inverse_rank_normalization import prirn, prirn_blocks
+from bayesagree.plausibility.dirichlet.posterior import dirichlet, dirichlet_blocks
+from bayesagree.plausibility.normal_inverse_gamma.posterior import (
+    THRESHOLD_LABELS,
+    normal_inverse_gamma,
+    normal_inverse_gamma_blocks,
+)
+from bayesagree.plausibility.plackett_luce.posterior import plackett_luce, plackett_luce_blocks
+from bayesagree.predictions import Predictions
+
+
+class Plausibility(NamedTuple):
+    """One posterior of the truth: the annotations it takes, how it streams draws and how it keeps them."""
+
+    annotations: type
+    blocks: Callable[..., Iterator[Any]]
+    posterior: Callable[..., xr.DataTree]
+    has_reliability: bool = True
+
+
+PLAUSIBILITIES = {
+    "dirichlet": Plausibility(Labels, dirichlet_blocks, dirichlet),
+    "dawid_skene": Plausibility(Labels, dawid_skene_blocks, dawid_skene, has_reliability=False),
+    "prirn": Plausibility(Rankings, prirn_blocks, prirn),
+    "plackett_luce": Plausibility(Rankings, plackett_luce_blocks, plackett_luce),
+    "normal_inverse_gamma": Plausibility(Ratings, normal_inverse_gamma_blocks, normal_inverse_gamma),
+}
+"""Every posterior of the truth by name; the first that fits a kind of annotations is its default."""
+
+
+def evaluate(
+    annotations: Annotations,
+    predictions: Predictions,
+    *,
+    plausibility: str = "dirichlet",
+    reliability: float | Sequence[float] = (1.0,),
+    metrics: Sequence[str] = ("top_1_accuracy",),
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+    items: Literal["fixed", "bootstrap"] = "fixed",
+    progress: Callable[[int], None] | None = None,
+    client: Any = None,
+    to: str | Path | None = None,
+    **options: Any,
+) -> xr.DataTree:
+    """Score every model under the uncertainty that the annotations leave about the truth.
+
+    Parameters
+    ----------
+    annotations
+        `Labels`, `Rankings` or `Ratings`, as the plausibility asks.
+    predictions
+        The models, on the same items and labels. For ratings the labels are "below" and "at_or_above" the threshold.
+    plausibility
+        ``"dirichlet"`` (labels), ``"prirn"``, ``"plackett_luce"`` (rankings), ``"dawid_skene"`` (labels) or
+        ``"normal_inverse_gamma"`` (ratings).
+    reliability
+        One or several values of the trust in the annotators; results are shown across them.
+    metrics
+        Names: ``top_K_accuracy``, ``set_K_accuracy``, ``overlap_K``, ``average_overlap_K``, ``kendall_tau_K``,
+        ``spearman_footrule_K``.
+    draws, chains
+        chains x draws truths in all.
+    seed
+        Same seed, same draws, on any number of threads.
+    items
+        ``"fixed"``: this test set. ``"bootstrap"``: items are a sample of a larger population; every draw weights them
+        anew (Bayesian bootstrap), and the group ``variance`` says how much of the spread comes from the annotations
+        and how much from the finite test set.
+    progress
+        Called with the number of items done, after every block.
+    client
+        A `distributed.Client` to draw and score on instead of threads of this process: the same result, and workers
+        may die. Each worker holds the annotations and predictions and, per thread, one block of 64 items x samples x
+        (labels or ranks) and about three results of metrics x models x samples numbers.
+    to
+        Path (.nc or .zarr) that takes the result. A run that was stopped, even killed, goes on when called again with
+        the same arguments, with the same result; a finished one is read. Needs a seed that is a whole number.
+        (Chains of Dawid-Skene join all items: they run again from their start.)
+    options
+        Further arguments of the plausibility, such as ``prior=``, ``ties=`` or ``threshold=``.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior``: one variable per metric, dims (chain, draw, reliability, model). Group ``certainty``:
+        ``annotation_certainty`` (reliability, item). With ``items="bootstrap"`` group ``variance``: one variable per
+        metric, dims (part, reliability, model), part = annotation, test_set, total.
+
+    Raises
+    ------
+    InputError
+        Annotations of the wrong kind, unknown metrics, items or labels that do not match; a file of another run.
+
+    Warns
+    -----
+    UserWarning
+        Items whose chains disagree (Plackett-Luce).
+
+    Examples
+    --------
+    >>> votes = Labels.from_counts([[3, 1], [0, 4], [2, 2]], labels=["no", "yes"])
+    >>> models = Predictions.from_labels({"A": ["no", "yes", "no"], "B": ["no", "no", "yes"]})
+    >>> tree = evaluate(votes, models, seed=1)
+    >>> bool(tree["posterior"]["top_1_accuracy"].mean(("chain", "draw")).diff("model") < 0)
+    True
+    """
+    n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
+    if items not in ("fixed", "bootstrap"):
+        raise InputError(f"items={items!r} is not one of 'fixed', 'bootstrap'")
+    asked = [Metric.named(name) for name in metrics]
+    if not asked:
+        raise InputError("there is no metric to compute")
+    chosen = plausibility_for(annotations, plausibility)
+    labels = THRESHOLD_LABELS if isinstance(annotations, Ratings) else annotations.labels
+    scorer = Scorer(predictions.aligned(annotations.items, labels), asked)
+    levels = _levels(reliability, chosen, plausibility)
+    settings = {"plausibility": plausibility, "items": items, "options": options, "n_items": annotations.items.size}
+    checkpoint = None
+    if to is not None:
+        is_zarr(Path(to))  # another ending is refused before hours of work
+        asked_for = {"metrics": [m.name for m in asked], "reliability": levels, "draws": draws, "chains": chains}
+        data = {"annotations": annotations, "predictions": predictions}
+        checkpoint = Checkpoint(Path(to), settings | asked_for | data, seed)
+        if checkpoint.finished:
+            return checkpoint.own(read_result(to))
+    state = None if checkpoint is None else checkpoint.load()
+    sums = ScoreSums.start(scorer, levels.size, n_samples, annotations.items.size, state)
+    score = partial(scored, scorer, _weights_seed(seed) if items == "bootstrap" else None)
+    for level, value in enumerate(levels):
+        trust = {"reliability": _whole(value)} if chosen.has_reliability else {}
+        blocks = chosen.blocks(
+            annotations, depth=scorer.depth, draws=draws, chains=chains, seed=seed, **trust, **options,
+            schedule=Schedule(client, score, first=int(sums.done[level])),
+        )  # fmt: skip
+        _add_up(sums, level, blocks, checkpoint, progress)
+        warn_unmixed(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
+    coords = {"reliability": levels, "model": predictions.models, "item": annotations.items, "part": _PARTS}
+    groups = _groups(sums, asked, chains, bootstrap=items == "bootstrap")
+    tree = result_tree(groups, coords, engine="exact", seed=seed, settings=settings)
+    if checkpoint is not None:
+        tree.attrs["run"] = checkpoint.identity
+        write_result(tree, checkpoint.result)
+        checkpoint.remove()
+    return tree
+
+
+_PARTS = np.array(["annotation", "test_set", "total"])
+
+
+def _add_up(
+    sums: ScoreSums,
+    level: int,
+    blocks: Iterator[ScoredBlock],
+    checkpoint: Checkpoint | None,
+    progress: Callable[[int], None] | None,
+) -> None:
+    """Add all blocks of one reliability to the sums; those done before are counted as progress."""
+    advance = progress or (lambda n_items: None)
+    if sums.done[level]:
+        advance(min(int(sums.done[level]) * BLOCK, sums.certainty.shape[1]))
+    for block in blocks:
+        sums.add(level, block)
+        if checkpoint is not None:
+            checkpoint.save(sums.state())
+        advance(block.items.stop - block.items.start)
+
+
+def _groups(sums: ScoreSums, asked: list[Metric], chains: int, *, bootstrap: bool) -> dict[str, dict[str, Any]]:
+    scores = np.moveaxis(sums.scores(bootstrap=bootstrap), -1, 0)
+    shape = (chains, -1, scores.shape[1], scores.shape[3])
+    dims = ("chain", "draw", "reliability", "model")
+    groups: dict[str, dict[str, Any]] = {
+        "posterior": {m.name: (dims, scores[:, :, c].reshape(shape)) for c, m in enumerate(asked)},
+        "certainty": {"annotation_certainty": (("reliability", "item"), sums.certainty)},
+    }
+    if bootstrap:
+        parts = sums.variance_parts()
+        groups["variance"] = {m.name: (("part", "reliability", "model"), parts[:, :, c]) for c, m in enumerate(asked)}
+    return groups
+
+
+def plausibility_for(annotations: Annotations, name: str) -> Plausibility:
+    """Return the named plausibility, if it is one for annotations of this kind."""
+    if name not in PLAUSIBILITIES:
+        raise InputError(f"plausibility={name!r} is not one of {some(PLAUSIBILITIES, 20)}")
+    chosen = PLAUSIBILITIES[name]
+    if not isinstance(annotations, chosen.annotations):
+        raise InputError(
+            f"plausibility={name!r} is for {chosen.annotations.__name__}, and these are {type(annotations).__name__}; "
+            f"use {' or '.join(map(repr, fitting_plausibilities(annotations)))}"
+        )
+    return chosen
+
+
+def fitting_plausibilities(annotations: Annotations) -> list[str]:
+    """List the plausibilities for annotations of this kind, the default first."""
+    return [name for name, p in PLAUSIBILITIES.items() if isinstance(annotations, p.annotations)]
+
+
+def _levels(reliability: float | Sequence[float], chosen: Plausibility, name: str) -> NDArray[np.float64]:
+    levels = np.atleast_1d(np.asarray(reliability, dtype=np.float64))
+    if np.unique(levels).size != levels.size:
+        raise InputError(f"reliability {levels.tolist()} lists a value twice")
+    if not chosen.has_reliability and levels.tolist() != [1.0]:
+        raise InputError(f"plausibility={name!r} learns the reliability of each annotator; leave reliability at 1")
+    return levels
+
+
+def _whole(value: float) -> float | int:
+    """Give whole reliabilities as integers: Plackett-Luce repeats rankings a whole number of times."""
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def _weights_seed(seed: Seed) -> np.random.SeedSequence:
+    """Return a stream apart from those of the draws, the same for every reliability."""
+    root = seed_sequence(seed)
+    return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 2**32 - 1))

@@ -1,0 +1,315 @@
+"""Files in and results out: tables (CSV, TSV, Parquet, JSON Lines), nested blocks (JSON), results (netCDF, zarr).
+
+Every file may end in .gz. In text tables an empty cell, ``NA`` and ``NaN`` are missing; every other text, also
+``None`` and ``null``, is a name.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+import xarray as xr
+
+from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.annotations._columns import Duplicates
+from bayesagree.errors import InputError, some
+from bayesagree.io.tables import read_blocks, read_table
+from bayesagree.predictions import Predictions
+
+__all__ = ["atomic_path", "read_annotations", "read_predictions", "read_result", "read_table", "write_result"]
+
+type Kind = Literal["labels", "ratings", "rankings"]
+
+
+def read_annotations(
+    path: str | Path,
+    *,
+    kind: Kind | None = None,
+    item: str = "item",
+    annotator: str = "annotator",
+    label: str = "label",
+    rating: str = "rating",
+    rank: str = "rank",
+    scale: tuple[float, float] | None = None,
+    step: float | None = None,
+    labels: Sequence[Any] | int | None = None,
+    duplicates: Duplicates = "error",
+) -> Annotations:
+    r"""Read annotations from a table with one row per annotation, or rankings from nested blocks (.json).
+
+    Parameters
+    ----------
+    path
+        The file. A JSON file holds ``cases[item][annotator]`` = list of blocks, a block = list of tied labels,
+        best first; or an object with ``cases`` and, where known, ``labels`` and ``items``.
+    kind
+        What the rows are. By default the columns decide: a rank makes rankings, a rating makes ratings, else
+        the rows are labels.
+    item, annotator, label, rating, rank
+        Names of the columns.
+    scale, step
+        The scale of ratings, as `Ratings.from_long`.
+    labels
+        All possible labels in their order; for blocks that hold ids 0, 1, ... also their number. Blocks of ids
+        take the names at these positions.
+    duplicates
+        As `Labels.from_long`.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read or breaks a rule of its container; the message names the file and the kind.
+    FileNotFoundError
+        There is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "annotations.csv"
+    >>> _ = path.write_text("task,worker,label\n1,a,cat\n1,b,dog\n")
+    >>> read_annotations(path, item="task", annotator="worker").labels.tolist()
+    ['cat', 'dog']
+    """
+    path = Path(path)
+    if _is_json(path):
+        with _naming(path, "rankings (nested blocks)"):
+            return _blocks(path, labels, kind)
+    table = read_table(path)
+    chosen = _kind_of(path, list(table.columns), label, rating, rank, scale) if kind is None else kind
+    with _naming(path, chosen):
+        if chosen == "ratings":
+            if scale is None:
+                raise InputError("the scale of the ratings is not known; pass scale=(lowest, highest)")
+            return Ratings.from_long(
+                table, scale=scale, step=step, item=item, annotator=annotator, rating=rating, duplicates=duplicates
+            )
+        names = list(range(labels)) if isinstance(labels, int) else labels
+        if chosen == "rankings":
+            return Rankings.from_long(table, item=item, annotator=annotator, label=label, rank=rank, labels=names)
+        if chosen == "labels":
+            return Labels.from_long(
+                table, item=item, annotator=annotator, label=label, labels=names, duplicates=duplicates
+            )
+        raise InputError(f"kind={kind!r} is not one of 'labels', 'ratings', 'rankings'")
+
+
+def read_predictions(
+    path: str | Path,
+    *,
+    model: str = "model",
+    item: str = "item",
+    label: str = "label",
+    score: str = "score",
+    labels: Sequence[Any] | None = None,
+    probabilities: bool = False,
+) -> Predictions:
+    r"""Read predictions from a table in one of three layouts, told apart by the columns.
+
+    ==========================  ================================================
+    columns                     one row is
+    ==========================  ================================================
+    model, item, label, score   one score
+    model, item, label          one hard label
+    model, item, and others     all scores of an item: one column for each label
+    ==========================  ================================================
+
+    Parameters
+    ----------
+    path
+        The file.
+    model, item, label, score
+        Names of the columns.
+    labels
+        All possible labels in their order. In the wide layout: the columns to read, by default all others.
+    probabilities
+        Declare the scores to be probabilities: they must then sum to one.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read or breaks a rule of `Predictions`; the message names the file and the layout.
+    FileNotFoundError
+        There is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "predictions.csv"
+    >>> _ = path.write_text("model,item,cat,dog\nA,1,0.7,0.3\nA,2,0.1,0.9\n")
+    >>> read_predictions(path).hard_labels().tolist()
+    [[0, 1]]
+    """
+    table = read_table(path)
+    if label in table.columns:
+        scored = score in table.columns
+        with _naming(Path(path), "scores, one a row" if scored else "hard labels"):
+            return Predictions.from_long(
+                table, model=model, item=item, label=label, score=score if scored else None, labels=labels,
+                probabilities=probabilities,
+            )  # fmt: skip
+    with _naming(Path(path), "scores, one column a label"):
+        return Predictions.from_scores(_wide_scores(table, model, item, labels), probabilities=probabilities)
+
+
+def write_result(tree: xr.DataTree, path: str | Path) -> None:
+    """Write a result to netCDF (.nc) or zarr (.zarr), whole or not at all.
+
+    Raises
+    ------
+    InputError
+        Another ending, or .zarr without the package zarr.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "result.nc"
+    >>> tree = xr.DataTree.from_dict({"/posterior": xr.Dataset({"phi": (("chain", "draw"), [[0.2, 0.3]])})})
+    >>> write_result(tree, path)
+    >>> read_result(path).identical(tree)
+    True
+    """
+    path = Path(path)
+    zarr = is_zarr(path)
+    with atomic_path(path) as temporary:
+        if zarr:
+            tree.to_zarr(temporary, mode="w", consolidated=False)
+        else:
+            tree.to_netcdf(temporary, engine="h5netcdf")
+
+
+def read_result(path: str | Path) -> xr.DataTree:
+    """Read a result that `write_result` wrote, unchanged and wholly into memory.
+
+    Raises
+    ------
+    InputError
+        Another ending, .zarr without the package zarr, or a file that is no netCDF.
+    FileNotFoundError
+        There is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayesagree.plausibility.dirichlet.posterior import dirichlet
+    >>> path = Path(tempfile.mkdtemp()) / "posterior.nc"
+    >>> write_result(dirichlet(Labels.from_counts([[3, 1]]), draws=10, seed=1), path)
+    >>> dict(read_result(path)["posterior"].sizes)
+    {'chain': 4, 'draw': 10, 'item': 1, 'label': 2}
+    """
+    path = Path(path)
+    zarr = is_zarr(path)
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    try:
+        options: dict[str, Any] = {"engine": "zarr", "consolidated": False} if zarr else {"engine": "h5netcdf"}
+        with xr.open_datatree(path, **options) as tree:
+            return tree.load()
+    except OSError as error:
+        raise InputError(f"{str(path)!r} is not a result: {error}") from error
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`, for a file or a folder, and move it there only when all went well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        temporary = Path(folder) / path.name
+        yield temporary
+        if path.is_dir():
+            shutil.rmtree(path)
+        os.replace(temporary, path)
+
+
+def is_zarr(path: Path) -> bool:
+    """Return whether a result at this path is a zarr store and not netCDF; refuse other endings."""
+    if path.suffix not in (".nc", ".zarr"):
+        raise InputError(f"{str(path)!r}: results are written as .nc (netCDF) or .zarr, not {path.suffix!r}")
+    if path.suffix == ".zarr" and find_spec("zarr") is None:
+        raise InputError(f"{str(path)!r}: .zarr needs pip install 'bayesagree[scale]'; or write to .nc")
+    return path.suffix == ".zarr"
+
+
+@contextmanager
+def _naming(path: Path, what: str) -> Iterator[None]:
+    """Put the file, and what it was taken for, in front of every error."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{str(path)!r}, read as {what}: {error}") from error
+
+
+def _kind_of(
+    path: Path, columns: list[str], label: str, rating: str, rank: str, scale: tuple[float, float] | None
+) -> Kind:
+    if rank in columns and label in columns:
+        return "rankings"
+    if rating in columns and label in columns and scale is None:
+        raise InputError(
+            f"{str(path)!r} has both a label column {label!r} and a rating column {rating!r}; "
+            "pass kind='labels' or kind='ratings' with scale=(lowest, highest)"
+        )
+    if rating in columns:
+        return "ratings"
+    if label in columns:
+        return "labels"
+    raise InputError(
+        f"{str(path)!r} has the columns {some(columns, 20)}: no label ({label!r}) and no rating ({rating!r}); "
+        "name the right one with label=... or rating=...; a table with one column per annotator is melted first"
+    )
+
+
+def _is_json(path: Path) -> bool:
+    return path.name.removesuffix(".gz").endswith(".json")
+
+
+def _blocks(path: Path, labels: Sequence[Any] | int | None, kind: Kind | None) -> Rankings:
+    if kind not in (None, "rankings"):
+        raise InputError(f"kind={kind!r}: a .json file holds rankings; tables end in .csv, .tsv, .parquet or .jsonl")
+    cases, items, listed = read_blocks(path)
+    known = listed if labels is None else labels
+    if known is None:
+        raise InputError("the possible labels are not known; pass labels=[...], or their number for ids 0, 1, ...")
+    if not isinstance(known, int):
+        cases = _named_blocks(cases, known)
+    return Rankings.from_blocks(cases, labels=known, items=items)
+
+
+def _named_blocks(cases: list[Any], labels: Sequence[Any]) -> list[Any]:
+    """Give blocks of ids 0, 1, ... the names at these positions; blocks of names stay."""
+    used = {k for case in cases for ranking in case for block in ranking for k in block}
+    if any(isinstance(k, int) for k in labels) or not all(isinstance(k, int) for k in used):
+        return cases
+    outside = [k for k in used if not 0 <= k < len(labels)]
+    if outside:
+        raise InputError(f"label id {outside[0]} is not one of 0 .. {len(labels) - 1}, the {len(labels)} labels")
+    return [[[[labels[k] for k in block] for block in ranking] for ranking in case] for case in cases]
+
+
+def _wide_scores(table: pd.DataFrame, model: str, item: str, labels: Sequence[Any] | None) -> dict[str, pd.DataFrame]:
+    for name, role in ((model, "model"), (item, "item")):
+        if name not in table.columns:
+            raise InputError(
+                f"no column {name!r} for the {role}; the table has {some(table.columns, 20)}: "
+                f"name the right one with {role}=..."
+            )
+        missing = pd.isna(table[name].to_numpy())
+        if missing.any():
+            raise InputError(f"row {int(missing.argmax())}: the {role} is missing; every row needs one")
+    columns = [c for c in table.columns if c not in (model, item)] if labels is None else [str(k) for k in labels]
+    absent = [c for c in columns if c not in table.columns]
+    if absent or not columns:
+        raise InputError(
+            f"no column for the labels {some(absent) if absent else '(there are none)'}; "
+            f"the table has {some(table.columns, 20)}"
+        )
+    names: list[Any] = columns if labels is None else list(labels)
+    if labels is None and all(c.isdecimal() for c in columns):
+        names = [int(c) for c in columns]
+    by_model = table.set_index(item).groupby(model)
+    return {str(m): pd.DataFrame(rows[columns]).set_axis(names, axis=1) for m, rows in by_model}

@@ -1,0 +1,201 @@
+"""Concordance of scores with a truth of any kind: the area under the curve beyond two classes."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesagree._inference.streams import item_blocks, map_blocks
+from bayesagree.errors import InputError
+from bayesagree.metrics.auc._kernels import (
+    graded_concordances,
+    pairwise_by_annotator,
+    sorted_by_annotator,
+    truth_places,
+    weighted_concordances,
+)
+from bayesagree.metrics.auc._score_order import order_scores
+
+type Floats = NDArray[np.float64]
+
+SCORES = 50_000
+"""Scores that one thread orders at a time."""
+PAIRS_PER_LABEL = 64
+"""Above this many pairs per label, sorting an annotator's labels is quicker than comparing the pairs."""
+
+
+class AnnotatorLabels(NamedTuple):
+    """Labels of two kinds with their annotators.
+
+    Attributes
+    ----------
+    item, annotator, positive
+        Which item, whose label and whether it is the positive one, shape (row,); sorted by item.
+    n_annotators
+        Number of annotators.
+    """
+
+    item: NDArray[np.int32]
+    annotator: NDArray[np.int32]
+    positive: NDArray[np.bool_]
+    n_annotators: int
+
+    def pairs(self) -> NDArray[np.int64]:
+        """Return the number of (positive, negative) pairs of labels of each annotator, shape (annotator,)."""
+        n = np.bincount(self.annotator, minlength=self.n_annotators)
+        n_positive = np.bincount(self.annotator[self.positive], minlength=self.n_annotators)
+        return n_positive * (n - n_positive)
+
+
+class GradedTruth(NamedTuple):
+    """A truth on an ordered scale, sorted once for all models.
+
+    Attributes
+    ----------
+    position
+        Place of each item in ascending order, shape (item,).
+    upper
+        First place of a higher truth, shape (item,).
+    pairs
+        Number of item pairs of different truth.
+    """
+
+    position: NDArray[np.int64]
+    upper: NDArray[np.int64]
+    pairs: int
+
+    @classmethod
+    def of(cls, truth: Floats) -> Self:
+        """Sort a truth, shape (item,)."""
+        (order,), (tied,) = ScoreOrder.of(truth[None])
+        return cls(*truth_places(order, tied))
+
+
+class ScoreOrder(NamedTuple):
+    """Scores of several models, sorted once and compared with as many truths as needed.
+
+    Attributes
+    ----------
+    order
+        Positions of the items in ascending order of score, shape (model, item).
+    tied
+        Whether the item at a place has the score of the one before it, shape (model, item).
+    """
+
+    order: NDArray[np.intp]
+    tied: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, scores: Floats) -> Self:
+        """Sort the scores, shape (model, item), of every model."""
+        order, tied = np.empty(scores.shape, np.intp), np.empty(scores.shape, np.bool_)
+        order_scores(np.ascontiguousarray(scores, dtype=np.float64), order, tied)
+        return cls(order, tied)
+
+    def graded(self, truth: Floats | GradedTruth) -> Floats:
+        """Return the share of item pairs of different truth, shape (item,), that each model orders alike."""
+        position, upper, pairs = truth if isinstance(truth, GradedTruth) else GradedTruth.of(truth)
+        out = np.full(len(self.order), np.nan)
+        if pairs:
+            graded_concordances(self.order, self.tied, position, upper, pairs, out)
+        return out
+
+    def binary(self, positive: Floats) -> Floats:
+        """Return the area under the curve of each model; `positive`, shape (item,), is 0, 1 or a share."""
+        return self.weighted(positive, 1.0 - positive)
+
+    def weighted(self, positive: Floats, negative: Floats) -> Floats:
+        """Return the share of (positive, negative) mass on two items that each model orders alike."""
+        return self.weighted_draws(positive[None], negative[None])[0]
+
+    def weighted_draws(self, positive: Floats, negative: Floats) -> Floats:
+        """Do the same for draws of the masses, shape (draw, item); returns shape (draw, model)."""
+        out = np.empty((len(positive), len(self.order)))
+        weighted_concordances(self.order, self.tied, positive, negative, out)
+        return out
+
+    def by_annotator(self, labels: AnnotatorLabels, weights: Floats | None = None) -> Floats:
+        """Return the mean over annotators of the area under the curve against their own labels.
+
+        An annotator weighs as much as the number of labels given, times `weights`, shape (annotator,). Who used
+        one label only has no area under the curve and no part in the mean; NaN where that is everybody.
+        """
+        item, annotator, positive, n_annotators = labels
+        n, pairs = np.bincount(annotator, minlength=n_annotators), labels.pairs()
+        share = np.where(pairs > 0, n * (1.0 if weights is None else weights), 0.0)
+        if not share.sum() > 0:
+            return np.full(len(self.order), np.nan)
+        pair_weight = share / np.maximum(pairs, 1) / (2 * share.sum())
+        out = np.zeros(len(self.order))
+        few = pairs <= PAIRS_PER_LABEL * n
+        by_annotator = np.argsort(2 * annotator + positive, kind="stable")
+        pairwise_by_annotator(
+            self.order, self.tied, item[by_annotator], positive[by_annotator], _starts(n),
+            np.flatnonzero(few & (share > 0)), pair_weight, out,
+        )  # fmt: skip
+        many = ~few[annotator]
+        if many.any():
+            start = _starts(np.bincount(item[many], minlength=self.order.shape[1]))
+            sorted_by_annotator(self.order, self.tied, annotator[many], positive[many], start, pair_weight, out)
+        return out
+
+
+def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)])
+
+
+def concordance(scores: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
+    """Compute the share of item pairs that scores order as the truth does, in O(n log n) per model.
+
+    Over the pairs of items with different truth, one minus the normalised Kendall tau distance; a pair with equal
+    scores counts one half. With a truth of two values it is the area under the receiver operating curve (AUC).
+
+    Parameters
+    ----------
+    scores
+        Scores of one or several models, higher means more positive, shape (item,) or (model, item).
+    truth
+        True value of each item on any ordered scale, shape (item,).
+
+    Returns
+    -------
+    array
+        Concordance in [0, 1], shape () or (model,); NaN where all items have the same truth.
+
+    Raises
+    ------
+    InputError
+        Shapes that do not fit, or a value that is not finite.
+
+    Examples
+    --------
+    >>> concordance([[0.1, 0.4, 0.35, 0.8], [1, 2, 3, 4]], [0, 0, 1, 1]).tolist()
+    [0.75, 1.0]
+    >>> concordance([0.1, 0.4, 0.35, 0.8], [0.2, 0.3, 0.6, 0.6]).item()
+    0.8
+
+    References
+    ----------
+    Urkullu, Perez, Calvo: On the evaluation and selection of classifier learning algorithms with crowdsourced
+    data, section 3.3.1; Wilcoxon / Mann-Whitney statistic for two values.
+    """
+    batch, values = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=np.float64)
+    if values.ndim != 1 or batch.ndim not in (1, 2) or batch.shape[-1] != values.size:
+        raise InputError(
+            f"scores have shape {batch.shape} and truth {values.shape}; they must be (model, item) or (item,), and "
+            "(item,)"
+        )
+    for name, array in (("score", batch), ("truth", values)):
+        if not np.isfinite(array).all():
+            place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+            raise InputError(f"{name} at {place} is {array[place]}, not finite; drop the item or give it a number")
+    matrix = np.atleast_2d(batch)
+    blocks = item_blocks(len(matrix), max(1, SCORES // max(values.size, 1)))
+    highest = values == values.max(initial=-np.inf)
+    if (values[~highest] == values.min(initial=np.inf)).all():
+        positive = highest.astype(np.float64)
+        parts = map_blocks(lambda block: ScoreOrder.of(matrix[block]).binary(positive), blocks)
+    else:
+        graded = GradedTruth.of(values)
+        parts = map_blocks(lambda block: ScoreOrder.of(matrix[block]).graded(graded), blocks)
+    return np.concatenate(list(parts)).reshape(batch.shape[:-1])

@@ -1,0 +1,218 @@
+"""Area under the curve (AUC) without ground truth: three readings of what the crowd's labels mean.
+
+======  ==============================  =====================================================================
+method  the truth is                    AUC against
+======  ==============================  =====================================================================
+dgt     one label per item              the majority of the item's labels
+sgt     each annotator's own            the labels of each annotator, averaged by number of labels
+pgt     a probability per item          the smoothed share of positive labels (`concordance`)
+======  ==============================  =====================================================================
+
+Source: Urkullu, Perez, Calvo: On the evaluation and selection of classifier learning algorithms with crowdsourced
+data, section 3. More than two labels: Hand and Till, A simple generalisation of the area under the ROC curve (2001).
+"""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesagree._inference.streams import Seed
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError, plain, some
+from bayesagree.metrics.auc._areas import Areas, Floats, Method, Settings, Ties, against_truth, areas
+from bayesagree.predictions import Predictions
+
+
+def auc(
+    labels: Labels,
+    predictions: Predictions,
+    *,
+    method: Method = "pgt",
+    weights: Mapping[Any, float] | None = None,
+    prior: float = 0.5,
+    ties: Ties = "random",
+    seed: Seed = None,
+) -> xr.DataArray:
+    """Compute the AUC of each model from crowd labels of two kinds; the last label is the positive one.
+
+    The AUC is the probability that a model scores a positive item above a negative one, equal scores counting one
+    half. Scores are those of the positive label; hard labels count as scores 0 and 1.
+
+    Parameters
+    ----------
+    labels
+        Crowd labels of two kinds, at most one per item and annotator.
+    predictions
+        Models, on the same items.
+    method
+        What the labels are compared as, see the table of this module.
+    weights
+        Weight of each annotator's labels, by name; by default all are 1.
+    prior
+        For "pgt": pseudo-labels of each kind added to an item, p_i = (n_i1 + prior) / (n_i + 2 prior): 0.5 is
+        Jeffreys-Perks, 1 Laplace, 0 the plain share.
+    ties
+        For "dgt": what an item with a tied vote is: a coin thrown once for all models ("random"), a coin thrown
+        for each model, as published, which adds noise to every comparison ("redrawn"), or left out ("exclude").
+    seed
+        Decides the coins.
+
+    Returns
+    -------
+    DataArray
+        AUC with dim (model,), NaN where it does not exist. attrs count the `silent_items`, which have no label, no
+        weight or an excluded tie ("pgt" with a prior keeps them, at 1/2), and, for "sgt", the `silent_annotators`,
+        who used one label only and have no part in the mean. A warning names them.
+
+    Raises
+    ------
+    InputError
+        More than two labels, repeated annotations, other items, unknown annotators for "sgt" or `weights`.
+
+    Examples
+    --------
+    >>> labels = Labels.from_counts([[3, 0], [2, 1], [1, 2], [0, 3]], labels=["no", "yes"])
+    >>> scores = {"A": [[0.9, 0.1], [0.7, 0.3], [0.8, 0.2], [0.4, 0.6]]}
+    >>> auc(labels, Predictions.from_scores(scores, labels=["no", "yes"])).round(3).item()
+    0.833
+
+    References
+    ----------
+    Urkullu, Perez, Calvo, algorithms 1 (dgt), 2 (sgt) and 3 (pgt).
+    """
+    settings = Settings(method, weights, prior, ties).checked()
+    if labels.labels.size != 2:
+        raise InputError(
+            f"auc needs two labels, got {labels.labels.size} ({some(labels.labels)}); "
+            "use one_vs_rest_auc or hand_till_auc"
+        )
+    found = against_truth(labels, predictions, settings, seed, _last_label)
+    return _result(found, found[None].values, ("model",), {"model": predictions.models}, settings)
+
+
+def one_vs_rest_auc(
+    labels: Labels,
+    predictions: Predictions,
+    *,
+    method: Method = "pgt",
+    weights: Mapping[Any, float] | None = None,
+    prior: float = 0.5,
+    ties: Ties = "random",
+    seed: Seed = None,
+) -> xr.DataArray:
+    """Compute the AUC of each model for each label against all others together.
+
+    Parameters and errors are those of `auc`, for any number of labels. "dgt" votes among all labels first.
+
+    Returns
+    -------
+    DataArray
+        AUC with dims (model, label).
+
+    Examples
+    --------
+    >>> labels = Labels.from_counts([[3, 0, 0], [0, 3, 0], [0, 1, 2]], labels=["a", "b", "c"])
+    >>> predictions = Predictions.from_labels({"A": ["a", "b", "b"]}, labels=["a", "b", "c"])
+    >>> one_vs_rest_auc(labels, predictions).values.tolist()
+    [[1.0, 0.8333333333333334, 0.5]]
+    """
+    settings = Settings(method, weights, prior, ties).checked()
+    found = against_truth(labels, predictions, settings, seed, _each_label)
+    values = np.stack([a.values for a in found.values()], axis=1)
+    coords = {"model": predictions.models, "label": labels.labels}
+    return _result(found, values, ("model", "label"), coords, settings)
+
+
+def hand_till_auc(
+    labels: Labels,
+    predictions: Predictions,
+    *,
+    method: Method = "pgt",
+    weights: Mapping[Any, float] | None = None,
+    prior: float = 0.5,
+    ties: Ties = "random",
+    seed: Seed = None,
+) -> xr.DataArray:
+    """Compute Hand and Till's M of each model: the mean AUC over pairs of labels.
+
+    For labels k and l, the mean of the AUC of k against l by the score of k, and of l against k by the score of l,
+    on the annotations that say k or l. Parameters and errors are those of `auc`, for any number of labels; "dgt"
+    votes among all labels first. A pair that no model can be compared on has no part in the mean (a warning says
+    which).
+
+    Returns
+    -------
+    DataArray
+        M with dim (model,).
+
+    Examples
+    --------
+    >>> labels = Labels.from_counts([[3, 0, 0], [0, 3, 0], [0, 1, 2]], labels=["a", "b", "c"])
+    >>> predictions = Predictions.from_labels({"A": ["a", "b", "b"]}, labels=["a", "b", "c"])
+    >>> hand_till_auc(labels, predictions).round(3).item()
+    0.694
+    """
+    settings = Settings(method, weights, prior, ties).checked()
+    found = against_truth(labels, predictions, settings, seed, _each_pair)
+    table = np.stack([a.values for a in found.values()])
+    exists = ~np.isnan(table)
+    values = np.where(exists, table, 0).sum(axis=0) / np.where(exists.any(axis=0), exists.sum(axis=0), np.nan)
+    return _result(found, values, ("model",), {"model": predictions.models}, settings)
+
+
+def _last_label(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, Areas]:
+    return {None: areas(labels, labels.label_index == labels.labels.size - 1, scores[-1], settings)}
+
+
+def _each_label(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, Areas]:
+    return {
+        plain(name): areas(labels, labels.label_index == k, scores[k], settings) for k, name in enumerate(labels.labels)
+    }
+
+
+def _each_pair(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, Areas]:
+    """Compare each pair of labels on the annotations that say either."""
+    found = {}
+    for k, m in combinations(range(labels.labels.size), 2):
+        rows = np.flatnonzero((labels.label_index == k) | (labels.label_index == m))
+        here, item = np.unique(labels.item_index[rows], return_inverse=True)
+        pair = replace(
+            labels,
+            items=labels.items[here],
+            item_index=item.astype(np.int32),
+            annotator_index=labels.annotator_index[rows],
+            label_index=labels.label_index[rows],
+            count=labels.count[rows],
+        )
+        one, other = (areas(pair, pair.label_index == c, scores[c][:, here], settings) for c in (k, m))
+        names = plain(labels.labels[k]), plain(labels.labels[m])
+        found[names] = replace(one, values=(one.values + other.values) / 2)
+    return found
+
+
+def _result(
+    found: Mapping[Any, Areas], values: Floats, dims: tuple[str, ...], coords: Mapping[str, Any], settings: Settings
+) -> xr.DataArray:
+    """Wrap the areas with what was silent, and say so in a warning; of several labels, where most was."""
+    kept = settings.method == "pgt" and settings.prior > 0
+    missing = [key for key, area in found.items() if np.isnan(area.values).any()]
+    if missing:
+        where = "" if missing == [None] else f" for the labels {some(missing)}"
+        warnings.warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ", stacklevel=3)
+    attrs: dict[str, Any] = {"method": settings.method}
+    for name, of, fate in (
+        ("items", lambda area: area.silent_items, "stay at one half" if kept else "have no part in the AUC"),
+        ("annotators", lambda area: area.silent_annotators, "have no part in the AUC"),
+    ):
+        key, silent = max(((key, of(area)) for key, area in found.items()), key=lambda pair: pair[1].size)
+        attrs[f"silent_{name}"] = silent.size
+        if silent.size:
+            why = "without labels that tell anything" if name == "items" else "used one label only or have weight 0 and"
+            place = "" if key is None else f" (labels {key!r})"
+            warnings.warn(f"{silent.size} {name} {why} {fate}{place}: {some(silent)}", stacklevel=3)
+    return xr.DataArray(values, dims=dims, coords=dict(coords), name="auc", attrs=attrs)

@@ -1,0 +1,224 @@
+"""Uncertainty of the AUC when only crowd labels exist: against plausible truths, and of the labels themselves."""
+
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import scipy as sp
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.results import positive, positive_int, result_tree
+from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError, some
+from bayesagree.metrics.auc._areas import label_scores
+from bayesagree.metrics.auc.concordant_pairs import ScoreOrder
+from bayesagree.predictions import Predictions
+
+type Floats = NDArray[np.float64]
+type Axis = Literal["item", "annotator"]
+
+DRAWS_PER_BLOCK = 64
+CELLS_PER_BLOCK = 2**22
+"""A block holds at most so many (draw, item) cells."""
+
+
+def auc_posterior(
+    labels: Labels,
+    predictions: Predictions,
+    *,
+    against: Literal["plausible_truth", "labels"] = "plausible_truth",
+    reliability: float = 1.0,
+    prior: float = 0.5,
+    resample: Sequence[Axis] = ("item",),
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+) -> xr.DataTree:
+    """Draw the AUC of each model from crowd labels of two kinds; the last label is the positive one.
+
+    Against "plausible_truth": each draw is one truth p_i ~ Beta(reliability n_i1 + prior, reliability n_i0 + prior),
+    shared by all models, and their concordance with it. This is for comparing models on the same draws, Pr(A > B).
+    It is NOT an interval for the true evaluation: draws are noisier than the truth, so that all AUCs come out low.
+
+    Against "labels": the probability that a random positive label stands above a random negative one on another
+    item, where items count equally,
+
+        A = sum_{a != b} s_a (1 - s_b) [q_a > q_b] / sum_{a != b} s_a (1 - s_b),    s_a = n_a1 / n_a,
+
+    ties one half. It does not depend on how many labels an item has; each draw weighs the items anew (Bayesian
+    bootstrap), so that an interval of the draws is an interval for its population value. It cannot reach 1 while
+    annotators disagree: `ceiling` is the value of a model that ranks items by their probability of a positive label.
+
+    Parameters
+    ----------
+    labels, predictions
+        As in `auc`.
+    against
+        What the AUC is taken against, see above.
+    reliability, prior
+        For "plausible_truth": weight of a label, and pseudo-labels of each kind.
+    resample
+        For "labels": what a new study would draw anew. Add "annotator" where few annotators of differing quality
+        gave the labels; the interval then speaks of other annotators too. Five who label everything are hardly
+        enough: in simulation a 95 % interval of items alone holds the value for all annotators half the time, of
+        both five times in six.
+    draws, chains
+        Number of draws; all are independent.
+    seed
+        Same seed, same draws.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior``: ``auc`` (chain, draw, model) and, for "labels", ``ceiling`` (chain, draw), estimated from
+        the mean and variance of the items' probabilities (pairs of labels on the same item) as if those had a Beta
+        distribution; a few items do not determine it well.
+        A quantity that the labels do not determine is NaN, with a warning.
+
+    Raises
+    ------
+    InputError
+        More than two labels, repeated annotations, other items, or annotators to resample who are not known.
+
+    Examples
+    --------
+    >>> labels = Labels.from_counts([[3, 0], [2, 1], [1, 2], [0, 3]], labels=["no", "yes"])
+    >>> scores = {"A": [[0.9, 0.1], [0.7, 0.3], [0.8, 0.2], [0.4, 0.6]]}
+    >>> predictions = Predictions.from_scores(scores, labels=["no", "yes"])
+    >>> tree = auc_posterior(labels, predictions, against="labels", seed=1)
+    >>> tree["posterior/auc"].mean().round(2).item()
+    0.87
+
+    References
+    ----------
+    Urkullu, Perez, Calvo, section 3.3 (concordance with a probabilistic truth); Rubin: The Bayesian bootstrap (1981).
+    """
+    if labels.labels.size != 2:
+        raise InputError(f"auc_posterior needs two labels, got {labels.labels.size} ({some(labels.labels)})")
+    if labels.has_repeats:
+        raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
+    order = ScoreOrder.of(label_scores(predictions.aligned(labels.items, labels.labels))[-1])
+    draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
+    if against == "plausible_truth":
+        gamma, pseudo = positive(reliability, "reliability"), positive(prior, "prior")
+        work = partial(_against_plausible_truths, order, (gamma * labels.counts() + pseudo).astype(np.float64))
+    elif against == "labels":
+        work = partial(_against_labels, order, labels, _axes(resample, labels))
+    else:
+        raise InputError(f"against={against!r} is not one of 'plausible_truth', 'labels'")
+    size = max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size))
+    blocks = item_blocks(draws * chains, size)
+    streams = block_generators(seed, len(blocks))
+    samples = np.concatenate(list(map_blocks(work, [(b.stop - b.start, rng) for b, rng in zip(blocks, streams)])))
+    table = samples.reshape(chains, draws, -1)
+    posterior: dict[str, tuple[tuple[str, ...], Floats]] = {
+        "auc": (("chain", "draw", "model"), table[..., : predictions.models.size])
+    }
+    if against == "labels":
+        posterior["ceiling"] = (("chain", "draw"), table[..., -1])
+    _warn_where_undetermined(table, against, labels)
+    settings = {"against": against, "reliability": reliability, "prior": prior, "resample": list(resample)}
+    return result_tree(
+        {"posterior": posterior}, {"model": predictions.models}, engine="exact", seed=seed, settings=settings
+    )
+
+
+def _against_plausible_truths(order: ScoreOrder, shape: Floats, block: tuple[int, np.random.Generator]) -> Floats:
+    n_draws, rng = block
+    return np.stack([order.graded(rng.beta(shape[:, 1], shape[:, 0])) for _ in range(n_draws)])
+
+
+def _against_labels(
+    order: ScoreOrder, labels: Labels, axes: frozenset[str], block: tuple[int, np.random.Generator]
+) -> Floats:
+    """Draw the label-level AUC of each model, and in the last column the ceiling; shape (draw, model + 1)."""
+    n_draws, rng = block
+    if "annotator" in axes:
+        shares = [_shares(labels, rng.standard_exponential(labels.annotators.size)) for _ in range(n_draws)]
+        labelled, share, both = (np.stack(part) for part in zip(*shares))
+    else:
+        labelled, share, both = _shares(labels, np.ones(max(labels.annotators.size, 1)))
+    shape = (n_draws, labels.items.size)
+    weight = labelled * (rng.standard_exponential(shape) if "item" in axes else np.ones(shape))
+    positive = weight * share
+    return np.column_stack([order.weighted_draws(positive, weight - positive), ceiling(weight, share, both)])
+
+
+def _shares(labels: Labels, annotator_weight: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
+    """Return which items have labels, their share of positive labels, and of pairs of labels both positive.
+
+    The share of pairs, over two different annotators of an item, is NaN where there is one label only. It estimates
+    the square of the item's probability without bias.
+    """
+    weight = annotator_weight[labels.annotator_index]
+    is_positive = labels.label_index == 1
+
+    def total(values: Floats) -> Floats:
+        return np.bincount(labels.item_index, weights=labels.count * values, minlength=labels.items.size)
+
+    n, n_positive = total(weight), total(weight * is_positive)
+    pairs, pairs_positive = n**2 - total(weight**2), n_positive**2 - total(weight**2 * is_positive)
+    several = total(np.ones(weight.size)) > 1
+    labelled = n > 0
+    share = np.divide(n_positive, n, out=np.zeros_like(n), where=labelled)
+    both = np.divide(pairs_positive, pairs, out=np.full_like(n, np.nan), where=several)
+    return labelled, share, both
+
+
+def ceiling(weight: Floats, share: Floats, both: Floats) -> Floats:
+    """Estimate the label-level AUC of a model that ranks items by their true probability p of a positive label.
+
+    It is 1/2 + E|p - p'| / (4 m (1 - m)) with m = E p, over two random items. A Beta distribution with the mean and
+    the variance of p gives E|p - p'| = 4 / (a + b) B(a + b, a + b) / (B(a, a) B(b, b)).
+
+    Parameters
+    ----------
+    weight
+        Weight of each item, shape (draw, item).
+    share, both
+        Estimates of p and of its square, shape (item,) or (draw, item); NaN in `both` where there is none.
+
+    Returns
+    -------
+    array
+        Shape (draw,); NaN where there is no pair of labels, or no pair of items with both labels.
+    """
+    total, positive = weight.sum(axis=1), (weight * share).sum(axis=1)
+    paired = weight * ~np.isnan(both)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean, second = positive / total, (paired * np.nan_to_num(both)).sum(axis=1) / paired.sum(axis=1)
+        # Over pairs of different items: mean**2 would count an item with itself and take part of the variance away.
+        mean_square = (positive**2 - np.square(weight * share).sum(axis=1)) / (total**2 - np.square(weight).sum(axis=1))
+        spread = mean - mean_square
+        rho = np.where(spread > 0, (second - mean_square) / spread, np.nan)  # correlation of two labels of an item
+        size = 1 / np.clip(rho, 1e-9, 1 - 1e-9) - 1
+        a, b = mean * size, (1 - mean) * size
+        distance = 4 / size * np.exp(sp.special.betaln(size, size) - sp.special.betaln(a, a) - sp.special.betaln(b, b))
+        return 0.5 + distance / (4 * mean * (1 - mean))
+
+
+def _axes(resample: Sequence[Axis], labels: Labels) -> frozenset[str]:
+    axes = frozenset(resample)
+    if not axes or not axes <= {"item", "annotator"}:
+        raise InputError(f"resample={tuple(resample)!r} must name 'item', 'annotator' or both")
+    if "annotator" in axes and not labels.annotators_known:
+        raise InputError("resampling annotators needs to know who gave each label; these labels are counts")
+    return axes
+
+
+def _warn_where_undetermined(table: Floats, against: str, labels: Labels) -> None:
+    n = labels.counts().sum(axis=1)
+    if (n == 0).any():
+        fate = "are drawn from the prior" if against == "plausible_truth" else "have no part in the AUC"
+        warnings.warn(f"{(n == 0).sum()} items without labels {fate}: {some(labels.items[n == 0])}", stacklevel=3)
+    if against == "labels":
+        lost: dict[str, Any] = {
+            "no AUC: all labels are of one kind": np.isnan(table[..., :-1]).any(),
+            "no ceiling: no item has two labels, or all labels are of one kind": np.isnan(table[..., -1]).any(),
+        }
+        for cause in (cause for cause, happened in lost.items() if happened):
+            warnings.warn(cause, stacklevel=3)

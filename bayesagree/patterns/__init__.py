@@ -1,0 +1,1 @@
+"""Distinct items and their multiplicity: data larger than memory."""

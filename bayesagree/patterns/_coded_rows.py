@@ -1,0 +1,139 @@
+"""Codes of the rows of a chunk: its names, levels and rankings, each with an error that names the item."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._numerics.multisets import words
+from bayesagree.annotations._columns import names_array
+from bayesagree.errors import InputError, plain
+from bayesagree.patterns._sorted_file import Chunk
+
+type Counts = NDArray[np.int64]
+
+
+class Names:
+    """Codes of names: those given, or found while the file is read."""
+
+    def __init__(self, given: Sequence[Any] | None, role: str):
+        self.given, self.role = given is not None, role
+        self.found: list[Any] = [] if given is None else names_array(given, role).tolist()
+        self.position = {name: code for code, name in enumerate(self.found)}
+
+    def codes(self, chunk: Chunk, column: str) -> Counts:
+        """Return the code of every row, -1 where the name is missing."""
+        coded = chunk.columns[column]
+        coded = coded if hasattr(coded, "dictionary") else coded.dictionary_encode()
+        names = [None if name is None else plain(name) for name in coded.dictionary.to_pylist()]
+        for k, name in enumerate(names):
+            if name is not None and name not in self.position:
+                if self.given:
+                    row = coded.indices.to_pylist().index(k)
+                    raise InputError(
+                        f"item {chunk.item_of(row)!r}: {self.role} {name!r} is not among the {len(self.found)} given; "
+                        f"add it to {self.role}s= or correct the row"
+                    )
+                self.position[name] = len(self.found)
+                self.found.append(name)
+        code = np.array([self.position.get(name, -1) for name in names] + [-1])
+        return code[coded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)]
+
+    def in_order(self) -> tuple[NDArray[Any], Counts]:
+        """Return the names in their final order, and the code of each."""
+        order = range(len(self.found)) if self.given else sorted(range(len(self.found)), key=self.found.__getitem__)
+        return names_array([self.found[k] for k in order], self.role), np.array(order)
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Rankings of a chunk: entries sorted by item, annotator, block and label."""
+
+    label: Counts
+    block: Counts
+    start: Counts
+    rankings_of_item: Counts
+
+    @classmethod
+    def of(cls, chunk: Chunk, code: Counts, annotator: str, label: str, rank: str) -> Self:
+        """Read the rankings; `code` is the label of every row."""
+        ranks = _numbers(chunk, rank)
+        for bad, role in ((code < 0, label), (~np.isfinite(ranks), rank)):
+            if bad.any():
+                where = chunk.item_of(int(np.argmax(bad)))
+                raise InputError(f"item {where!r}: column {role!r} is missing; leave unranked labels out")
+        who = _annotator_codes(chunk, annotator)
+        item = np.repeat(np.arange(chunk.start.size - 1), np.diff(chunk.start))
+        _require_distinct((item, who, code), chunk, "an annotator ranks a label twice; keep one of the rows")
+        order = np.lexsort((code, ranks, who, item))
+        item, who, ranks, code = item[order], who[order], ranks[order], code[order]
+        new = np.append(True, (np.diff(item) != 0) | (np.diff(who) != 0))
+        start = np.flatnonzero(new)
+        step = np.cumsum(new | np.append(True, np.diff(ranks) != 0))
+        block = step - np.repeat(step[start], np.diff(np.append(start, item.size)))
+        return cls(code, block, np.append(start, item.size), np.searchsorted(item[start], np.arange(item[-1] + 2)))
+
+    def keys(self) -> list[int]:
+        """Return a number for each ranking, the same for equal rankings."""
+        return np.add.reduceat(words(words(self.label).astype(np.int64) + self.block), self.start[:-1]).tolist()
+
+    def blocks(self, ranking: int, names: list[Any]) -> list[list[Any]]:
+        """Return a ranking as blocks of names, best first."""
+        rows = slice(*self.start[ranking : ranking + 2])
+        blocks: list[list[Any]] = [[] for _ in range(self.block[rows].max() + 1)]
+        for code, block in zip(self.label[rows], self.block[rows]):
+            blocks[block].append(names[code])
+        return blocks
+
+
+def level_codes(chunk: Chunk, rating: str, scale: tuple[float, float], step: float) -> Counts:
+    """Return the level of every row, counted from the lowest, -1 where the rating is missing."""
+    values = _numbers(chunk, rating)
+    level = (values - scale[0]) / step
+    nearest = np.rint(level)
+    bad = (values < scale[0]) | (values > scale[1]) | (np.abs(level - nearest) > 1e-6)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"item {chunk.item_of(row)!r}: rating {values[row]:g} is not one of the levels {scale[0]:g}, "
+            f"{scale[0] + step:g}, ..., {scale[1]:g}; correct it, or the scale= and step="
+        )
+    return np.where(np.isnan(values), -1, nearest).astype(np.int64)
+
+
+def _numbers(chunk: Chunk, column: str) -> NDArray[np.float64]:
+    import pyarrow as pa
+
+    values = chunk.columns[column]
+    if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        raise InputError(f"column {column!r} holds {values.type}, not numbers; convert it first")
+    return values.to_numpy(zero_copy_only=False).astype(np.float64)
+
+
+def _annotator_codes(chunk: Chunk, annotator: str) -> Counts:
+    column = chunk.columns[annotator]
+    if column.null_count:
+        where = chunk.item_of(int(np.argmax(column.is_null().to_numpy(zero_copy_only=False))))
+        raise InputError(f"item {where!r}: the annotator is missing; correct it or drop the row")
+    column = column if hasattr(column, "dictionary") else column.dictionary_encode()
+    return column.indices.to_numpy().astype(np.int64)
+
+
+def require_distinct_annotators(chunk: Chunk, annotator: str, present: NDArray[np.bool_]) -> None:
+    """Refuse an annotator who annotated an item twice; `present` says which rows hold an annotation."""
+    item = np.repeat(np.arange(chunk.start.size - 1), np.diff(chunk.start))
+    who = _annotator_codes(chunk, annotator)
+    rule = "an annotator annotated it more than once; keep one of the rows"
+    _require_distinct((item[present], who[present]), chunk, rule)
+
+
+def _require_distinct(codes: tuple[Counts, ...], chunk: Chunk, rule: str) -> None:
+    key = codes[0]
+    for more in codes[1:]:
+        key = key * (int(more.max(initial=0)) + 1) + more
+    ordered = np.sort(key)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if twice.size:
+        raise InputError(f"item {chunk.items[int(codes[0][np.argmax(key == twice[0])])].as_py()!r}: {rule}")

@@ -1,0 +1,136 @@
+"""Stream a table that is sorted by item and larger than memory, as chunks of whole items."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree.errors import InputError, some
+from bayesagree.io.tables import MISSING
+
+BATCH = 2**17
+"""Rows read at a time: their columns stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows of whole items.
+
+    Attributes
+    ----------
+    items
+        Name of each item, an Arrow array of shape (item,).
+    start
+        First row of each item and the number of rows, shape (item + 1,).
+    columns
+        Name to Arrow array of shape (row,).
+    first_row
+        Number of the chunk's first row in the file.
+    """
+
+    items: Any
+    start: NDArray[np.int64]
+    columns: dict[str, Any]
+    first_row: int
+
+    def item_of(self, row: int) -> Any:
+        """Name the item of a row of the chunk."""
+        return self.items[int(np.searchsorted(self.start, row, side="right")) - 1].as_py()
+
+
+def whole_items(path: str | Path, item: str, columns: list[str]) -> Iterator[Chunk]:
+    """Read a Parquet or CSV file, or a folder of Parquet files, in order; the item column must ascend.
+
+    Memory is that of a few batches of rows and of the largest item.
+
+    Raises
+    ------
+    InputError
+        Rows not sorted by item, a missing item, a column that is not there, a file that is none of these.
+    FileNotFoundError
+        There is no such file.
+    """
+    if find_spec("pyarrow") is None:
+        raise InputError("reading a file larger than memory needs pyarrow; pip install 'bayesagree[scale]'")
+    import pyarrow as pa
+
+    names = list(dict.fromkeys([item, *columns]))
+    rest, first_row, last = None, 0, None
+    for batch in _batches(Path(path), names):
+        rows = pa.Table.from_batches([batch])
+        rows = rows if rest is None else pa.concat_tables([rest, rows])
+        name, start = _items(rows[item], first_row)
+        _require_ascending(pa.concat_arrays([last, name]) if last is not None else name, path, item)
+        # The last item may go on in the next batch.
+        cut = int(start[-2])
+        rest, last = rows.slice(cut), (name[-2:-1] if len(name) > 1 else last)
+        if len(name) > 1:
+            yield _chunk(rows.slice(0, cut), name[:-1], start[:-1], names, first_row)
+        first_row += cut
+    if rest is None or rest.num_rows == 0:
+        raise InputError(f"{str(path)!r} is empty: no row below the columns {some(names, 20)}")
+    name, start = _items(rest[item], first_row)
+    yield _chunk(rest, name, start, names, first_row)
+
+
+def _chunk(rows: Any, name: Any, start: NDArray[np.int64], names: list[str], first_row: int) -> Chunk:
+    return Chunk(name, start, {column: rows[column].combine_chunks() for column in names}, first_row)
+
+
+def _batches(path: Path, names: list[str]) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+    from pyarrow import csv
+
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    kind = ".parquet" if path.is_dir() else Path(path.name.removesuffix(".gz")).suffix
+    if kind not in (".parquet", ".csv"):
+        raise InputError(f"{str(path)!r}: the files that are streamed are .parquet and .csv")
+    options = csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True)
+    try:
+        table = ds.dataset(path, format="parquet" if kind == ".parquet" else ds.CsvFileFormat(convert_options=options))
+        missing = [name for name in names if name not in table.schema.names]
+        if missing:
+            raise InputError(f"there is no column {some(missing)}; the columns are {some(table.schema.names, 20)}")
+        for batch in table.to_batches(columns=names, batch_size=BATCH, batch_readahead=4, fragment_readahead=1):
+            if batch.num_rows:
+                yield batch
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{str(path)!r}: {error}") from error
+
+
+def _items(column: Any, first_row: int) -> tuple[Any, NDArray[np.int64]]:
+    """Return the name of each run of equal items, and where the runs start and the last ends."""
+    import pyarrow as pa
+
+    pc = _compute()
+    if column.null_count:
+        row = first_row + int(pc.index(pc.is_null(column), True).as_py())
+        raise InputError(f"row {row}: the item is missing; correct it or drop the row")
+    values = column.combine_chunks()
+    values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    runs = pc.run_end_encode(values, run_end_type=pa.int64())
+    return runs.values, np.append(0, runs.run_ends.to_numpy())
+
+
+def _require_ascending(names: Any, path: str | Path, item: str) -> None:
+    pc = _compute()
+    wrong = pc.index(pc.less(names[:-1], names[1:]), False).as_py()
+    if wrong >= 0:
+        before, after = names[wrong].as_py(), names[wrong + 1].as_py()
+        raise InputError(
+            f"{str(path)!r} is not sorted by item: {after!r} comes after {before!r}; sort it first, for example "
+            f"polars.scan_parquet(path).sort({item!r}).sink_parquet(sorted_path)"
+        )
+
+
+def _compute() -> Any:
+    """Return Arrow's functions, which are registered when it is loaded: a type checker does not see them."""
+    import pyarrow.compute
+
+    return pyarrow.compute

@@ -1,0 +1,296 @@
+"""Patterns: items with the same annotations counted once, so that 10^8 annotations need the memory of a few.
+
+Agreement and certainty depend on an item only through its pattern: which labels, levels or rankings it got, and how
+often. `LabelPatterns`, `RatingPatterns` and `RankingPatterns` read a file that is sorted by item in one pass and keep
+the distinct patterns with the number of items that show each. `common_agreement` and `agreement_table` take patterns as
+they take annotations; what works item by item runs on `one_of_each()`, and `mean` weights its answer:
+
+    patterns = LabelPatterns.from_file("votes.parquet")
+    certainty = annotation_certainty(dirichlet(patterns.one_of_each(), draws=1), exact=True)
+    patterns.mean(certainty)
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import scipy as sp
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._numerics.multisets import multisets
+from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations.ratings import checked_scale
+from bayesagree.errors import InputError
+from bayesagree.patterns._coded_rows import Counts, Entries, Names, level_codes, require_distinct_annotators
+from bayesagree.patterns._sorted_file import whole_items
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Distinct items, each with the number of items that are like it.
+
+    Attributes
+    ----------
+    counts
+        How often a pattern has each possible annotation, sparse, shape (pattern, annotation).
+    weight
+        Number of items with the pattern, shape (pattern,).
+    """
+
+    counts: Any
+    weight: Counts
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return int(self.weight.sum())
+
+    @property
+    def n_annotations(self) -> int:
+        """Number of annotations."""
+        return int(self.weight @ self.counts.sum(axis=1))
+
+    def mean(self, values: xr.DataArray) -> xr.DataArray:
+        """Average what was computed item by item on `one_of_each` over all items."""
+        return values.weighted(xr.DataArray(self.weight, dims="item", coords={"item": values["item"]})).mean("item")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPatterns(Patterns):
+    """Distinct multisets of labels; `labels` names the columns of `counts`."""
+
+    labels: NDArray[Any]
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | Path,
+        *,
+        item: str = "item",
+        label: str = "label",
+        annotator: str | None = None,
+        labels: Sequence[Any] | None = None,
+    ) -> Self:
+        r"""Count the patterns of a table with one row per annotation, sorted by item.
+
+        Parameters
+        ----------
+        path
+            Parquet or CSV file, or a folder of Parquet files; read once, 131,072 rows at a time.
+        item, label
+            Names of the columns; a row without a label is a missing annotation, its item stays.
+        annotator
+            Column of the annotators, read only to refuse one who labelled an item twice.
+        labels
+            All possible labels in their order; by default those found, sorted.
+
+        Raises
+        ------
+        InputError
+            Rows not sorted by item (and how to sort them), unknown label, missing item, repeated annotation.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "votes.csv"
+        >>> _ = path.write_text("item,label\n1,cat\n1,dog\n2,dog\n2,cat\n3,cat\n")
+        >>> patterns = LabelPatterns.from_file(path)
+        >>> patterns.counts.toarray().tolist(), patterns.weight.tolist()
+        ([[1, 1], [1, 0]], [2, 1])
+        """
+        names = Names(labels, "label")
+        columns = [label] if annotator is None else [label, annotator]
+
+        def coded() -> Iterator[tuple[Counts, Counts]]:
+            for chunk in whole_items(path, item, columns):
+                codes = names.codes(chunk, label)
+                if annotator is not None:
+                    require_distinct_annotators(chunk, annotator, codes >= 0)
+                yield codes, chunk.start
+
+        counts, weight = _tally(coded())
+        if counts.nnz == 0:
+            raise InputError(f"there is no label: column {label!r} holds missing values only")
+        known, order = names.in_order()
+        return cls(_columns(counts, order), weight, known)
+
+    def one_of_each(self) -> Labels:
+        """Return one item of each pattern, named 0, 1, ..."""
+        return Labels.from_counts(self.counts.toarray(), labels=self.labels.tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class RatingPatterns(Patterns):
+    """Distinct multisets of ratings on a scale of levels; column m of `counts` is the level low + m step."""
+
+    scale: tuple[float, float]
+    step: float
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | Path,
+        *,
+        scale: tuple[float, float],
+        step: float,
+        item: str = "item",
+        rating: str = "rating",
+        annotator: str | None = None,
+    ) -> Self:
+        r"""Count the patterns of a table with one row per rating, sorted by item.
+
+        Continuous ratings have no patterns to share: give them to `Ratings.from_long`.
+
+        Parameters
+        ----------
+        path, item, annotator
+            As `LabelPatterns.from_file`.
+        scale, step
+            As `Ratings.from_long`.
+        rating
+            Column of the ratings; a row without one is missing.
+
+        Raises
+        ------
+        InputError
+            As `LabelPatterns.from_file`; and a rating outside the scale or off the step, with its item.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "ratings.csv"
+        >>> _ = path.write_text("item,rating\n1,5\n1,4\n2,4\n2,5\n")
+        >>> RatingPatterns.from_file(path, scale=(1, 5), step=1).counts.toarray().tolist()
+        [[0, 0, 0, 1, 1]]
+        """
+        low, high = checked_scale(scale, step)
+        columns = [rating] if annotator is None else [rating, annotator]
+
+        def coded() -> Iterator[tuple[Counts, Counts]]:
+            for chunk in whole_items(path, item, columns):
+                codes = level_codes(chunk, rating, (low, high), step)
+                if annotator is not None:
+                    require_distinct_annotators(chunk, annotator, codes >= 0)
+                yield codes, chunk.start
+
+        counts, weight = _tally(coded())
+        if counts.nnz == 0:
+            raise InputError("there is no rating: every one is missing")
+        return cls(_columns(counts, np.arange(round((high - low) / step) + 1)), weight, (low, high), step)
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels of the scale."""
+        return int(self.counts.shape[1])
+
+    def one_of_each(self) -> Ratings:
+        """Return one item of each pattern, named 0, 1, ...; annotators 0, 1, ... are places in the pattern."""
+        return self._items(np.arange(self.weight.size))
+
+    def sample(self, n_items: int, rng: np.random.Generator) -> Ratings:
+        """Draw items at random, each pattern in proportion to its items."""
+        return self._items(rng.choice(self.weight.size, n_items, p=self.weight / self.weight.sum()))
+
+    def _items(self, pattern: Counts) -> Ratings:
+        counts: Any = sp.sparse.csr_array(self.counts[pattern])
+        n = np.asarray(counts.sum(axis=1)).ravel()
+        matrix = np.full((n.size, int(n.max())), np.nan)
+        matrix[np.arange(n.max()) < n[:, None]] = self.scale[0] + self.step * np.repeat(counts.indices, counts.data)
+        return Ratings.from_matrix(matrix, scale=self.scale, step=self.step)
+
+
+@dataclass(frozen=True, eq=False)
+class RankingPatterns(Patterns):
+    """Distinct multisets of partial rankings; column r of `counts` is `rankings[r]`, blocks of names, best first."""
+
+    labels: NDArray[Any]
+    rankings: list[list[list[Any]]]
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | Path,
+        *,
+        item: str = "item",
+        annotator: str = "annotator",
+        label: str = "label",
+        rank: str = "rank",
+        labels: Sequence[Any] | None = None,
+    ) -> Self:
+        r"""Count the patterns of a table with one row per (item, annotator, label), sorted by item; equal ranks tie.
+
+        Raises
+        ------
+        InputError
+            As `LabelPatterns.from_file` and `Rankings.from_long`.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "rankings.csv"
+        >>> _ = path.write_text("item,annotator,label,rank\n1,a,x,1\n1,a,y,2\n2,b,y,4\n2,b,x,3\n")
+        >>> patterns = RankingPatterns.from_file(path)
+        >>> patterns.rankings, patterns.weight.tolist()
+        ([[['x'], ['y']]], [2])
+        """
+        names = Names(labels, "label")
+        known: dict[int, int] = {}
+        rankings: list[list[list[Any]]] = []
+
+        def coded() -> Iterator[tuple[Counts, Counts]]:
+            for chunk in whole_items(path, item, [annotator, label, rank]):
+                entries = Entries.of(chunk, names.codes(chunk, label), annotator, label, rank)
+                codes = np.empty(entries.start.size - 1, np.int64)
+                for r, key in enumerate(entries.keys()):
+                    if key not in known:
+                        known[key] = len(rankings)
+                        rankings.append(entries.blocks(r, names.found))
+                    codes[r] = known[key]
+                yield codes, entries.rankings_of_item
+
+        counts, weight = _tally(coded())
+        return cls(counts, weight, names.in_order()[0], rankings)
+
+    def one_of_each(self) -> Rankings:
+        """Return one item of each pattern, named 0, 1, ...; the annotators are unknown."""
+        bounds = self.counts.indptr
+        cases = []
+        for start, end in itertools.pairwise(bounds):
+            code = np.repeat(self.counts.indices[start:end], self.counts.data[start:end])
+            cases.append([self.rankings[c] for c in code])
+        return Rankings.from_blocks(cases, labels=self.labels.tolist())
+
+
+def _tally(coded: Iterable[tuple[Counts, Counts]]) -> tuple[Any, Counts]:
+    """Count the items of each multiset of codes (-1: missing), in the order in which they are first seen."""
+    position: dict[int, int] = {}
+    weight: list[int] = []
+    rows: list[Counts] = []
+    for codes, start in coded:
+        found = multisets(start, codes, np.zeros(start.size - 1, np.uint64))
+        for key, first, items in zip(found.key.tolist(), found.first.tolist(), np.bincount(found.number).tolist()):
+            if key in position:
+                weight[position[key]] += items
+            else:
+                position[key] = len(weight)
+                weight.append(items)
+                own = codes[start[first] : start[first + 1]]
+                rows.append(np.sort(own[own >= 0]))
+    column = np.concatenate(rows)
+    row = np.repeat(np.arange(len(rows)), [r.size for r in rows])
+    counts = sp.sparse.csr_array(
+        (np.ones(column.size, np.int64), (row, column)), shape=(len(rows), int(column.max(initial=0)) + 1)
+    )
+    counts.sum_duplicates()
+    return counts, np.array(weight)
+
+
+def _columns(counts: Any, order: Counts) -> Any:
+    """Put the columns into their order; codes that no item has become columns of zeros."""
+    width = max(int(order.max()) + 1, counts.shape[1])
+    full = sp.sparse.csr_array((counts.data, counts.indices, counts.indptr), shape=(counts.shape[0], width))
+    return sp.sparse.csr_array(full[:, order])

@@ -1,0 +1,172 @@
+"""The best labels of each draw, from whatever stands for the truth: a posterior of any kind, or a point estimate."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.results import settings_of
+from bayesagree._inference.streams import item_blocks, map_blocks
+from bayesagree.errors import InputError
+from bayesagree.plausibility._draws.blocks import DrawBlock, label_dtype
+from bayesagree.plausibility.dirichlet._kernels import best_of_draws
+from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
+
+type Truth = xr.DataTree | xr.DataArray
+"""A posterior, or a point estimate of the plausibilities with dims (item, label)."""
+
+
+@dataclass(frozen=True, eq=False)
+class TruthDraws:
+    """Names, sizes and blocks of the draws of a truth.
+
+    Attributes
+    ----------
+    items, labels
+        Names on each axis.
+    chains, draws
+        How many there are.
+    read
+        Returns the draws of a block of items. Draws on disk are read block by block, wherever they are needed.
+    """
+
+    items: NDArray[Any]
+    labels: NDArray[Any]
+    chains: int
+    draws: int
+    read: Callable[[slice], DrawBlock]
+
+    def map(self, work: Callable[[DrawBlock], Any], client: Any = None) -> Iterator[Any]:
+        """Apply a function to every block of items, in order, in threads or on the workers of a cluster."""
+        read = self.read
+        return map_blocks(lambda items: work(read(items)), item_blocks(self.items.size), client)
+
+    @property
+    def blocks(self) -> Iterator[DrawBlock]:
+        """Every block of items, in order."""
+        return self.map(lambda block: block)
+
+
+def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> TruthDraws:
+    """Return the `depth` best labels of each draw.
+
+    Equal plausibilities stand in label order. Items with NaN (a majority vote that excludes ties) are an error here:
+    drop them first.
+
+    Raises
+    ------
+    InputError
+        More labels asked for than were kept, ratings without a threshold, or no posterior at all.
+    """
+    if isinstance(truth, xr.DataArray):
+        values, n_labels = _point(truth), truth.sizes["label"]
+        read = _best(lambda items: values[:, :, items], n_labels, depth)
+        return TruthDraws(np.asarray(truth["item"]), np.asarray(truth["label"]), 1, 1, read)
+    posterior = truth["posterior"].to_dataset()
+    if "top_label" in posterior:
+        return _from_top_label(truth, posterior["top_label"], depth)
+    if "plausibility" in posterior:
+        chains, draws = (posterior.sizes[dim] for dim in ("chain", "draw"))
+        labels = plausibility_draws(truth, slice(0))["label"].values
+        read = _best(partial(plausibility_block, truth), labels.size, depth)
+        return TruthDraws(np.asarray(posterior["item"]), labels, chains, draws, read)
+    if "mean" in posterior:
+        return _from_mean(posterior["mean"], threshold)
+    raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
+
+
+def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.DataArray:
+    """Return all plausibilities of a posterior, or those of some items, dims (chain, draw, item, label).
+
+    The pseudo-label of ``plackett_luce(unranked="lumped")`` is split equally among the labels that nobody named.
+    """
+    values = tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "label").isel(item=items)
+    if settings_of(tree).get("unranked") != "lumped":
+        return values
+    unnamed = np.asarray(tree["constant_data"]["named"])[items, :-1] == 0
+    share = unnamed / np.maximum(unnamed.sum(axis=1, keepdims=True), 1)
+    labels = values.isel(label=slice(-1))
+    return labels + values.values[..., -1:] * share
+
+
+def plausibility_block(tree: xr.DataTree, items: slice) -> NDArray[np.float64]:
+    """Read the plausibilities of a block of items, shape (chain, draw, item, label)."""
+    return _in_memory(plausibility_draws(tree, items))
+
+
+def labels_of(tree: xr.DataTree) -> NDArray[Any]:
+    """Return the names of all labels, also where only the best ones were kept."""
+    for group in ("constant_data", "posterior"):
+        if group in tree and "label" in tree[group].coords:
+            return np.asarray(tree[group]["label"])
+    raise InputError("the result does not name its labels")
+
+
+def _point(estimate: xr.DataArray) -> NDArray[np.float64]:
+    if set(estimate.dims) != {"item", "label"}:
+        raise InputError(f"a point estimate has dims (item, label), not {estimate.dims}")
+    values = estimate.transpose("item", "label").values
+    if np.isnan(values).any():
+        open_items = np.asarray(estimate["item"])[np.isnan(values).any(axis=1)]
+        raise InputError(
+            f"item {open_items[0]!r} has no plausibility ({open_items.size} such items, excluded ties?); "
+            "drop them from the estimate and from the predictions"
+        )
+    return values[None, None]
+
+
+def _best(
+    plausibility: Callable[[slice], NDArray[np.float64]], n_labels: int, depth: int
+) -> Callable[[slice], DrawBlock]:
+    """Return how the best labels of a block of items are found from its plausibilities."""
+    if depth > n_labels:
+        raise InputError(f"the top {depth} labels do not exist: there are {n_labels}")
+
+    def read(items: slice) -> DrawBlock:
+        values = plausibility(items)
+        flat = np.ascontiguousarray(values, np.float64).reshape(-1, *values.shape[2:])
+        if np.isnan(flat).any():
+            raise InputError(f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items")
+        top = np.empty((flat.shape[1], flat.shape[0], depth), dtype=label_dtype(n_labels))
+        best_of_draws(flat, top)
+        return DrawBlock(items, top)
+
+    return read
+
+
+def _from_top_label(tree: xr.DataTree, top: xr.DataArray, depth: int) -> TruthDraws:
+    if depth > top.sizes["rank"]:
+        raise InputError(
+            f"the top {depth} labels are needed, but only {top.sizes['rank']} were kept; pass top_labels={depth}"
+        )
+    values = top.transpose("chain", "draw", "item", "rank").isel(rank=slice(depth)).variable
+    chains, draws = values.shape[:2]
+
+    def read(items: slice) -> DrawBlock:
+        flat = _in_memory(values.isel(item=items)).reshape(chains * draws, -1, depth)
+        return DrawBlock(items, np.ascontiguousarray(flat.swapaxes(0, 1)))
+
+    return TruthDraws(np.asarray(top["item"]), labels_of(tree), chains, draws, read)
+
+
+def _from_mean(mean: xr.DataArray, threshold: float | None) -> TruthDraws:
+    if threshold is None:
+        raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
+    values = mean.transpose("chain", "draw", "item").variable
+    chains, draws = values.shape[:2]
+
+    def read(items: slice) -> DrawBlock:
+        above = (threshold <= _in_memory(values.isel(item=items)).reshape(chains * draws, -1).T).astype(np.int16)
+        return DrawBlock(items, np.stack([above, 1 - above], axis=2))
+
+    return TruthDraws(np.asarray(mean["item"]), THRESHOLD_LABELS, chains, draws, read)
+
+
+def _in_memory(values: xr.Variable | xr.DataArray) -> NDArray[Any]:
+    """Read values that are in memory, on disk or a Dask graph."""
+    # A Dask graph is computed here: inside a task of a cluster it must not wait for other tasks.
+    return values.compute(scheduler="synchronous").values

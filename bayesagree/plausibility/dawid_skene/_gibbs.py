@@ -1,0 +1,282 @@
+"""Gibbs sampler of the variants with one true label per item, and how chains of any variant are run and kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import Seed, block_generators, map_blocks
+from bayesagree.plausibility._draws.blocks import label_dtype
+from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
+from bayesagree.plausibility.dawid_skene._confusion import Accuracies, Floats, FullRows, Rng
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
+    count_truth,
+    draw_truth,
+    draw_truth_collapsed,
+    items_with_repeats,
+    log_dirichlet_draw,
+)
+
+CONDITIONAL_SHARE = 2.0**-10
+"""Share of a draw's plausibility that goes to the conditional probabilities of the labels; the drawn truth has the
+rest. The mean over draws is the posterior probability whatever the share; this one only orders the labels that were
+not drawn, for metrics that look at more than the best label."""
+
+
+class CrowdSampler(Protocol):
+    """One chain: `sweep` moves it, the rest reads its present draw."""
+
+    cells: AnnotationCells
+    expected: Floats
+    """Expectation of each item's plausibilities given the other unknowns, shape (candidate,)."""
+    prevalence: Floats
+
+    @property
+    def plausibility(self) -> Floats:
+        """Present draw of each item's plausibilities, shape (candidate,)."""
+        ...
+
+    def sweep(self, rng: Rng) -> None:
+        """Draw every unknown once."""
+        ...
+
+    def right(self, rng: Rng) -> Floats:
+        """Return the probability of a right answer in each confusion row."""
+        ...
+
+    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
+        """Write whole confusion matrices."""
+        ...
+
+    def crowd(self) -> dict[str, Floats]:
+        """Return what is learnt about the crowd as a whole, and about items."""
+        ...
+
+
+class TruthSampler:
+    """One true label per item, whatever an annotator is: draws as results, and the counts behind them."""
+
+    def __init__(
+        self, cells: AnnotationCells, prevalence_shape: float, shares: Floats, n_labels: int, rng: Rng
+    ) -> None:
+        self.cells, self.prevalence_shape = cells, prevalence_shape
+        self.truth = start_truth(cells, shares, rng)
+        self.weights, self.count = np.empty(cells.cell_label.size), np.empty(n_labels)
+        self.expected, self.prevalence = np.empty(cells.candidate.size), np.empty(n_labels)
+        count_truth(cells, self.truth, self.weights, self.count)
+
+    def draw_prevalence(self, rng: Rng) -> Floats:
+        """Draw the prevalence given the truth; return its logarithm."""
+        log_prevalence = log_dirichlet_draw(rng, self.prevalence_shape + self.count)
+        self.prevalence = np.exp(log_prevalence)
+        return log_prevalence
+
+    @property
+    def plausibility(self) -> Floats:
+        """Nearly all on the drawn truth, the rest as the conditional probabilities have it."""
+        return truth_plausibility(self.cells, self.truth, self.expected)
+
+
+class RowSampler(TruthSampler):
+    """Annotators have confusion rows, which are integrated out.
+
+    Rows of many labels with small prior shapes would otherwise freeze the truth: a label that the row's last draw gave
+    e^-1000 cannot become true again.
+    """
+
+    def __init__(
+        self,
+        cells: AnnotationCells,
+        confusion: FullRows,
+        prevalence_shape: float,
+        shares: Floats,
+        n_labels: int,
+        rng: Rng,
+    ) -> None:
+        super().__init__(cells, prevalence_shape, shares, n_labels, rng)
+        self.confusion = confusion
+        self.repeats = items_with_repeats(cells, confusion.row)
+
+    def sweep(self, rng: Rng) -> None:
+        """Draw crowd and prevalence given the truth, then the truth."""
+        self.confusion.draw_crowd(rng, self.weights)
+        if (name := self.confusion.rename(rng)) is not None:
+            self.truth = name[self.truth]
+            count_truth(self.cells, self.truth, self.weights, self.count)
+        log_prevalence = self.draw_prevalence(rng)
+        mass, row_mass = self.confusion.masses(self.weights)
+        draw_truth_collapsed(
+            rng, self.cells, self.confusion.row, self.repeats, log_prevalence, mass, row_mass, self.truth, self.expected
+        )
+        count_truth(self.cells, self.truth, self.weights, self.count)
+
+    def right(self, rng: Rng) -> Floats:
+        """Draw the confusion given the truth; return the probability of a right answer in each row."""
+        self.confusion.draw_rows(rng, self.weights)
+        return self.confusion.right(rng)
+
+    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
+        """Write whole confusion matrices."""
+        self.confusion.expand(rng, right, out)
+
+    def crowd(self) -> dict[str, Floats]:
+        """Return what is learnt about the crowd."""
+        return self.confusion.crowd()
+
+
+class AccuracySampler(TruthSampler):
+    """Annotators have accuracies, drawn in turn with the truth."""
+
+    def __init__(
+        self,
+        cells: AnnotationCells,
+        accuracies: Accuracies,
+        prevalence_shape: float,
+        shares: Floats,
+        n_labels: int,
+        rng: Rng,
+    ) -> None:
+        super().__init__(cells, prevalence_shape, shares, n_labels, rng)
+        self.accuracies = accuracies
+
+    def sweep(self, rng: Rng) -> None:
+        """Draw prevalence and accuracies given the truth, then the truth."""
+        log_prevalence = self.draw_prevalence(rng)
+        log_confusion = self.accuracies.draw(rng, self.weights)
+        draw_truth(rng, self.cells, log_prevalence, log_confusion, self.truth, self.expected)
+        count_truth(self.cells, self.truth, self.weights, self.count)
+
+    def right(self, rng: Rng) -> Floats:
+        """Return the accuracies."""
+        return self.accuracies.right(rng)
+
+    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
+        """Write whole confusion matrices."""
+        self.accuracies.expand(rng, right, out)
+
+    def crowd(self) -> dict[str, Floats]:
+        """Nothing: every annotator stands alone."""
+        return {}
+
+
+def truth_plausibility(cells: AnnotationCells, truth: NDArray[Any], expected: Floats) -> Floats:
+    """Return the plausibilities that stand for one drawn true label per item."""
+    plausibility = CONDITIONAL_SHARE * expected
+    plausibility[cells.candidate_start[:-1] + truth] += 1 - CONDITIONAL_SHARE
+    return plausibility
+
+
+def start_truth(cells: AnnotationCells, shares: Floats, rng: Rng) -> NDArray[np.int64]:
+    """Draw each item's starting label from its vote shares: chains start apart."""
+    start = cells.candidate_start[:-1]
+    cumulative = np.cumsum(shares)
+    before = cumulative[start] - shares[start]
+    position = np.searchsorted(cumulative, before + rng.random(start.size) * (1 - 1e-9), side="right")
+    return np.clip(position - start, 0, np.diff(cells.candidate_start) - 1)
+
+
+@dataclass
+class ChainDraws:
+    """What is kept of one chain; the keys of `variables` are those of the result."""
+
+    variables: dict[str, NDArray[Any]]
+    expected: Floats
+    """Mean over draws of each candidate's conditional expectation."""
+    watched: Floats = field(default_factory=lambda: np.empty(0))
+    """Conditional expectations of a few candidates in every draw, for convergence diagnostics, (draw, candidate)."""
+
+
+@dataclass(frozen=True)
+class Keep:
+    """What to keep of every draw: all plausibilities, or the best labels; whole confusion matrices or accuracies."""
+
+    n_labels: int
+    n_annotators: int
+    top_labels: int | None
+    confusion: bool
+    watched: NDArray[np.int64]
+
+
+def run_chains(
+    start: Callable[[Rng], CrowdSampler],
+    keep: Keep,
+    *,
+    tune: int,
+    draws: int,
+    thin: int,
+    chains: int,
+    seed: Seed,
+    client: Any = None,
+) -> list[ChainDraws]:
+    """Run the chains in threads or on a cluster, each on its own stream."""
+
+    def run(rng: Rng) -> ChainDraws:
+        sampler = start(rng)
+        for _ in range(tune):
+            sampler.sweep(rng)
+        kept = ChainDraws({}, np.zeros(sampler.cells.candidate.size), np.empty((draws, keep.watched.size)))
+        for draw in range(draws):
+            for _ in range(thin):
+                sampler.sweep(rng)
+            _record(sampler, keep, kept, draw, draws, rng)
+        kept.expected /= draws
+        return kept
+
+    return list(map_blocks(run, block_generators(seed, chains), client))
+
+
+def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draws: int, rng: Rng) -> None:
+    cells, plausibility = sampler.cells, sampler.plausibility
+    kept.expected += sampler.expected
+    kept.watched[draw] = sampler.expected[keep.watched]
+
+    def slot(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
+        if draw == 0:
+            kept.variables[name] = np.zeros((draws, *shape), dtype)
+        return kept.variables[name]
+
+    if keep.top_labels is None:
+        write_plausibility(cells, plausibility, slot("plausibility", (cells.n_items, keep.n_labels), np.float32)[draw])
+    else:
+        best_labels(
+            cells, plausibility, slot("top_label", (cells.n_items, keep.top_labels), label_dtype(keep.n_labels))[draw]
+        )
+    slot("prevalence", (keep.n_labels,))[draw] = sampler.prevalence
+    right = sampler.right(rng)
+    known = np.bincount(cells.row_annotator, sampler.prevalence[cells.row_label], keep.n_annotators)
+    hits = np.bincount(cells.row_annotator, right * sampler.prevalence[cells.row_label], keep.n_annotators)
+    accuracy = hits / np.where(known > 0, known, np.nan)
+    slot("accuracy", (keep.n_annotators,))[draw] = accuracy[: keep.n_annotators]
+    if keep.confusion:
+        shape = (keep.n_annotators, keep.n_labels, keep.n_labels)
+        sampler.expand(rng, right, slot("confusion", shape, np.float32)[draw])
+    for name, value in sampler.crowd().items():
+        slot(name, np.shape(value))[draw] = value
+
+
+@numba.njit(cache=True, nogil=True)
+def write_plausibility(cells, plausibility, out):
+    """Write one draw as a matrix, shape (item, label)."""
+    for i in range(cells.item_start.size - 1):
+        for c in range(cells.candidate_start[i], cells.candidate_start[i + 1]):
+            out[i, cells.candidate[c]] = plausibility[c]
+
+
+@numba.njit(cache=True, nogil=True)
+def best_labels(cells, plausibility, out):
+    """Write the best labels of each item, shape (item, rank); labels that cannot be true follow in their order."""
+    for i in range(cells.item_start.size - 1):
+        first, last = cells.candidate_start[i], cells.candidate_start[i + 1]
+        order = np.argsort(-plausibility[first:last], kind="mergesort")
+        depth = min(out.shape[1], last - first)
+        for r in range(depth):
+            out[i, r] = cells.candidate[first + order[r]]
+        label = 0
+        for r in range(depth, out.shape[1]):
+            while (cells.candidate[first:last] == label).any():
+                label += 1
+            out[i, r] = label
+            label += 1

@@ -1,0 +1,145 @@
+"""Gibbs sampler of Dawid-Skene with item difficulty: logit Pr(right) = ability_j - difficulty_i.
+
+Wrong answers are uniform over the other labels. The conditional density of one ability or one difficulty is a product
+of logistic terms and a normal prior, hence log-concave: slice sampling needs no tuning and rejects little.
+
+Source: Whitehill et al., "Whose vote should count more", NIPS 2009 (GLAD); Paun et al., TACL 6 (2018), section 4.3.
+"""
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
+from bayesagree.plausibility.dawid_skene._confusion import Floats, Rng
+from bayesagree.plausibility.dawid_skene._gibbs import start_truth, truth_plausibility
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_candidate, log_dirichlet_draw
+from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+
+
+class ItemDifficultySampler:
+    """One chain: prevalence, truth, difficulties and abilities are drawn in turn."""
+
+    def __init__(
+        self,
+        cells: AnnotationCells,
+        annotator: NDArray[np.integer[Any]],
+        label: NDArray[np.integer[Any]],
+        n_annotators: int,
+        prior: CrowdPrior,
+        shares: Floats,
+        n_labels: int,
+        rng: Rng,
+    ) -> None:
+        self.cells, self.prior, self.n_labels = cells, prior, n_labels
+        self.annotator, self.label = annotator, label
+        self.ability = rng.normal(prior.ability, prior.ability_sd / 4, n_annotators)
+        self.difficulty = np.zeros(cells.n_items)
+        self.truth = start_truth(cells, shares, rng)
+        self.expected, self.prevalence = np.empty(cells.candidate.size), np.empty(n_labels)
+        self.item = np.repeat(np.arange(cells.n_items), cells.sizes)
+        self.by_annotator = np.argsort(annotator, kind="stable")
+        self.annotator_start = np.searchsorted(annotator[self.by_annotator], np.arange(n_annotators + 1))
+
+    def sweep(self, rng: Rng) -> None:
+        """Draw prevalence, difficulties and abilities given the truth, then the truth."""
+        cells, prior = self.cells, self.prior
+        position = cells.candidate_start[:-1] + self.truth
+        counts = np.bincount(cells.candidate[position[cells.counted]], minlength=self.n_labels)
+        log_prevalence = log_dirichlet_draw(rng, prior.prevalence + counts)
+        self.prevalence = np.exp(log_prevalence)
+        right = self.label == cells.candidate[position][self.item]
+        order = np.arange(self.item.size)
+        draw_logits(
+            rng, order, cells.item_start, right, self.annotator, self.ability, self.difficulty,
+            -1.0, 0.0, prior.difficulty_sd,
+        )  # fmt: skip
+        draw_logits(
+            rng, self.by_annotator, self.annotator_start, right, self.item, self.difficulty, self.ability,
+            1.0, prior.ability, prior.ability_sd,
+        )  # fmt: skip
+        draw_truth(
+            rng, cells, self.annotator, self.label, log_prevalence, self.ability, self.difficulty, self.truth,
+            self.expected,
+        )  # fmt: skip
+
+    @property
+    def plausibility(self) -> Floats:
+        """Nearly all on the drawn truth, the rest as the conditional probabilities have it."""
+        return truth_plausibility(self.cells, self.truth, self.expected)
+
+    def right(self, rng: Rng) -> Floats:
+        """Return the probability of a right answer to an item of difficulty 0, in each confusion row."""
+        return 1 / (1 + np.exp(-self.ability[self.cells.row_annotator]))
+
+    def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
+        """Write whole confusion matrices for items of difficulty 0."""
+        accuracy = 1 / (1 + np.exp(-self.ability))
+        out[...] = ((1 - accuracy) / max(self.n_labels - 1, 1))[:, None, None]
+        diagonal = np.arange(self.n_labels)
+        out[:, diagonal, diagonal] = accuracy[:, None]
+
+    def crowd(self) -> dict[str, Floats]:
+        """Return the difficulties of the items."""
+        return {"difficulty": self.difficulty.copy()}
+
+
+@numba.njit(cache=True, nogil=True)
+def logit_density(x, sign, terms, right, mean, sd):
+    """Log density of an ability (sign 1) or a difficulty (sign -1), given the other side of each of its answers."""
+    value = -0.5 * ((x - mean) / sd) ** 2
+    for t in range(terms.size):
+        logit = sign * (x - terms[t])
+        if not right[t]:
+            logit = -logit
+        value -= math.log1p(math.exp(-logit)) if logit > 0 else math.log1p(math.exp(logit)) - logit
+    return value
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_logits(rng, order, start, right, other_index, other, value, sign, mean, sd):
+    """Draw every ability or difficulty by slice sampling; its answers are ``order[start[g]:start[g + 1]]``."""
+    for g in range(start.size - 1):
+        answers = order[start[g] : start[g + 1]]
+        if answers.size == 0:
+            value[g] = mean + sd * rng.standard_normal()
+            continue
+        terms = other[other_index[answers]]
+        hits = right[answers]
+        level = logit_density(value[g], sign, terms, hits, mean, sd) - rng.standard_exponential()
+        low = value[g] - sd * rng.random()
+        high = low + sd
+        while logit_density(low, sign, terms, hits, mean, sd) > level:
+            low -= sd
+        while logit_density(high, sign, terms, hits, mean, sd) > level:
+            high += sd
+        while True:
+            proposal = low + rng.random() * (high - low)
+            if logit_density(proposal, sign, terms, hits, mean, sd) > level:
+                value[g] = proposal
+                break
+            if proposal < value[g]:
+                low = proposal
+            else:
+                high = proposal
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_truth(rng, cells, annotator, label, log_prevalence, ability, difficulty, truth, probability):
+    """Draw every item's true label; Pr(right)/Pr(one wrong label) = (K - 1) exp(ability - difficulty)."""
+    log_wrong_labels = math.log(max(log_prevalence.size - 1, 1))
+    joint = np.empty(log_prevalence.size)
+    for i in range(cells.item_start.size - 1):
+        first = cells.candidate_start[i]
+        m = cells.candidate_start[i + 1] - first
+        largest = -math.inf
+        for c in range(m):
+            joint[c] = log_prevalence[cells.candidate[first + c]]
+            for t in range(cells.item_start[i], cells.item_start[i + 1]):
+                if label[t] == cells.candidate[first + c]:
+                    joint[c] += ability[annotator[t]] - difficulty[i] + log_wrong_labels
+            largest = max(largest, joint[c])
+        truth[i] = draw_candidate(rng, joint, m, largest, probability, first)

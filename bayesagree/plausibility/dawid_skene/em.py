@@ -1,0 +1,265 @@
+"""Maximum likelihood for the Dawid-Skene model by expectation maximisation (Dawid and Skene 1979)."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._inference.results import positive_int
+from bayesagree._inference.streams import Seed, block_generators, map_blocks
+from bayesagree.errors import InputError
+from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
+from bayesagree.plausibility.dawid_skene._em_kernels import (
+    count_votes,
+    cut,
+    expect,
+    gather_weights,
+    lay_out_messages,
+    maximise_rows,
+    row_hits,
+    send_confusion,
+    send_start,
+)
+
+type EMVariant = Literal["full", "class_conditional", "one_coin"]
+
+type Spread = Callable[[Callable[[Any], Any], list[Any]], list[Any]]
+
+SMALL, PARTS = 1_000_000, 8
+"""Passes over fewer (annotation, candidate) pairs stay in one thread; over more they are cut into so many parts."""
+
+
+class EMResult(NamedTuple):
+    """The best of all starts.
+
+    Attributes
+    ----------
+    cells
+        The sparse layout of the annotations.
+    candidate_probability
+        Pr(truth of item = label) for each candidate label of each item, shape (candidate,).
+    prevalence
+        Share of each label among the items, shape (label,).
+    confusion_cells
+        Confusion probability of each cell, shape (cell,).
+    log_likelihood
+        Log likelihood (plus the log prior, where there is one) before each iteration, never decreasing.
+    converged
+        Whether the last gain fell below the tolerance.
+    """
+
+    cells: AnnotationCells
+    candidate_probability: NDArray[np.float64]
+    prevalence: NDArray[np.float64]
+    confusion_cells: NDArray[np.float64]
+    log_likelihood: NDArray[np.float64]
+    converged: bool
+
+    @property
+    def label_probability(self) -> NDArray[np.float64]:
+        """Pr(truth of item = label), shape (item, label)."""
+        return self.cells.expand(self.candidate_probability, self.prevalence.size)
+
+    def confusion(self, n_annotators: int) -> NDArray[np.float64]:
+        """Return Pr(given label | true label) of every annotator, shape (annotator, label, observed label).
+
+        Labels that an annotator never gave have probability 0; a row whose true label was never met is NaN.
+        """
+        n_labels, cells = self.prevalence.size, self.cells
+        dense = np.zeros((n_annotators, n_labels, n_labels))
+        row = cells.row_of_cell()
+        dense[cells.row_annotator[row], cells.row_label[row], cells.cell_label] = self.confusion_cells
+        dense[~(dense.sum(axis=2) > 0)] = np.nan
+        return dense
+
+
+def dawid_skene_em(
+    item_index: NDArray[np.integer[Any]],
+    annotator_index: NDArray[np.integer[Any]],
+    label_index: NDArray[np.integer[Any]],
+    *,
+    n_items: int,
+    n_annotators: int,
+    n_labels: int,
+    variant: EMVariant = "full",
+    prior_confusion: NDArray[np.float64] | None = None,
+    prior_prevalence: float = 0.0,
+    gold: NDArray[np.integer[Any]] | None = None,
+    candidates: Candidates = "all",
+    restarts: int = 0,
+    seed: Seed = 0,
+    tolerance: float = 1e-10,
+    max_iterations: int = 1000,
+    client: Any = None,
+) -> EMResult:
+    """Estimate true labels, prevalence and annotator confusion by expectation maximisation.
+
+    log L = sum_i log sum_k prevalence_k prod_t confusion[annotator_t, k, label_t] is climbed from the vote shares,
+    in log space, until an iteration gains less than ``tolerance * |log L|``.
+
+    Parameters
+    ----------
+    item_index, annotator_index, label_index
+        Codes of each annotation, shape (annotation,), in any order; repeated pairs are annotations of their own.
+    n_items, n_annotators, n_labels
+        Sizes of the axes.
+    variant
+        What an annotator is: a confusion matrix, one accuracy per true label, or one accuracy (wrong answers uniform).
+    prior_confusion
+        Pseudo-counts (true label, given label) added to every annotator, shape (label, label); None is maximum
+        likelihood. The variants with accuracies use its diagonal and the rest of its rows.
+    prior_prevalence
+        Pseudo-count of each label.
+    gold
+        Known true label of each item, -1 where unknown, shape (item,).
+    candidates
+        Which labels may be true: all, or those that somebody gave the item.
+    restarts
+        How many further starts: vote shares mixed half and half with a random distribution per item, another in
+        every restart. The best log likelihood wins.
+    client
+        A `distributed.Client` to climb on instead of threads of this process, one start a task.
+
+    Returns
+    -------
+    EMResult
+
+    References
+    ----------
+    .. [1] A. P. Dawid, A. M. Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm",
+       Applied Statistics 28 (1979) 20-28, equations 2.3-2.5.
+
+    Examples
+    --------
+    >>> item, annotator = np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)
+    >>> fit = dawid_skene_em(
+    ...     item, annotator, np.array([0, 0, 1, 1, 1, 1, 0, 0, 0]), n_items=3, n_annotators=3, n_labels=2
+    ... )
+    >>> fit.label_probability.argmax(axis=1).tolist()
+    [0, 1, 0]
+    """
+    cells = annotation_cells(
+        item_index, annotator_index, label_index,
+        n_items=n_items, n_annotators=n_annotators, n_labels=n_labels, candidates=candidates, gold=gold,
+    )  # fmt: skip
+    if variant not in ("full", "class_conditional", "one_coin"):
+        raise InputError(f"variant={variant!r} has no EM; use 'full', 'class_conditional' or 'one_coin'")
+    positive_int(max_iterations, "max_iterations")
+    prior = np.zeros((n_labels, n_labels)) if prior_confusion is None else np.asarray(prior_confusion, np.float64)
+    shares = vote_shares(cells, item_index, label_index)
+    starts = [shares] + [_perturbed(shares, cells, rng) for rng in block_generators(seed, restarts)]
+
+    in_order = map_blocks if len(starts) == 1 else map  # several starts climb side by side
+
+    def spread(work: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
+        return list(in_order(work, parts))
+
+    def climb(start: NDArray[np.float64]) -> EMResult:
+        return _climb(cells, start, variant, prior, float(prior_prevalence), tolerance, max_iterations, spread)
+
+    return max(map_blocks(climb, starts, client), key=lambda fit: fit.log_likelihood[-1])
+
+
+def vote_shares(cells: AnnotationCells, item: NDArray[Any], label: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the share of votes of each candidate label of each item, shape (candidate,)."""
+    votes = count_votes(cells, np.ascontiguousarray(item, np.int64), np.ascontiguousarray(label, np.int64))
+    owner = cells.candidate_item()
+    total = np.bincount(owner, votes, minlength=cells.n_items)[owner]
+    return np.where(total > 0, votes / np.maximum(total, 1), 1 / np.diff(cells.candidate_start)[owner])
+
+
+def _perturbed(shares: NDArray[np.float64], cells: AnnotationCells, rng: np.random.Generator) -> NDArray[np.float64]:
+    noise, owner = rng.exponential(size=shares.size), cells.candidate_item()
+    return 0.5 * shares + 0.5 * noise / np.bincount(owner, noise)[owner]
+
+
+def _climb(
+    cells: AnnotationCells,
+    start: NDArray[np.float64],
+    variant: EMVariant,
+    prior: NDArray[np.float64],
+    prior_prevalence: float,
+    tolerance: float,
+    max_iterations: int,
+    spread: Spread,
+) -> EMResult:
+    messages = lay_out_messages(cells)
+    # The data alone say how the work is cut, so that the result is the same on any number of threads.
+    parts = 1 if cells.cell.size < SMALL else PARTS
+    blocks = cut(messages.block_start, parts)
+    items = [(k, *part) for k, part in enumerate(cut(np.append(cells.cell_start, cells.cell.size), parts))]
+    part_count, probability = np.zeros((parts, prior.shape[0])), start.copy()
+    send_start(cells, messages, probability, part_count[0])
+    prevalence, log_confusion = np.empty(0), np.empty(0)  # made in each iteration
+    history: list[float] = []
+    converged = False
+    for _ in range(max_iterations):
+        count = part_count.sum(axis=0) + prior_prevalence
+        prevalence = count / count.sum()
+        with np.errstate(divide="ignore"):
+            log_prevalence = np.log(prevalence)
+        weights = np.zeros(cells.cell_label.size)
+        spread(partial(gather_weights, messages, weights), blocks)
+        log_confusion, log_prior = _maximise(cells, weights, prior, variant, parts, spread)
+        if prior_prevalence > 0:
+            log_prior += prior_prevalence * log_prevalence.sum()
+        spread(partial(send_confusion, messages, log_confusion), blocks)
+        log_likelihood = sum(spread(partial(expect, cells, messages, log_prevalence, probability, part_count), items))
+        history.append(log_likelihood + log_prior)
+        converged = len(history) > 1 and history[-1] - history[-2] <= tolerance * abs(history[-1])
+        if converged:
+            break
+    return EMResult(cells, probability, prevalence, np.exp(log_confusion), np.array(history), converged)
+
+
+def _maximise(
+    cells: AnnotationCells,
+    weights: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    variant: EMVariant,
+    parts: int,
+    spread: Spread,
+) -> tuple[NDArray[np.float64], float]:
+    """Return log confusion of each cell, and the log prior of the maximum (0 without a prior)."""
+    if variant == "full":
+        total, log_confusion = prior.sum(axis=1), np.empty_like(weights)
+        work = partial(maximise_rows, cells, weights, prior, total, log_confusion)
+        return log_confusion, sum(spread(work, cut(cells.row_start, parts)))
+    right, total = row_hits(cells, weights)
+    return _maximise_accuracy(cells, right, total, prior, variant == "one_coin")
+
+
+def _maximise_accuracy(
+    cells: AnnotationCells,
+    right: NDArray[np.float64],
+    total: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    one_coin: bool,
+) -> tuple[NDArray[np.float64], float]:
+    pseudo_right = np.diag(prior)[cells.row_label]
+    pseudo_total = prior.sum(axis=1)[cells.row_label]
+    group = cells.row_annotator if one_coin else np.arange(right.size)
+    if one_coin:  # one coin is tossed once: its pseudo-counts are the mean over the rows
+        right, total = np.bincount(group, right), np.bincount(group, total)
+        pseudo_right = np.full(right.size, np.diag(prior).mean())
+        pseudo_total = np.full(right.size, prior.sum(axis=1).mean())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        accuracy = (right + pseudo_right) / (total + pseudo_total)
+        used = pseudo_total > 0
+        log_prior = float(
+            np.sum(pseudo_right[used] * np.log(accuracy[used]))
+            + np.sum((pseudo_total - pseudo_right)[used] * np.log1p(-accuracy[used]))
+        )
+        return accuracy_cells(cells, accuracy[group], prior.shape[0]), log_prior
+
+
+def accuracy_cells(cells: AnnotationCells, accuracy: NDArray[np.float64], n_labels: int) -> NDArray[np.float64]:
+    """Spread one accuracy per confusion row over its cells: log p where right, log (1 - p)/(K - 1) where wrong."""
+    row = cells.row_of_cell()
+    accuracy, right = accuracy[row], cells.cell_label == cells.row_label[row]
+    with np.errstate(divide="ignore"):
+        return np.nan_to_num(
+            np.log(np.where(right, accuracy, (1 - accuracy) / max(n_labels - 1, 1))), nan=-np.inf, neginf=-np.inf
+        )

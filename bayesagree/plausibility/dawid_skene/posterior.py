@@ -1,0 +1,349 @@
+"""Plausibilities from annotators of individual reliability: the Dawid-Skene family.
+
+Every item has one true label z_i ~ prevalence; annotator j who sees truth k gives label l with probability
+confusion_jkl. The variants differ in what an annotator is:
+
+==================  =================================================================================================
+variant             confusion
+==================  =================================================================================================
+one_coin            one accuracy per annotator; wrong answers are uniform
+class_conditional   one accuracy per annotator and true label; wrong answers are uniform
+full                row k of annotator j ~ Dirichlet(prior row k)
+hierarchical        row k of annotator j ~ Dirichlet(kappa_k phi_k): the crowd's kappa and phi are learnt
+item_difficulty     logit Pr(right) = ability_j - difficulty_i; wrong answers are uniform
+mixed_membership    full rows with learnt kappa and phi, but the item has no single truth: lambda_i ~ Dirichlet(alpha
+                    prevalence), and every annotator answers for a reading c ~ lambda_i of his own
+==================  =================================================================================================
+
+All but the last suppose that annotators err independently given the truth. Where items are ambiguous they do not, and
+the model claims more confidence than it earns; how much more cannot be learnt from labels alone. Discount by
+`variant="mixed_membership"`, and calibrate against a small gold set (`bayesagree.calibrate`).
+
+Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing Bayesian models of annotation", TACL 6
+(2018) (the hierarchical and item-difficulty variants).
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.results import MAX_BYTES, check_size, positive_int, result_tree
+from bayesagree._inference.streams import Seed, item_blocks
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError, some
+from bayesagree.plausibility._draws.blocks import HERE, DrawBlock, Schedule
+from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
+from bayesagree.plausibility.dawid_skene._confusion import Accuracies, FullRows, HierarchicalRows, Rng
+from bayesagree.plausibility.dawid_skene._gibbs import AccuracySampler, CrowdSampler, Keep, RowSampler, run_chains
+from bayesagree.plausibility.dawid_skene._item_difficulty import ItemDifficultySampler
+from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
+from bayesagree.plausibility.dawid_skene._results import (
+    Size,
+    chains_tree,
+    coordinates,
+    gold_codes,
+    labels_given,
+    watched_candidates,
+)
+from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
+from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+
+type Variant = Literal["full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership"]
+VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership")
+EM_VARIANTS = ("full", "one_coin", "class_conditional")
+
+
+def dawid_skene(
+    labels: Labels,
+    *,
+    variant: Variant = "full",
+    engine: Literal["gibbs", "em", "nuts"] = "gibbs",
+    prior: CrowdPrior | None = None,
+    gold: Mapping[Any, Any] | None = None,
+    candidates: Candidates = "all",
+    draws: int = 1000,
+    chains: int = 4,
+    tune: int | None = None,
+    thin: int | None = None,
+    restarts: int = 0,
+    seed: Seed = None,
+    top_labels: int | None = None,
+    confusion: bool = True,
+    max_bytes: int = MAX_BYTES,
+    client: Any = None,
+) -> xr.DataTree:
+    """Infer the true label of each item together with the confusion of each annotator.
+
+    Parameters
+    ----------
+    labels
+        Single labels by known annotators. Repeated labels of one item by one annotator (``duplicates="keep"``) are
+        separate judgments, as in the data of Dawid and Skene, where an anaesthetist judged each patient three times:
+        every one of them counts in full.
+    variant
+        What an annotator is; see the table of this module.
+    engine
+        ``"gibbs"`` draws from the posterior; ``"em"`` climbs to one point estimate (full, class_conditional and
+        one_coin); ``"nuts"`` samples `dawid_skene_model`, where true labels are summed out, with PyMC.
+    prior
+        What is believed about the crowd. None is `CrowdPrior()` for the posterior, and no prior (maximum likelihood)
+        for ``engine="em"``.
+    gold
+        Items whose true label is known: item to label. They teach the annotators' confusion. In mixed membership a
+        gold label is an expert's reading of the item, which stays as ambiguous as it is.
+    candidates
+        Which labels may be true: ``"all"``, or ``"observed"``, those that somebody gave the item. With thousands of
+        labels the second keeps time and memory proportional to the annotations.
+    draws, chains, tune, thin
+        Kept draws per chain; sweeps before the first of them (500); sweeps per kept draw (1, 2 for mixed membership).
+    restarts
+        Further random starts of EM; the best likelihood wins.
+    seed
+        Same seed, same draws, on any number of threads.
+    top_labels
+        Keep only the L best labels of each draw instead of all plausibilities.
+    confusion
+        Keep the draws of whole confusion matrices; without them only each annotator's accuracy.
+    max_bytes
+        Largest result to keep in memory.
+    client
+        A `distributed.Client` to run on instead of threads of this process: one chain, or one start of EM, a task.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior``: ``plausibility`` (chain, draw, item, label) or ``top_label`` (chain, draw, item, rank);
+        ``prevalence`` (chain, draw, label); ``confusion`` (chain, draw, annotator, label, observed_label);
+        ``accuracy`` (chain, draw, annotator), the chance of a right answer to an item drawn by prevalence; and what
+        the variant adds (``concentration``, ``crowd_confusion``, ``difficulty``, ``ambiguity`` = alpha). Where an item
+        has one truth, a draw's plausibility is the drawn truth (all but a thousandth, which orders the other labels):
+        its mean is the posterior probability, its best label the draw. Group ``derived``: ``label_probability``
+        (item, label), the same mean with less Monte-Carlo error. Group ``sample_stats``: ``r_hat`` and ``ess`` of
+        prevalence, the variant's parameters, up to 50 annotators' accuracies and up to 50 items.
+
+        With ``engine="em"`` there is one chain of one draw, and ``sample_stats`` holds ``log_likelihood``
+        (iteration).
+
+    Raises
+    ------
+    InputError
+        Unknown annotators, a single label, gold that names no item or label, an engine the variant does not have.
+    SizeError
+        A result above `max_bytes`, with its size and the way out.
+
+    Warns
+    -----
+    UserWarning
+        Chains of 100 draws or more that disagree (r-hat above 1.1 for the crowd, above 1.5 for an annotator or an
+        item): draw longer; chains that still disagree have found different explanations. EM that did not converge.
+
+    References
+    ----------
+    .. [1] A. P. Dawid, A. M. Skene, Applied Statistics 28 (1979) 20-28.
+    .. [2] S. Paun et al., "Comparing Bayesian models of annotation", TACL 6 (2018) 571-585.
+
+    Examples
+    --------
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "b"], ["a", "a", "b"], ["b", "b", "a"]])
+    >>> tree = dawid_skene(votes, draws=200, chains=2, seed=1)
+    >>> tree["derived"]["label_probability"].idxmax("label").values.tolist()
+    ['a', 'b', 'a', 'b']
+    >>> dict(tree["posterior"]["confusion"].sizes)
+    {'chain': 2, 'draw': 200, 'annotator': 3, 'label': 2, 'observed_label': 2}
+    """
+    _check(labels, variant, engine, candidates)
+    gold_index = gold_codes(labels.items, labels.labels, gold)
+    settings = {
+        "plausibility": "dawid_skene",
+        "variant": variant,
+        "candidates": candidates,
+        "prior": None if prior is None else asdict(prior),
+        "n_gold": int((gold_index >= 0).sum()),
+    }
+    if engine == "em":
+        return _em(labels, variant, prior, gold_index, candidates, restarts, seed, max_bytes, settings, client)
+    prior = prior or CrowdPrior()
+    size = Size(positive_int(draws, "draws"), positive_int(chains, "chains"), top_labels, confusion, max_bytes)
+    size.check(labels)
+    if engine == "nuts":
+        from bayesagree.plausibility.dawid_skene.model import sample_dawid_skene
+
+        cells = _layout(labels, "all", np.full(labels.items.size, -1), variant)
+        return sample_dawid_skene(labels, cells, variant, prior, gold, size, seed, settings)
+    tune = 500 if tune is None else tune
+    thin = (2 if variant == "mixed_membership" else 1) if thin is None else positive_int(thin, "thin")
+    return _gibbs(labels, variant, prior, gold_index, candidates, size, tune, thin, seed, settings, client)
+
+
+def dawid_skene_blocks(
+    labels: Labels,
+    *,
+    depth: int,
+    variant: Variant = "full",
+    prior: CrowdPrior | None = None,
+    gold: Mapping[Any, Any] | None = None,
+    candidates: Candidates = "all",
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+    max_bytes: int = MAX_BYTES,
+    schedule: Schedule = HERE,
+) -> Iterator[Any]:
+    """Give the `depth` best labels of each draw, block of items by block.
+
+    Best is the drawn true label; the others follow by their probability in that draw. In mixed membership the order
+    is that of the drawn plausibilities. The chains of all items run first, because annotators join the items.
+    """
+    tree = dawid_skene(
+        labels, variant=variant, prior=prior, gold=gold, candidates=candidates, draws=draws, chains=chains, seed=seed,
+        top_labels=depth, confusion=False, max_bytes=max_bytes, client=schedule.client,
+    )  # fmt: skip
+    top = tree["posterior"].to_dataset()["top_label"].values
+    samples = top.reshape(-1, *top.shape[2:])
+    for items in item_blocks(labels.items.size)[schedule.first :]:
+        block = DrawBlock(items, np.ascontiguousarray(samples[:, items].swapaxes(0, 1)))
+        yield block if schedule.then is None else schedule.then(block)
+
+
+def _check(labels: Labels, variant: str, engine: str, candidates: str) -> None:
+    if not labels.annotators_known:
+        raise InputError("dawid_skene needs to know who gave which label; counts (from_counts) go to dirichlet()")
+    if labels.n_annotations == 0:
+        raise InputError("there is no label: every annotation is missing")
+    if labels.labels.size < 2:
+        raise InputError(f"there is only the label {some(labels.labels)}; name all possible labels with labels=[...]")
+    if variant not in VARIANTS:
+        raise InputError(f"variant={variant!r} is not one of {some(VARIANTS, 9)}")
+    if engine not in ("gibbs", "em", "nuts"):
+        raise InputError(f"engine={engine!r} is not one of 'gibbs', 'em', 'nuts'")
+    if engine == "em" and variant not in EM_VARIANTS:
+        raise InputError(f"variant={variant!r} has no EM; use {some(EM_VARIANTS)} or engine='gibbs'")
+    if engine == "nuts" and candidates != "all":
+        raise InputError("candidates='observed' exists for engine='gibbs' and 'em' only")
+
+
+def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64], variant: Variant) -> AnnotationCells:
+    item, annotator, label = labels.item_index, labels.annotator_index, labels.label_index
+    n_annotators, known = labels.annotators.size, np.flatnonzero(gold >= 0)
+    if variant == "mixed_membership" and known.size:  # an expert's annotations, not a single truth
+        item, label = np.append(item, known), np.append(label, gold[known])
+        annotator = np.append(annotator, np.full(known.size, n_annotators))
+        n_annotators += 1
+        known = known[:0]
+    return annotation_cells(
+        item, annotator, label,
+        n_items=labels.items.size, n_annotators=n_annotators, n_labels=labels.labels.size,
+        candidates=candidates, gold=gold if known.size else None,
+    )  # fmt: skip
+
+
+def _gibbs(
+    labels: Labels,
+    variant: Variant,
+    prior: CrowdPrior,
+    gold: NDArray[np.int64],
+    candidates: Candidates,
+    size: Size,
+    tune: int,
+    thin: int,
+    seed: Seed,
+    settings: dict[str, Any],
+    client: Any,
+) -> xr.DataTree:
+    cells = _layout(labels, candidates, gold, variant)
+    known = gold[labels.item_index]
+    votes = np.where(known >= 0, known, labels.label_index)  # chains start from gold where there is some
+    shares = vote_shares(cells, labels.item_index, votes)
+    keep = Keep(
+        labels.labels.size,
+        labels.annotators.size,
+        size.top_labels,
+        size.confusion,
+        watched_candidates(cells, shares),
+    )
+    start = sampler_start(labels, cells, shares, variant, prior)
+    chains = run_chains(
+        start, keep, tune=tune, draws=size.draws, thin=thin, chains=size.chains, seed=seed, client=client
+    )
+    settings = settings | {"tune": tune, "thin": thin}
+    return chains_tree(labels, cells, chains, engine="gibbs", seed=seed, settings=settings)
+
+
+def sampler_start(
+    labels: Labels, cells: AnnotationCells, shares: NDArray[np.float64], variant: Variant, prior: CrowdPrior
+) -> Callable[[Rng], CrowdSampler]:
+    """Return how a chain of the variant starts."""
+    n_labels = labels.labels.size
+
+    def start(rng: Rng) -> CrowdSampler:
+        if variant == "mixed_membership":
+            return MixedMembershipSampler(cells, labels.annotators.size, prior, shares, n_labels, rng)
+        if variant == "item_difficulty":
+            given = (labels.annotator_index, labels.label_index)
+            return ItemDifficultySampler(cells, *given, labels.annotators.size, prior, shares, n_labels, rng)
+        shared = (prior.prevalence, shares, n_labels, rng)
+        if variant in ("full", "hierarchical"):
+            if variant == "full":
+                rows = FullRows(cells, prior, n_labels)
+            else:
+                rows = HierarchicalRows(cells, prior, n_labels, labels.annotators.size)
+            return RowSampler(cells, rows, *shared)
+        return AccuracySampler(cells, Accuracies(cells, prior, n_labels, one_coin=variant == "one_coin"), *shared)
+
+    return start
+
+
+def _em(
+    labels: Labels,
+    variant: Variant,
+    prior: CrowdPrior | None,
+    gold: NDArray[np.int64],
+    candidates: Candidates,
+    restarts: int,
+    seed: Seed,
+    max_bytes: int,
+    settings: dict[str, Any],
+    client: Any,
+) -> xr.DataTree:
+    n_labels, n_annotators = labels.labels.size, labels.annotators.size
+    matrix = {"annotator": n_annotators, "label": n_labels, "observed_label": n_labels}
+    check_size(matrix, 8, max_bytes, "use dawid_skene_em, whose result stays sparse")
+    fit = dawid_skene_em(
+        labels.item_index, labels.annotator_index, labels.label_index,
+        n_items=labels.items.size, n_annotators=n_annotators, n_labels=n_labels,
+        variant=variant,  # type: ignore[arg-type]
+        prior_confusion=None if prior is None else prior.confusion(n_labels),
+        prior_prevalence=0.0 if prior is None else prior.prevalence,
+        gold=gold if (gold >= 0).any() else None, candidates=candidates, restarts=restarts, seed=seed, client=client,
+    )  # fmt: skip
+    if not fit.converged:
+        warnings.warn(
+            f"EM did not converge in {fit.log_likelihood.size} iterations; use dawid_skene_em with more of them",
+            UserWarning,
+            stacklevel=3,
+        )
+    confusion, probability = fit.confusion(n_annotators), fit.label_probability
+    accuracy = np.nansum(np.diagonal(confusion, axis1=1, axis2=2) * fit.prevalence, axis=1)
+    once = ("chain", "draw")
+    return result_tree(
+        {
+            "posterior": {
+                "plausibility": ((*once, "item", "label"), probability[None, None]),
+                "prevalence": ((*once, "label"), fit.prevalence[None, None]),
+                "confusion": ((*once, "annotator", "label", "observed_label"), confusion[None, None]),
+                "accuracy": ((*once, "annotator"), accuracy[None, None]),
+            },
+            "sample_stats": {"log_likelihood": (("iteration",), fit.log_likelihood)},
+            "derived": {"label_probability": (("item", "label"), probability)},
+            "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
+        },
+        coordinates(labels),
+        engine="em",
+        seed=seed,
+        settings=settings,
+    )

@@ -1,0 +1,147 @@
+"""Compiled draws from Dirichlet plausibilities, in log space, for items of which most labels are unnamed.
+
+An item has a few named labels, each with a shape of its own, and many unnamed ones that share one small shape a. Their
+worths are G_k exp(-E_k / a) with G_k ~ Gamma(a + 1) and E_k ~ Exp(1). The E_k are drawn in ascending order, by their
+spacings, each on a label picked uniformly from those left; as soon as even a G at the far end of its tail could not
+lift the next one among the best labels, the draw is finished. A few labels are looked at instead of hundreds.
+"""
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw
+
+TAIL = 36.0
+"""exp(-TAIL) is below the distance of neighbouring uniform random numbers."""
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _insert(values: NDArray[np.float64], labels: NDArray[Any], value: float, label: int) -> None:
+    """Put a value into the descending list of the best ones; equal values keep their order of arrival."""
+    place = values.size - 1
+    if not value > values[place]:
+        return
+    while place > 0 and value > values[place - 1]:
+        values[place] = values[place - 1]
+        labels[place] = labels[place - 1]
+        place -= 1
+    values[place] = value
+    labels[place] = label
+
+
+@numba.njit(cache=True, nogil=True)
+def best_of_draws(plausibility: NDArray[np.float64], out: NDArray[Any]) -> None:
+    """Fill `out`, shape (item, sample, rank), from plausibilities (sample, item, label); equal ones in label order."""
+    n_samples, n_items, n_labels = plausibility.shape
+    best, best_label = np.empty(out.shape[2]), np.empty(out.shape[2], dtype=np.int32)
+    for s in range(n_samples):
+        for i in range(n_items):
+            best[:], best_label[:] = -np.inf, -1
+            for k in range(n_labels):
+                _insert(best, best_label, plausibility[s, i, k], k)
+            for r in range(best.size):
+                out[i, s, r] = best_label[r]
+
+
+@numba.njit(cache=True, nogil=True)
+def top_label_draws(
+    rng: np.random.Generator,
+    start: NDArray[np.int64],
+    label: NDArray[np.int32],
+    shape: NDArray[np.float64],
+    rest: float,
+    n_labels: int,
+    out: NDArray[Any],
+) -> None:
+    """Fill `out`, shape (item, sample, rank), with the best labels of each draw.
+
+    Parameters
+    ----------
+    rng
+        Stream of this block of items.
+    start, label, shape
+        Item i names ``label[start[i]:start[i + 1]]`` with these Dirichlet shapes.
+    rest
+        Shape of every label that the item does not name.
+    n_labels
+        Number of labels, named or not.
+    out
+        Written in place.
+    """
+    n_items, n_samples, depth = out.shape
+    best = np.empty(depth)
+    best_label = np.empty(depth, dtype=np.int32)
+    unnamed = np.empty(n_labels, dtype=np.int32)
+    is_named = np.zeros(n_labels, dtype=np.bool_)
+    constants = np.empty((n_labels, 3))
+    d, c = gamma_constants(rest + 1.0)
+    # Chernoff: Pr(Gamma(s) > s + sqrt(2 s t) + t) <= exp(-t).
+    log_most = math.log(rest + 1.0 + math.sqrt(2.0 * (rest + 1.0) * TAIL) + TAIL)
+    for i in range(n_items):
+        begin, end = start[i], start[i + 1]
+        is_named[:] = False
+        for e in range(begin, end):
+            is_named[label[e]] = True
+            small = shape[e] < 1.0
+            constants[e - begin, :2] = gamma_constants(shape[e] + 1.0 if small else shape[e])
+            constants[e - begin, 2] = 1.0 / shape[e] if small else 0.0
+        n_unnamed = 0
+        for k in range(n_labels):
+            if not is_named[k]:
+                unnamed[n_unnamed] = k
+                n_unnamed += 1
+        for s in range(n_samples):
+            best[:] = -np.inf
+            best_label[:] = -1
+            for e in range(end - begin):
+                worth = math.log(gamma_draw(rng, constants[e, 0], constants[e, 1]))
+                if constants[e, 2] > 0.0:
+                    worth -= rng.standard_exponential() * constants[e, 2]
+                _insert(best, best_label, worth, int(label[begin + e]))
+            fall = 0.0
+            for remaining in range(n_unnamed, 0, -1):
+                fall += rng.standard_exponential() / (remaining * rest)
+                if log_most - fall < best[depth - 1]:
+                    break
+                # Partial Fisher-Yates: any starting permutation gives uniform picks, so it is never reset.
+                pick = int(rng.random() * remaining)
+                picked = unnamed[pick]
+                unnamed[pick] = unnamed[remaining - 1]
+                unnamed[remaining - 1] = picked
+                _insert(best, best_label, math.log(gamma_draw(rng, d, c)) - fall, picked)
+            for r in range(depth):
+                out[i, s, r] = best_label[r]
+
+
+@numba.njit(cache=True, nogil=True)
+def plausibility_draws(
+    rng: np.random.Generator,
+    start: NDArray[np.int64],
+    label: NDArray[np.int32],
+    shape: NDArray[np.float64],
+    rest: float,
+    out: NDArray[np.float64],
+) -> None:
+    """Fill `out`, shape (item, sample, label), with plausibilities that sum to one over label."""
+    n_items, n_samples, n_labels = out.shape
+    shapes = np.empty(n_labels)
+    for i in range(n_items):
+        shapes[:] = rest
+        for e in range(start[i], start[i + 1]):
+            shapes[label[e]] = shape[e]
+        for s in range(n_samples):
+            draw = out[i, s]
+            high = -np.inf
+            for k in range(n_labels):
+                draw[k] = log_gamma_draw(rng, shapes[k])
+                high = max(high, draw[k])
+            total = 0.0
+            for k in range(n_labels):
+                draw[k] = math.exp(draw[k] - high)
+                total += draw[k]
+            for k in range(n_labels):
+                draw[k] /= total

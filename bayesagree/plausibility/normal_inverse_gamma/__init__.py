@@ -1,0 +1,1 @@
+"""Normal-inverse-gamma posterior."""

@@ -1,0 +1,228 @@
+"""Plackett-Luce without a posterior: how probable rankings are, and which plausibilities make them most probable."""
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+import scipy as sp
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree.annotations import Rankings
+from bayesagree.errors import ConvergenceError, InputError, plain
+from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, named_compete, read_cases
+from bayesagree.plausibility.plackett_luce._ranking_kernels import item_log_probability, rankings_given_plausibility
+from bayesagree.plausibility.plackett_luce._sampler import worth_prior
+
+type Floats = NDArray[np.float64]
+
+LARGEST_RECURSION = 16
+"""Labels in a tied block beyond which the recursion over its subsets is refused."""
+
+
+def plackett_luce_log_likelihood(
+    rankings: Rankings,
+    plausibility: xr.DataArray,
+    *,
+    competing: Competing = "all",
+    method: Literal["quadrature", "recursion"] = "quadrature",
+) -> xr.DataArray:
+    """Compute the log probability of each ranking given plausibilities.
+
+    Parameters
+    ----------
+    rankings
+        Partial rankings with ties; tied and unranked labels may have come in any order, which is summed over.
+    plausibility
+        Dims item and label, and any others such as chain and draw; only ratios within an item matter.
+    competing
+        As in `plackett_luce_ml`.
+    method
+        ``"quadrature"``: one integral per tied block, for blocks of any size. ``"recursion"``: the paper's sum over
+        the subsets of a block, for blocks of up to 16 labels.
+
+    Returns
+    -------
+    DataArray
+        Log probabilities (..., ranking), with coordinate ``item`` along ranking.
+
+    Raises
+    ------
+    InputError
+        Plausibilities that miss an item or a label, or are negative; a block too large for the recursion.
+
+    References
+    ----------
+    Stutz et al., appendix B.4.3 (the recursion).
+
+    Examples
+    --------
+    >>> theta = xr.DataArray([[0.3, 0.15, 0.4, 0.1, 0.05]], dims=("item", "label"))
+    >>> tied = Rankings.from_blocks([[[[0, 1, 2]]]], labels=5)
+    >>> plackett_luce_log_likelihood(tied, theta).values.round(6).tolist()
+    [-0.955303]
+    """
+    values, dims = _plausibility_values(rankings, plausibility)
+    if method not in ("quadrature", "recursion"):
+        raise InputError(f"method={method!r} is not one of 'quadrature', 'recursion'")
+    sizes = np.unique(np.stack([_ranking_of(rankings), rankings.block]), axis=1, return_counts=True)[1]
+    if method == "recursion" and sizes.max() > LARGEST_RECURSION:
+        raise InputError(
+            f"a block ties {sizes.max()} labels, the recursion stops at {LARGEST_RECURSION}; use method='quadrature'"
+        )
+    flat = np.ascontiguousarray(values.reshape(-1, *values.shape[-2:]))
+    out = np.empty((flat.shape[0], rankings.n_annotations))
+    rankings_given_plausibility(
+        flat, rankings.item_index, rankings.start, rankings.label_index, rankings.block,
+        named_compete(competing), method == "recursion", out,
+    )  # fmt: skip
+    coords = {d: plausibility.coords[d] for d in dims if d in plausibility.coords}
+    return xr.DataArray(
+        out.reshape(*values.shape[:-2], -1),
+        dims=(*dims, "ranking"),
+        coords=coords | {"item": ("ranking", rankings.items[rankings.item_index])},
+        name="log_likelihood",
+    )
+
+
+def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competing: Competing = "all") -> xr.DataArray:
+    """Find the plausibilities that make the rankings of each item most probable.
+
+    The log-likelihood is concave in the log worths, ties included. Its maximum over the labels that somebody named
+    exists, and is unique, if and only if every such label was ranked above every other one directly or through a
+    chain of labels ("i in an earlier block than j" is strongly connected). For the other items the maximum lies at
+    infinity, and the mode of the posterior of the log worths under `shape` takes its place, with all labels.
+
+    Parameters
+    ----------
+    rankings
+        Partial rankings with ties.
+    shape
+        Shape of the gamma prior of that mode, by default 1/K as in `plackett_luce`.
+    competing
+        Which labels a ranking is about. ``"all"``: those that it does not name come after those that it names, as in
+        a differential diagnosis. ``"named"``: no others took part, as in a race or in comparisons of a few labels out
+        of many, and it says nothing about them.
+
+    Returns
+    -------
+    DataArray
+        Plausibilities (item, label), each row sums to one; coordinate ``exists`` (item): whether it is the maximum.
+
+    Raises
+    ------
+    ConvergenceError
+        The maximum was not found to the stated accuracy.
+
+    Warns
+    -----
+    UserWarning
+        Names an item without a maximum and the groups of labels between which at most one side wins.
+
+    References
+    ----------
+    Stutz et al., section 4 (the deterministic counterpart of Plackett-Luce); Hunter, "MM algorithms for generalized
+    Bradley-Terry models", Annals of Statistics 2004 (existence).
+
+    Examples
+    --------
+    >>> cyclic = Rankings.from_blocks([[[[0], [1], [2]], [[1], [2], [0]], [[2], [0], [1]]]], labels=3)
+    >>> plackett_luce_ml(cyclic).values.round(6).tolist()
+    [[0.333333, 0.333333, 0.333333]]
+
+    Label 0 won two of three races against label 1, and one of two against label 2:
+
+    >>> races = [[[0], [1]], [[0], [1]], [[1], [0]], [[0], [2]], [[2], [0]]]
+    >>> plackett_luce_ml(Rankings.from_blocks([races], labels=3), competing="named").values.round(6).tolist()
+    [[0.4, 0.2, 0.4]]
+    """
+    cases = read_cases(rankings, competing=competing)
+    prior = worth_prior(cases, shape, "exact")
+    table = np.zeros((cases.n_items, cases.n_labels))
+    exists = np.zeros(cases.n_items, dtype=bool)
+    groups: dict[int, list[list[Any]]] = {}
+    for i in range(cases.n_items):
+        named = cases.label[cases.label_start[i] : cases.label_start[i + 1]]
+        strong = _strong_components(cases, i, named.size)
+        exists[i] = strong.max() == 0
+        if exists[i]:
+            table[i, named] = _maximum(cases, i, np.zeros(named.size))
+            continue
+        groups[i] = [[plain(rankings.labels[k]) for k in named[strong == c]] for c in range(strong.max() + 1)]
+        shapes = np.append(np.full(named.size, prior.shape), prior.unnamed[i])
+        shares = _maximum(cases, i, shapes[shapes > 0])
+        table[i] = 0.0 if cases.n_unnamed[i] == 0 else shares[-1] / cases.n_unnamed[i]
+        table[i, named] = shares[: named.size]
+    if groups:
+        first = next(iter(groups))
+        warnings.warn(
+            f"{len(groups)} of {cases.n_items} items have no maximum, as {plain(rankings.items[first])!r}: between "
+            f"the labels {' | '.join(map(str, groups[first]))} comparisons go one way at most; the posterior "
+            f"mode with shape={prior.shape:g} stands in",
+            UserWarning,
+            stacklevel=2,
+        )
+    coords = {"item": rankings.items, "label": rankings.labels, "exists": ("item", exists)}
+    return xr.DataArray(table, dims=("item", "label"), coords=coords, name="plausibility")
+
+
+def _maximum(cases: Cases, item: int, shapes: Floats) -> Floats:
+    """Maximise the log likelihood plus sum(shape x - e^x) over log worths x, the last for unnamed labels."""
+    penalised = shapes.any()
+
+    def loss(x: Floats) -> tuple[float, Floats]:
+        gradient = np.zeros(x.size)
+        value = item_log_probability(x, cases, item, gradient)
+        if penalised:
+            value += float(shapes @ x - np.exp(x).sum())
+            gradient += shapes - np.exp(x)
+        return -value, -gradient
+
+    found = sp.optimize.minimize(
+        loss, np.zeros(shapes.size), jac=True, method="L-BFGS-B",
+        options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 10_000, "maxfun": 20_000, "maxcor": 20},
+    )  # fmt: skip
+    if np.abs(found.jac).max() > 1e-4 * cases.copies.sum():
+        raise ConvergenceError(f"item at position {item}: the likelihood was not maximised ({found.message})")
+    worth = np.exp(found.x - found.x.max())
+    return worth / worth.sum()
+
+
+def _strong_components(cases: Cases, item: int, n_named: int) -> NDArray[np.int32]:
+    """Return the component of each named label in the graph "some annotator ranks i in an earlier block than j".
+
+    A label that a ranking does not name is in its last block, or in none where only named labels compete.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    above = np.zeros((n_named, n_named), dtype=bool)
+    for r in range(cases.ranking_start[item], cases.ranking_start[item + 1]):
+        last = cases.block_start[r + 1] - cases.block_start[r]
+        rank = np.full(n_named, last)
+        for place, b in enumerate(range(cases.block_start[r], cases.block_start[r + 1])):
+            rank[cases.entry[cases.entry_start[b] : cases.entry_start[b + 1]]] = place
+        above |= (rank[:, None] < rank) & ~(cases.only_named & (rank == last))
+    return connected_components(above, connection="strong")[1]
+
+
+def _ranking_of(rankings: Rankings) -> NDArray[np.int64]:
+    return np.repeat(np.arange(rankings.n_annotations), np.diff(rankings.start))
+
+
+def _plausibility_values(rankings: Rankings, plausibility: xr.DataArray) -> tuple[Floats, list[str]]:
+    """Return plausibilities as (..., item, label) in the order of the rankings, and the names of the other dims."""
+    if not {"item", "label"} <= set(plausibility.dims):
+        raise InputError(f"plausibilities have dims (..., item, label), not {plausibility.dims}")
+    for dim, names in (("item", rankings.items), ("label", rankings.labels)):
+        if dim in plausibility.coords:
+            missing = [plain(n) for n in names if n not in set(plausibility[dim].values.tolist())]
+            if missing:
+                raise InputError(f"plausibilities miss the {dim} {missing[0]!r}; give every {dim} of the rankings")
+            plausibility = plausibility.sel({dim: names})
+        elif plausibility.sizes[dim] != names.size:
+            raise InputError(f"{plausibility.sizes[dim]} {dim}s of plausibilities for {names.size} {dim}s of rankings")
+    dims = [str(d) for d in plausibility.dims if d not in ("item", "label")]
+    values = plausibility.transpose(*dims, "item", "label").values.astype(np.float64)
+    if not (values >= 0).all():
+        raise InputError("plausibilities must not be negative or NaN")
+    return values, dims

@@ -1,0 +1,56 @@
+"""The deterministic counterpart of a posterior: one label per item by majority, with a tie rule that is stated."""
+
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError
+
+type TieRule = Literal["split", "first", "random", "exclude"]
+
+
+def majority_vote(labels: Labels, *, ties: TieRule = "split", seed: Seed = None) -> xr.DataArray:
+    """Give each item the label that most annotators chose.
+
+    Parameters
+    ----------
+    labels
+        Single labels.
+    ties
+        What an item gets whose T labels share the most votes: ``"split"`` 1/T each; ``"first"`` the first of them in
+        label order; ``"random"`` one of them at random; ``"exclude"`` NaN, and metrics leave the item out.
+    seed
+        For ``ties="random"``.
+
+    Returns
+    -------
+    DataArray
+        Plausibilities (item, label). An item without annotations is a tie of all labels.
+
+    Examples
+    --------
+    >>> votes = Labels.from_counts([[2, 2, 0], [0, 1, 0]])
+    >>> majority_vote(votes).values.tolist()
+    [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]
+    """
+    counts = labels.counts()
+    top = counts == counts.max(axis=1, keepdims=True)
+    n_top = top.sum(axis=1, keepdims=True)
+    if ties == "split":
+        vote = top / n_top
+    elif ties in ("first", "random"):
+        rng = np.random.default_rng(seed_sequence(seed))
+        order = rng.random(top.shape) if ties == "random" else -np.arange(top.shape[1], dtype=float)
+        best = np.where(top, order, -np.inf).argmax(axis=1)
+        vote = np.zeros(top.shape)
+        vote[np.arange(top.shape[0]), best] = 1.0
+    elif ties == "exclude":
+        vote = np.where(n_top > 1, np.nan, top.astype(float))
+    else:
+        raise InputError(f"ties={ties!r} is not one of 'split', 'first', 'random', 'exclude'")
+    return xr.DataArray(
+        vote, dims=("item", "label"), coords={"item": labels.items, "label": labels.labels}, name="majority_vote"
+    )

@@ -1,0 +1,219 @@
+"""Plackett-Luce probability of each annotator's ranking given the other annotators of the item, by posterior draws."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import scipy as sp
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
+from bayesagree.annotations import Rankings
+from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
+from bayesagree.plausibility.plackett_luce._ranking_kernels import ranking_log_probability
+from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked, WorthPrior, gibbs_worths, worth_prior
+
+type Floats = NDArray[np.float64]
+
+
+class Jackknife(NamedTuple):
+    """Rankings left out one at a time: item h of `others` holds those that the h-th of `left_out` is predicted from."""
+
+    left_out: Rankings
+    others: Rankings
+
+
+class RankingScores(NamedTuple):
+    """Log probability of each ranking left out and its Monte-Carlo error; Pr(two further first choices agree)."""
+
+    log_probability: Floats
+    error: Floats
+    agreement: Floats
+
+
+def jackknife(rankings: Rankings, held_out: NDArray[np.int64], *, earlier: bool = False) -> Jackknife:
+    """Leave out each of the rankings `held_out` in turn, to predict it from the others of its item or the earlier."""
+    first = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
+    beside, which = [], []
+    for h, r in enumerate(held_out):
+        start, stop = first[rankings.item_index[r] : rankings.item_index[r] + 2].tolist()
+        rows = np.arange(start, r if earlier else stop)
+        beside.append(rows[rows != r])
+        which.append(np.full(beside[-1].size, h))
+    names = np.arange(held_out.size)
+    return Jackknife(_chosen(rankings, held_out, names), _chosen(rankings, _joined(beside), _joined(which)))
+
+
+def _joined(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _chosen(rankings: Rankings, rows: NDArray[np.int64], item: NDArray[np.int64]) -> Rankings:
+    """Return some rankings, each for the item of the given number; numbers increase."""
+    size = np.diff(rankings.start)[rows]
+    start = np.append(0, np.cumsum(size))
+    entry = np.repeat(rankings.start[rows] - start[:-1], size) + np.arange(start[-1])
+    items = np.arange(item.max(initial=-1) + 1)
+    return Rankings(
+        items, np.empty(0, "<U1"), rankings.labels, item.astype(np.int32), np.full(rows.size, -1, np.int32), start,
+        rankings.label_index[entry], rankings.block[entry],
+    )  # fmt: skip
+
+
+def plackett_luce_scores(
+    rankings: Rankings,
+    held_out: NDArray[np.int64],
+    reliability: int,
+    shape: float | None,
+    unranked: Unranked,
+    run: Run,
+    seed: np.random.SeedSequence,
+) -> RankingScores:
+    """Score every ranking left out under the posterior of the others, each of them counted `reliability` times."""
+    found = _predicted(jackknife(rankings, held_out), reliability, shape, unranked, run, seed)
+    return RankingScores(*found, _agreement(rankings, reliability, shape, unranked, run, stream_apart(seed, 1)))
+
+
+def marginal_log_probability(rankings: Rankings, shape: float, draws: int, seed: Seed) -> Floats:
+    """Return the log probability of all rankings of each item with its worths integrated out, shape (item,).
+
+    One ranking after the other: the first exactly (under a Dirichlet distribution every choice is independent of those
+    before), each other one by posterior draws given those before it.
+    """
+    later = np.flatnonzero(np.diff(rankings.item_index, prepend=-1) == 0)
+    start = np.setdiff1d(np.arange(rankings.n_annotations), later)
+    alone = _chosen(rankings, start, np.arange(start.size))
+    value = np.zeros((1, start.size))
+    rest = shape * (rankings.labels.size - np.diff(alone.start))
+    races_log_probability(np.full((1, alone.label_index.size), shape), rest[None], alone.start, alone.block, value)
+    run = Run(chains=4, tune=200, draws=draws, thin=1)
+    one_by_one = jackknife(rankings, later, earlier=True)
+    found = _predicted(one_by_one, 1, shape, "exact", run, seed_sequence(seed))[0] if later.size else np.zeros(0)
+    return value[0] + np.bincount(rankings.item_index[later], weights=found, minlength=start.size)
+
+
+def _predicted(
+    split: Jackknife, reliability: int, shape: float | None, unranked: Unranked, run: Run, seed: np.random.SeedSequence
+) -> tuple[Floats, Floats]:
+    """Return the log probability of every ranking left out and its Monte-Carlo error."""
+    cases = read_cases(split.others, reliability)
+    prior = worth_prior(cases, shape, unranked)
+
+    def score(job: tuple[slice, np.random.Generator]) -> list[tuple[float, float]]:
+        block = gibbs_worths(cases, prior, run, *job)
+        return [
+            _log_mean(_log_probability(theta, cases, prior, split.left_out, h, block.rng), run.chains)
+            for h, theta in enumerate(block.theta, start=block.items.start)
+        ]
+
+    log_probability, error = np.array(_over_blocks(score, cases.n_items, seed)).reshape(-1, 2).T
+    return log_probability, error
+
+
+def _over_blocks[R](
+    work: Callable[[tuple[slice, np.random.Generator]], list[R]], n_items: int, seed: np.random.SeedSequence
+) -> list[R]:
+    """Apply work to blocks of items in threads, each with its own stream, and join the lists."""
+    blocks = item_blocks(n_items)
+    return [one for part in map_blocks(work, list(zip(blocks, block_generators(seed, len(blocks))))) for one in part]
+
+
+def _agreement(
+    rankings: Rankings,
+    reliability: int,
+    shape: float | None,
+    unranked: Unranked,
+    run: Run,
+    seed: np.random.SeedSequence,
+) -> Floats:
+    """Return the posterior mean of sum_k theta_k^2, shape (item,)."""
+    cases = read_cases(rankings, reliability)
+    prior = worth_prior(cases, shape, unranked)
+
+    def square(job: tuple[slice, np.random.Generator]) -> list[float]:
+        block = gibbs_worths(cases, prior, run, *job)
+        means = []
+        for i, theta in enumerate(block.theta, start=block.items.start):
+            number, one = max(int(cases.n_unnamed[i]), 1), prior.split
+            # E sum V^2 of a symmetric Dirichlet distribution over the unnamed labels; equal shares where lumped.
+            within = (one + 1) / (number * one + 1) if one else 1 / number
+            means.append(float(np.mean((theta[:, :-1] ** 2).sum(axis=1) + within * theta[:, -1] ** 2)))
+        return means
+
+    return np.array(_over_blocks(square, cases.n_items, seed))
+
+
+def stream_apart(root: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
+    """Return a stream that no block of items uses, the same in every call with the same root."""
+    return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 2**32 - 1 - number))
+
+
+def _log_probability(
+    theta: Floats, cases: Cases, prior: WorthPrior, left_out: Rankings, h: int, rng: np.random.Generator
+) -> Floats:
+    """Return the log probability of ranking h for each draw of the others' worths, shape (sample,).
+
+    A label that only the ranking left out names has a random share V of the worth of all unnamed labels, nearly always
+    tiny and sometimes not. Every order of arrival has its worth as a factor, so V is drawn from its distribution
+    weighted by V (Dirichlet with one more) and divided out again.
+    """
+    entries = slice(left_out.start[h], left_out.start[h + 1])
+    label, block = left_out.label_index[entries], left_out.block[entries]
+    names = cases.label[cases.label_start[h] : cases.label_start[h + 1]]
+    at = np.minimum(np.searchsorted(names, label), names.size - 1)
+    known = names[at] == label
+    others = np.setdiff1d(np.arange(names.size), at[known])
+    share, log_weight = _unnamed_shares(int((~known).sum()), int(cases.n_unnamed[h]), prior.split, len(theta), rng)
+    named = np.empty((len(theta), label.size))
+    named[:, known] = theta[:, at[known]]
+    named[:, ~known] = theta[:, -1:] * share[:, :-1]
+    rest = theta[:, others].sum(axis=1) + theta[:, -1] * share[:, -1]
+    out = np.empty((len(theta), 1))
+    races_log_probability(named, rest[:, None], np.array([0, label.size]), block, out)
+    return out[:, 0] + log_weight
+
+
+@numba.njit(cache=True, nogil=True)
+def races_log_probability(named, rest, start, block, out):
+    """Fill `out`, shape (sample, ranking), with log probabilities of rankings.
+
+    Ranking r is about the worths ``named[:, start[r]:start[r + 1]]``, in the blocks of the same entries, and ``rest``,
+    shape (sample, ranking), the worth of all labels that it does not name.
+    """
+    for r in range(start.size - 1):
+        first, size = start[r], start[r + 1] - start[r]
+        blocks = block[first : first + size]
+        edges = np.append(np.searchsorted(blocks, np.arange(blocks[-1] + 1)), size)
+        entry, gradient, log_worth = np.arange(size), np.empty(size + 1), np.empty(size + 1)
+        for s in range(named.shape[0]):
+            log_worth[:size] = np.log(named[s, first : first + size])
+            log_worth[size] = np.log(rest[s, r])
+            out[s, r] = ranking_log_probability(log_worth, (0, edges.size - 1), edges, entry, gradient)
+
+
+def _unnamed_shares(
+    number: int, n_unnamed: int, shape: float, samples: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return shares of `number` unnamed labels and, last, of the other ones, and the log weight of each draw."""
+    if number == 0:
+        return np.ones((samples, 1)), np.zeros(samples)
+    if shape == 0:
+        each = np.full((samples, number), 1 / n_unnamed)
+        return np.column_stack([each, np.full(samples, 1 - number / n_unnamed)]), np.zeros(samples)
+    gamma = rng.standard_gamma(shape + 1, (samples, number))
+    rest = rng.standard_gamma((n_unnamed - number) * shape, samples) if n_unnamed > number else np.zeros(samples)
+    share = np.column_stack([gamma, rest])
+    share /= share.sum(axis=1, keepdims=True)
+    total = n_unnamed * shape
+    log_mean = number * np.log(shape) + sp.special.gammaln(total) - sp.special.gammaln(total + number)
+    return share, log_mean - np.log(share[:, :-1]).sum(axis=1)
+
+
+def _log_mean(log_value: Floats, chains: int) -> tuple[float, float]:
+    """Return the log of the mean and its standard error, from the means of the chains."""
+    top = log_value.max()
+    means = np.exp(log_value - top).reshape(chains, -1).mean(axis=1)
+    mean = means.mean()
+    error = means.std(ddof=1) / np.sqrt(chains) / mean if chains > 1 else np.nan
+    return float(top + np.log(mean)), float(error)

@@ -1,0 +1,321 @@
+"""Checks made for annotation: what can go wrong between labels and their posterior, and what each annotator is worth.
+
+=================  ===================================================================================================
+check              asks
+=================  ===================================================================================================
+annotator_table    what is each annotator worth, who is worse than chance, of whom is too little known?
+label_switching    do chains or draws disagree about which label is which?
+annotation_parts   does every annotator compare with every other, directly or through shared items?
+agreement_check    do annotators agree otherwise than if they erred independently (copies)? Silence is no proof
+prior_sensitivity  how far do the answers move when the prior is halved or doubled?
+=================  ===================================================================================================
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy as sp
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.intervals import column_hdi
+from bayesagree.annotations import Labels
+from bayesagree.calibration.recalibration import label_probability
+from bayesagree.errors import InputError
+from bayesagree.plausibility.dawid_skene.posterior import Variant, dawid_skene
+from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+
+CI_PROB = 0.95
+WIDE = 0.3
+"""An accuracy whose 95 % interval is wider than this is not known."""
+FEW = 10
+"""With fewer labels than this an accuracy is mostly what the crowd or the prior says."""
+SHARES = 20
+"""The histogram of the share of agreeing pairs has cells of a twentieth: exact up to five annotations an item."""
+MOST_PAIRS = 10_000
+"""Of more pairs of annotators those with most items in common are compared."""
+
+
+def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
+    """List every annotator with his posterior accuracy, the labels he gave and what is odd about him.
+
+    Parameters
+    ----------
+    tree
+        Result of `dawid_skene`.
+
+    Returns
+    -------
+    DataFrame
+        One row per annotator: ``annotator``, ``n_labels_given``, ``accuracy`` (posterior mean), ``lower``, ``upper``
+        (HDI 0.95), ``prob_below_chance`` (posterior probability that the accuracy is below 1/K), ``flags``:
+        ``worse_than_chance`` (that probability above 0.95) and ``too_few_labels`` (interval wider than 0.3, or fewer
+        than 10 labels: the accuracy is then mostly the crowd's). One draw (EM) has no interval: NaN.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import crowd_labels
+    >>> tree = dawid_skene(crowd_labels(n_items=60, n_annotators=4, seed=1).labels, draws=100, seed=1)
+    >>> annotator_table(tree)["n_labels_given"].sum()
+    np.int64(180)
+    """
+    posterior = tree["posterior"].to_dataset()
+    if "accuracy" not in posterior:
+        raise InputError(f"no annotators in this posterior, which has {', '.join(map(str, posterior))}")
+    accuracy = posterior["accuracy"].transpose("chain", "draw", "annotator").values
+    accuracy = accuracy.reshape(-1, accuracy.shape[-1])
+    chance = 1 / posterior.sizes["label"]
+    lower = upper = below = np.full(accuracy.shape[1], np.nan)
+    if len(accuracy) > 1:
+        lower, upper = column_hdi(accuracy, CI_PROB)
+        below = (accuracy < chance).mean(axis=0)
+    given = tree["constant_data"].to_dataset()["n_labels_given"].values
+    unknown = (given < FEW) | (upper - lower > WIDE)
+    flags = [
+        [name for name, raised in (("worse_than_chance", b > 0.95), ("too_few_labels", u)) if raised]
+        for b, u in zip(below, unknown)
+    ]
+    return pd.DataFrame(
+        {
+            "annotator": posterior["annotator"].values,
+            "n_labels_given": given,
+            "accuracy": accuracy.mean(axis=0),
+            "lower": lower,
+            "upper": upper,
+            "prob_below_chance": below,
+            "flags": flags,
+        }
+    )
+
+
+def label_switching(tree: xr.DataTree) -> float:
+    """Return the share of draws in which some label is better explained by another label's confusion.
+
+    In every draw the crowd's mean confusion matrix (annotators weighted by their labels) should be largest on its
+    diagonal, row by row after the best matching of labels; a draw whose best matching is not the identity has switched.
+    Where some have, the labels alone leave open which is which: give gold, or a `CrowdPrior` that says how good the
+    crowd is at least.
+    """
+    posterior = tree["posterior"].to_dataset()
+    if "confusion" not in posterior:
+        raise InputError("label switching is seen in confusion matrices; keep them (confusion=True)")
+    given = tree["constant_data"].to_dataset()["n_labels_given"].values.astype(np.float64)
+    order = ("chain", "draw", "annotator", "label", "observed_label")
+    matrices = np.einsum("cdjkl,j->cdkl", np.nan_to_num(posterior["confusion"].transpose(*order).values), given)
+    flat = matrices.reshape(-1, *matrices.shape[2:])
+    identity = np.arange(flat.shape[-1])
+    return float(np.mean([not np.array_equal(sp.optimize.linear_sum_assignment(-m)[1], identity) for m in flat]))
+
+
+def annotation_parts(labels: Labels) -> NDArray[np.int64]:
+    """Find the connected parts of the item-annotator graph, shape (annotator,).
+
+    Annotators of different parts share no item, not even through others: their accuracies are compared through the
+    prior alone. One part numbered 0 is what one wants; an annotator without labels is a part of his own.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    n_items, n_annotators = labels.items.size, labels.annotators.size
+    edges = (labels.item_index, labels.annotator_index + n_items)
+    size = n_items + n_annotators
+    graph = sp.sparse.coo_array((np.ones(labels.item_index.size), edges), shape=(size, size))
+    _, part = connected_components(graph, directed=False)
+    return np.unique(part[n_items:], return_inverse=True)[1]
+
+
+def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200, seed: Seed = None) -> xr.Dataset:
+    """Compare the agreement on items with what independent annotators would show.
+
+    Posterior predictive check: for posterior draws the labels are drawn again for the same (item, annotator) pairs.
+    Compared are the share of agreeing pairs of annotations of an item, its mean and variance over items, and its
+    histogram: how many items with so many annotations have what share of agreeing pairs; and, of the pairs of
+    annotators with at least ten items in common, the one that agrees most beyond what is expected of it.
+
+    Parameters
+    ----------
+    labels
+        What the result was made from.
+    tree
+        Result of `dawid_skene`, with plausibilities and confusion matrices.
+    replicates
+        How often the labels are drawn again.
+    seed
+        Same seed, same replicates.
+
+    Returns
+    -------
+    Dataset
+        Per ``statistic`` (``mean``, ``variance``, ``histogram``, ``pair``): ``observed`` and ``replicated`` (replicate)
+        value, of the histogram its chi-square-like distance from the mean of the replicates, of the pair its excess in
+        standard deviations of the replicates; ``z`` of the observed value and ``p_value``, the share of replicates at
+        least as large; NaN where nobody shares an item, or no pair ten. Attribute ``pair`` names that pair.
+
+    Raises
+    ------
+    InputError
+        A result without plausibilities or confusion matrices.
+
+    Notes
+    -----
+    **Silence is no proof of independence**, and the check does not tell how far confidence is too high. How often it
+    fires, p < 0.01, in twenty simulated sets of three labels, 70 % of them right, ten annotators and five labels an
+    item (`benchmarks/results/calibration.md` has every statistic):
+
+    ==========================================  =========  =========  =========  ==========
+    annotators                                  statistic  100 items  300 items  1000 items
+    ==========================================  =========  =========  =========  ==========
+    7 in 10 labels copy the item's first one    histogram       1.00       0.90        0.95
+    2 in 5 do                                   histogram       0.50       0.55        1.00
+    1 in 5 do                                   histogram       0.05       0.15        0.80
+    one copies another, 9 in 10 labels          pair            0.60       1.00        1.00
+    one copies another, half of the labels      pair            0.00       0.25        0.95
+    read ambiguous items differently            any             0.00       0.05        0.00
+    5 annotators, 3 an item, 7 in 10 copied     mean            1.00       0.70        0.00
+    independent                                 any             0.05       0.00        0.05
+    ==========================================  =========  =========  =========  ==========
+
+    So it is blind to different readings of ambiguous items; and where there are few annotators, confusion matrices
+    explain their copies away, the better the more items teach them.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import crowd_labels
+    >>> labels = crowd_labels(n_items=60, n_annotators=4, seed=1).labels
+    >>> check = agreement_check(labels, dawid_skene(labels, draws=100, seed=1), seed=1)
+    >>> check["statistic"].values.tolist()
+    ['mean', 'variance', 'histogram', 'pair']
+    """
+    posterior = tree["posterior"].to_dataset()
+    if "confusion" not in posterior or "plausibility" not in posterior:
+        raise InputError("the check draws labels again; keep plausibilities and confusion matrices in the posterior")
+    rng = np.random.default_rng(seed_sequence(seed))
+    chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
+    mixed = "ambiguity" in posterior
+    shape, pairs = (labels.items.size, labels.labels.size), _pairs(labels)
+    found = [_agreement(labels.item_index, labels.label_index, shape, pairs)]
+    for at in rng.integers(chains * draws, size=replicates):
+        draw = posterior.isel(chain=at // draws, draw=at % draws)
+        plausibility = draw["plausibility"].transpose("item", "label").values
+        confusion = draw["confusion"].transpose("annotator", "label", "observed_label").values
+        if mixed:
+            read = _categories(rng, plausibility[labels.item_index])
+        else:
+            read = plausibility.argmax(axis=1)[labels.item_index]
+        given = _categories(rng, confusion[labels.annotator_index, read])
+        found.append(_agreement(labels.item_index, given, shape, pairs))
+    moments, histogram, of_pairs = (np.array(part, dtype=np.float64) for part in zip(*found))
+    expected = histogram[1:].mean(axis=0)
+    distance = ((histogram - expected) ** 2 / (expected + 1)).sum(axis=1)
+    excess = (of_pairs - of_pairs[1:].mean(axis=0)) / np.maximum(of_pairs[1:].std(axis=0), 0.5)
+    largest = excess.max(axis=1) if excess.size else np.full(len(found), np.nan)
+    values = np.column_stack([moments, distance, largest]).T
+    observed, replicated = values[:, 0], values[:, 1:]
+    spread = replicated.std(axis=1, ddof=1)
+    p_value = (replicated >= observed[:, None]).mean(axis=1)
+    names = labels.annotators[pairs.annotators[excess[0].argmax()]].tolist() if excess.size else []
+    return xr.Dataset(
+        {
+            "observed": ("statistic", observed),
+            "replicated": (("statistic", "replicate"), replicated),
+            "z": ("statistic", (observed - replicated.mean(axis=1)) / np.where(spread > 0, spread, np.nan)),
+            "p_value": ("statistic", np.where(np.isnan(moments[0, 0]) | np.isnan(observed), np.nan, p_value)),
+        },
+        coords={"statistic": ["mean", "variance", "histogram", "pair"]},
+        attrs={"pair": names},
+    )
+
+
+def prior_sensitivity(
+    labels: Labels, *, variant: Variant = "full", prior: CrowdPrior | None = None, draws: int = 250, seed: Seed = None
+) -> pd.DataFrame:
+    """Fit again with half and twice the strength of the prior and report how far the answers move.
+
+    Returns
+    -------
+    DataFrame
+        Rows ``strength`` x 0.5 and x 2: the largest change of a label probability and of an annotator's accuracy, and
+        the share of items whose best label changes. Changes below 0.02 may be Monte-Carlo error.
+    """
+    prior = prior or CrowdPrior()
+    fitted = {
+        factor: dawid_skene(
+            labels,
+            variant=variant,
+            draws=draws,
+            confusion=False,
+            seed=seed,
+            prior=replace(prior, strength=prior.strength * factor, concentration=prior.concentration * factor),
+        )
+        for factor in (1.0, 0.5, 2.0)
+    }
+    probability = {f: label_probability(t).values for f, t in fitted.items()}
+    accuracy = {f: t["posterior"].to_dataset()["accuracy"].mean(("chain", "draw")).values for f, t in fitted.items()}
+    rows = [
+        {
+            "strength": prior.strength * factor,
+            "largest_change_of_probability": np.abs(probability[factor] - probability[1.0]).max(),
+            "largest_change_of_accuracy": np.nanmax(np.abs(accuracy[factor] - accuracy[1.0])),
+            "items_with_another_label": (probability[factor].argmax(1) != probability[1.0].argmax(1)).mean(),
+        }
+        for factor in (0.5, 2.0)
+    ]
+    return pd.DataFrame(rows)
+
+
+class _Pairs(NamedTuple):
+    """Pairs of annotators with items in common, shape (pair, 2), and rows of their labels of those items."""
+
+    annotators: NDArray[np.int64]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    pair: NDArray[np.int64]
+
+
+def _pairs(labels: Labels) -> _Pairs:
+    who, item = labels.annotator_index, labels.item_index
+    order = np.lexsort((item, who))
+    rows = np.split(order, np.searchsorted(who[order], np.arange(1, labels.annotators.size)))
+    shape = (labels.annotators.size, labels.items.size)
+    labelled = sp.sparse.csr_array((np.ones(who.size), (who, item)), shape=shape)
+    common = sp.sparse.triu(labelled @ labelled.T, k=1).tocoo()
+    kept = np.flatnonzero(common.data >= FEW)
+    kept = kept[np.argsort(-common.data[kept], kind="stable")[:MOST_PAIRS]]
+    annotators = np.column_stack([common.row[kept], common.col[kept]]).astype(np.int64)
+    shared = [np.intersect1d(item[rows[j]], item[rows[k]], return_indices=True)[1:] for j, k in annotators]
+    first = [rows[j][at] for (j, _), (at, _) in zip(annotators, shared)]
+    second = [rows[k][at] for (_, k), (_, at) in zip(annotators, shared)]
+    none = np.empty(0, np.int64)
+    pair = np.repeat(np.arange(len(annotators)), [at.size for at in first])
+    return _Pairs(annotators, np.concatenate([none, *first]), np.concatenate([none, *second]), pair)
+
+
+class _Agreement(NamedTuple):
+    """Mean and variance over items of the share of agreeing pairs, its histogram, and agreements of annotators."""
+
+    moments: NDArray[np.float64]
+    histogram: NDArray[np.int64]
+    of_pairs: NDArray[np.int64]
+
+
+def _agreement(item: NDArray[Any], label: NDArray[Any], shape: tuple[int, int], pairs: _Pairs) -> _Agreement:
+    counts = np.bincount(item * shape[1] + label, minlength=shape[0] * shape[1]).reshape(shape)
+    total = counts.sum(axis=1)
+    some = total > 1
+    if not some.any():
+        return _Agreement(np.full(2, np.nan), np.zeros(1, np.int64), np.empty(0, np.int64))
+    sizes, size = np.unique(total[some], return_inverse=True)
+    share = (counts * (counts - 1)).sum(axis=1)[some] / (total * (total - 1))[some]
+    cell = np.floor(share * SHARES + 1e-9).astype(np.int64)
+    histogram = np.bincount(size * (SHARES + 1) + cell, minlength=sizes.size * (SHARES + 1))
+    same = label[pairs.first] == label[pairs.second]
+    of_pairs = np.bincount(pairs.pair[same], minlength=len(pairs.annotators))
+    return _Agreement(np.array([share.mean(), share.var()]), histogram, of_pairs)
+
+
+def _categories(rng: np.random.Generator, probability: NDArray[Any]) -> NDArray[np.int64]:
+    cumulative = np.cumsum(probability, axis=1)
+    drawn = (cumulative < rng.random((len(probability), 1)) * cumulative[:, -1:]).sum(axis=1)
+    return np.minimum(drawn, probability.shape[1] - 1)

@@ -1,0 +1,95 @@
+"""Partial rankings with ties, as the Plackett-Luce posterior assumes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesagree._inference.results import positive, positive_int
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.annotations import Rankings
+from bayesagree.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class RankedTestSet:
+    """Simulated rankings, and the plausibilities they came from.
+
+    Attributes
+    ----------
+    plausibility
+        True plausibilities, dims (item, label).
+    rankings
+        What the annotators said.
+    """
+
+    plausibility: xr.DataArray
+    rankings: Rankings
+
+
+def rankings(
+    *,
+    n_items: int = 100,
+    n_labels: int = 10,
+    n_annotators: int = 5,
+    shape: float = 0.3,
+    patterns: Sequence[Sequence[int]] = ((1,), (1, 1), (2,), (1, 2), (1, 1, 1)),
+    seed: Seed = None,
+) -> RankedTestSet:
+    """Simulate partial rankings with ties from the Plackett-Luce model, exactly as `plackett_luce` assumes them.
+
+    Each item draws plausibilities from Dirichlet(shape); each annotator draws a pattern of block sizes and ranks the
+    labels in the order of exponential arrival times, whose rates are the plausibilities.
+
+    Parameters
+    ----------
+    n_items, n_labels, n_annotators
+        Sizes.
+    shape
+        Dirichlet shape of each label: small values make one label dominate.
+    patterns
+        Block sizes, best block first, one of which each ranking follows at random.
+    seed
+        Same seed, same rankings.
+
+    Raises
+    ------
+    InputError
+        A pattern that is empty, holds an empty block or ranks more labels than there are.
+
+    Examples
+    --------
+    >>> ranked = rankings(n_items=3, n_labels=4, n_annotators=2, patterns=[(1, 2)], seed=1)
+    >>> ranked.rankings.n_annotations, ranked.rankings.block.tolist()[:3]
+    (6, [0, 1, 1])
+    """
+    shapes = (positive_int(n_items, "n_items"), positive_int(n_annotators, "n_annotators"))
+    k = positive_int(n_labels, "n_labels")
+    sizes = [[positive_int(size, "block size") for size in pattern] for pattern in patterns]
+    if not sizes or any(not 0 < sum(pattern) <= k for pattern in sizes):
+        raise InputError(f"patterns={patterns!r}: every ranking names between 1 and n_labels={k} labels")
+    rng = np.random.default_rng(seed_sequence(seed))
+    a = positive(shape, "shape")
+    # Logs: for small shapes a gamma variable underflows.
+    log_worth = np.log(rng.standard_gamma(a + 1, (shapes[0], k))) - rng.standard_exponential((shapes[0], k)) / a
+    log_worth -= log_worth.max(axis=1, keepdims=True)
+    plausibility = np.exp(log_worth)
+    plausibility /= plausibility.sum(axis=1, keepdims=True)
+    order = np.argsort(np.log(rng.standard_exponential((*shapes, k))) - log_worth[:, None], axis=-1)
+    block = np.full((len(sizes), k), -1)
+    for p, pattern in enumerate(sizes):
+        block[p, : sum(pattern)] = np.repeat(np.arange(len(pattern)), pattern)
+    rank = block[rng.integers(len(sizes), size=shapes)]
+    item, annotator, place = np.nonzero(rank >= 0)
+    table = pd.DataFrame(
+        {
+            "item": item, "annotator": annotator, "label": order[item, annotator, place],
+            "rank": rank[item, annotator, place],
+        }
+    )  # fmt: skip
+    truth = xr.DataArray(
+        plausibility, dims=("item", "label"), coords={"item": np.arange(shapes[0]), "label": np.arange(k)}
+    )
+    return RankedTestSet(truth, Rankings.from_long(table, labels=np.arange(k).tolist()))

@@ -1,0 +1,76 @@
+"""Systems of known accuracy whose errors are independent, or shared."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._inference.results import positive_int
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.errors import InputError
+from bayesagree.predictions import Predictions
+
+
+class SimulatedSystems(NamedTuple):
+    """Systems and what they were made from.
+
+    Attributes
+    ----------
+    predictions
+        Labels of the systems.
+    truth
+        True label of each item, shape (item,).
+    """
+
+    predictions: Predictions
+    truth: NDArray[np.int64]
+
+
+def simulated_systems(
+    *,
+    n_items: int = 500,
+    accuracies: Sequence[float] = (0.55, 0.6, 0.65, 0.7, 0.75, 0.75, 0.8, 0.85, 0.9, 0.95),
+    n_labels: int = 2,
+    dependence: float = 0.0,
+    missing: float = 0.0,
+    seed: Seed = None,
+) -> SimulatedSystems:
+    """Simulate systems that label the same items.
+
+    System m is right on item i where u_mi is below its accuracy, and else picks one of the other labels. Every u_mi is
+    uniform: with probability `dependence` it is the item's own u_i, the same for all systems (hard items are hard for
+    all), otherwise a fresh one. The accuracies are the same for any dependence.
+
+    Parameters
+    ----------
+    n_items, n_labels
+        Sizes; labels are equally frequent.
+    accuracies
+        One per system.
+    dependence
+        Share of judgements that follow the item instead of the system, 0 to 1.
+    missing
+        Share of labels that a system does not give.
+    seed
+        Same seed, same systems.
+
+    Examples
+    --------
+    >>> systems = simulated_systems(n_items=10_000, accuracies=(0.5, 0.9), seed=1)
+    >>> (systems.predictions.hard_labels() == systems.truth).mean(axis=1).round(1).tolist()
+    [0.5, 0.9]
+    """
+    for name, share in (("dependence", dependence), ("missing", missing)):
+        if not 0 <= share <= 1:
+            raise InputError(f"{name}={share!r} must lie between 0 and 1")
+    rng = np.random.default_rng(seed_sequence(seed))
+    shape = (len(accuracies), positive_int(n_items, "n_items"))
+    truth = rng.integers(n_labels, size=n_items)
+    follows = rng.random(shape) < dependence
+    uniform = np.where(follows, rng.random(n_items), rng.random(shape))
+    wrong = (truth + np.where(follows, rng.integers(1, n_labels, n_items), rng.integers(1, n_labels, shape))) % n_labels
+    codes = np.where(uniform < np.asarray(accuracies)[:, None], truth, wrong)
+    codes = np.where(rng.random(shape) < missing, -1, codes).astype(np.int32)
+    models = np.array([f"system {m + 1}" for m in range(len(accuracies))])
+    return SimulatedSystems(Predictions(models, np.arange(n_items), np.arange(n_labels), None, codes), truth)

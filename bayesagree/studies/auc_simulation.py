@@ -1,0 +1,240 @@
+"""The simulation study of AUC without ground truth, on how well crowd labels rank models.
+
+A configuration is a case (how good the annotators are), the labels per item and the labels per annotator. Each run
+simulates a problem, ranks its models by every method and by the truth, and keeps the share of pairs of models that
+the two rankings order differently, the *swap error*.
+
+==============  ==========================================================================================
+method          ranks models by their AUC against
+==============  ==========================================================================================
+dgt             the majority of the labels of each item, ties drawn once for all models
+dgt_published   the same, ties drawn anew for every model (the paper's Algorithm 1 votes inside the method)
+sgt             the labels of each annotator, averaged
+pgt             the smoothed share of positive labels of each item
+supervised      one label per item drawn from the truth (the reference)
+==============  ==========================================================================================
+
+Source: Urkullu, Perez, Calvo: On the evaluation and selection of classifier learning algorithms with crowdsourced
+data, section 4.
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.streams import map_blocks
+from bayesagree.errors import InputError, some
+from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder
+from bayesagree.simulate import CrowdsourcedBinary, crowdsourced_binary
+
+CASES: Mapping[str, tuple[float, float]] = {
+    "extreme": (0.525, 0.475),
+    "bad": (0.6, 0.4),
+    "average": (0.7, 0.3),
+    "good": (0.8, 0.2),
+    "outstanding": (0.9, 0.1),
+}
+"""Mean true and false positive rate of the annotators of each case."""
+
+LEVELS = (3, 5, 9, 15, 27, 45)
+"""Labels per item, and per annotator, of the published study."""
+
+METHODS = ("dgt", "dgt_published", "sgt", "pgt", "supervised")
+
+RUNS_PER_BLOCK = 5
+
+type Floats = NDArray[np.float64]
+type Key = tuple[str, int, int, int]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is run: the grid of configurations and the size of each problem."""
+
+    cases: tuple[str, ...]
+    labels_per_item: tuple[int, ...]
+    labels_per_annotator: tuple[int, ...]
+    runs: int
+    n_items: int
+    n_models: int
+    seed: int
+
+    def blocks(self) -> list[Key]:
+        """List (case, labels per item, labels per annotator, first run) of every block of runs."""
+        starts = range(0, self.runs, RUNS_PER_BLOCK)
+        return list(product(self.cases, self.labels_per_item, self.labels_per_annotator, starts))
+
+
+def auc_study(
+    *,
+    cases: Sequence[str] = tuple(CASES),
+    labels_per_item: Sequence[int] = LEVELS,
+    labels_per_annotator: Sequence[int] = LEVELS,
+    runs: int = 100,
+    n_items: int = 1000,
+    n_models: int = 100,
+    seed: int = 0,
+    journal: Path | None = None,
+    client: Any = None,
+    advance: Callable[[int], None] = lambda runs: None,
+) -> xr.DataTree:
+    """Run the simulation study of AUC without ground truth, 180 configurations of 100 runs by default.
+
+    Parameters
+    ----------
+    cases
+        Names from `CASES`.
+    labels_per_item, labels_per_annotator
+        Expected numbers of labels.
+    runs
+        Runs per configuration. A run's random stream depends on the seed, its configuration and its number only.
+    n_items, n_models
+        Size of each problem.
+    seed
+        Same seed, same study, on any number of threads or workers.
+    journal
+        File that collects finished blocks of runs; a study that was stopped continues from it.
+    client
+        A `distributed.Client` to run on instead of threads of this machine: the same study, and workers may die.
+    advance
+        Called with the number of runs just finished.
+
+    Returns
+    -------
+    DataTree
+        Group ``study``: ``swap_error`` with dims (case, labels_per_item, labels_per_annotator, run, auc_method),
+        and ``adjacent_difference`` (.., run), the largest relative difference of the true concordance of two
+        neighbouring models.
+
+    Raises
+    ------
+    InputError
+        An unknown case, a level below 1, a single model, or a journal of another study.
+
+    Examples
+    --------
+    >>> tree = auc_study(cases=["good"], labels_per_item=[5], labels_per_annotator=[5], runs=2, n_items=100)
+    >>> tree["study/swap_error"].sizes["auc_method"]
+    5
+    """
+    unknown = [case for case in cases if case not in CASES]
+    if unknown:
+        raise InputError(f"case {unknown[0]!r} is not one of {some(CASES)}")
+    if positive_int(n_models, "n_models") < 2:
+        raise InputError("n_models=1 leaves nothing to rank; simulate at least 2 models")
+    study = Study(
+        cases=tuple(cases),
+        labels_per_item=tuple(positive_int(v, "labels_per_item") for v in labels_per_item),
+        labels_per_annotator=tuple(positive_int(v, "labels_per_annotator") for v in labels_per_annotator),
+        runs=positive_int(runs, "runs"),
+        n_items=positive_int(n_items, "n_items"),
+        n_models=n_models,
+        seed=seed,
+    )
+    finished = {} if journal is None else read_journal(journal, study)
+    for done in finished.values():
+        advance(len(done))
+    missing = [key for key in study.blocks() if key not in finished]
+    for key, results in zip(missing, map_blocks(partial(run_block, study), missing, client)):
+        finished[key] = results
+        if journal is not None:
+            append_to_journal(journal, key, results)
+        advance(len(results))
+    return _tree(study, finished)
+
+
+def run_block(study: Study, key: Key) -> Floats:
+    """Run a few runs of one configuration; returns shape (run, method + 1), the last column adjacent_difference."""
+    case, per_item, per_annotator, first = key
+    tpr, fpr = CASES[case]
+    rows = []
+    for run in range(first, min(first + RUNS_PER_BLOCK, study.runs)):
+        place = (list(CASES).index(case), per_item, per_annotator, run)
+        draw, decide = np.random.SeedSequence(study.seed, spawn_key=place).spawn(2)
+        problem = crowdsourced_binary(
+            n_items=study.n_items, n_models=study.n_models, labels_per_item=per_item,
+            labels_per_annotator=per_annotator, mean_tpr=tpr, mean_fpr=fpr, seed=draw,
+        )  # fmt: skip
+        rows.append(_run(problem, np.random.Generator(np.random.SFC64(decide))))
+    return np.array(rows)
+
+
+def _run(problem: CrowdsourcedBinary, rng: np.random.Generator) -> Floats:
+    order = ScoreOrder.of(problem.scores)
+    truth = order.graded(problem.plausibility)
+    n_items = problem.plausibility.size
+    n_labels = np.bincount(problem.item_index, minlength=n_items)
+    n_positive = np.bincount(problem.item_index, weights=problem.positive, minlength=n_items)
+    labels = AnnotatorLabels(problem.item_index, problem.annotator_index, problem.positive, problem.tpr.size)
+    drawn = (rng.random(n_items) < problem.plausibility).astype(np.float64)
+    estimates = np.stack([
+        order.weighted(*_majority(n_positive, n_labels, rng)),
+        [ScoreOrder(o[None], t[None]).weighted(*_majority(n_positive, n_labels, rng))[0] for o, t in zip(*order)],
+        order.by_annotator(labels),
+        order.graded((n_positive + 0.5) / (n_labels + 1)),
+        order.binary(drawn),
+    ])  # fmt: skip
+    swap_errors = 1 - ScoreOrder.of(estimates).graded(truth)
+    return np.append(swap_errors, np.max(np.abs(np.diff(truth)) / truth[:-1]))
+
+
+def _majority(n_positive: Floats, n_labels: NDArray[np.int64], rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Vote on each item, ties by a coin; returns (positive, negative) mass, both zero for items without labels."""
+    lead = 2 * n_positive - n_labels
+    positive = np.where(lead == 0, rng.random(lead.size) < 0.5, lead > 0)
+    labelled = n_labels > 0
+    return (positive & labelled).astype(np.float64), (~positive & labelled).astype(np.float64)
+
+
+def _tree(study: Study, finished: Mapping[Key, Floats]) -> xr.DataTree:
+    table = np.concatenate([finished[key] for key in study.blocks()])
+    shape = (len(study.cases), len(study.labels_per_item), len(study.labels_per_annotator), study.runs, -1)
+    table = table.reshape(shape)
+    dims = ("case", "labels_per_item", "labels_per_annotator", "run")
+    coords = {
+        "case": list(study.cases), "labels_per_item": list(study.labels_per_item),
+        "labels_per_annotator": list(study.labels_per_annotator), "run": np.arange(study.runs),
+        "auc_method": list(METHODS),
+    }  # fmt: skip
+    variables = {
+        "swap_error": ((*dims, "auc_method"), table[..., :-1]),
+        "adjacent_difference": (dims, table[..., -1]),
+    }
+    return result_tree({"study": variables}, coords, engine="exact", seed=study.seed, settings=asdict(study))
+
+
+def read_journal(path: Path, study: Study) -> dict[Key, Floats]:
+    """Read the finished blocks of a study, or start its journal; a last line cut short by a kill is dropped."""
+    settings = json.dumps(asdict(study))
+    written = path.read_bytes() if path.exists() else b""
+    whole = written[: written.rfind(b"\n") + 1]
+    if not whole:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(settings + "\n")
+        return {}
+    lines = whole.decode().splitlines()
+    if lines[0] != settings:
+        raise InputError(
+            f"{path} belongs to a study with other settings ({lines[0]}); "
+            "finish that study with its own settings, or remove the file to start anew"
+        )
+    if len(whole) < len(written):
+        os.truncate(path, len(whole))
+    blocks = [json.loads(line) for line in lines[1:]]
+    return {tuple(block["key"]): np.array(block["results"]) for block in blocks}
+
+
+def append_to_journal(path: Path, key: Key, results: Floats) -> None:
+    """Add one finished block to the journal."""
+    with path.open("a") as file:
+        file.write(json.dumps({"key": key, "results": results.tolist()}) + "\n")

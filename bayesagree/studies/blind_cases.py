@@ -1,0 +1,99 @@
+"""Public data sets as cases for blind evaluation: systems, a crowd where there is one, and gold to check against."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.annotations import Labels
+from bayesagree.datasets import load
+from bayesagree.errors import InputError
+from bayesagree.predictions import Predictions
+
+CASES = ("trec2011-teams", "cifar10h", "chaosnli-snli", "human-objects/edge", "human-objects/sketch")
+WEAKER = (0.1, 0.2, 0.4)
+"""Shares of items on which the simulated weaker models of cifar10h guess."""
+
+
+class BlindCase(NamedTuple):
+    """Systems on the same items, with what is known about the truth."""
+
+    predictions: Predictions
+    crowd: Labels | None
+    gold: Mapping[Any, Any] | pd.Series | None
+
+
+def blind_case(name: str, *, seed: Seed = None) -> BlindCase:
+    """Load a public data set as a case for blind evaluation.
+
+    trec2011-teams: teams of one track, no crowd. cifar10h: four models and three simulated weaker ones (the first
+    guessing on a tenth, a fifth, two fifths of the items), crowd of 51 votes an image. chaosnli-snli: five models,
+    crowd of 100. human-objects: every second observer is a system, the others are the crowd.
+
+    Parameters
+    ----------
+    name
+        One of `CASES`.
+    seed
+        For the simulated models.
+
+    Raises
+    ------
+    InputError
+        Another name.
+    FileNotFoundError
+        The data are not there.
+    """
+    if name not in CASES:
+        raise InputError(f"{name!r} is no case for blind evaluation; there are {', '.join(CASES)}")
+    data = load(name)
+    labels, predictions, gold = data.annotations, data.predictions, data.gold
+    if not isinstance(labels, Labels) or gold is None:
+        raise InputError(f"data set {name!r} has no labels with gold")
+    if name.startswith("human-objects"):
+        systems = {str(a): _labels_of(labels, j) for j, a in enumerate(labels.annotators) if j % 2 == 0}
+        named = Predictions.from_labels(systems, labels=labels.labels.tolist())
+        return BlindCase(named, _part(labels, np.arange(labels.annotators.size) % 2 == 1), gold)
+    if predictions is None:
+        raise InputError(f"data set {name!r} has no predictions")
+    if name == "cifar10h":
+        predictions = _with_weaker(predictions, seed)
+    return BlindCase(predictions, None if name == "trec2011-teams" else labels, gold)
+
+
+def _labels_of(labels: Labels, annotator: int) -> pd.Series:
+    """Return one annotator's label of every item, None where he gave none."""
+    given = pd.Series(None, index=labels.items, dtype=object)
+    rows = labels.annotator_index == annotator
+    given.iloc[labels.item_index[rows]] = labels.labels[labels.label_index[rows]]
+    return given
+
+
+def _part(labels: Labels, chosen: NDArray[np.bool_]) -> Labels:
+    """Return the labels of some annotators."""
+    rows = chosen[labels.annotator_index]
+    table = pd.DataFrame(
+        {
+            "item": labels.items[labels.item_index[rows]],
+            "annotator": labels.annotators[labels.annotator_index[rows]],
+            "label": labels.labels[labels.label_index[rows]],
+        }
+    )
+    return Labels.from_long(table, labels=labels.labels.tolist())
+
+
+def _with_weaker(predictions: Predictions, seed: Seed) -> Predictions:
+    rng = np.random.default_rng(seed_sequence(seed))
+    codes = predictions.hard_labels()
+    systems = dict(zip(predictions.models.tolist(), codes))
+    first = codes[0]
+    for share in WEAKER:
+        guess = rng.integers(predictions.labels.size, size=first.size)
+        systems[f"{predictions.models[0]}, {share:.0%} guessed"] = np.where(
+            rng.random(first.size) < share, guess, first
+        )
+    named = {name: predictions.labels[code] for name, code in systems.items()}
+    return Predictions.from_labels(named, items=predictions.items.tolist(), labels=predictions.labels.tolist())

@@ -1,0 +1,323 @@
+"""The experiment of Jung and Lease: every method on the same systems, and how well each replaces the gold."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.annotations import Labels
+from bayesagree.blind.overlap import jaccard_overlap
+from bayesagree.blind.scores import (
+    BLIND,
+    METHODS,
+    WITH_CROWD,
+    PseudoGold,
+    counts_per_draw,
+    counts_per_set,
+    make_pseudo_gold,
+    mean_scores,
+)
+from bayesagree.blind.systems import LabelCodes, Systems
+from bayesagree.errors import InputError, some
+from bayesagree.evaluation.comparison import hdi, rank_probabilities
+from bayesagree.evaluation.paired_tests import (
+    Multiplicity,
+    adjusted,
+    bootstrap_p_values,
+    copeland_rank,
+    paired_t_test,
+    paired_terms,
+)
+from bayesagree.evaluation.rank_correlation import MEASURES, correlation, williams_test
+from bayesagree.metrics.hard_labels import confusion_counts, gold_index
+from bayesagree.predictions import Predictions
+
+PAPER_METRICS = ("accuracy", "precision", "recall", "specificity")
+SCORE_AND_COMBINE = ("round_robin", "sampling")
+"""Methods without a pseudo-gold of their own, whose quality could be measured."""
+
+type Progress = Callable[[int], Any]
+
+
+def blind_experiment(
+    predictions: Predictions,
+    *,
+    crowd: Labels | None = None,
+    gold: Mapping[Any, Any] | pd.Series | None = None,
+    methods: Sequence[str] | None = None,
+    metrics: Sequence[str] = PAPER_METRICS,
+    positive: Any = None,
+    leave_one_out: bool = False,
+    baseline: str = "em",
+    significance: float = 0.05,
+    multiplicity: Multiplicity = "none",
+    draws: int = 1000,
+    ci_prob: float = 0.95,
+    seed: Seed = None,
+    progress: Progress = lambda done: None,
+) -> xr.DataTree:
+    """Score and rank systems by every method and, with gold, say how well each method replaces it.
+
+    Systems are ranked by Copeland's method over significant differences: a paired t test where the score is a mean
+    over items of one pseudo-gold (accuracy, recall, specificity), else a paired bootstrap of items.
+
+    Parameters
+    ----------
+    predictions, crowd, positive, leave_one_out, seed
+        As in `blind_scores`.
+    gold
+        Item to true label, of some or all items: to judge the methods, never used by them.
+    methods
+        By default all that the data allow.
+    metrics
+        Scores of the systems.
+    baseline
+        Method against which the correlations of the others are tested.
+    significance
+        Level of all tests, two-sided.
+    multiplicity
+        Adjustment of the tests for the number of pairs, within each ranking.
+    draws
+        Bootstrap draws, and gold sets of sampling and dawid_skene.
+    ci_prob
+        Probability of the highest density intervals.
+    progress
+        Called with 1 after each method.
+
+    Returns
+    -------
+    DataTree
+        The methods are the dim estimator. Group ``estimated``: ``score``, ``lower``, ``upper``, ``rank``,
+        ``prob_best``, ``expected_rank`` (estimator, metric, model), intervals and probabilities from `draws` as in
+        `blind_posterior`. Group ``systems``: ``overlap`` (model, other_model). With gold, group ``actual``: ``score``,
+        ``rank`` (metric, model). Group ``methods``: ``correlation`` (estimator, metric, measure) of estimated and
+        actual scores (Pearson) or ranks; ``p_value`` of its difference from the baseline (Williams); ``method_rank``
+        (Copeland over these tests; swap rates have none); ``quality`` (estimator, metric) of the pseudo-gold;
+        ``quality_correlation`` (metric, measure) of quality and correlation over the methods that combine. Group
+        ``outliers``: ``system`` (metric, place), the best and the worst, ``actual_rank`` (metric, place) and
+        ``predicted_rank`` (estimator, metric, place). NaN where a number does not exist.
+
+    References
+    ----------
+    .. [1] H. J. Jung, M. Lease, "Evaluating classifiers without expert labels", 2012, tables 2-9.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> truth = rng.integers(0, 2, 300)
+    >>> said = {f"s{q}": np.where(rng.random(300) < q / 10, truth, 1 - truth) for q in (5, 6, 7, 8, 9)}
+    >>> tree = blind_experiment(Predictions.from_labels(said), gold=dict(enumerate(truth)), draws=100, seed=1)
+    >>> float(tree["methods"]["correlation"].sel(estimator="em", metric="accuracy", measure="pearson")) > 0.9
+    True
+    """
+    systems = Systems.of(predictions, crowd, positive, seed)
+    chosen = tuple(methods or _possible(systems))
+    unknown = [m for m in chosen if m not in METHODS]
+    if unknown:
+        raise InputError(f"unknown methods {some(unknown)}; there are {some(METHODS, 11)}")
+    if not 0 < significance < 1:
+        raise InputError(f"significance={significance!r} must lie between 0 and 1")
+    judge = _Judge(systems, tuple(metrics), positive_int(draws, "draws"), significance, multiplicity, ci_prob, seed)
+    truth = None if gold is None else gold_index(gold, systems.items, systems.labels).astype(np.int16)
+    estimates, quality = [], []
+    for method in chosen:
+        estimate, of_pseudo_gold = judge.method(method, leave_one_out, truth)
+        estimates.append(estimate)
+        quality.append(of_pseudo_gold)
+        progress(1)
+    names = estimates[0]
+    groups: dict[str, Any] = {
+        "estimated": {
+            name: (("estimator", "metric", "model"), np.stack([e[name] for e in estimates])) for name in names
+        },
+        "systems": {"overlap": (("model", "other_model"), _overlap(predictions, systems, positive))},
+    }
+    if truth is not None:
+        actual = judge.gold(truth)
+        groups["actual"] = {name: (("metric", "model"), actual[name]) for name in ("score", "rank")}
+        groups["methods"] = _methods_group(chosen, estimates, actual, np.array(quality), judge, baseline)
+        groups["outliers"] = _outliers(estimates, actual, systems)
+    coords = {
+        "estimator": list(chosen), "metric": list(metrics), "model": systems.models, "other_model": systems.models,
+        "measure": list(MEASURES), "place": ["best", "worst"],
+    }  # fmt: skip
+    settings = {
+        "leave_one_out": leave_one_out, "baseline": baseline, "significance": significance, "ci_kind": "hdi",
+        "multiplicity": multiplicity, "ci_prob": ci_prob, "draws": draws, "n_models": int(systems.models.size),
+        "n_items": int(systems.items.size), "n_gold": 0 if truth is None else int((truth >= 0).sum()),
+        "n_crowd": 0 if systems.crowd is None else int((systems.crowd >= 0).sum()),
+    }  # fmt: skip
+    tree = result_tree(groups, coords, engine="exact", seed=seed, settings=settings)
+    return tree.sel(model=predictions.models, other_model=predictions.models)
+
+
+class _Judge:
+    """Scores, ranks and intervals of systems against stand-ins for the gold, or the gold itself."""
+
+    def __init__(
+        self, systems: Systems, metrics: tuple[str, ...], draws: int, significance: float,
+        multiplicity: Multiplicity, ci_prob: float, seed: Seed,
+    ) -> None:  # fmt: skip
+        self.systems, self.metrics, self.draws, self.ci_prob = systems, metrics, draws, ci_prob
+        self.significance, self.seed = significance, seed_sequence(seed)
+        self.multiplicity: Multiplicity = multiplicity
+
+    def method(
+        self, method: str, leave_one_out: bool, truth: LabelCodes | None
+    ) -> tuple[dict[str, NDArray[np.float64]], list[float]]:
+        """Return the estimates (metric, model) by name, and the quality of the pseudo-gold by metric."""
+        rows, quality, gold, counts = [], [], None, (np.empty(0), np.empty(0))
+        for metric in self.metrics:
+            if gold is None or method == "calibrated_majority":
+                gold = make_pseudo_gold(
+                    self.systems, method, metric=metric, leave_one_out=leave_one_out, sets=self.draws, seed=self.seed
+                )
+                counts = self._counts(gold)
+            rows.append(self._row(gold, *counts, metric))
+            quality.append(self._quality(gold, truth, metric, method))
+        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}, quality
+
+    def gold(self, truth: LabelCodes) -> dict[str, NDArray[np.float64]]:
+        """Return the actual scores and ranks (metric, model)."""
+        gold = PseudoGold(truth[None], True)
+        counts = self._counts(gold)
+        rows = [self._row(gold, *counts, metric) for metric in self.metrics]
+        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+
+    def different(self, p_values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which pairs differ significantly."""
+        return adjusted(p_values, self.multiplicity) < self.significance
+
+    def _counts(self, gold: PseudoGold) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        per_draw = counts_per_draw(gold, self.systems, self.draws, "bootstrap", self.seed)
+        return counts_per_set(gold, self.systems), per_draw
+
+    def _row(
+        self, gold: PseudoGold, per_set: NDArray[np.float64], per_draw: NDArray[np.float64], metric: str
+    ) -> dict[str, NDArray[np.float64]]:
+        positive = self.systems.positive
+        score = mean_scores(per_set, metric, positive)[0]
+        drawn = mean_scores(per_draw, metric, positive)
+        terms = None
+        if gold.is_sample and gold.sets.shape[0] == 1:
+            terms = paired_terms(gold.sets[0], self.systems.predicted, metric, positive)
+        p_values = bootstrap_p_values(drawn) if terms is None else paired_t_test(terms)[1]
+        places = rank_probabilities(np.nan_to_num(drawn, nan=-np.inf))
+        ends = np.array([_interval(drawn[:, m], self.ci_prob) for m in range(score.size)])
+        return {
+            "score": score,
+            "lower": ends[:, 0],
+            "upper": ends[:, 1],
+            "rank": np.where(np.isnan(score), np.nan, copeland_rank(score, self.different(p_values))),
+            "prob_best": places[:, 0],
+            "expected_rank": places @ np.arange(1, score.size + 1),
+        }
+
+    def _quality(self, gold: PseudoGold, truth: LabelCodes | None, metric: str, method: str) -> float:
+        if truth is None or method in SCORE_AND_COMBINE:
+            return float("nan")
+        sets = gold.sets.reshape(-1, truth.size)
+        counts = confusion_counts(truth[None], sets, self.systems.n_labels)
+        return float(mean_scores(counts.swapaxes(0, 1)[None], metric, self.systems.positive)[0, 0])
+
+
+def _possible(systems: Systems) -> tuple[str, ...]:
+    with_crowd = WITH_CROWD if systems.crowd is not None else ()
+    return tuple(m for m in BLIND + with_crowd if m != "calibrated_majority" or systems.n_labels == 2)
+
+
+def _interval(draws: NDArray[np.float64], ci_prob: float) -> tuple[float, float]:
+    finite = draws[np.isfinite(draws)]
+    return hdi(finite, ci_prob) if finite.size > 1 else (float("nan"), float("nan"))
+
+
+def _overlap(predictions: Predictions, systems: Systems, positive: Any) -> NDArray[np.float64]:
+    return jaccard_overlap(predictions, positive=positive).sel(model=systems.models, other_model=systems.models).values
+
+
+def _methods_group(
+    methods: tuple[str, ...],
+    estimates: list[dict[str, NDArray[np.float64]]],
+    actual: dict[str, NDArray[np.float64]],
+    quality: NDArray[np.float64],
+    judge: _Judge,
+    baseline: str,
+) -> dict[str, Any]:
+    """Correlate each method with the gold, test the differences, rank the methods, relate quality to correlation."""
+    shape = (len(methods), len(judge.metrics), len(MEASURES))
+    value, p_value, rank = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what does not exist is NaN in the table; the caller says so once
+        for m in range(len(judge.metrics)):
+            for r, measure in enumerate(MEASURES):
+                of = "score" if measure == "pearson" else "rank"
+                value[:, m, r] = [correlation(e[of][m], actual[of][m], measure=measure) for e in estimates]
+                if measure != "swap_rate":
+                    tests = _triangle_tests([e[of][m] for e in estimates], value[:, m, r], measure)
+                    if baseline in methods:
+                        p_value[:, m, r] = tests[:, methods.index(baseline)]
+                    rank[:, m, r] = copeland_rank(value[:, m, r], judge.different(tests))
+        related = _quality_correlation(methods, quality, value)
+    of_method = ("estimator", "metric", "measure")
+    return {
+        "correlation": (of_method, value),
+        "p_value": (of_method, p_value),
+        "method_rank": (of_method, np.where(np.isnan(value), np.nan, rank)),
+        "quality": (("estimator", "metric"), quality),
+        "quality_correlation": (("metric", "measure"), related),
+    }
+
+
+def _triangle_tests(
+    scorings: list[NDArray[np.float64]], with_gold: NDArray[np.float64], measure: Any
+) -> NDArray[np.float64]:
+    """Return the p value of each pair of methods, whose correlations with the same gold are compared."""
+    n_methods = len(scorings)
+    p_value = np.full((n_methods, n_methods), np.nan)
+    for a in range(n_methods):
+        for b in range(a):
+            both = np.isfinite(scorings[a]) & np.isfinite(scorings[b])
+            between = correlation(scorings[a], scorings[b], measure=measure)
+            if both.sum() >= 4:
+                p_value[a, b] = p_value[b, a] = williams_test(with_gold[a], with_gold[b], between, int(both.sum()))[1]
+    return p_value
+
+
+def _quality_correlation(
+    methods: tuple[str, ...], quality: NDArray[np.float64], value: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Correlate, over the methods that combine, the quality of pseudo-gold with the correlation achieved."""
+    combining = np.array([m not in (*SCORE_AND_COMBINE, "direct") for m in methods])
+    related = np.full(value.shape[1:], np.nan)
+    for m in range(value.shape[1]):
+        for r in range(value.shape[2]):
+            both = combining & np.isfinite(quality[:, m]) & np.isfinite(value[:, m, r])
+            if both.sum() >= 3:
+                related[m, r] = correlation(quality[both, m], value[both, m, r], measure="pearson")
+    return related
+
+
+def _outliers(
+    estimates: list[dict[str, NDArray[np.float64]]], actual: dict[str, NDArray[np.float64]], systems: Systems
+) -> dict[str, Any]:
+    """Return the actual best and worst system of each metric, by score, and the rank that each method gives it."""
+    score = actual["score"]
+    ends = np.stack(
+        [
+            np.where(np.isnan(score), -np.inf, score).argmax(axis=1),
+            np.where(np.isnan(score), np.inf, score).argmin(axis=1),
+        ],
+        axis=1,
+    )
+    predicted = np.stack([np.take_along_axis(e["rank"], ends, axis=1) for e in estimates])
+    return {
+        "predicted_rank": (("estimator", "metric", "place"), predicted),
+        "actual_rank": (("metric", "place"), np.take_along_axis(actual["rank"], ends, axis=1)),
+        "system": (("metric", "place"), systems.models[ends].astype(str)),
+    }

@@ -1,0 +1,141 @@
+"""The limitations of agreement coefficients (Checco et al., section 3) as one table: the paper's values beside ours."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesagree.agreement._exact.posterior import phi_posterior
+from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement.coefficients import krippendorff_alpha
+from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError
+
+type Rows = tuple[tuple[tuple[int, ...], int], ...]
+
+YES, NO, SPLIT = (1, 1), (0, 0), (1, 0)
+TWO_LEVELS = "binned, two levels say almost nothing about Phi: the interval is wide"
+
+
+@dataclass(frozen=True)
+class Paradox:
+    """One toy case: its items (ratings, how many such items), and what the paper's table 2 prints."""
+
+    case: str
+    rows: Rows
+    percent: float
+    alpha: float
+    phi: str
+    remark: str = ""
+
+    def ratings(self) -> Ratings:
+        """Return the ratings on the two-level scale 0, 1."""
+        matrix = np.repeat([row for row, _ in self.rows], [n for _, n in self.rows], axis=0)
+        return Ratings.from_matrix(matrix.astype(float), scale=(0, 1), step=1)
+
+
+PARADOXES = (
+    Paradox("2", (((1,) * 5, 10),), 1, np.nan, "1 [1, 1]", "alpha is undefined on a constant; Phi is 1"),
+    Paradox("3", ((YES, 99), (SPLIT, 1)), 0.99, 0, "1 [1, 1]", "alpha is 0 at 99 % agreement"),
+    Paradox("4a", ((YES, 98), (NO, 1), (SPLIT, 1)), 0.99, 0.66, "1 [1, 1]"),
+    Paradox("4b", ((YES, 99), (SPLIT, 1)), 0.98, 0, "1 [1, 1]", "the table prints percent .98, the text .99"),
+    Paradox("5a", ((YES, 90), (SPLIT, 10)), 0.90, -0.04, ".99 [.99, .99]"),
+    Paradox("5b", ((YES, 98), (SPLIT, 2)), 0.98, -0.05, "1 [1, 1]", "alpha is -.005, printed -.05"),
+    Paradox("5c", ((YES, 99), (SPLIT, 1)), 0.99, 0, "1 [1, 1]"),
+    Paradox("5d", ((YES, 100),), 1, 1, "1 [1, 1]", "alpha is undefined; the paper takes it as 1"),
+    Paradox("6a", ((YES, 40), (SPLIT, 20)), 0.66, -0.19, ".89 [.69, .97]", "more agreement than 6b, as claimed"),
+    Paradox("6b", ((YES, 15), (NO, 15), (SPLIT, 30)), 0.50, 0, ".73 [.52, .88]"),
+    Paradox("7a", ((YES, 40), (NO, 40), (SPLIT, 20)), 0.8, 0.73, ".7 [.6, .8]", "alpha is .602, printed .73"),
+    Paradox("7b", ((NO, 80), (SPLIT, 20)), 0.8, 0.26, ".7 [.6, .8]", "alpha is -.106, printed .26; Phi as in 7a"),
+    Paradox("7c", (((0, 0, 0, 0, 1), 2),), 0.33, -0.125, ".15 [-.4, .5]", "percent agreement is .60, printed .33"),
+    Paradox(
+        "7d", (((0, 0, 0, 0, 1), 1), ((1, 1, 1, 1, 0), 1)), 0.33, 0.28, ".15 [-.32, .5]",
+        "percent agreement is .60, printed .33; Phi as in 7c",
+    ),
+    Paradox("8a", ((YES, 20), (NO, 10), (SPLIT, 10)), 0.75, 0.47, ".95 [.84, .99]"),
+    Paradox("8b", ((YES, 200), (NO, 100), (SPLIT, 100)), 0.75, 0.46, ".97 [.94, .98]", "more items, narrower interval"),
+    Paradox("8c", ((YES, 2), (NO, 1), (SPLIT, 1)), 0.75, 0.53, ".96 [.14, .99]", "fewer items, wider interval"),
+)  # fmt: skip
+
+COLUMNS: dict[str, dict[str, Any]] = {
+    "squeezed flat": {"likelihood": "squeezed", "item_mean": "flat"},
+    "binned flat": {"likelihood": "binned", "item_mean": "flat"},
+    "binned hierarchical": {"likelihood": "binned", "item_mean": "hierarchical"},
+}
+
+
+def random_guessing() -> Ratings:
+    """Return limitation 1: 100 workers guess at 1000 items on two levels (seeded)."""
+    guesses = np.random.default_rng(1).integers(0, 2, (1000, 100))
+    return Ratings.from_matrix(guesses.astype(float), scale=(0, 1), step=1)
+
+
+def paradox_table(cases: Sequence[str] | None = None) -> pd.DataFrame:
+    """Compute percent agreement, alpha and Phi for every toy case, beside the values the paper prints.
+
+    The paper's claims are about the squeezed likelihood with flat item means. With the binned likelihood a two-level
+    scale says almost nothing about Phi, and the intervals of the other two columns say so.
+
+    Parameters
+    ----------
+    cases
+        Names of cases such as ``"7c"``, by default all eighteen, which take minutes.
+
+    Returns
+    -------
+    DataFrame
+        case, percent, percent_paper, alpha, alpha_paper, `phi_squeezed_flat`, `phi_binned_flat` and
+        `phi_binned_hierarchical` as "mean [lower, upper]" (HDI 0.95), phi_paper, remark.
+
+    Raises
+    ------
+    InputError
+        A case that the paper does not have.
+
+    References
+    ----------
+    Checco et al., "Let's agree to disagree", HCOMP 2017, section 3 and table 2.
+    """
+    names = ["1", *(paradox.case for paradox in PARADOXES)]
+    unknown = set(cases or ()) - set(names)
+    if unknown:
+        raise InputError(f"cases {sorted(unknown)} are not among {', '.join(names)}")
+    rows = []
+    if cases is None or "1" in cases:
+        remark = "our guesses have two levels; " + TWO_LEVELS
+        rows.append(_row("1", random_guessing(), 0.5, 0.005, ".05 [.045, .053]", remark))
+    for paradox in PARADOXES:
+        if cases is not None and paradox.case not in cases:
+            continue
+        remark = paradox.remark or "squeezed as the paper claims; " + TWO_LEVELS
+        rows.append(_row(paradox.case, paradox.ratings(), paradox.percent, paradox.alpha, paradox.phi, remark))
+    return pd.DataFrame(rows)
+
+
+def _row(case: str, ratings: Ratings, percent: float, alpha: float, phi: str, remark: str) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "case": case, "percent": percent_agreement(ratings), "percent_paper": percent,
+        "alpha": krippendorff_alpha(ratings), "alpha_paper": alpha,
+    }  # fmt: skip
+    for name, options in COLUMNS.items():
+        found = phi_posterior(prepare(ratings, **options).means).summary()
+        row[f"phi_{name.replace(' ', '_')}"] = f"{found.mean:.2f} [{found.lower:.2f}, {found.upper:.2f}]"
+    return row | {"phi_paper": phi, "remark": remark}
+
+
+def percent_agreement(ratings: Ratings) -> float:
+    """Return the share of agreeing pairs of ratings, averaged over items with two or more.
+
+    Examples
+    --------
+    >>> percent_agreement(Ratings.from_matrix([[0, 0, 0, 0, 1]], scale=(0, 1), step=1))
+    0.6
+    """
+    from bayesagree.agreement._exact.patterns import collapse
+    from bayesagree.agreement._formulas import observed_agreement
+
+    patterns = collapse(ratings)
+    counts = patterns.counts.toarray()
+    return float(observed_agreement(patterns.weight[None], counts, np.eye(counts.shape[1]))[0])

@@ -1,0 +1,173 @@
+"""Calibration against gold: recovers a known exponent, keeps its own uncertainty, and refuses what cannot work."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import xarray as xr
+from arviz_stats.base.array import array_stats
+from scipy import special
+
+from bayesagree.annotations import Labels
+from bayesagree.calibration._vector_scaling import draw_parameters
+from bayesagree.calibration.recalibration import (
+    calibrate,
+    calibration_scores,
+    gold_items_needed,
+    label_probability,
+    pool_with_votes,
+)
+from bayesagree.certainty import annotation_certainty
+from bayesagree.errors import InputError, SizeError
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
+from bayesagree.plausibility.dirichlet.posterior import dirichlet
+from bayesagree.simulate import crowd_labels
+
+
+def claims(n_items: int, eta: float, seed: int, offset: Sequence[float] = (0, 0, 0)) -> tuple[xr.DataTree, dict]:
+    """Return a posterior whose probabilities are right once raised to the power eta and weighed, and all gold."""
+    rng = np.random.default_rng(seed)
+    earned = rng.dirichlet([0.7, 0.4, 0.2], n_items)
+    claimed = special.softmax((np.log(np.maximum(earned, 1e-9)) - offset) / eta, axis=1)
+    truth = (np.cumsum(earned, axis=1) < rng.random((n_items, 1))).sum(axis=1)
+    probability = xr.DataArray(
+        claimed, dims=("item", "label"), coords={"item": np.arange(n_items), "label": np.arange(3)}
+    )
+    draws = probability.expand_dims(chain=2, draw=100).transpose("chain", "draw", "item", "label")
+    tree = xr.DataTree.from_dict({"/posterior": xr.Dataset({"plausibility": draws})})
+    return tree, dict(enumerate(np.minimum(truth, 2).tolist()))
+
+
+@pytest.mark.parametrize("eta", [0.2, 0.6, 1.0])
+def test_the_exponent_is_recovered_within_its_own_uncertainty(eta):
+    tree, gold = claims(2000, eta, seed=1)
+    exponent = calibrate(tree, {i: gold[i] for i in range(300)}, seed=2)["posterior"]["exponent"].values
+    assert abs(exponent.mean() - eta) < 4 * exponent.std()
+    assert exponent.std() < 0.25 * eta
+
+
+def test_the_exponent_covers_the_truth_as_often_as_it_says():
+    """Equal-tailed 80 % intervals of eta drawn from its prior cover it in 80 % of 40 repetitions (binomial 4 sd)."""
+    rng, inside = np.random.default_rng(3), 0
+    for seed in range(40):
+        eta = float(np.exp(rng.normal(-0.7, 1.0)))
+        tree, gold = claims(80, eta, seed=seed, offset=rng.normal(0, 0.5, 3).tolist())
+        low, high = np.quantile(calibrate(tree, gold, seed=seed)["posterior"]["exponent"], [0.1, 0.9])
+        inside += low < eta < high
+    assert abs(inside / 40 - 0.8) < 4 * np.sqrt(0.8 * 0.2 / 40)
+
+
+def test_offsets_of_labels_are_recovered_and_may_change_the_best_label():
+    tree, gold = claims(3000, 0.5, seed=8, offset=(0.8, -0.4, -0.4))
+    used, rest = {i: gold[i] for i in range(300)}, {i: gold[i] for i in range(300, 3000)}
+    calibrated = calibrate(tree, used, seed=1)
+    offset = calibrated["posterior"].to_dataset()["offset"].transpose("chain", "draw", "label").values.reshape(-1, 3)
+    gain = offset[:, 0] - offset[:, 1]
+    assert abs(gain.mean() - 1.2) < 4 * gain.std()
+    before = calibration_scores(label_probability(tree), rest)
+    after = calibration_scores(label_probability(calibrated), rest)
+    assert float(after["mean_accuracy"]) > float(before["mean_accuracy"])
+
+
+def test_parameters_have_their_posterior_means():
+    """Two labels, thirty gold items: means and variances against quadrature over log eta and both offsets."""
+    tree, gold = claims(30, 0.4, seed=9)
+    log_p = np.log(np.maximum(label_probability(tree).values[:, :2], 1e-12))
+    codes = np.minimum(np.array([gold[i] for i in range(30)]), 1)
+    axes = [np.linspace(-6, 3, 61), np.linspace(-2.4, 2.4, 33), np.linspace(-2.4, 2.4, 33)]
+    grid = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+    logits = np.exp(grid[:, :1, None]) * log_p + grid[:, None, 1:]
+    log_posterior = special.log_softmax(logits, axis=2)[:, np.arange(30), codes].sum(axis=1)
+    log_posterior -= 0.5 * ((grid[:, 0] + 0.7) ** 2 + (grid[:, 1:] ** 2).sum(axis=1) / 0.25)
+    mass = special.softmax(log_posterior)
+    mean = mass @ grid
+    draws = draw_parameters(log_p, codes, 6000, np.random.default_rng(1))
+    for moment, expected in ((draws, mean), ((draws - mean) ** 2, mass @ (grid - mean) ** 2)):
+        error = array_stats.mcse(moment[None], chain_axis=0, draw_axis=1, method="mean")
+        assert (np.abs(moment.mean(axis=0) - expected) < 4.5 * error).all()
+
+
+def test_calibrated_confidence_meets_accuracy_on_other_items():
+    tree, gold = claims(4000, 0.4, seed=4)
+    used, rest = {i: gold[i] for i in range(200)}, {i: gold[i] for i in range(200, 4000)}
+    before = calibration_scores(label_probability(tree), rest)
+    calibrated = calibrate(tree, used, seed=1)
+    after = calibration_scores(label_probability(calibrated), rest)
+    assert float(before["gap"]) > 0.08
+    mean = calibrated["posterior"]["mean_confidence"]
+    assert abs(float(after["gap"])) < 4 * np.hypot(float(mean.std()), 0.5 / np.sqrt(3800))
+    assert float(after["log_score"]) > float(before["log_score"])
+    np.testing.assert_allclose(label_probability(calibrated).sum("label"), 1, atol=1e-12)
+
+
+def test_the_result_has_the_shape_of_the_input_and_feeds_certainty():
+    crowd = crowd_labels(n_items=80, n_annotators=8, n_labels=3, seed=1)
+    gold = {i: int(crowd.truth[i]) for i in range(40)}
+    for options in ({"top_labels": 2}, {}):
+        tree = dawid_skene(crowd.labels, draws=100, chains=2, seed=1, **options)
+        calibrated = calibrate(tree, gold, seed=1)
+        name = "top_label" if options else "plausibility"
+        assert calibrated["posterior"][name].shape == tree["posterior"][name].shape
+        top = annotation_certainty(calibrated).values
+        claim = label_probability(calibrated).max("label").values
+        assert np.abs(top - claim).max() < 4.5 * 0.5 / np.sqrt(200) + 0.01
+        assert calibrated["constant_data"]["is_gold"].sum() == 40
+
+
+def test_gold_items_needed_narrows_the_interval_to_the_stated_width():
+    tree, gold = claims(3000, 0.4, seed=5)
+    first = calibrate(tree, {i: gold[i] for i in range(60)}, seed=1)
+    needed = gold_items_needed(first, width=0.04)
+    assert 100 < needed < 3000
+    assert gold_items_needed(first, width=0.02) > 3 * needed
+    second = calibrate(tree, {i: gold[i] for i in range(needed)}, seed=1)["posterior"]["mean_confidence"].values
+    low, high = np.quantile(second, [0.025, 0.975])
+    assert 0.03 < high - low < 0.055  # the first sixty items know eta, hence the slope, to a quarter or so
+
+
+def test_other_posteriors_are_calibrated_too():
+    crowd = crowd_labels(n_items=60, n_annotators=6, seed=2)
+    tree = dirichlet(crowd.labels, draws=50, chains=2, seed=1)
+    calibrated = calibrate(tree, {i: int(crowd.truth[i]) for i in range(30)}, seed=1)
+    assert calibrated["posterior"]["plausibility"].shape == (2, 50, 60, 4)
+
+
+def test_the_pool_lies_between_posterior_and_votes():
+    crowd = crowd_labels(n_items=50, n_annotators=6, seed=3)
+    tree = dawid_skene(crowd.labels, draws=50, chains=2, seed=1)
+    shares = crowd.labels.counts() / 3
+    pooled = label_probability(pool_with_votes(tree, crowd.labels, seed=1)).values
+    np.testing.assert_allclose(pooled, (label_probability(tree).values + shares) / 2, atol=1e-12)
+    whole = label_probability(pool_with_votes(tree, crowd.labels, weight=1, seed=1)).values
+    np.testing.assert_allclose(whole, label_probability(tree).values, atol=1e-12)
+
+
+def test_reliability_diagram_counts_every_item_once():
+    tree, gold = claims(500, 0.5, seed=6)
+    scores = calibration_scores(label_probability(tree), gold, bins=7)
+    assert int(scores["n_items"].sum()) == 500
+    used = scores["n_items"].values > 0
+    np.testing.assert_allclose(
+        (scores["accuracy"].values * scores["n_items"].values)[used].sum() / 500, float(scores["mean_accuracy"])
+    )
+    inside = (scores["accuracy_lower"] <= scores["accuracy"]) & (scores["accuracy"] <= scores["accuracy_upper"])
+    assert inside.values[used].all()
+    assert np.isnan(scores["accuracy"].values[~used]).all()
+
+
+def test_inputs_that_cannot_calibrate_are_refused():
+    tree, gold = claims(20, 0.5, seed=7)
+    with pytest.raises(InputError, match="gold is empty"):
+        calibrate(tree, {})
+    with pytest.raises(InputError, match="gold item 99"):
+        calibrate(tree, {99: 0})
+    with pytest.raises(InputError, match="label 7"):
+        calibrate(tree, {0: 7})
+    with pytest.raises(SizeError, match="top_labels"):
+        calibrate(tree, gold, max_bytes=100)
+    crowd = crowd_labels(n_items=20, n_annotators=5, seed=1)
+    taught = dawid_skene(crowd.labels, gold={0: 1}, draws=20, chains=1, seed=1)
+    with pytest.raises(InputError, match="fitted with gold"):
+        calibrate(taught, {1: 1})
+    with pytest.raises(InputError, match="different items"):
+        pool_with_votes(taught, Labels.from_counts([[1, 2]]))

@@ -1,0 +1,230 @@
+"""CrowdTruth: published scores, extremes, a brute-force twin, invariants, and who labels at random."""
+
+import json
+from itertools import combinations, permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from _paths import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import rankdata
+
+from bayesagree import ConvergenceError, InputError, Labels
+from bayesagree.crowd_quality.quality import crowdtruth
+from bayesagree.crowd_quality.resampling import crowdtruth_posterior, spammers
+from bayesagree.datasets import load
+
+GOLDEN = json.loads((ROOT / "tests" / "golden" / "crowdtruth.json").read_text())
+SETS = ("relex-binary", "relex-multiple-choice", "rte")
+SMALL = 1e-8
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_published_scores(name, public_data):
+    dataset = load(f"crowdtruth/{name}")
+    scores = crowdtruth(dataset.annotations)
+    for table, dim in (("uqs", "item"), ("wqs", "annotator"), ("aqs", "label")):
+        published = dataset.extra[table]
+        # The AQS of RTE are printed to six digits, all others are stored in full.
+        accuracy = 5e-7 if (name, table) == ("rte", "aqs") else 1e-9
+        for column in set(published.columns) & set(scores.data_vars):
+            ours = scores[column].sel({dim: list(published.index)}).to_numpy()
+            np.testing.assert_allclose(ours, published[column].to_numpy(float), rtol=0, atol=accuracy, err_msg=column)
+
+
+def test_values_quoted_in_the_tutorials(public_data):
+    for name, quoted in GOLDEN["values"].items():
+        scores = crowdtruth(load(f"crowdtruth/{name}").annotations)
+        for score, dim, key, value, accuracy in quoted:
+            keys = {str(k): k for k in scores[dim].values.tolist()}
+            assert float(scores[score].sel({dim: keys[key]})) == pytest.approx(value, abs=accuracy)
+
+
+def votes(*rows):
+    return Labels.from_matrix(np.array(rows, dtype=object))
+
+
+@pytest.mark.parametrize("n", range(2, 11))
+def test_everybody_agrees(n):
+    scores = crowdtruth(votes(["a"] * n, ["b"] * n))
+    assert scores["uqs"].values.tolist() == pytest.approx([1, 1], abs=1e-12)
+    assert scores["wqs"].values.tolist() == pytest.approx([1] * n, abs=1e-12)
+    assert scores["aqs"].values.tolist() == pytest.approx([1, 1], abs=1e-12)
+
+
+@pytest.mark.parametrize("n", range(2, 11))
+def test_everybody_differs(n):
+    scores = crowdtruth(votes(list(range(n))))
+    assert scores["uqs"].values.tolist() == [0]
+    assert scores["wqs"].values.tolist() == [0] * n
+    assert scores["aqs"].values.tolist() == [SMALL] * n
+
+
+@pytest.mark.parametrize("n", range(3, 11))
+def test_one_differs(n):
+    scores = crowdtruth(votes(["a"] * (n - 1) + ["b"]))
+    assert scores["wqs"].values[-1] == 0
+    assert scores["wqs"].values[:-1] == pytest.approx([1] * (n - 1), abs=1e-7)
+    assert scores["uqs"].values == pytest.approx([1], abs=1e-7)
+
+
+def brute_force(vectors, tolerance=1e-3):
+    """Iterate the definitions with loops; `vectors[item][annotator]` is an array over labels."""
+    items, annotators = sorted(vectors), sorted({i for v in vectors.values() for i in v})
+    n_labels = len(next(iter(next(iter(vectors.values())).values())))
+    w, q, quality = dict.fromkeys(annotators, 1.0), dict.fromkeys(items, 1.0), np.ones(n_labels)
+
+    def cosine(x, y):
+        length = np.sqrt((quality * x * x).sum() * (quality * y * y).sum())
+        return SMALL if length < SMALL else (quality * x * y).sum() / length
+
+    def ratio(pairs):
+        pairs = list(pairs)
+        return sum(value * weight for value, weight in pairs) / max(sum(weight for _, weight in pairs), SMALL)
+
+    while True:
+        new_quality = np.full(n_labels, SMALL)
+        for a in range(n_labels):
+            pairs = []
+            for i, j in permutations(annotators, 2):
+                common = [u for u in items if i in vectors[u] and j in vectors[u]]
+                chosen = sum(q[u] * vectors[u][j][a] for u in common)
+                if chosen > 0:
+                    both = sum(q[u] * vectors[u][i][a] * vectors[u][j][a] for u in common)
+                    pairs.append((both / chosen, w[i] * w[j]))
+            if pairs:
+                new_quality[a] = max(ratio(pairs), SMALL)
+        new_q = {u: ratio((cosine(v[i], v[j]), w[i] * w[j]) for i, j in combinations(v, 2)) for u, v in vectors.items()}
+        new_w = {}
+        for i in annotators:
+            mine = [u for u in items if i in vectors[u]]
+            wwa = ratio((cosine(vectors[u][i], vectors[u][j]), w[j] * q[u]) for u in mine for j in vectors[u] if j != i)
+            wsa = ratio(
+                (cosine(w[i] * vectors[u][i], sum(w[j] * v for j, v in vectors[u].items() if j != i)), q[u])
+                for u in mine
+            )
+            new_w[i] = wwa * wsa
+        moved = max(
+            *(abs(new_w[i] - w[i]) for i in annotators),
+            *(abs(new_q[u] - q[u]) for u in items),
+            *np.abs(new_quality - quality),
+        )
+        w, q, quality = new_w, new_q, new_quality
+        if moved < tolerance:
+            return [w[i] for i in annotators], [q[u] for u in items], quality
+
+
+@st.composite
+def multi_labels(draw):
+    n_items, n_annotators = draw(st.integers(2, 4)), draw(st.integers(2, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rows, vectors = [], {}
+    for u in range(n_items):
+        for i in rng.permutation(n_annotators)[: rng.integers(2, n_annotators + 1)]:
+            vector = rng.integers(0, 2, 3)
+            vector[rng.integers(3)] = 1
+            vectors.setdefault(u, {})[int(i)] = vector
+            rows += [(u, int(i), a) for a in np.flatnonzero(vector)]
+    return pd.DataFrame(rows, columns=["item", "annotator", "label"]), vectors
+
+
+@given(multi_labels())
+def test_equals_its_definition(case):
+    rows, vectors = case
+    scores = crowdtruth(Labels.from_long(rows, labels=[0, 1, 2], duplicates="keep"))
+    w, q, quality = brute_force(vectors)
+    np.testing.assert_allclose(scores["wqs"], w, atol=1e-6)
+    np.testing.assert_allclose(scores["uqs"], q, atol=1e-6)
+    np.testing.assert_allclose(scores["aqs"], quality, atol=1e-6)
+
+
+@given(multi_labels())
+def test_scores_lie_between_0_and_1_and_ignore_row_order(case):
+    rows, _ = case
+    scores = crowdtruth(Labels.from_long(rows, labels=[0, 1, 2], duplicates="keep"))
+    other = crowdtruth(Labels.from_long(rows[::-1], labels=[0, 1, 2], duplicates="keep"))
+    assert scores.identical(other)
+    for name in ("uqs", "wqs", "aqs", "uas"):
+        assert ((scores[name] >= -1e-12) & (scores[name] <= 1 + 1e-12)).all()
+
+
+def test_open_tasks_leave_label_quality_at_1():
+    scores = crowdtruth(votes(["a", "a", "b"], ["c", "d", "d"]), closed=False)
+    assert scores["aqs"].values.tolist() == [1] * 4
+
+
+def test_an_item_with_one_judgment_has_no_quality_and_counts_for_nothing():
+    with pytest.warns(UserWarning, match="1 items have fewer than two annotators.*'lonely'"):
+        scores = crowdtruth(Labels.from_matrix([["a", "a"], ["b", None]], items=["both", "lonely"]))
+    assert scores["uqs"].values.tolist() == [1, pytest.approx(np.nan, nan_ok=True)]
+    assert scores["wqs"].values.tolist() == [1, 1]
+
+
+def test_bad_input():
+    with pytest.raises(InputError, match="do not say whose"):
+        crowdtruth(Labels.from_counts([[2, 1]]))
+    with pytest.raises(InputError, match="no item was judged by two"):
+        crowdtruth(votes(["a", None], [None, "a"]))
+    with pytest.raises(ConvergenceError, match="still move by"):
+        crowdtruth(votes(["a", "a", "b"], ["a", "b", "b"]), max_iterations=1)
+
+
+@pytest.fixture(scope="module")
+def crowd_with_spammers():
+    """Twelve annotators: 0 to 8 are right 85 % of the time, 9 and 10 answer at random, 11 always says yes."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 150)
+    said = np.where(rng.random((150, 12)) < 0.85, truth[:, None], 1 - truth[:, None])
+    said[:, 9:11] = rng.integers(0, 2, (150, 2))
+    said[:, 11] = 1
+    return crowdtruth_posterior(Labels.from_matrix(said), draws=30, seed=1)
+
+
+def test_spammers_are_found_with_their_probability(crowd_with_spammers):
+    listed = spammers(crowd_with_spammers)
+    assert set(listed.index[:3]) == {9, 10, 11}
+    assert (listed["prob_spammer"].iloc[:3] > 0.95).all()
+    assert (listed["prob_spammer"].iloc[3:] < 0.05).all()
+    assert len(spammers(crowd_with_spammers, probability=0.5)) == 3
+
+
+def test_always_the_same_label_is_the_chance_level(crowd_with_spammers):
+    posterior = crowd_with_spammers["posterior"]
+    one = posterior["wqs"].sel(annotator=11), posterior["chance_wqs"].sel(annotator=11)
+    # The last iteration moved the qualities by less than the tolerance.
+    np.testing.assert_allclose(*one, atol=2e-3)
+
+
+def test_same_seed_same_draws():
+    labels = votes(["a", "a", "b"], ["a", "b", "b"], ["b", "b", "b"])
+    one, two = (crowdtruth_posterior(labels, draws=5, seed=7) for _ in range(2))
+    assert one.identical(two)
+
+
+def test_item_weights_are_repetitions():
+    """An item that counts twice is an item that is there twice."""
+    from bayesagree.crowd_quality.quality import Judgments, solve
+
+    rows = [["a", "a", "b"], ["a", "b", "b"], ["b", "b", "b"]]
+    weighted = solve(Judgments.of(votes(*rows)), item_weight=np.array([2.0, 1.0, 1.0])).last
+    repeated = solve(Judgments.of(votes(rows[0], *rows))).last
+    np.testing.assert_allclose(weighted.wqs, repeated.wqs, rtol=1e-12)
+    np.testing.assert_allclose(weighted.aqs, repeated.aqs, rtol=1e-12)
+
+
+def test_validated_against_gold_as_the_paper_does(public_data):
+    """WQS follows the annotators' accuracy (MSE), UQS tells items on which the majority is right (AUROC)."""
+    dataset = load("crowdtruth/rte")
+    labels, gold = dataset.annotations, dataset.gold.reindex(dataset.annotations.items).to_numpy()
+    scores = crowdtruth(labels)
+    right = labels.labels[labels.label_index] == gold[labels.item_index]
+    accuracy = np.bincount(labels.annotator_index, right) / np.bincount(labels.annotator_index)
+    majority = labels.labels[labels.counts().argmax(axis=1)] == gold
+    rank = rankdata(scores["uqs"])
+    auroc = (rank[majority].sum() - majority.sum() * (majority.sum() + 1) / 2) / (majority.sum() * (~majority).sum())
+    known = GOLDEN["validation_rte"]
+    assert np.mean((scores["wqs"].values - accuracy) ** 2) == pytest.approx(known["mse_wqs_accuracy"], abs=1e-6)
+    assert auroc == pytest.approx(known["auroc_uqs_majority_right"], abs=1e-6)
+    assert auroc > 0.8

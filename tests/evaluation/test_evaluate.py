@@ -1,0 +1,148 @@
+import numpy as np
+import pytest
+
+from bayesagree import (
+    InputError,
+    Labels,
+    Predictions,
+    Rankings,
+    Ratings,
+    annotation_certainty,
+    average_overlap,
+    compare,
+    dirichlet,
+    evaluate,
+    prirn,
+    simulate,
+    top_k_accuracy,
+)
+from bayesagree.evaluation.comparison import hdi, rank_probabilities
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    return simulate.labelled_test_set(n_items=150, seed=3)
+
+
+def test_it_is_the_metrics_on_the_same_draws(crowd):
+    tree = evaluate(
+        crowd.labels, crowd.predictions, reliability=(0.5, 3), metrics=("top_1_accuracy", "average_overlap"),
+        draws=60, chains=2, seed=5,
+    )  # fmt: skip
+    for level in (0.5, 3):
+        kept = dirichlet(crowd.labels, reliability=level, draws=60, chains=2, seed=5, top_labels=3)
+        scores = tree["posterior"].to_dataset().sel(reliability=level)
+        for name, metric in (("average_overlap_3", average_overlap(kept, crowd.predictions)),):
+            np.testing.assert_allclose(scores[name], metric, atol=1e-12)
+        np.testing.assert_allclose(scores["top_1_accuracy"], top_k_accuracy(kept, crowd.predictions), atol=1e-12)
+        np.testing.assert_allclose(
+            tree["certainty"]["annotation_certainty"].sel(reliability=level), annotation_certainty(kept)
+        )
+    assert tree["posterior"]["top_1_accuracy"].dims == ("chain", "draw", "reliability", "model")
+
+
+def test_rankings_and_ratings(crowd):
+    rankings = Rankings.from_blocks([[[["a"], ["b"]], [["a", "c"]]], [[["c"]]]], labels=["a", "b", "c", "d"])
+    models = Predictions.from_scores({"A": [[3, 2, 1, 0.0], [0, 1, 2, 3]]}, labels=["a", "b", "c", "d"])
+    tree = evaluate(rankings, models, plausibility="prirn", reliability=20, draws=100, seed=1, ties="full")
+    kept = prirn(rankings, reliability=20, draws=100, seed=1, ties="full", top_labels=1)
+    np.testing.assert_allclose(tree["posterior"]["top_1_accuracy"].isel(reliability=0), top_k_accuracy(kept, models))
+    ratings = Ratings.from_matrix([[1, 2, 2], [5, 4, 5]], scale=(1, 5), step=1)
+    yes_no = Predictions.from_labels({"A": ["below", "at_or_above"], "B": ["below", "below"]})
+    tree = evaluate(ratings, yes_no, plausibility="normal_inverse_gamma", threshold=3, reliability=10, seed=1)
+    assert float(compare(tree, metric="top_1_accuracy")["prob_better"].sel(model="A", other_model="B")) > 0.95
+
+
+def test_bootstrap_adds_the_test_set_part(crowd):
+    tree = evaluate(crowd.labels, crowd.predictions, draws=4000, seed=2, items="bootstrap")
+    parts = tree["variance"]["top_1_accuracy"].isel(reliability=0)
+    drawn = tree["posterior"]["top_1_accuracy"].isel(reliability=0)
+    total = drawn.var(("chain", "draw"))
+    # A variance of n normal draws has relative error sqrt(2 / n).
+    assert (np.abs(parts.sel(part="total") / total - 1) < 4.5 * np.sqrt(2 / 16_000)).all()
+    fixed = evaluate(crowd.labels, crowd.predictions, draws=4000, seed=2)["posterior"]["top_1_accuracy"]
+    np.testing.assert_allclose(
+        parts.sel(part="annotation"), fixed.isel(reliability=0).var(("chain", "draw")), rtol=1e-9
+    )
+    assert (parts.sel(part="test_set") > parts.sel(part="annotation")).all()
+
+
+def test_same_seed_same_draws_on_any_number_of_threads(crowd, monkeypatch):
+    trees = []
+    for threads in (1, 2):
+        monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda n=threads: n)
+        trees.append(evaluate(crowd.labels, crowd.predictions, draws=20, seed=1, items="bootstrap"))
+    for group in ("posterior", "variance", "certainty"):
+        assert trees[0][group].to_dataset().identical(trees[1][group].to_dataset())
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_the_better_model_wins(seed):
+    """Recovery: a model with less noise than another is found to be better."""
+    crowd = simulate.labelled_test_set(n_items=600, noise=(1.0, 3.0), seed=seed)
+    result = compare(evaluate(crowd.labels, crowd.predictions, seed=seed), metric="top_1_accuracy")
+    assert float(result["prob_better"].sel(model="A", other_model="B")) > 0.99
+    assert result["rank_probability"].sel(model="A", rank=1) > 0.99
+
+
+def test_compare_by_hand():
+    scores = np.array([[0.5, 0.5, 0.1], [0.9, 0.2, 0.2], [0.3, 0.4, 0.2], [0.6, 0.1, 0.2]])
+    np.testing.assert_allclose(
+        rank_probabilities(scores),
+        [[(0.5 + 1 + 0 + 1) / 4, (0.5 + 1) / 4, 0], [1.5 / 4, 1 / 4, 1.5 / 4], [0, 1.5 / 4, 2.5 / 4]],
+    )  # model B: half of the first place (tie), half of the last two (tie at .2), first, last
+    assert hdi(np.arange(100.0), 0.5) == (0.0, 50.0)
+
+
+def test_hdi_of_a_skewed_sample_is_that_of_arviz():
+    import arviz as az
+
+    draws = np.random.default_rng(1).exponential(size=4000)
+    np.testing.assert_allclose(hdi(draws, 0.9), az.hdi(draws, prob=0.9))
+
+
+def test_probabilities_of_a_pair_add_up_to_one(crowd):
+    result = compare(evaluate(crowd.labels, crowd.predictions, draws=50, seed=1), metric="top_1_accuracy")
+    both = result["prob_better"].values + result["prob_better"].values.T
+    np.testing.assert_allclose(both[~np.eye(3, dtype=bool)], 1.0)
+    np.testing.assert_allclose(result["rank_probability"].sum("rank"), 1.0)
+    np.testing.assert_allclose(result["rank_probability"].sum("model"), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"plausibility": "mean"}, "plausibility='mean' is not one of 'dirichlet'"),
+        ({"plausibility": "prirn"}, "plausibility='prirn' is for Rankings, and these are Labels; use 'dirichlet'"),
+        ({"items": "random"}, "items='random' is not one of"),
+        ({"metrics": ()}, "there is no metric"),
+        ({"reliability": (1, 1)}, "lists a value twice"),
+        ({"reliability": -1}, "reliability=-1"),
+    ],
+)
+def test_errors(crowd, kwargs, message):
+    with pytest.raises(InputError, match=message):
+        evaluate(crowd.labels, crowd.predictions, **kwargs)
+
+
+def test_items_must_match():
+    labels = Labels.from_counts(np.eye(7, dtype=int), items=[f"q{i}" for i in range(7)])
+    models = Predictions.from_scores({"A": np.eye(7)}, items=[f"x{i}" for i in range(7)])
+    with pytest.raises(InputError, match=r"missing 'q0', 'q1', 'q2', 'q3', 'q4', \.\.\. \(7 in all\)"):
+        evaluate(labels, models)
+
+
+def test_progress_counts_every_item(crowd):
+    done = []
+    evaluate(crowd.labels, crowd.predictions, draws=2, reliability=(1, 2), seed=1, progress=done.append)
+    assert sum(done) == 2 * 150
+
+
+def test_compare_asks_for_a_reliability(crowd):
+    tree = evaluate(crowd.labels, crowd.predictions, draws=5, reliability=(1, 2), seed=1)
+    with pytest.raises(InputError, match="there are 2 reliabilities"):
+        compare(tree, metric="top_1_accuracy")
+    with pytest.raises(InputError, match="reliability 3 was not computed"):
+        compare(tree, metric="top_1_accuracy", reliability=3)
+    with pytest.raises(InputError, match="metric 'overlap_1' was not computed"):
+        compare(tree, metric="overlap_1", reliability=1)

@@ -1,0 +1,313 @@
+"""Files: every format reads the same table, every broken file says what is wrong, results come back unchanged."""
+
+import gzip
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bayesagree import io
+from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.errors import InputError
+
+TABLE = pd.DataFrame({"item": [1, 2, 3], "annotator": ["a", "None", "ä b"], "rating": [0.5, np.nan, 3.0]})
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "csv": lambda path: TABLE.to_csv(path, index=False),
+    "tsv": lambda path: TABLE.to_csv(path, index=False, sep="\t"),
+    "parquet": lambda path: TABLE.to_parquet(path),
+    "jsonl": lambda path: TABLE.to_json(path, orient="records", lines=True),
+    "ndjson": lambda path: TABLE.to_json(path, orient="records", lines=True),
+}
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    data = content.encode() if isinstance(content, str) else content
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_every_format_reads_the_same_table(tmp_path: Path, ending: str, packed: bool) -> None:
+    path = tmp_path / f"table.{ending}"
+    WRITERS[ending](path)
+    if packed:
+        path = write(tmp_path, f"{path.name}.gz", path.read_bytes())
+    pd.testing.assert_frame_equal(io.read_table(path), TABLE, check_dtype=False)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.text("abc,;\t\"'\n ä", min_size=1), st.text("NAnaul ", min_size=1)), min_size=1))
+def test_any_quoted_text_comes_back(tmp_path: Path, rows: list[tuple[str, str]]) -> None:
+    table = pd.DataFrame(rows, columns=["one", "other"])
+    missing = ("", "NA", "NaN", "nan")
+    for name, separator in (("table.csv", ","), ("table.tsv", "\t")):
+        table.to_csv(tmp_path / name, index=False, sep=separator)
+        back = io.read_table(tmp_path / name)
+        for column in table:
+            expected = [None if v in missing else v for v in table[column]]
+            assert [None if pd.isna(v) else v for v in back[column]] == expected
+
+
+def test_none_and_null_are_labels_and_na_is_missing(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", "item,annotator,label\n1,a,None\n1,b,null\n1,c,NA\n1,d,\n")
+    labels = io.read_annotations(path)
+    assert isinstance(labels, Labels)
+    assert (labels.labels.tolist(), labels.n_annotations) == (["None", "null"], 2)
+
+
+def test_byte_order_mark_and_crlf_are_no_part_of_the_text(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", "\ufeffitem,label\r\n1,x\r\n")
+    assert io.read_table(path).to_dict("list") == {"item": [1], "label": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.xlsx", "", "unknown kind of file; known are .csv, .tsv, .parquet, .jsonl, .ndjson, each also with .gz"),
+        ("a.csv", "", "is empty: the first line must name the columns"),
+        ("a.csv", "item,label\n", "is empty: no row below the columns 'item', 'label'"),
+        ("a.csv", "a,b\n1,2,3\n", "line 2: 3 fields where the header has 2; quote fields that contain ','"),
+        ("a.csv", "a,b\n1,2\n1,2,3\n", "line 3: 3 fields where the header has 2"),
+        ("a.csv", "a,b\n1,2\n1\n", "line 3: 1 fields where the header has 2"),
+        ("a.tsv", "a\tb\n1\n", "line 2: 1 fields where the header has 2"),
+        ("a.csv", "a,a\n1,2\n", "column 'a' is there twice; give every column a name of its own"),
+        ("a.csv", b"a,b\n1,2\n1,\xff\n", "line 3: not UTF-8 text; save it as UTF-8"),
+        ("a.csv", b"\xff\xfea\x00\n", "line 1: not UTF-8 text"),
+        ("a.csv", "a;b\n1;2\n", "the only column is 'a;b'; this file is not separated by ','"),
+        ("a.tsv", "a,b\n1,2\n", "the only column is 'a,b'; this file is not separated by '\\t'"),
+        ("a.jsonl", "\n", "is empty: no JSON object in it"),
+        ("a.jsonl", '{"a": 1}\n{"a": \n', "line 2: not JSON"),
+        ("a.jsonl", "[1]\n", "line 1: expected an object, got [1]; one object a line"),
+        ("a.jsonl", '{"a": 1, "a": 2}\n', "line 1: column 'a' is there twice"),
+        ("a.parquet", "a,b\n", "not a Parquet file"),
+    ],
+)
+def test_broken_tables_say_what_is_wrong(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
+    path = write(tmp_path, name, content)
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        io.read_table(path)
+    assert str(path) in str(raised.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    for read in (io.read_table, io.read_annotations, io.read_predictions):
+        with pytest.raises(FileNotFoundError, match=re.escape(f"there is no file '{tmp_path / 'no.csv'}'")):
+            read(tmp_path / "no.csv")
+
+
+def test_gzip_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayesagree.io.tables.MOST_UNPACKED", 10_000)
+    for name, line in (("a.csv.gz", "1,a,cat\n"), ("a.jsonl.gz", '{"item": 1, "annotator": "a", "label": "cat"}\n')):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(b"item,annotator,label\n" * (".csv" in name) + line.encode() * 10_000))
+        with pytest.raises(InputError, match=r"unpacks to more than .* GiB; unpack it yourself"):
+            io.read_annotations(path)
+
+
+def test_broken_gzip_is_named(tmp_path: Path) -> None:
+    plain, cut = tmp_path / "plain.csv.gz", tmp_path / "cut.csv.gz"
+    plain.write_bytes(b"a,b\n1,2\n")
+    cut.write_bytes(gzip.compress(b"a,b\n" + os.urandom(2000).hex().encode())[:-900])
+    for path in (plain, cut):
+        with pytest.raises(InputError, match="not a whole gzip file"):
+            io.read_table(path)
+
+
+def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    TABLE.to_parquet(tmp_path / "a.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setattr("bayesagree.io.tables.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=re.escape("Parquet needs pyarrow; pip install 'bayesagree[scale]'")):
+        io.read_table(tmp_path / "a.parquet")
+
+
+def test_columns_choose_the_kind(tmp_path: Path) -> None:
+    labels = write(tmp_path, "labels.csv", "item,annotator,label\n1,a,x\n")
+    ratings = write(tmp_path, "ratings.csv", "item,annotator,rating\n1,a,2\n")
+    rankings = write(tmp_path, "rankings.csv", "item,annotator,label,rank\n1,a,x,1\n1,a,y,2\n")
+    both = write(tmp_path, "both.csv", "task,worker,label,rating\n1,a,4,2\n")
+    mapped = {"item": "task", "annotator": "worker"}
+    assert isinstance(io.read_annotations(labels), Labels)
+    assert isinstance(io.read_annotations(ratings, scale=(1, 5), step=1), Ratings)
+    assert isinstance(io.read_annotations(rankings), Rankings)
+    assert isinstance(io.read_annotations(both, **mapped, kind="labels"), Labels)
+    assert isinstance(io.read_annotations(both, **mapped, scale=(1, 5)), Ratings)
+    as_ratings = io.read_annotations(both, **mapped, kind="ratings", rating="label", scale=(1, 5))
+    assert isinstance(as_ratings, Ratings)
+    assert as_ratings.rating.tolist() == [4]
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("item,worker,label\n1,a,x\n", {}, "read as labels: no column 'annotator' for the annotator"),
+        ("item,annotator,label\n1,a,x\n1,a,y\n", {}, "read as labels: item 1, annotator 'a': annotated more than once"),
+        ("item,annotator,rating\n1,a,2\n", {}, "read as ratings: the scale of the ratings is not known; pass scale="),
+        (
+            "item,annotator,rating\n1,a,6\n",
+            {"scale": (1, 5)},
+            "read as ratings: item 1, annotator 'a': rating 6 is out",
+        ),
+        ("item,annotator,label,rank\n1,a,x,\n", {}, "read as rankings: row 0: the rank is missing"),
+        ("item,annotator,label,rating\n1,a,4,2\n", {}, "has both a label column 'label' and a rating column 'rating'"),
+        ("item,annotator,vote\n1,a,4\n", {}, "no label ('label') and no rating ('rating'); name the right one"),
+        ("item,annotator,label\n1,a,x\n", {"kind": "votes"}, "kind='votes' is not one of 'labels', 'ratings'"),
+        ("item,annotator,label\n1,a,7\n", {"labels": 3}, "label 7 is not one of the 3 known (0, 1, 2)"),
+    ],
+)
+def test_annotations_name_the_file_and_what_it_was_read_as(
+    tmp_path: Path, content: str, options: dict, message: str
+) -> None:
+    path = write(tmp_path, "annotations.csv", content)
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        io.read_annotations(path, **options)
+    assert str(path) in str(raised.value)
+
+
+def test_block_json_of_ids_and_of_names(tmp_path: Path) -> None:
+    ids = write(tmp_path, "ids.json.gz", "[[[[0, 2], [1]], [[2]]]]")
+    content = {"labels": [*"xyz"], "items": ["q17"], "cases": [[[["x", "z"], ["y"]], [["z"]]]]}
+    names = write(tmp_path, "names.json", json.dumps(content))
+    by_number, by_position, by_name = (
+        io.read_annotations(ids, labels=3), io.read_annotations(ids, labels=[*"xyz"]), io.read_annotations(names)
+    )  # fmt: skip
+    for rankings in (by_number, by_position, by_name):
+        assert isinstance(rankings, Rankings)
+        assert (rankings.label_index.tolist(), rankings.block.tolist()) == ([0, 2, 1, 2], [0, 0, 1, 0])
+    assert by_number.labels.tolist() == [0, 1, 2]  # type: ignore[union-attr]
+    assert by_position.labels.tolist() == by_name.labels.tolist() == ["x", "y", "z"]  # type: ignore[union-attr]
+    assert by_name.items.tolist() == ["q17"]
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("[[[[0]]]]", {}, "the possible labels are not known; pass labels=[...], or their number"),
+        ("[[[[0], [2]]]]", {"labels": ["x", "y"]}, "label id 2 is not one of 0 .. 1, the 2 labels"),
+        ("[[[[0], []]]]", {"labels": 2}, "item 0, ranking 0: empty block in [[0], []]"),
+        ('{"a": 1}', {"labels": 2}, "expected a list of cases or an object with 'cases'"),
+        ('[[["a"]]]', {"labels": 2}, "case 0, ranking 0, block 0: expected a list, got 'a'"),
+        ("[[", {"labels": 2}, "line 1: not JSON"),
+        ("[[[[0]]]]", {"kind": "labels"}, "kind='labels': a .json file holds rankings"),
+    ],
+)
+def test_broken_blocks_say_what_is_wrong(tmp_path: Path, content: str, options: dict, message: str) -> None:
+    path = write(tmp_path, "cases.json", content)
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        io.read_annotations(path, **options)
+    assert str(path) in str(raised.value)
+
+
+def test_three_layouts_of_predictions_agree(tmp_path: Path) -> None:
+    wide = write(tmp_path, "wide.csv", "model,item,0,1\nA,p,0.5,0.5\nA,q,0.1,0.9\nB,q,1,0\nB,p,0,1\n")
+    rows = "A,p,0,0.5\nA,p,1,0.5\nA,q,0,0.1\nA,q,1,0.9\nB,q,0,1\nB,q,1,0\nB,p,0,0\nB,p,1,1\n"
+    long = write(tmp_path, "long.csv", "model,item,label,score\n" + rows)
+    hard = write(tmp_path, "hard.csv", "model,item,label\nA,p,0\nA,q,1\nB,q,0\nB,p,1\n")
+    one, other = io.read_predictions(wide, probabilities=True), io.read_predictions(long, probabilities=True)
+    assert np.array_equal(one.scores, other.scores)  # type: ignore[arg-type]
+    assert one.labels.tolist() == other.labels.tolist() == [0, 1]
+    assert np.array_equal(one.hard_labels(), io.read_predictions(hard).hard_labels())
+    assert io.read_predictions(wide, labels=[1, 0]).labels.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("item,x\np,1\n", "read as scores, one column a label: no column 'model' for the model; the table has"),
+        ("model,item\nA,p\n", "no column for the labels (there are none)"),
+        ("model,item,x\nA,p,1\nA,p,2\n", "item 'p' is listed twice"),
+        ("model,item,x\nA,p,1\n,q,2\n", "row 1: the model is missing"),
+        ("model,item,x,y\nA,p,1,high\n", "model 'A', item 'p', label 'y': 'high' is not a number"),
+        ("model,item,x\nA,p,1\nB,q,1\n", "the items of model 'B' are not the same set: missing 'p'; unknown 'q'"),
+        ("model,item,label,score\nA,p,x,\n", "read as scores, one a row: model 'A', item 'p', label 'x': score nan"),
+        ("model,item,label\nA,p,x\nA,p,y\n", "read as hard labels: predictions for ('A', 'p') are given twice"),
+    ],
+)
+def test_predictions_name_the_file_and_the_layout(tmp_path: Path, content: str, message: str) -> None:
+    path = write(tmp_path, "predictions.csv", content)
+    with pytest.raises(InputError, match=re.escape(message)) as raised:
+        io.read_predictions(path)
+    assert str(path) in str(raised.value)
+
+
+def result() -> xr.DataTree:
+    items, labels = np.array(["q17", "ä", "a long name"]), np.array([3, 1])
+    plausibility = np.random.default_rng(1).dirichlet([1.0, 2.0], (2, 5, 3))
+    posterior = xr.Dataset(
+        {
+            "plausibility": (("chain", "draw", "item", "label"), plausibility),
+            "top_label": (("chain", "draw", "item", "rank"), np.zeros((2, 5, 3, 1), np.int16)),
+            "weight": (("item",), np.array([1.0, np.nan, np.inf], np.float32)),
+            "open": (("item",), np.array([True, False, True])),
+        },
+        coords={"chain": [0, 1], "draw": np.arange(5), "item": items, "label": labels},
+        attrs={"engine": "exact", "settings": json.dumps({"reliability": 1.0}), "seed": "1"},
+    )
+    constants = xr.Dataset({"concentration": (("item", "label"), np.ones((3, 2)))}, {"item": items, "label": labels})
+    return xr.DataTree.from_dict(
+        {"/posterior": posterior, "/constant_data": constants, "/": xr.Dataset(attrs={"a": "b"})}
+    )
+
+
+def test_results_come_back_unchanged(tmp_path: Path) -> None:
+    tree, path = result(), tmp_path / "new folder" / "result.nc"
+    io.write_result(tree, path)
+    back = io.read_result(path)
+    assert back.identical(tree)
+    for group in ("posterior", "constant_data"):
+        for name, variable in tree[group].variables.items():
+            assert back[group].variables[name].dtype == variable.dtype
+    path.unlink()
+    assert back["posterior"]["plausibility"].sum() == tree["posterior"]["plausibility"].sum()
+
+
+def test_writing_replaces_a_file_whole_or_leaves_it(tmp_path: Path) -> None:
+    path = tmp_path / "result.nc"
+    io.write_result(result(), path)
+    before = path.read_bytes()
+    broken = xr.DataTree(xr.Dataset({"x": (("item",), [object()])}))
+    with pytest.raises((TypeError, ValueError)):
+        io.write_result(broken, path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+    io.write_result(xr.DataTree(xr.Dataset({"x": 1})), path)
+    assert io.read_result(path)["x"] == 1
+
+
+def test_results_of_other_kinds_are_refused(tmp_path: Path) -> None:
+    for path in (tmp_path / "a.pickle", tmp_path / "a"):
+        with pytest.raises(InputError, match=r"results are written as .nc \(netCDF\) or .zarr"):
+            io.write_result(result(), path)
+        with pytest.raises(InputError, match=r"results are written as .nc \(netCDF\) or .zarr"):
+            io.read_result(path)
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        io.read_result(tmp_path / "a.nc")
+    with pytest.raises(InputError, match="is not a result"):
+        io.read_result(write(tmp_path, "b.nc", "item,label\n"))
+
+
+def test_zarr_without_its_package_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(io, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=re.escape(".zarr needs pip install 'bayesagree[scale]'; or write to .nc")):
+        io.write_result(result(), tmp_path / "a.zarr")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_takes_the_place_of_a_folder(tmp_path: Path) -> None:
+    target = tmp_path / "result.zarr"
+    for content in ("old", "new"):
+        with io.atomic_path(target) as temporary:
+            temporary.mkdir()
+            (temporary / content).write_text(content)
+    assert [p.name for p in target.iterdir()] == ["new"]

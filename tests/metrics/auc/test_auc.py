@@ -1,0 +1,301 @@
+"""DGT, SGT, PGT and their multi-label forms against a plain reading of the paper's algorithms."""
+
+import json
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from _paths import ROOT
+from sklearn.metrics import roc_auc_score
+
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError
+from bayesagree.metrics.auc.concordant_pairs import concordance
+from bayesagree.metrics.auc.estimates import auc, hand_till_auc, one_vs_rest_auc
+from bayesagree.predictions import Predictions
+from bayesagree.simulate import annotator_quality_regions, crowdsourced_binary
+
+GOLDEN = json.loads((ROOT / "tests" / "golden" / "auc.json").read_text())
+pytestmark = pytest.mark.filterwarnings("ignore:.*(items without labels|annotators used one label):UserWarning")
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """One problem with every oddity: unlabelled items, tied votes, annotators with one kind of label."""
+    return crowdsourced_binary(n_items=150, n_models=4, labels_per_item=3, labels_per_annotator=6, seed=5)
+
+
+def matrix_of(problem):
+    matrix = np.full((problem.plausibility.size, problem.tpr.size), np.nan)
+    matrix[problem.item_index, problem.annotator_index] = problem.positive
+    return matrix
+
+
+def test_pgt_is_algorithm_3(problem):
+    matrix = matrix_of(problem)
+    share = (np.nansum(matrix, axis=1) + 0.5) / ((~np.isnan(matrix)).sum(axis=1) + 1)
+    found = auc(problem.labels, problem.predictions)
+    np.testing.assert_allclose(found, concordance(problem.scores, share), rtol=1e-12)
+    laplace = (np.nansum(matrix, axis=1) + 1) / ((~np.isnan(matrix)).sum(axis=1) + 2)
+    found = auc(problem.labels, problem.predictions, prior=1)
+    np.testing.assert_allclose(found, concordance(problem.scores, laplace), rtol=1e-12)
+
+
+def test_sgt_is_algorithm_2(problem):
+    matrix, total, expected = matrix_of(problem), 0, np.zeros(4)
+    for column in matrix.T:
+        own = ~np.isnan(column)
+        if 0 < np.nansum(column) < own.sum():
+            total += own.sum()
+            expected += own.sum() * np.array([roc_auc_score(column[own], q[own]) for q in problem.scores])
+    found = auc(problem.labels, problem.predictions, method="sgt")
+    np.testing.assert_allclose(found, expected / total, rtol=1e-12)
+    assert 0 < found.attrs["silent_annotators"] < problem.tpr.size
+
+
+def test_dgt_is_algorithm_1_on_the_items_without_ties(problem):
+    matrix = matrix_of(problem)
+    lead = np.nansum(2 * matrix - 1, axis=1)
+    decided = lead != 0
+    found = auc(problem.labels, problem.predictions, method="dgt", ties="exclude")
+    expected = [roc_auc_score(lead[decided] > 0, q[decided]) for q in problem.scores]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert found.attrs["silent_items"] == (~decided).sum()
+
+
+def test_dgt_throws_one_coin_per_tie_for_all_models_or_one_per_model():
+    labels = Labels.from_counts([[1, 1]] * 30 + [[2, 0], [0, 2]], labels=[0, 1])
+    same = {f"m{k}": np.column_stack([np.arange(32), -np.arange(32)]).astype(float) for k in range(6)}
+    predictions = Predictions.from_scores(same, labels=[0, 1])
+    assert np.ptp(auc(labels, predictions, method="dgt", seed=1).values) == 0
+    assert np.ptp(auc(labels, predictions, method="dgt", ties="redrawn", seed=1).values) > 0
+    coins = [float(auc(labels, predictions, method="dgt", seed=s)[0]) for s in range(40)]
+    spread = np.std(coins)
+    assert 0.02 < spread < 0.3  # a coin is thrown, and moves the area of 32 items by about one standard error
+    np.testing.assert_array_equal(
+        auc(labels, predictions, method="dgt", seed=3), auc(labels, predictions, method="dgt", seed=3)
+    )
+
+
+def test_perfect_crowd_makes_all_methods_the_ordinary_area():
+    rng = np.random.default_rng(2)
+    truth, scores = rng.integers(0, 2, 80), rng.random((3, 80))
+    labels = Labels.from_matrix(np.repeat(truth[:, None], 4, axis=1))
+    predictions = Predictions.from_scores({str(m): np.column_stack([1 - q, q]) for m, q in enumerate(scores)})
+    expected = [roc_auc_score(truth, q) for q in scores]
+    for method in ("dgt", "sgt", "pgt"):
+        np.testing.assert_allclose(auc(labels, predictions, method=method, seed=0), expected, rtol=1e-12)
+
+
+def test_order_of_rows_changes_nothing(problem):
+    table = pd.DataFrame(
+        {"item": problem.item_index, "annotator": problem.annotator_index, "label": problem.positive.astype(int)}
+    )
+    predictions = problem.predictions
+    labelled = np.unique(problem.item_index)
+    scores = {m: predictions.scores[k][labelled] for k, m in enumerate(predictions.models)}
+    predictions = Predictions.from_scores(scores, items=labelled, labels=[0, 1])
+    for method in ("dgt", "sgt", "pgt"):
+        there = auc(Labels.from_long(table), predictions, method=method, seed=4)
+        back = auc(Labels.from_long(table.iloc[::-1]), predictions, method=method, seed=4)
+        np.testing.assert_array_equal(there, back)
+
+
+def test_weights_of_zero_leave_an_annotator_out(problem):
+    without = problem.annotator_index != 0
+    table = pd.DataFrame({"item": problem.item_index, "annotator": problem.annotator_index, "label": problem.positive})
+    unlabelled = pd.DataFrame({"item": np.arange(150), "annotator": 1, "label": None})
+    labels, rest = (
+        Labels.from_long(pd.concat([t.astype(object), unlabelled]), labels=[False, True], duplicates="first")
+        for t in (table, table[without])
+    )
+    scores = {m: problem.predictions.scores[k] for k, m in enumerate(problem.predictions.models)}
+    predictions = Predictions.from_scores(scores, labels=[False, True])
+    weights = {j: float(j != 0) for j in labels.annotators.tolist()}
+    for method in ("dgt", "sgt", "pgt"):
+        weighted = auc(labels, predictions, method=method, weights=weights, ties="exclude")
+        np.testing.assert_allclose(weighted, auc(rest, predictions, method=method, ties="exclude"), rtol=1e-12)
+
+
+def three_labels():
+    rng = np.random.default_rng(8)
+    matrix = rng.integers(0, 3, (60, 5)).astype(float)
+    matrix[rng.random(matrix.shape) < 0.2] = np.nan
+    scores = rng.dirichlet(np.ones(3), (2, 60))
+    labels = Labels.from_matrix(matrix, labels=[0, 1, 2])
+    return labels, Predictions.from_scores(dict(zip("AB", scores)), labels=[0, 1, 2]), matrix, scores
+
+
+def test_one_vs_rest_is_auc_of_relabelled_annotations():
+    labels, predictions, matrix, scores = three_labels()
+    for method in ("sgt", "pgt"):
+        found = one_vs_rest_auc(labels, predictions, method=method)
+        for k in range(3):
+            binary = Labels.from_matrix(np.where(np.isnan(matrix), np.nan, matrix == k))
+            pairs = {m: np.stack([-s[:, k], s[:, k]], axis=-1) for m, s in zip("AB", scores)}
+            expected = auc(binary, Predictions.from_scores(pairs, labels=[0, 1]), method=method)
+            np.testing.assert_allclose(found.sel(label=k), expected, rtol=1e-12)
+
+
+def test_hand_till_is_the_mean_over_pairs():
+    labels, predictions, matrix, scores = three_labels()
+    found, areas = hand_till_auc(labels, predictions), []
+    for k, m in combinations(range(3), 2):
+        of_k, of_m = (matrix == k).sum(axis=1), (matrix == m).sum(axis=1)
+        here = of_k + of_m > 0
+        share = ((of_k + 0.5) / (of_k + of_m + 1))[here]
+        areas += [concordance(scores[:, here, k], share), concordance(scores[:, here, m], -share)]
+    np.testing.assert_allclose(found, np.mean(areas, axis=0), rtol=1e-12)
+
+
+def test_hand_till_of_known_labels_equals_sklearn():
+    rng = np.random.default_rng(3)
+    truth, scores = rng.integers(0, 4, 200), rng.dirichlet(np.ones(4), 200)
+    labels = Labels.from_matrix(truth[:, None], labels=range(4))
+    predictions = Predictions.from_scores({"A": scores})
+    for method in ("dgt", "sgt"):
+        found = hand_till_auc(labels, predictions, method=method, seed=0)
+        assert found.item() == pytest.approx(roc_auc_score(truth, scores, multi_class="ovo"), abs=1e-12)
+        found = one_vs_rest_auc(labels, predictions, method=method, seed=0)
+        assert found.mean().item() == pytest.approx(roc_auc_score(truth, scores, multi_class="ovr"), abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["dgt", "pgt", "sgt"])
+def test_a_label_that_nobody_used_has_no_part_in_hand_till(method):
+    rng = np.random.default_rng(6)
+    matrix = rng.integers(0, 2, (30, 3))
+    scores = rng.dirichlet(np.ones(4), 30)
+    labels = Labels.from_matrix(matrix, labels=range(4))
+    predictions = Predictions.from_scores({"A": scores})
+    with pytest.warns(UserWarning, match=r"no AUC for the labels \(0, 2\), .* \(2, 3\)"):
+        found = hand_till_auc(labels, predictions, method=method, seed=0)
+    pairs = {"A": scores[:, :2]}
+    first = hand_till_auc(Labels.from_matrix(matrix), Predictions.from_scores(pairs), method=method, seed=0)
+    assert found.item() == pytest.approx(first.item(), abs=1e-12)
+
+
+def test_silent_items_and_annotators_are_named():
+    labels = Labels.from_matrix([[0, 0], [1, 0], [np.nan, np.nan]], items=["x", "y", "z"], annotators=["p", "q"])
+    predictions = Predictions.from_labels({"A": [0, 1, 1]}, items=["x", "y", "z"], labels=[0, 1])
+    with pytest.warns(UserWarning, match=r"1 annotators used one label.*'q'"):
+        assert auc(labels, predictions, method="sgt").item() == 1
+    with pytest.warns(UserWarning, match=r"1 items.*stay at one half.*'z'"):
+        auc(labels, predictions)
+    with pytest.warns(UserWarning, match=r"items.*have no part.*'z'"):
+        auc(labels, predictions, prior=0)
+
+
+def test_an_area_that_does_not_exist_is_nan_with_its_cause():
+    labels = Labels.from_counts([[3, 0], [2, 0]], labels=[0, 1])
+    predictions = Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
+    for method in ("dgt", "pgt"):
+        with pytest.warns(UserWarning, match="no AUC: nobody used both labels"):
+            assert np.isnan(auc(labels, predictions, method=method, seed=0)).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "xgt"}, "method='xgt'"),
+        ({"ties": "best"}, "ties='best'"),
+        ({"prior": -1}, "prior=-1"),
+        ({"method": "sgt"}, "counts"),
+        ({"weights": {"a": 1}}, "counts"),
+    ],
+)
+def test_input_errors(change, message):
+    labels = Labels.from_counts([[3, 0], [0, 2]], labels=[0, 1])
+    predictions = Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
+    with pytest.raises(InputError, match=message):
+        auc(labels, predictions, **change)
+
+
+def test_more_input_errors():
+    three = Labels.from_counts([[1, 1, 1]], labels=[0, 1, 2])
+    with pytest.raises(InputError, match="one_vs_rest_auc"):
+        auc(three, Predictions.from_labels({"A": [0]}, labels=[0, 1, 2]))
+    table = pd.DataFrame({"item": [1, 1, 2], "annotator": ["a", "a", "b"], "label": [0, 1, 1]})
+    predictions = Predictions.from_labels({"A": [0, 1]}, items=[1, 2], labels=[0, 1])
+    with pytest.raises(InputError, match="twice"):
+        auc(Labels.from_long(table, duplicates="keep"), predictions)
+    labels = Labels.from_long(table, duplicates="first")
+    with pytest.raises(InputError, match="no weight for 'b'"):
+        auc(labels, predictions, weights={"a": 1})
+    with pytest.raises(InputError, match="gave item 2 no label"):
+        auc(labels, Predictions.from_labels({"A": [0, None]}, items=[1, 2], labels=[0, 1]))
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"])
+def test_quality_regions(case):
+    golden = GOLDEN["cases"][case]
+    table = annotator_quality_regions(golden["mean_tpr"], golden["mean_fpr"])
+    np.testing.assert_allclose(table, golden["exact"], rtol=6e-4)  # four printed digits
+    assert table.sum().item() == pytest.approx(1, abs=1e-12)
+    if case in ("average", "good", "outstanding"):
+        np.testing.assert_allclose(table, golden["printed"], rtol=0, atol=0.5e-3 * 1.001)
+    if case == "extreme":
+        for cell, bound in zip(table.values.ravel(), np.ravel(golden["printed_bounds"])):
+            sign, limit = bound.split()
+            assert cell > float(limit) if sign == ">" else cell < float(limit)
+
+
+def test_figure_7_is_misprinted():
+    golden = GOLDEN["cases"]["bad"]
+    printed = np.array(golden["printed"], dtype=float)
+    off = np.abs(printed - golden["exact"]) > 0.5e-3
+    assert off[0, 1] and off[1, 0] and off[1, 1] and not off[0, 0]
+    assert np.nansum(printed) < 0.961
+
+
+def test_generator_has_the_moments_of_the_paper():
+    problem = crowdsourced_binary(n_items=4000, n_models=3, labels_per_item=20, labels_per_annotator=40, seed=11)
+    n = problem.positive.size
+    assert problem.tpr.size == 2000
+    assert abs(n - 80_000) < 4 * np.sqrt(80_000)
+    for values, mean in ((problem.tpr, 0.7), (problem.fpr, 0.3), (problem.plausibility, 0.5)):
+        assert abs(values.mean() - mean) < 4 * values.std() / np.sqrt(values.size)
+    p, j = problem.plausibility[problem.item_index], problem.annotator_index
+    expected = p * problem.tpr[j] + (1 - p) * problem.fpr[j]
+    assert abs((problem.positive - expected).mean()) < 4 * 0.5 / np.sqrt(n)
+    cells = problem.item_index.astype(np.int64) * 2000 + j
+    assert (np.diff(cells) > 0).all()  # sorted by item, then annotator; nobody labels an item twice
+    np.testing.assert_array_equal(problem.scores[0], problem.plausibility)
+    # E q - p = h (1 - 2 p) / 2 for the most disturbed model, h = .45
+    residual = problem.scores[2] - problem.plausibility - 0.45 * (1 - 2 * problem.plausibility) / 2
+    assert abs(residual.mean()) < 4 * residual.std() / np.sqrt(4000)
+
+
+def test_generator_is_seeded_and_hands_out_containers():
+    one, two = (crowdsourced_binary(n_items=50, n_models=2, seed=9) for _ in range(2))
+    np.testing.assert_array_equal(one.positive, two.positive)
+    assert one.labels.items.size == one.predictions.items.size == 50
+    complete = crowdsourced_binary(n_items=40, n_models=1, labels_per_item=3, labels_per_annotator=40, seed=0)
+    assert complete.positive.size == 120
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"mean_tpr": 0.5}, "mean_tpr=0.5"),
+        ({"mean_fpr": 0.5}, "mean_fpr=0.5"),
+        ({"labels_per_annotator": 2000}, "labels_per_annotator / n_items"),
+        ({"labels_per_item": 0.1, "labels_per_annotator": 500}, "leave no annotator"),
+        ({"disturbance": 2}, "disturbance=2"),
+        ({"n_items": 0}, "n_items=0"),
+    ],
+)
+def test_generator_errors(change, message):
+    with pytest.raises(InputError, match=message):
+        crowdsourced_binary(**change)
+
+
+def test_nothing_warns_without_a_cause():
+    rng = np.random.default_rng(1)
+    labels = Labels.from_matrix(np.column_stack([rng.integers(0, 2, 20), np.arange(20) % 2]))
+    predictions = Predictions.from_scores({"A": rng.random((20, 2))}, labels=[0, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for method in ("dgt", "sgt", "pgt"):
+            auc(labels, predictions, method=method, seed=1)

@@ -1,0 +1,169 @@
+"""The compiled concordance against counting pairs one by one, and against other libraries."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau
+from sklearn.metrics import roc_auc_score
+
+from bayesagree.errors import InputError
+from bayesagree.metrics.auc import concordant_pairs as module
+from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder, concordance
+
+
+def ordered_alike(scores):
+    """1 where a stands above b, 1/2 where they are equal, shape (a, b)."""
+    return (np.sign(scores[:, None] - scores[None, :]) + 1) / 2
+
+
+def brute_concordance(scores, truth):
+    higher = truth[:, None] > truth[None, :]
+    return ordered_alike(scores)[higher].mean() if higher.any() else np.nan
+
+
+def brute_weighted(scores, positive, negative):
+    mass = np.outer(positive, negative)
+    np.fill_diagonal(mass, 0)
+    return (mass * ordered_alike(scores)).sum() / mass.sum() if mass.sum() > 0 else np.nan
+
+
+@st.composite
+def problems(draw):
+    """Scores and a truth, both with ties."""
+    n, models = draw(st.integers(2, 150)), draw(st.integers(1, 4))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    levels = [draw(st.integers(1, 2 * n)) for _ in range(2)]
+    scores, truth = rng.integers(0, levels[0], (models, n)), rng.integers(0, levels[1], n)
+    return scores / 7, truth / 3, rng
+
+
+@settings(deadline=None, max_examples=200)
+@given(problems())
+def test_equals_counting_pairs(problem):
+    scores, truth, _ = problem
+    expected = [brute_concordance(row, truth) for row in scores]
+    np.testing.assert_allclose(concordance(scores, truth), expected, rtol=0, atol=1e-12)
+
+
+NUMBERS = {
+    "spread": lambda rng, n: rng.normal(size=n),
+    "few levels": lambda rng, n: rng.integers(-5, 6, n) / 10,
+    "single precision": lambda rng, n: rng.random(n).astype(np.float32),
+    "nearly one": lambda rng, n: 1 - 10 ** (-16 * rng.random(n)),
+    "neighbours": lambda rng, n: 1 + np.spacing(1.0) * rng.integers(0, n, n),
+    "descending neighbours": lambda rng, n: 1 - np.spacing(0.5) * np.arange(n),
+    "signed zeros": lambda rng, n: rng.choice([-0.0, 0.0, 5e-324, -5e-324], n),
+    "extremes": lambda rng, n: rng.choice([-1.7e308, 1.7e308, 1e-300, -1e-300, 0.0], n),
+}
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+@pytest.mark.parametrize("n", [1, 2, 50, 3000])
+def test_order_of_any_numbers_is_a_stable_sort(numbers, n):
+    scores = np.asarray(NUMBERS[numbers](np.random.default_rng(n), n), dtype=np.float64)
+    order = ScoreOrder.of(scores[None])
+    expected = np.argsort(scores, kind="stable")
+    np.testing.assert_array_equal(order.order[0], expected)
+    np.testing.assert_array_equal(order.tied[0], np.diff(scores[expected], prepend=np.nan) == 0)
+
+
+def test_no_items_have_no_concordance():
+    assert np.isnan(concordance([], []))
+    assert np.isnan(concordance(np.empty((2, 0)), [])).all()
+
+
+@settings(deadline=None, max_examples=100)
+@given(problems())
+def test_binary_truth_equals_sklearn(problem):
+    scores, truth, _ = problem
+    binary = truth > np.median(truth)
+    if 0 < binary.sum() < binary.size:
+        expected = [roc_auc_score(binary, row) for row in scores]
+        order = ScoreOrder.of(scores)
+        np.testing.assert_allclose(concordance(scores, binary), expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(order.binary(binary.astype(float)), expected, rtol=0, atol=1e-12)
+
+
+@settings(deadline=None, max_examples=100)
+@given(problems())
+def test_weighted_equals_counting_pairs(problem):
+    scores, truth, rng = problem
+    positive, negative = rng.random(truth.size) * (rng.random(truth.size) < 0.7), rng.random(truth.size)
+    expected = [brute_weighted(row, positive, negative) for row in scores]
+    np.testing.assert_allclose(ScoreOrder.of(scores).weighted(positive, negative), expected, rtol=1e-10)
+
+
+@settings(deadline=None, max_examples=60)
+@given(problems(), st.sampled_from([0, 2, 10**6]))
+def test_by_annotator_equals_mean_of_sklearn(problem, pairs_per_label):
+    scores, truth, rng = problem
+    item, annotator = np.nonzero(rng.random((truth.size, 5)) < 0.5)
+    positive = rng.random(item.size) < 0.5
+    labels = AnnotatorLabels(item.astype(np.int32), annotator.astype(np.int32), positive, 5)
+    weights = rng.random(5)
+    with pytest.MonkeyPatch.context() as patch:  # both kernels: pair by pair, and sorted
+        patch.setattr(module, "PAIRS_PER_LABEL", pairs_per_label)
+        found = ScoreOrder.of(scores).by_annotator(labels, weights)
+    total, expected = 0.0, np.zeros(len(scores))
+    for j in range(5):
+        own = annotator == j
+        if 0 < positive[own].sum() < own.sum():
+            share = weights[j] * own.sum()
+            total += share
+            expected += share * np.array([roc_auc_score(positive[own], row[item[own]]) for row in scores])
+    np.testing.assert_allclose(found, expected / total if total else np.nan, rtol=1e-10)
+
+
+@pytest.mark.parametrize("n", [63, 64, 65, 4095, 4096, 4097, 20_000])
+def test_equals_kendall_at_the_edges_of_the_counting_tree(n):
+    rng = np.random.default_rng(n)
+    scores, truth = rng.random(n), rng.random(n)
+    assert concordance(scores, truth) == pytest.approx((kendalltau(scores, truth).statistic + 1) / 2, abs=1e-12)
+
+
+def test_four_levels_of_the_counting_tree():
+    n = 64**3 * 2
+    truth = np.arange(n, dtype=float)
+    scores = truth.copy()
+    scores[[0, n - 1]] = scores[[n - 1, 0]]  # 2 (n - 2) + 1 pairs out of order
+    expected = 1 - (2 * (n - 2) + 1) / (n * (n - 1) / 2)
+    assert concordance(scores, truth) == pytest.approx(expected, abs=1e-15)
+
+
+@given(problems())
+@settings(deadline=None, max_examples=60)
+def test_reversal_and_monotone_scores(problem):
+    scores, truth, rng = problem
+    base = concordance(scores, truth)
+    np.testing.assert_allclose(concordance(-scores, truth), 1 - base, atol=1e-12)
+    np.testing.assert_array_equal(concordance(np.exp(scores / 50), truth), base)
+    shuffled = rng.permutation(truth.size)
+    np.testing.assert_array_equal(concordance(scores[:, shuffled], truth[shuffled]), base)
+
+
+def test_one_truth_value_has_no_concordance():
+    assert np.isnan(concordance([1.0, 2.0], [1.0, 1.0]))
+    assert np.isnan(ScoreOrder.of(np.array([[1.0, 2.0]])).binary(np.ones(2))).all()
+
+
+@pytest.mark.parametrize(
+    ("scores", "truth", "message"),
+    [([[1, 2, 3]], [1, 2], "shape"), ([1, np.nan], [0, 1], "not finite"), ([1, 2], [0, np.inf], "truth at")],
+)
+def test_input_errors(scores, truth, message):
+    with pytest.raises(InputError, match=message):
+        concordance(scores, truth)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
+def test_scores_are_ordered_as_numpy_orders_them(values):
+    """Radix sort of the bits: negative numbers, subnormal ones, and zeros of both signs, which are equal."""
+    scores = np.array([values, values[::-1]])
+    found = ScoreOrder.of(scores)
+    assert (found.order == np.argsort(scores, axis=1, kind="stable")).all()
+    ascending = np.sort(scores, axis=1)
+    assert (found.tied[:, 1:] == (ascending[:, 1:] == ascending[:, :-1])).all()
+    assert not found.tied[:, 0].any()

@@ -1,0 +1,204 @@
+"""Draws of the AUC against plain numpy twins, and the ceiling against quadrature."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from _paths import ROOT
+from scipy.integrate import quad
+from scipy.stats import beta
+
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError
+from bayesagree.metrics.auc.concordant_pairs import concordance
+from bayesagree.metrics.auc.posterior import auc_posterior, ceiling
+from bayesagree.predictions import Predictions
+from bayesagree.simulate import crowdsourced_binary
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*items without labels:UserWarning")
+
+COUNTS = np.array([[3, 0], [2, 1], [1, 2], [0, 3], [1, 1], [4, 2]])
+SCORES = np.array([[0.1, 0.3, 0.2, 0.9, 0.9, 0.4], [0.5, 0.4, 0.3, 0.2, 0.1, 0.6]])
+
+
+def containers():
+    scores = {m: np.column_stack([1 - q, q]) for m, q in zip("AB", SCORES)}
+    return Labels.from_counts(COUNTS, labels=[0, 1]), Predictions.from_scores(scores, labels=[0, 1])
+
+
+def assert_same_mean(ours, theirs):
+    """Two samples of independent draws: equal means within 4 standard errors."""
+    error = np.sqrt(np.var(ours) / np.size(ours) + np.var(theirs) / np.size(theirs))
+    assert abs(np.mean(ours) - np.mean(theirs)) < 4 * error
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_plausible_truths_equal_a_plain_sampler(seed):
+    tree = auc_posterior(*containers(), reliability=2.0, draws=2000, seed=seed)
+    rng = np.random.default_rng(seed + 100)
+    truths = rng.beta(2 * COUNTS[:, 1] + 0.5, 2 * COUNTS[:, 0] + 0.5, (8000, 6))
+    for m, name in enumerate("AB"):
+        plain = np.array([concordance(SCORES[m], truth) for truth in truths])
+        ours = tree["posterior/auc"].sel(model=name).values
+        assert_same_mean(ours, plain)
+        assert_same_mean(ours**2, plain**2)
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_plausible_truths_equal_the_exact_reference(seed):
+    reference = json.loads((ROOT / "models" / "auc_plausible_truth.json").read_text())
+    data, exact = reference["data"], reference["posterior"]
+    scores = {m: np.column_stack([1 - np.array(q), q]) for m, q in data["scores"].items()}
+    labels = Labels.from_counts(data["counts"], labels=[0, 1])
+    predictions = Predictions.from_scores(scores, labels=[0, 1])
+    tree = auc_posterior(labels, predictions, prior=data["prior"], reliability=1, draws=5000, seed=seed)
+    draws = tree["posterior/auc"].stack(sample=("chain", "draw"))
+    n = draws.sizes["sample"]
+    for model in "ABC":
+        ours = draws.sel(model=model).values
+        mean, variance = exact["mean"][model], exact["variance"][model]
+        squares = (ours - mean) ** 2
+        assert abs(ours.mean() - mean) < 4 * np.sqrt(variance / n)
+        assert abs(squares.mean() - variance) < 4 * squares.std() / np.sqrt(n)
+    for model, prob in exact["prob_a_better"].items():
+        better = (draws.sel(model="A") > draws.sel(model=model)).mean().item()
+        assert abs(better - prob) < 4 * np.sqrt(prob * (1 - prob) / n)
+
+
+def test_draws_are_shared_by_the_models():
+    labels, predictions = containers()
+    twins = Predictions.from_scores({m: predictions.scores[0] for m in "XY"}, labels=[0, 1])
+    auc = auc_posterior(labels, twins, draws=50, seed=1)["posterior/auc"]
+    np.testing.assert_array_equal(auc.sel(model="X"), auc.sel(model="Y"))
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_label_level_equals_a_plain_bayesian_bootstrap(seed):
+    tree = auc_posterior(*containers(), against="labels", draws=2000, seed=seed)
+    share = COUNTS[:, 1] / COUNTS.sum(axis=1)
+    weight = np.random.default_rng(seed + 100).dirichlet(np.ones(6), 8000)
+    for m, name in enumerate("AB"):
+        wins = (np.sign(SCORES[m][:, None] - SCORES[m]) + 1) / 2
+        mass = np.outer(share, 1 - share) * (1 - np.eye(6))
+        plain = np.einsum("da,db,ab->d", weight, weight, mass * wins) / np.einsum("da,db,ab->d", weight, weight, mass)
+        ours = tree["posterior/auc"].sel(model=name).values
+        assert_same_mean(ours, plain)
+        assert_same_mean(ours**2, plain**2)
+
+
+def test_label_level_value_does_not_depend_on_the_number_of_labels():
+    """Unbiased: the mean over many small problems is the population value, with 2 labels as with 20."""
+    means = []
+    for per_item in (2, 20):
+        values = [
+            auc_posterior(p.labels, p.predictions, against="labels", draws=20, chains=1, seed=s)["posterior/auc"].mean()
+            for s in range(150)
+            for p in [crowdsourced_binary(n_items=200, n_models=1, labels_per_item=per_item, mean_tpr=0.9, mean_fpr=0.1,
+                                          labels_per_annotator=2, seed=s)]
+        ]  # fmt: skip
+        means.append((np.mean(values), np.std(values) / np.sqrt(150)))
+    (few, error), (many, other) = means
+    assert abs(few - many) < 4 * np.hypot(error, other)
+
+
+@pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (0.4, 1.5), (6.0, 2.0)])
+def test_ceiling_is_the_area_of_the_true_probabilities(a, b):
+    """With the moments of Beta(a, b), against E[p (1 - p') 1(p > p')] / (m (1 - m)) by quadrature."""
+    m = a / (a + b)
+    second = a * (a + 1) / ((a + b) * (a + b + 1))
+
+    def inner(p):  # E (1 - p') 1(p' < p)
+        return beta.cdf(p, a, b) - m * beta.cdf(p, a + 1, b)
+
+    wins, _ = quad(lambda u: (p := beta.ppf(u, a, b)) * inner(p), 0, 1, epsabs=1e-10)
+    # Two groups of items whose shares have that mean; `both` holds the second moment. Many items: a != b.
+    n = 10**6
+    found = ceiling(np.ones((1, n)), np.full(n, m), np.full(n, second)).item()
+    assert found == pytest.approx(wins / (m * (1 - m)), abs=3e-6)  # 1/n enters the mean over pairs of items
+
+
+def test_ceiling_is_found_in_data():
+    problem = crowdsourced_binary(
+        n_models=1, labels_per_item=9, labels_per_annotator=3, mean_tpr=0.9, mean_fpr=0.1, seed=2
+    )
+    posterior = auc_posterior(problem.labels, problem.predictions, against="labels", draws=250, seed=2)["posterior"]
+    share = 0.1 + 0.8 * problem.plausibility
+    distance = np.abs(share[:, None] - share).mean()
+    expected = 0.5 + distance / (4 * share.mean() * (1 - share.mean()))
+    assert abs(posterior["ceiling"].mean() - expected) < 3 * posterior["ceiling"].std()
+    # The first model scores items by their true probability: it stands at the ceiling.
+    assert abs(posterior["auc"].mean() - posterior["ceiling"].mean()) < 3 * posterior["ceiling"].std()
+
+
+def test_unanimous_labels_have_ceiling_one():
+    labels = Labels.from_counts([[3, 0], [0, 3], [4, 0], [0, 2]], labels=[0, 1])
+    predictions = Predictions.from_labels({"A": [0, 1, 0, 1]}, labels=[0, 1])
+    posterior = auc_posterior(labels, predictions, against="labels", draws=20, seed=1)["posterior"]
+    np.testing.assert_allclose(posterior["ceiling"], 1)
+    np.testing.assert_allclose(posterior["auc"], 1)
+
+
+def test_same_seed_same_draws_and_shapes():
+    for options in ({}, {"against": "labels"}):
+        one, two = (auc_posterior(*containers(), draws=70, chains=3, seed=4, **options) for _ in range(2))
+        assert one["posterior/auc"].dims == ("chain", "draw", "model")
+        assert one["posterior/auc"].shape == (3, 70, 2)
+        np.testing.assert_array_equal(one["posterior/auc"], two["posterior/auc"])
+
+
+def test_annotators_are_resampled_on_request():
+    matrix = np.array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 1], [0, 0, 1], [1, 0, 0]])
+    _, predictions = containers()
+    labels = Labels.from_matrix(matrix)
+    items = auc_posterior(labels, predictions, against="labels", draws=500, seed=1)
+    both = auc_posterior(labels, predictions, against="labels", resample=("item", "annotator"), draws=500, seed=1)
+    annotators = auc_posterior(labels, predictions, against="labels", resample=("annotator",), draws=500, seed=1)
+    assert both["posterior/auc"].std() > items["posterior/auc"].std()
+    assert annotators["posterior/auc"].std() > 0
+
+
+def test_what_labels_do_not_determine_is_nan_with_its_cause():
+    _, predictions = containers()
+    one_each = Labels.from_counts(np.eye(2, dtype=int)[[0, 1, 0, 1, 0, 1]], labels=[0, 1])
+    with pytest.warns(UserWarning, match="no ceiling"):
+        posterior = auc_posterior(one_each, predictions, against="labels", draws=5, seed=1)["posterior"]
+    assert np.isnan(posterior["ceiling"]).all()
+    assert np.isfinite(posterior["auc"]).all()
+    same = Labels.from_counts([[2, 0]] * 6, labels=[0, 1])
+    with pytest.warns(UserWarning, match="all labels are of one kind"):
+        assert np.isnan(auc_posterior(same, predictions, against="labels", draws=5, seed=1)["posterior/auc"]).all()
+
+
+@pytest.mark.filterwarnings("default:.*items without labels:UserWarning")
+def test_unlabelled_items_are_named():
+    labels = Labels.from_counts([[2, 0], [0, 0], [0, 1], [1, 1], [1, 0], [0, 1]], labels=[0, 1])
+    for against, fate in (("plausible_truth", "drawn from the prior"), ("labels", "no part")):
+        with pytest.warns(UserWarning, match=f"1 items without labels .*{fate}"):
+            auc_posterior(labels, containers()[1], against=against, draws=5, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"against": "truth"}, "against='truth'"),
+        ({"prior": 0}, "prior=0"),
+        ({"reliability": 0}, "reliability=0"),
+        ({"draws": 0}, "draws=0"),
+        ({"against": "labels", "resample": ()}, "resample"),
+        ({"against": "labels", "resample": ("annotator",)}, "counts"),
+    ],
+)
+def test_input_errors(options, message):
+    with pytest.raises(InputError, match=message):
+        auc_posterior(*containers(), **options)
+
+
+def test_more_input_errors():
+    with pytest.raises(InputError, match="two labels"):
+        auc_posterior(Labels.from_counts([[1, 1, 1]]), Predictions.from_labels({"A": [0]}, labels=[0, 1, 2]))
+    table = pd.DataFrame({"item": [1, 1], "annotator": ["a", "a"], "label": [0, 1]})
+    with pytest.raises(InputError, match="twice"):
+        auc_posterior(
+            Labels.from_long(table, duplicates="keep"), Predictions.from_labels({"A": [0]}, items=[1], labels=[0, 1])
+        )

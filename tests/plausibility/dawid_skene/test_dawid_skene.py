@@ -1,0 +1,414 @@
+"""The Dawid-Skene family: published means, PyMC twins, kernels against plain numpy, results that feed the rest."""
+
+import itertools
+import json
+import re
+import tracemalloc
+from contextlib import nullcontext
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from _errors_of_draws import assert_share
+from _paths import ROOT
+from arviz_stats.base.array import array_stats
+from scipy import special
+
+from bayesagree.annotations import Labels
+from bayesagree.certainty import annotation_certainty
+from bayesagree.errors import InputError, SizeError
+from bayesagree.plausibility.dawid_skene._cells import annotation_cells
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
+    concentration_density,
+    draw_concentration,
+    draw_names,
+    draw_rows,
+    draw_tables,
+    draw_truth,
+    log_gamma_draw,
+    log_rising,
+    row_factors,
+)
+from bayesagree.plausibility.dawid_skene._results import warn_unless_converged
+from bayesagree.plausibility.dawid_skene.posterior import VARIANTS, dawid_skene, dawid_skene_blocks
+from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+from bayesagree.simulate import crowd_labels
+
+TESTS = ROOT / "tests"
+GOLDEN = json.loads((TESTS / "golden" / "dawid_skene.json").read_text())
+
+
+def reference(name: str) -> dict:
+    return json.loads((TESTS.parent / "models" / f"{name}.json").read_text())
+
+
+def anesthesia() -> Labels:
+    raters = (1, 1, 1, 2, 3, 4, 5)
+    rows = [
+        (patient, raters[t], int(grade))
+        for patient, grades in enumerate(GOLDEN["anesthesia"]["patients"])
+        for t, grade in enumerate(grades)
+    ]
+    return Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]), duplicates="keep")
+
+
+def labels_of(record: dict) -> Labels:
+    matrix = np.array(record["data"]["labels"], dtype=float)
+    matrix[matrix < 0] = np.nan
+    return Labels.from_matrix(matrix)
+
+
+def mean_and_error(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return posterior means and their Monte-Carlo errors, shape (parameter,)."""
+    flat = draws.astype(np.float64).reshape(*draws.shape[:2], -1)
+    return flat.mean(axis=(0, 1)), array_stats.mcse(flat, chain_axis=0, draw_axis=1, method="mean")
+
+
+def agree(draws: np.ndarray, mean: np.ndarray, error: np.ndarray, name: str) -> None:
+    """Require agreement within Monte-Carlo error: 4.5 standard errors for a hundred correlated parameters."""
+    ours, our_error = mean_and_error(draws)
+    z = (ours - np.ravel(mean)) / np.hypot(our_error, np.ravel(error))
+    assert np.abs(z).max() < 4.5, f"{name}: z = {z}"
+
+
+def test_anesthesia_agrees_with_the_published_posterior_means():
+    golden = GOLDEN["anesthesia_posterior"]
+    tree = dawid_skene(anesthesia(), draws=2000, confusion=False, seed=4)
+    mean = tree["posterior"]["prevalence"].mean(("chain", "draw"))
+    np.testing.assert_allclose(mean, golden["prevalence"], atol=golden["tolerance"])
+
+
+def test_full_gibbs_equals_the_reference_posterior():
+    record = reference("dawid_skene")
+    tree = dawid_skene(labels_of(record), draws=4000, seed=2)
+    posterior = tree["posterior"].to_dataset()
+    for name, variable in (("prevalence",) * 2, ("confusion",) * 2, ("label_probability", "plausibility")):
+        expected = record["posterior"][name]
+        agree(posterior[variable].values, expected["mean"], expected["mcse_mean"], name)
+
+
+def test_mixed_membership_gibbs_equals_the_reference_posterior():
+    record = reference("mixed_membership")
+    prior = CrowdPrior(ambiguity=2.0, ambiguity_sd=0.4, concentration=8.0, concentration_sd=0.5)
+    tree = dawid_skene(labels_of(record), variant="mixed_membership", prior=prior, draws=2500, thin=2, seed=2)
+    posterior = tree["posterior"].to_dataset()
+    for name in ("prevalence", "ambiguity", "concentration", "crowd_confusion", "confusion", "plausibility"):
+        expected = record["posterior"][name]
+        agree(posterior[name].values, expected["mean"], expected["mcse_mean"], name)
+
+
+@pytest.mark.parametrize("variant", ["one_coin"])
+def test_nuts_engine_returns_the_same_posterior(variant):
+    _compare_engines(variant, draws=300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_gibbs_sampler_equals_its_pymc_twin(variant):
+    _compare_engines(variant, draws=1500)
+
+
+def _compare_engines(variant: str, draws: int) -> None:
+    labels = crowd_labels(n_items=15, n_annotators=4, n_labels=3, seed=3).labels
+    prior = CrowdPrior(ambiguity=2.0, ambiguity_sd=0.4, concentration_sd=0.5)
+    options = {"variant": variant, "prior": prior, "gold": {0: 1}, "seed": 1}
+    gibbs = dawid_skene(labels, draws=2000, **options)["posterior"].to_dataset()
+    nuts = dawid_skene(labels, draws=draws, engine="nuts", **options)
+    assert {"r_hat", "ess", "diverging"} <= set(nuts["sample_stats"].to_dataset())
+    posterior = nuts["posterior"].to_dataset()
+    assert set(gibbs) == set(posterior)
+    for name in gibbs:
+        varies = posterior[name].values.std(axis=(0, 1)).ravel() > 0  # a gold item has one truth
+        ours = gibbs[name].values.reshape(*gibbs[name].shape[:2], -1)[:, :, varies]
+        theirs = posterior[name].values.reshape(*posterior[name].shape[:2], -1)[:, :, varies]
+        agree(ours, *mean_and_error(theirs), name)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_results_feed_certainty_and_sum_to_one(variant):
+    labels = crowd_labels(n_items=40, n_annotators=6, n_labels=3, seed=5).labels
+    tree = dawid_skene(labels, variant=variant, draws=90, chains=2, tune=200, thin=2, seed=1)
+    posterior = tree["posterior"].to_dataset()
+    assert posterior["plausibility"].dims == ("chain", "draw", "item", "label")
+    assert posterior["confusion"].dims == ("chain", "draw", "annotator", "label", "observed_label")
+    for name, last in (("plausibility", "label"), ("confusion", "observed_label"), ("prevalence", "label")):
+        np.testing.assert_allclose(posterior[name].sum(last), 1, atol=2e-6)
+    certainty = annotation_certainty(tree)
+    assert ((certainty > 0.3) & (certainty <= 1)).all()
+    difference = posterior["plausibility"].mean(("chain", "draw")) - tree["derived"]["label_probability"]
+    # A share of 180 autocorrelated draws against its conditional expectation: sd at most 0.5 / sqrt(effective draws).
+    assert float(np.abs(difference).max()) < 0.25
+    assert float(np.abs(difference).mean()) < 0.02
+    accuracy = (posterior["confusion"] * np.eye(3)[None, None, None]).sum("observed_label")
+    expected = (accuracy * posterior["prevalence"]).sum("label")
+    np.testing.assert_allclose(posterior["accuracy"], expected.transpose(*posterior["accuracy"].dims), atol=1e-5)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_same_seed_same_draws_whatever_the_row_order(variant):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(
+        {
+            "item": np.repeat(np.arange(20), 4),
+            "annotator": np.tile(np.arange(4), 20),
+            "label": rng.choice(list("abc"), 80),
+        }
+    )
+    options = {"variant": variant, "draws": 20, "chains": 2, "tune": 20, "thin": 1, "seed": 9}
+    one = dawid_skene(Labels.from_long(table), **options)
+    other = dawid_skene(Labels.from_long(table.sample(frac=1, random_state=2)), **options)
+    for name, values in one["posterior"].to_dataset().items():
+        np.testing.assert_array_equal(values, other["posterior"].to_dataset()[name])
+    assert not np.array_equal(*one["posterior"]["prevalence"].values)
+
+
+def test_blocks_are_the_best_labels_of_the_draws():
+    labels = crowd_labels(n_items=130, n_annotators=8, seed=6).labels
+    tree = dawid_skene(labels, draws=50, chains=2, seed=3)
+    blocks = list(dawid_skene_blocks(labels, depth=2, draws=50, chains=2, seed=3))
+    assert [b.items for b in blocks] == [slice(0, 64), slice(64, 128), slice(128, 130)]
+    top = np.concatenate([b.top_label for b in blocks])
+    kept = dawid_skene(labels, draws=50, chains=2, seed=3, top_labels=2, confusion=False)["posterior"]["top_label"]
+    np.testing.assert_array_equal(np.moveaxis(top.reshape(130, 2, 50, 2), 0, 2), kept)
+    # The streams differ from those of a run that keeps whole matrices (it draws more): compare what is expected.
+    share = (top[:, :, 0, None] == np.arange(4)).mean(axis=1)
+    assert np.abs(share - tree["derived"]["label_probability"].values).mean() < 0.03
+
+
+def test_em_is_one_draw_with_its_climb():
+    tree = dawid_skene(anesthesia(), engine="em")
+    assert tree["posterior"]["plausibility"].shape == (1, 1, 45, 4)
+    np.testing.assert_allclose(
+        tree["posterior"]["prevalence"].values[0, 0], GOLDEN["anesthesia_em"]["prevalence"], atol=5e-6
+    )
+    assert (np.diff(tree["sample_stats"]["log_likelihood"]) > -1e-9).all()
+    assert tree.attrs["engine"] == "em"
+
+
+def test_gold_fixes_an_item_and_moves_the_annotators():
+    labels = anesthesia()
+    tree = dawid_skene(labels, gold={2: 2, 34: 3}, draws=100, seed=1)
+    probability = tree["derived"].to_dataset()["label_probability"]
+    assert float(probability.sel(item=34, label=3)) == 1.0
+    assert float(probability.sel(item=2, label=2)) == 1.0
+
+
+def test_the_layout_of_many_labels_grows_with_the_annotations():
+    rng = np.random.default_rng(3)
+    item, annotator, label = (
+        np.repeat(np.arange(2000), 5),
+        rng.integers(0, 500, 10_000),
+        rng.integers(0, 50_000, 10_000),
+    )
+    tracemalloc.start()
+    cells = annotation_cells(
+        item, annotator, label, n_items=2000, n_annotators=500, n_labels=50_000, candidates="observed"
+    )
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert cells.cell.size <= 50_000
+    assert peak < 2**24  # annotator x label pairs alone would be 2 GiB
+
+
+@pytest.mark.parametrize(
+    ("parameter", "r_hat", "warns"),
+    [
+        ("prevalence[a]", 1.2, True),
+        ("accuracy[3]", 1.2, False),
+        ("label_probability[7]", 11.4, True),
+        ("ambiguity", 1.05, False),
+    ],
+)
+def test_chains_that_disagree_are_named(parameter, r_hat, warns):
+    tree = xr.DataTree.from_dict(
+        {
+            "/posterior": xr.Dataset({"prevalence": (("chain", "draw", "label"), np.zeros((2, 100, 1)))}),
+            "/sample_stats": xr.Dataset(
+                {"r_hat": ("parameter", [r_hat, np.nan])}, coords={"parameter": [parameter, "prevalence[b]"]}
+            ),
+        }
+    )
+    expected = pytest.warns(UserWarning, match=re.escape(parameter)) if warns else nullcontext()
+    with expected:
+        warn_unless_converged(tree)
+
+
+def test_thousands_of_labels_run_on_observed_candidates():
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 3000, 2000)
+    item = np.repeat(np.arange(2000), 4)
+    label = np.where(rng.random(8000) < 0.7, truth[item], rng.integers(0, 3000, 8000))
+    table = pd.DataFrame({"item": item, "annotator": rng.permuted(np.tile(np.arange(1000), 8)), "label": label})
+    labels = Labels.from_long(table, labels=list(range(3000)), duplicates="keep")
+    options = {"top_labels": 1, "confusion": False, "draws": 20, "chains": 2, "tune": 30, "seed": 1}
+    with pytest.raises(SizeError, match="candidates='observed'"):
+        annotation_cells(
+            labels.item_index, labels.annotator_index, labels.label_index,
+            n_items=2000, n_annotators=1000, n_labels=3000, max_bytes=2**28,
+        )  # fmt: skip
+    tree = dawid_skene(labels, candidates="observed", **options)
+    best = tree["posterior"]["top_label"].values[:, :, :, 0]
+    assert (best == truth).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"variant": "glad"}, "not one of"),
+        ({"engine": "vb"}, "not one of"),
+        ({"engine": "em", "variant": "hierarchical"}, "has no EM"),
+        ({"gold": {99: 1}}, "gold item 99"),
+        ({"gold": {0: 9}}, "label 9 is not one of"),
+        ({"draws": 0}, "draws=0"),
+        ({"thin": 0}, "thin=0"),
+        ({"top_labels": 9}, "top_labels=9"),
+        ({"candidates": "some"}, "candidates="),
+    ],
+)
+def test_choices_that_do_not_exist_are_named(change, message):
+    with pytest.raises(InputError, match=message):
+        dawid_skene(anesthesia(), **change)
+
+
+def test_counts_and_single_labels_are_refused():
+    with pytest.raises(InputError, match="who gave which label"):
+        dawid_skene(Labels.from_counts([[1, 2]]))
+    with pytest.raises(InputError, match="only the label"):
+        dawid_skene(Labels.from_matrix([["a", "a"]]))
+    with pytest.raises(InputError, match="accuracy"):
+        CrowdPrior(accuracy=1.2)
+
+
+def test_results_that_do_not_fit_are_refused_before_drawing():
+    with pytest.raises(SizeError, match="top_labels=L"):
+        dawid_skene(anesthesia(), max_bytes=10_000)
+    with pytest.raises(SizeError, match="confusion=False"):
+        dawid_skene(anesthesia(), top_labels=1, max_bytes=500_000)
+
+
+# Kernels against plain numpy
+
+
+def _cells(seed: int = 1):
+    labels = crowd_labels(n_items=30, n_annotators=5, n_labels=3, seed=seed).labels
+    triple = (labels.item_index, labels.annotator_index, labels.label_index)
+    return annotation_cells(*triple, n_items=30, n_annotators=5, n_labels=3), triple
+
+
+def test_draw_truth_has_the_conditional_probabilities():
+    cells, (item, annotator, label) = _cells()
+    rng = np.random.default_rng(3)
+    confusion = rng.dirichlet(np.ones(3), size=(5, 3))
+    prevalence = rng.dirichlet(np.ones(3))
+    row = cells.row_of_cell()
+    log_confusion = np.log(confusion[cells.row_annotator[row], cells.row_label[row], cells.cell_label])
+    joint = np.tile(np.log(prevalence), (30, 1))
+    np.add.at(joint, item, np.log(confusion[annotator, :, label]))
+    truth, probability = np.zeros(30, np.int64), np.empty(90)
+    counts = np.zeros((30, 3))
+    for _ in range(4000):
+        draw_truth(rng, cells, np.log(prevalence), log_confusion, truth, probability)
+        counts[np.arange(30), truth] += 1
+    expected = special.softmax(joint, axis=1)
+    np.testing.assert_allclose(probability.reshape(30, 3), expected, atol=1e-12)
+    z = (counts / 4000 - expected) / np.sqrt(expected * (1 - expected) / 4000 + 1e-12)
+    assert np.abs(z).max() < 4.5
+
+
+def test_draw_rows_has_dirichlet_means_with_unseen_labels_as_one_share():
+    cells, (item, annotator, label) = _cells()
+    seen = annotator != 2
+    cells = annotation_cells(
+        item[seen], annotator[seen], np.minimum(label[seen], 1), n_items=30, n_annotators=5, n_labels=3
+    )
+    prior = CrowdPrior().confusion(3)
+    rng = np.random.default_rng(4)
+    weights = rng.integers(0, 5, cells.cell_label.size).astype(float)
+    draws = np.empty((6000, weights.size))
+    for s in range(6000):
+        draw_rows(rng, cells, weights, prior, prior.sum(axis=1), draws[s])
+    row = cells.row_of_cell()
+    shape = prior[cells.row_label[row], cells.cell_label] + weights
+    total = prior.sum(axis=1)[cells.row_label[row]] + np.bincount(row, weights)[row]
+    mean, values = shape / total, np.exp(draws)
+    z = (values.mean(axis=0) - mean) / np.sqrt(mean * (1 - mean) / (total + 1) / 6000)
+    assert np.abs(z).max() < 4.5
+
+
+def test_log_gamma_draw_survives_tiny_shapes():
+    rng = np.random.default_rng(5)
+    for shape in (1e-4, 0.3, 1.0, 40.0):
+        draws = np.array([log_gamma_draw(rng, shape) for _ in range(5000)])
+        error = np.sqrt(special.polygamma(1, shape) / draws.size)
+        assert abs(draws.mean() - special.digamma(shape)) < 4.5 * error
+
+
+@pytest.mark.parametrize(("a", "n"), [(0.3, 0), (1e-5, 3), (2.5, 29), (2.5, 31), (1e-3, 500), (1e9, 40), (1e13, 1000)])
+def test_log_rising_equals_exact_products(a, n):
+    from fractions import Fraction
+    from math import log
+
+    exact = sum(log(Fraction(a) + r) for r in range(n))
+    assert log_rising(a, n) == pytest.approx(exact, rel=1e-9, abs=1e-9)
+
+
+def test_draw_tables_has_antoniak_means():
+    cells, _ = _cells()
+    prior = CrowdPrior().confusion(3)
+    rng = np.random.default_rng(6)
+    weights = rng.integers(0, 6, cells.cell_label.size).astype(float)
+    row = cells.row_of_cell()
+    a = prior[cells.row_label[row], cells.cell_label]
+    expected = np.zeros((3, 3))
+    np.add.at(
+        expected, (cells.row_label[row], cells.cell_label), a * (special.digamma(a + weights) - special.digamma(a))
+    )
+    draws = np.array([draw_tables(rng, cells, weights, prior) for _ in range(4000)])
+    z = (draws.mean(axis=0) - expected) / (draws.std(axis=0) / np.sqrt(4000) + 1e-12)
+    assert np.abs(z).max() < 4.5
+
+
+@pytest.mark.parametrize("n_labels", [2, 4])
+def test_names_are_drawn_by_the_crowds_prior(n_labels):
+    rng = np.random.default_rng(3)
+    phi, gain, draws = rng.dirichlet(np.full(n_labels, 3.0), n_labels), 1.3, 40_000
+    log_phi, drawn = np.log(phi), {}
+    for _ in range(draws):
+        name = tuple(draw_names(rng, log_phi, gain).tolist())
+        # Steps start from the present names: go on from those drawn.
+        log_phi = log_phi[np.argsort(name)]
+        key = tuple(np.argsort(log_phi[:, 0]).tolist())
+        drawn[key] = drawn.get(key, 0) + 1
+    rows, places = np.log(phi), list(itertools.permutations(range(n_labels)))
+    chance = np.exp([gain * sum(rows[place[n], n] for n in range(n_labels)) for place in places])
+    keys = [tuple(np.argsort(rows[list(place), 0]).tolist()) for place in places]
+    share = np.array([drawn.get(key, 0) for key in keys]) / draws
+    # Neighbouring draws are dependent: they count for a third of their number.
+    assert_share(share, chance / chance.sum(), draws // 3)
+
+
+def test_draw_concentration_has_the_density_on_a_grid():
+    cells, _ = _cells()
+    rng = np.random.default_rng(7)
+    weights = rng.integers(0, 6, cells.cell_label.size).astype(float)
+    rows = np.flatnonzero(cells.row_label == 1)
+    phi = np.array([0.2, 0.7, 0.1])
+    scale, size, times = row_factors(cells, weights, rows, phi)
+    log_density = np.array([concentration_density(u, scale, size, times, 2.0, 1.0) for u in np.linspace(-6, 8, 3000)])
+    plain = -0.5 * (np.linspace(-6, 8, 3000) - 2.0) ** 2
+    x = np.exp(np.linspace(-6, 8, 3000))
+    for r in rows:
+        own = cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]
+        a, n = x[:, None] * phi[cells.cell_label[own]], weights[own]
+        plain += special.gammaln(x) - special.gammaln(x + n.sum())
+        plain += (special.gammaln(a + n) - special.gammaln(a)).sum(axis=1)
+    np.testing.assert_allclose(log_density, plain, rtol=1e-8, atol=1e-8)
+    mass = special.softmax(plain)
+    mean = (mass * np.log(x)).sum()
+    draws, value = np.empty(8000), 8.0
+    for s in range(8000):
+        value = draw_concentration(rng, value, scale, size, times, 2.0, 1.0)
+        draws[s] = np.log(value)
+    error = array_stats.mcse(draws[None], chain_axis=0, draw_axis=1, method="mean")
+    assert abs(draws.mean() - mean) < 4.5 * float(error)

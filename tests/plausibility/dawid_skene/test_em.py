@@ -1,0 +1,223 @@
+"""EM for Dawid and Skene: published values, invariances that peers fail, and extreme sizes."""
+
+import json
+
+import numpy as np
+import pytest
+from _paths import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesagree import Labels, dawid_skene
+from bayesagree.errors import InputError, SizeError
+from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
+
+GOLDEN = json.loads((ROOT / "tests" / "golden" / "dawid_skene.json").read_text())
+VARIANTS = ("full", "class_conditional", "one_coin")
+
+
+def anesthesia() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ratings = np.array([[int(c) - 1 for c in case] for case in GOLDEN["anesthesia"]["patients"]])
+    return np.repeat(np.arange(45), 7), np.tile([0, 0, 0, 1, 2, 3, 4], 45), ratings.ravel()
+
+
+def crowd(seed: int, n_items: int = 60, n_annotators: int = 7, n_labels: int = 3) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, n_labels, n_items)
+    item, annotator = np.nonzero(rng.random((n_items, n_annotators)) < 0.6)
+    right = rng.random(item.size) < rng.uniform(0.3, 0.95, n_annotators)[annotator]
+    return item, annotator, np.where(right, truth[item], rng.integers(0, n_labels, item.size))
+
+
+def fit(triple, n_items=60, n_annotators=7, n_labels=3, **options):
+    return dawid_skene_em(*triple, n_items=n_items, n_annotators=n_annotators, n_labels=n_labels, **options)
+
+
+def plain_em(item, annotator, label, n_items, n_annotators, n_labels, iterations):
+    """Equations 2.3-2.5 on dense arrays, without logarithms."""
+    given_labels = np.zeros((n_items, n_annotators, n_labels))
+    np.add.at(given_labels, (item, annotator, label), 1)
+    truth = given_labels.sum(axis=1) / given_labels.sum(axis=(1, 2))[:, None]
+    for _ in range(iterations):
+        prevalence = truth.mean(axis=0)
+        confusion = np.einsum("ik,ijl->jkl", truth, given_labels)
+        confusion /= confusion.sum(axis=2, keepdims=True)
+        likelihood = np.prod(confusion[None] ** given_labels[:, :, None, :], axis=(1, 3))
+        joint = prevalence * likelihood
+        truth = joint / joint.sum(axis=1, keepdims=True)
+    return truth, prevalence, confusion, np.log(joint.sum(axis=1)).sum()
+
+
+def test_anesthesia_agrees_with_the_published_maximum():
+    golden = GOLDEN["anesthesia_em"]
+    result = fit(anesthesia(), 45, 5, 4, tolerance=1e-14)
+    np.testing.assert_allclose(result.prevalence, golden["prevalence"], atol=5e-7)
+    np.testing.assert_allclose(result.confusion(5)[0], golden["rater_1"], atol=5e-4)
+    np.testing.assert_allclose(result.label_probability[34], golden["item_35"], atol=5e-5)
+    np.testing.assert_allclose(result.label_probability[37], golden["item_38"], atol=5e-5)
+    others = np.delete(result.label_probability.max(axis=1), [34, 37])
+    assert (others > golden["all_other_items_above"]).all()
+    assert result.log_likelihood[-1] == pytest.approx(golden["log_likelihood"], abs=5e-6)
+    assert result.converged
+
+
+def test_equals_plain_em_on_dense_arrays():
+    result = fit(anesthesia(), 45, 5, 4, tolerance=-1, max_iterations=12)
+    truth, prevalence, confusion, log_likelihood = plain_em(*anesthesia(), 45, 5, 4, 12)
+    np.testing.assert_allclose(result.label_probability, truth, atol=1e-12)
+    np.testing.assert_allclose(result.prevalence, prevalence, atol=1e-12)
+    np.testing.assert_allclose(result.confusion(5), confusion, atol=1e-12)
+    assert result.log_likelihood[-1] == pytest.approx(log_likelihood, rel=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), variant=st.sampled_from(VARIANTS), pseudo=st.sampled_from([0.0, 0.3]))
+def test_log_likelihood_never_decreases(seed, variant, pseudo):
+    prior = pseudo * (np.ones((3, 3)) + np.eye(3))
+    result = fit(crowd(seed), variant=variant, prior_confusion=prior, prior_prevalence=pseudo, max_iterations=60)
+    rounding = 1e-12 * abs(result.log_likelihood[0])
+    assert (np.diff(result.log_likelihood) >= -rounding).all()
+    np.testing.assert_allclose(result.label_probability.sum(axis=1), 1, atol=1e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), variant=st.sampled_from(VARIANTS))
+def test_order_of_rows_annotators_and_labels_changes_nothing(seed, variant):
+    item, annotator, label = crowd(seed)
+    reference = fit((item, annotator, label), variant=variant, max_iterations=20, tolerance=-1)
+    rng = np.random.default_rng(seed)
+    rows, annotators, labels = rng.permutation(item.size), rng.permutation(7), rng.permutation(3)
+    same = fit((item[rows], annotator[rows], label[rows]), variant=variant, max_iterations=20, tolerance=-1)
+    np.testing.assert_array_equal(same.label_probability, reference.label_probability)
+    renamed = fit((item, annotators[annotator], labels[label]), variant=variant, max_iterations=20, tolerance=-1)
+    np.testing.assert_allclose(renamed.label_probability[:, labels], reference.label_probability, atol=1e-7)
+
+
+def test_ten_thousand_annotations_of_one_item_do_not_underflow():
+    rng = np.random.default_rng(3)
+    label = np.append(np.where(rng.random(10_000) < 0.7, 1, rng.integers(0, 4, 10_000)), [0, 2, 3])
+    item = np.append(np.zeros(10_000, int), [1, 2, 3])
+    result = fit((item, np.arange(10_003) % 50, label), 4, 50, 4, prior_confusion=np.full((4, 4), 0.5) + np.eye(4))
+    assert np.isfinite(result.log_likelihood).all()
+    assert result.label_probability[0, 1] == 1.0
+
+
+def test_restarts_differ_and_the_best_wins():
+    triple = crowd(11, 30, 5, 3)
+    starts = [fit(triple, 30, 5, 3, restarts=r, seed=2, max_iterations=1).log_likelihood[0] for r in (0, 8)]
+    best = [fit(triple, 30, 5, 3, restarts=r, seed=2).log_likelihood[-1] for r in (0, 8)]
+    assert best[1] >= best[0]
+    assert starts[1] >= starts[0]
+    different = {fit(triple, 30, 5, 3, restarts=8, seed=s).log_likelihood.size for s in range(4)}
+    assert len(different) > 1
+
+
+@pytest.mark.parametrize("n_labels", [3, 40])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_parts_and_blocks_change_nothing(monkeypatch, n_labels, variant):
+    """Every cell sums its messages in the order of the items, however cells and items are cut."""
+    triple, options = crowd(6, n_labels=n_labels), {"n_labels": n_labels, "variant": variant, "candidates": "observed"}
+    whole = fit(triple, **options, max_iterations=20, tolerance=-1)
+    monkeypatch.setattr("bayesagree.plausibility.dawid_skene.em.SMALL", 0)
+    monkeypatch.setattr("bayesagree.plausibility.dawid_skene._em_kernels.BLOCKS", 5)
+    parts = fit(triple, **options, max_iterations=20, tolerance=-1)
+    np.testing.assert_allclose(parts.log_likelihood, whole.log_likelihood, rtol=1e-12)
+    np.testing.assert_allclose(parts.candidate_probability, whole.candidate_probability, atol=1e-9)
+    again = fit(triple, **options, max_iterations=20, tolerance=-1)
+    np.testing.assert_array_equal(again.candidate_probability, parts.candidate_probability)
+
+
+def test_gold_items_keep_their_label_and_teach_the_annotators():
+    item, annotator, label = anesthesia()
+    gold = np.full(45, -1)
+    gold[[34, 37]] = [2, 1]
+    result = fit((item, annotator, label), 45, 5, 4, gold=gold)
+    np.testing.assert_array_equal(result.label_probability[34], [0, 0, 1, 0])
+    np.testing.assert_array_equal(result.label_probability[37], [0, 1, 0, 0])
+    assert result.log_likelihood[-1] < GOLDEN["anesthesia_em"]["log_likelihood"]
+
+
+@pytest.mark.parametrize("engine", ["em", "gibbs"])
+def test_known_truths_count_without_labels(engine):
+    """Whoever knows the truth of three unlabelled items knows more of the prevalence, and of nothing else."""
+    table = [["a", "a"], ["a", "a"], [None, None], [None, None], [None, None]]
+    labels = Labels.from_matrix(np.array(table, dtype=object), labels=["a", "b"])
+    tree = dawid_skene(labels, engine=engine, gold={2: "b", 3: "b", 4: "b"}, seed=1)
+    posterior = tree["posterior"].to_dataset()
+    best = posterior["plausibility"].mean(("chain", "draw")).values.argmax(axis=1)
+    np.testing.assert_array_equal(best, [0, 0, 1, 1, 1])
+    prevalence = posterior["prevalence"].values[..., 1]
+    if engine == "em":
+        assert prevalence.item() == pytest.approx(3 / 5, abs=1e-9)
+    else:  # The truth of the two labelled items is nearly sure, so three or more of five are b.
+        assert prevalence.mean() > 0.5
+
+
+def test_items_without_labels_have_the_prevalence_and_change_nothing_else():
+    item, annotator, label = anesthesia()
+    result = fit((item, annotator, label), 46, 5, 4, tolerance=1e-14)
+    np.testing.assert_allclose(result.label_probability[45], result.prevalence, atol=1e-12)
+    np.testing.assert_allclose(result.prevalence, GOLDEN["anesthesia_em"]["prevalence"], atol=5e-7)
+
+
+def test_observed_candidates_equal_all_candidates_where_others_are_impossible():
+    """Annotators who never err leave no mass on labels that nobody gave."""
+    item = np.repeat(np.arange(200), 3)
+    truth = np.arange(200) % 5
+    annotator = np.tile(np.arange(3), 200)
+    whole, sparse = (fit((item, annotator, truth[item]), 200, 3, 5, candidates=c) for c in ("all", "observed"))
+    np.testing.assert_allclose(whole.label_probability, sparse.label_probability, atol=1e-12)
+    assert sparse.cells.cell.size < whole.cells.cell.size
+
+
+def _best(result):
+    """Most probable candidate of each item, without the (item, label) matrix."""
+    owner = result.cells.candidate_item()
+    order = np.lexsort((result.candidate_probability, owner))
+    return result.cells.candidate[order[result.cells.candidate_start[1:] - 1]]
+
+
+def test_thousands_of_labels_and_annotators_stay_sparse():
+    rng = np.random.default_rng(4)
+    n_items, n_annotators, n_labels = 20_000, 10_000, 5_000
+    truth = rng.integers(0, n_labels, n_items)
+    item = np.repeat(np.arange(n_items), 5)
+    right = rng.random(item.size) < 0.7
+    label = np.where(right, truth[item], rng.integers(0, n_labels, item.size))
+    annotator = rng.integers(0, n_annotators, item.size)
+    sizes = {"n_items": n_items, "n_annotators": n_annotators, "n_labels": n_labels}
+    with pytest.raises(SizeError, match="candidates='observed'"):
+        dawid_skene_em(item, annotator, label, **sizes)
+    result = dawid_skene_em(item, annotator, label, **sizes, variant="one_coin", candidates="observed")
+    assert result.cells.cell_label.size <= 5 * item.size
+    assert (_best(result) == truth).mean() > 0.95
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"item": 45}, "item code 45 in row 7 is not one of 0, ..., 44"),
+        ({"annotator": 5}, "annotator code 5 in row 7"),
+        ({"label": -1}, "label code -1 in row 7"),
+    ],
+)
+def test_codes_that_are_no_positions_are_named(change, message):
+    triple = dict(zip(("item", "annotator", "label"), (a.copy() for a in anesthesia())))
+    for name, value in change.items():
+        triple[name][7] = value
+    with pytest.raises(InputError, match=message):
+        fit(triple.values(), 45, 5, 4)
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"), [(np.full(44, -1), "44 labels for 45 items"), (np.full(45, 4), "gold label code 4 in row 0")]
+)
+def test_gold_that_does_not_fit_is_named(gold, message):
+    with pytest.raises(InputError, match=message):
+        fit(anesthesia(), 45, 5, 4, gold=gold)
+
+
+@pytest.mark.parametrize("options", [{"variant": "hierarchical"}, {"candidates": "some"}])
+def test_unknown_choices_are_named(options):
+    with pytest.raises(InputError, match=r"not one of|has no EM"):
+        fit(anesthesia(), 45, 5, 4, **options)

@@ -1,0 +1,215 @@
+import json
+
+import numpy as np
+import pytest
+from _errors_of_draws import assert_mean, assert_same_mean, assert_share
+from _paths import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import special
+
+from bayesagree import InputError, Labels, SizeError, annotation_certainty, dirichlet, label_certainty
+from bayesagree._inference.streams import block_generators
+from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
+from bayesagree.plausibility.dirichlet._kernels import best_of_draws, top_label_draws
+from bayesagree.plausibility.dirichlet.posterior import dirichlet_blocks
+
+MODEL = json.loads((ROOT / "models" / "dirichlet.json").read_text())
+COUNTS = hnp.arrays(np.int64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.integers(0, 9)).filter(
+    np.any
+)
+
+
+def test_reference_posterior_exact():
+    tree = dirichlet(Labels.from_counts(MODEL["data"]["counts"]), prior=1.0, draws=1, chains=1, seed=0)
+    certainty = label_certainty(tree, exact=True)
+    np.testing.assert_allclose(certainty, MODEL["posterior"]["prob_largest"], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_reference_posterior_by_draws(seed):
+    labels = Labels.from_counts(MODEL["data"]["counts"])
+    full = dirichlet(labels, prior=1.0, draws=20_000, chains=1, seed=seed)["posterior"]["plausibility"].values[0]
+    mean, variance = np.array(MODEL["posterior"]["mean"]), np.array(MODEL["posterior"]["variance"])
+    assert_mean(full, mean)
+    assert_mean((full - mean) ** 2, variance)
+    np.testing.assert_allclose(full.sum(axis=-1), 1, rtol=1e-12)
+    top = dirichlet(labels, prior=1.0, draws=20_000, chains=1, seed=seed, top_labels=2)
+    assert_share(label_certainty(top), MODEL["posterior"]["prob_largest"], 20_000)
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "seeds"), [(20, range(50)), pytest.param(419, range(100, 110), marks=pytest.mark.slow)]
+)
+def test_exact_certainty_equals_monte_carlo(n_labels, seeds):
+    """MATHS 2.1: 10^6 draws, labels with P > 1e-4."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        k = rng.integers(2, n_labels + 1) if n_labels == 20 else n_labels
+        named = rng.permutation(k)[: rng.integers(1, min(k, 6) + 1)]
+        rest = rng.choice([0.01, 0.1, 0.5])
+        shape = np.sort(rng.gamma(1.0, 4.0, named.size)) + rest
+        alpha = np.full(k, rest)
+        alpha[np.sort(named)] = shape
+        out = np.empty((1, 1_000_000, 1), np.int16)
+        stream = block_generators(seed, 1)[0]
+        top_label_draws(stream, np.array([0, named.size]), np.sort(named).astype(np.int32), shape, rest, int(k), out)
+        share = np.bincount(out[0, :, 0], minlength=k) / out.shape[1]
+        exact = argmax_probabilities(alpha[None])[0]
+        seen = exact > 1e-4
+        error = np.sqrt(exact * (1 - exact) / out.shape[1])
+        assert (np.abs(share - exact)[seen] <= 4.5 * error[seen]).all(), seed
+        assert abs(exact.sum() - 1) < 1e-10
+
+
+def test_top_labels_have_the_law_of_full_draws():
+    """The unnamed labels in order of their exponentials against a plain numpy twin that draws every gamma."""
+    shape, rest, n_labels, n = np.array([0.7, 2.3]), 0.3, 7, 200_000
+    alpha = np.full(n_labels, rest)
+    alpha[[1, 4]] = shape
+    out = np.empty((1, n, 3), np.int16)
+    top_label_draws(block_generators(5, 1)[0], np.array([0, 2]), np.array([1, 4], np.int32), shape, rest, n_labels, out)
+    twin = np.argsort(-np.random.default_rng(6).gamma(alpha, size=(n, n_labels)), axis=1)[:, :3]
+    for rank in range(3):
+        ours = np.bincount(out[0, :, rank], minlength=n_labels) / n
+        theirs = np.bincount(twin[:, rank], minlength=n_labels) / n
+        error = np.sqrt((ours * (1 - ours) + theirs * (1 - theirs)) / n)
+        assert (np.abs(ours - theirs) <= 4.5 * error).all()
+    sets = [np.sort(t, axis=1) @ [49, 7, 1] for t in (out[0].astype(int), twin)]
+    ours, theirs = (np.bincount(s, minlength=343) / n for s in sets)
+    error = np.sqrt((ours + theirs) / n)
+    assert (np.abs(ours - theirs) <= 4.5 * error + 1e-12).all()
+
+
+def test_tiny_shapes_do_not_tie():
+    """At shape 1e-6 a gamma underflows to zero; the first label must not win because it is first."""
+    labels = Labels.from_counts([[1, 0, 0, 0]])
+    tree = dirichlet(labels, reliability=0, prior=1e-6, draws=20_000, chains=1, seed=3, top_labels=1)
+    assert_share(label_certainty(tree), np.full((1, 4), 0.25), 20_000)
+
+
+@pytest.mark.parametrize(
+    "shape", [[1e9, 1e9 + 1e5, 1.0], [1e-6, 2e-6, 1e-6], [1e5, 1e5 - 500], [0.5] * 2000, [10.01] + [0.01] * 418]
+)
+def test_exact_certainty_at_the_edges(shape):
+    probability = argmax_probabilities(np.array([shape]))[0]
+    assert abs(probability.sum() - 1) < 1e-7
+    if len(shape) == 2:  # both normal at 1e5: Pr(X > Y) to the order of the skewness, 1 / sqrt(shape)
+        gap = (shape[0] - shape[1]) / np.sqrt(sum(shape))
+        np.testing.assert_allclose(probability[0], special.ndtr(gap), atol=1e-3)
+    if len(shape) == 3 and shape[0] < 1:  # as shapes vanish, the largest is label k with probability a_k / sum
+        np.testing.assert_allclose(probability, [0.25, 0.5, 0.25], atol=1e-5)
+
+
+@given(COUNTS, st.randoms(use_true_random=False), st.sampled_from([0.1, 1.0, 7.0]))
+@settings(max_examples=50, deadline=None)
+def test_label_and_item_order_change_nothing(counts, random, reliability):
+    labels = random.sample(range(counts.shape[1]), counts.shape[1])
+    items = random.sample(range(counts.shape[0]), counts.shape[0])
+
+    def certainty(table):
+        tree = dirichlet(Labels.from_counts(table), reliability=reliability, draws=1, chains=1, seed=0)
+        return label_certainty(tree, exact=True).values
+
+    np.testing.assert_allclose(certainty(counts[items][:, labels]), certainty(counts)[items][:, labels], atol=1e-10)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 2)), min_size=1, unique_by=lambda r: r[:2])
+)
+@settings(max_examples=50, deadline=None)
+def test_row_order_and_annotator_names_change_no_draw(rows):
+    import pandas as pd
+
+    table = pd.DataFrame(rows, columns=["item", "annotator", "label"])
+    renamed = table.iloc[::-1].assign(annotator=lambda t: [f"name {9 - a}" for a in t["annotator"]])
+    trees = [dirichlet(Labels.from_long(t, labels=[0, 1, 2]), draws=5, seed=4) for t in (table, renamed)]
+    np.testing.assert_array_equal(*(t["posterior"]["plausibility"].values for t in trees))
+
+
+def test_same_draws_on_any_number_of_threads(monkeypatch):
+    labels = Labels.from_counts(np.random.default_rng(0).integers(0, 4, (300, 5)))
+    trees = []
+    for threads in (1, 2):
+        monkeypatch.setattr("bayesagree._inference.streams.n_threads", lambda n=threads: n)
+        trees.append(dirichlet(labels, draws=20, seed=11, top_labels=2)["posterior"]["top_label"].values)
+    np.testing.assert_array_equal(*trees)
+
+
+def test_generators_and_seeds():
+    labels = Labels.from_counts([[2, 1, 0]])
+    rng = np.random.default_rng(1)
+    first, second = (dirichlet(labels, draws=50, seed=rng)["posterior"]["plausibility"].values for _ in range(2))
+    assert (first != second).all()
+    np.testing.assert_array_equal(
+        first, dirichlet(labels, draws=50, seed=np.random.default_rng(1))["posterior"]["plausibility"].values
+    )
+
+
+def test_nuts_is_the_same_posterior():
+    labels = Labels.from_counts([[3, 1, 0], [0, 2, 2]])
+    for reliability in (1.0, 2.5):
+        exact = dirichlet(labels, reliability=reliability, prior=0.7, draws=4000, seed=1)
+        nuts = dirichlet(labels, reliability=reliability, prior=0.7, draws=1000, chains=2, seed=2, engine="nuts")
+        assert nuts["sample_stats"]["diverging"].sum() == 0
+        assert_same_mean(exact, nuts, "plausibility")
+        assert nuts["posterior"].attrs["engine"] == "nuts"
+
+
+def test_huge_counts_and_reliabilities():
+    labels = Labels.from_counts([[10**12, 10**12 - 10**7, 0]])
+    tree = dirichlet(labels, draws=200, chains=1, seed=1)
+    assert np.isfinite(tree["posterior"]["plausibility"]).all()
+    certainty = annotation_certainty(dirichlet(Labels.from_counts([[2, 1]]), reliability=1e9, seed=1), exact=True)
+    np.testing.assert_allclose(certainty, 1.0, atol=1e-6)
+
+
+def test_one_prior_per_label_is_not_lumped():
+    labels = Labels.from_counts([[0, 0, 0], [1, 0, 0]])
+    prior = [0.5, 1.0, 2.5]
+    tree = dirichlet(labels, prior=prior, draws=20_000, chains=1, seed=8)
+    shapes = np.array([prior, [1.5, 1.0, 2.5]])
+    assert_mean(tree["posterior"]["plausibility"].values[0], shapes / shapes.sum(axis=1, keepdims=True))
+
+
+def test_unlimited_labels_fall_back_to_top_labels():
+    labels = Labels.from_counts(np.eye(100, 2000, dtype=int))
+    with pytest.raises(SizeError, match=r"4 chain x 1000 draw x 100 item x 2000 label takes 5\.96 GiB.*top_labels"):
+        dirichlet(labels)
+    assert dirichlet(labels, top_labels=2, draws=10)["posterior"]["top_label"].dtype == np.int16
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"reliability": -1}, "reliability=-1 must be a finite number >= 0"),
+        ({"reliability": np.inf}, "reliability=inf"),
+        ({"prior": 0.0}, "must be positive"),
+        ({"prior": [1.0]}, r"prior has shape \(1,\) for 3 labels"),
+        ({"draws": 0}, "draws=0 must be a whole number of at least 1"),
+        ({"engine": "gibbs"}, "engine='gibbs' is not one of 'exact', 'nuts'"),
+        ({"top_labels": 4}, "top_labels=4 is more than the 3 labels"),
+    ],
+)
+def test_errors_say_the_value_and_the_rule(kwargs, message):
+    with pytest.raises(InputError, match=message):
+        dirichlet(Labels.from_counts([[1, 0, 0]]), **kwargs)
+
+
+def test_blocks_are_the_draws_of_the_tree():
+    labels = Labels.from_counts(np.random.default_rng(0).integers(0, 4, (130, 5)))
+    tree = dirichlet(labels, draws=7, chains=2, seed=3, top_labels=2)
+    kept = tree["posterior"]["top_label"].values.reshape(14, 130, 2)
+    for block in dirichlet_blocks(labels, depth=2, draws=7, chains=2, seed=3):
+        np.testing.assert_array_equal(block.top_label.swapaxes(0, 1), kept[:, block.items])
+
+
+@pytest.mark.parametrize("depth", [1, 3, 7])
+def test_the_best_labels_are_those_of_a_stable_sort(depth):
+    """Few distinct values, so that most draws have ties: equal plausibilities stand in label order."""
+    plausibility = np.random.default_rng(3).integers(0, 4, (50, 20, 7)) / 4
+    out = np.empty((20, 50, depth), np.int16)
+    best_of_draws(plausibility, out)
+    sorted_labels = np.argsort(-plausibility, axis=-1, kind="stable")[:, :, :depth]
+    np.testing.assert_array_equal(out, sorted_labels.swapaxes(0, 1))

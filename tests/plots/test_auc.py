@@ -1,0 +1,38 @@
+"""The grids of box plots of the AUC study."""
+
+import io
+
+import pytest
+
+from bayesagree.errors import InputError
+from bayesagree.plots import plot_swap_errors
+from bayesagree.studies.auc_simulation import auc_study
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return auc_study(
+        cases=["average", "good"],
+        labels_per_item=[5, 15],
+        labels_per_annotator=[5, 15, 45],
+        runs=3,
+        n_items=100,
+        n_models=10,
+    )
+
+
+def test_one_panel_per_configuration_with_one_box_per_method(tree):
+    figure = plot_swap_errors(tree, "good", labels_per_item=[5, 15])
+    assert len(figure.axes) == 6
+    medians = [line.get_ydata()[0] for line in figure.axes[0].lines if len(line.get_xdata()) == 2]
+    errors = tree["study"].to_dataset().swap_error.sel(case="good", labels_per_item=5, labels_per_annotator=5)
+    for method in ("dgt_published", "sgt", "pgt"):
+        assert float(errors.sel({"auc_method": method}).median()) in medians
+    figure.savefig(io.BytesIO(), format="svg")
+
+
+def test_what_the_study_does_not_have_is_refused(tree):
+    with pytest.raises(InputError, match="no case 'bad'"):
+        plot_swap_errors(tree, "bad", labels_per_item=[5])
+    with pytest.raises(InputError, match="no labels_per_item 45"):
+        plot_swap_errors(tree, "good")

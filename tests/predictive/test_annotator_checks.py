@@ -1,0 +1,147 @@
+"""Checks made for annotation find what was planted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
+from bayesagree.plausibility.dirichlet.posterior import dirichlet
+from bayesagree.predictive.annotator_checks import (
+    _agreement,
+    _pairs,
+    agreement_check,
+    annotation_parts,
+    annotator_table,
+    label_switching,
+    prior_sensitivity,
+)
+from bayesagree.simulate import crowd_labels
+
+CAREFUL = np.full((3, 3), 0.05) + 0.85 * np.eye(3)
+LIAR = np.full((3, 3), 0.475) - 0.425 * np.eye(3)
+
+
+def crowd(ambiguity: float = 0.0, n_items: int = 300):
+    confusion = np.stack([CAREFUL] * 7 + [LIAR])
+    return crowd_labels(
+        n_items=n_items, n_annotators=8, n_labels=3, labels_per_item=4, confusion=confusion, ambiguity=ambiguity, seed=1
+    )
+
+
+def test_a_liar_is_flagged_and_careful_annotators_are_not():
+    tree = dawid_skene(crowd().labels, draws=150, seed=1)
+    table = annotator_table(tree).set_index("annotator")
+    assert table.loc[7, "flags"] == ["worse_than_chance"]
+    assert table.loc[range(7), "flags"].map(len).sum() == 0
+    assert (table["lower"] < table["accuracy"]).all()
+    assert (table["upper"] > table["accuracy"]).all()
+    assert table["n_labels_given"].sum() == 1200
+    assert label_switching(tree) == 0.0
+
+
+def test_annotators_with_few_labels_are_flagged():
+    rows = [(i, j, i % 3) for i in range(40) for j in range(4)] + [(0, 9, 0), (1, 9, 1)]
+    labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
+    table = annotator_table(dawid_skene(labels, draws=100, seed=1)).set_index("annotator")
+    assert "too_few_labels" in table.loc[9, "flags"]
+    assert annotation_parts(labels).tolist() == [0] * 5
+
+
+def test_groups_without_a_common_item_are_told_apart():
+    rows = [(i, j, 0) for i in (0, 1) for j in (0, 1)] + [(2, 2, 1), (2, 3, 1), (3, 3, 0)]
+    labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
+    assert annotation_parts(labels).tolist() == [0, 0, 1, 1]
+
+
+def test_ambiguous_items_show_in_the_spread_of_agreement():
+    """Annotators who hardly err: all disagreement comes from a few ambiguous items."""
+    exact = np.stack([np.full((3, 3), 0.01) + 0.97 * np.eye(3)] * 8)
+    z = {}
+    for ambiguity in (0.0, 0.3):
+        labels = crowd_labels(
+            n_items=300, n_annotators=8, n_labels=3, labels_per_item=6, confusion=exact, ambiguity=ambiguity, seed=1
+        ).labels
+        tree = dawid_skene(labels, variant="hierarchical", draws=60, chains=2, seed=1)
+        check = agreement_check(labels, tree, replicates=60, seed=1)
+        z[ambiguity] = float(check["z"].sel(statistic="variance"))
+    assert abs(z[0.0]) < 3.5
+    assert z[0.3] > 1.96  # the level at which a reader of z would notice
+
+
+def test_copies_show_in_the_histogram_of_agreement():
+    """Ten annotators, five an item, of whom seven in ten copy the first: the fit believes the copied label."""
+    p_value = {}
+    for copying in (0.0, 0.7):
+        rng = np.random.default_rng(1)
+        truth = rng.integers(0, 3, (400, 1))
+        said = np.where(rng.random((400, 5)) < 0.7, truth, (truth + rng.integers(1, 3, (400, 5))) % 3)
+        said = np.where(rng.random((400, 5)) < copying, said[:, :1], said)
+        who = rng.permuted(np.tile(np.arange(10), (400, 1)), axis=1)[:, :5]
+        rows = {"item": np.repeat(np.arange(400), 5), "annotator": who.ravel(), "label": said.ravel()}
+        labels = Labels.from_long(pd.DataFrame(rows))
+        check = agreement_check(labels, dawid_skene(labels, draws=100, chains=2, seed=1), seed=1)
+        p_value[copying] = float(check["p_value"].sel(statistic="histogram"))
+    assert p_value[0.0] > 0.01
+    assert p_value[0.7] < 0.01
+
+
+def test_a_pair_that_copies_is_named():
+    labels = crowd().labels
+    copied = labels.label_index.copy()
+    first, second = (np.flatnonzero(labels.annotator_index == j) for j in (2, 5))
+    _, at, to = np.intersect1d(labels.item_index[first], labels.item_index[second], return_indices=True)
+    copied[second[to]] = copied[first[at]]
+    rows = {"item": labels.item_index, "annotator": labels.annotator_index, "label": copied}
+    for given, copies in ((labels, False), (Labels.from_long(pd.DataFrame(rows)), True)):
+        check = agreement_check(given, dawid_skene(given, draws=100, chains=2, seed=1), seed=1)
+        assert (float(check["p_value"].sel(statistic="pair")) < 0.01) == copies
+    assert check.attrs["pair"] == [2, 5]
+
+
+def test_agreements_of_pairs_are_counted():
+    labels = crowd(n_items=60).labels
+    pairs = _pairs(labels)
+    found = _agreement(labels.item_index, labels.label_index, (60, 3), pairs).of_pairs
+    table = np.full((8, 60), -1)
+    table[labels.annotator_index, labels.item_index] = labels.label_index
+    both = (table[:, None] >= 0) & (table[None] >= 0)
+    assert len(pairs.annotators) == (np.triu(both.sum(axis=2), 1) >= 10).sum()
+    for (j, k), n in zip(pairs.annotators, found):
+        assert n == (both[j, k] & (table[j] == table[k])).sum()
+
+
+def test_nobody_shares_an_item():
+    rows = {"item": range(30), "annotator": np.arange(30) % 3, "label": np.arange(30) % 2}
+    labels = Labels.from_long(pd.DataFrame(rows))
+    check = agreement_check(labels, dawid_skene(labels, draws=20, chains=1, seed=1), replicates=5, seed=1)
+    assert np.isnan(check["p_value"]).all()
+    assert check.attrs["pair"] == []
+
+
+def test_agreement_is_counted_item_by_item():
+    rows = [(0, "aab"), (1, "ab"), (2, "aaa"), (3, "a")]
+    table = [(item, j, label) for item, said in rows for j, label in enumerate(said)]
+    labels = Labels.from_long(pd.DataFrame(table, columns=["item", "annotator", "label"]))
+    found = _agreement(labels.item_index, labels.label_index, (4, 2), _pairs(labels))
+    share = np.array([1 / 3, 0, 1])
+    assert found.moments == pytest.approx([share.mean(), share.var()])
+    of_two, of_three = found.histogram.reshape(2, -1)
+    assert np.flatnonzero(of_two).tolist() == [0]
+    assert np.flatnonzero(of_three).tolist() == [6, 20]
+
+
+def test_prior_sensitivity_is_small_where_labels_are_many():
+    many = prior_sensitivity(crowd(n_items=200).labels, draws=100, seed=1)
+    assert many["strength"].tolist() == [4.0, 16.0]
+    assert (many["largest_change_of_accuracy"] < 0.1).all()
+    assert (many["items_with_another_label"] < 0.03).all()
+
+
+def test_other_posteriors_have_no_annotators():
+    tree = dirichlet(crowd(n_items=10).labels, draws=10, seed=1)
+    with pytest.raises(InputError, match="no annotators"):
+        annotator_table(tree)
+    with pytest.raises(InputError, match="confusion"):
+        label_switching(tree)

@@ -1,0 +1,336 @@
+import itertools
+
+import arviz as az
+import numpy as np
+import pytest
+import xarray as xr
+from _errors_of_draws import SIGMAS, assert_mean, assert_share
+from predictive.test_reliability import CASES, RANKINGS, chance
+from scipy import integrate, special, stats
+
+from bayesagree import (
+    CrowdPrior,
+    InputError,
+    Labels,
+    NormalInverseGammaPrior,
+    Ratings,
+    common_agreement,
+    dawid_skene,
+    dirichlet,
+    normal_inverse_gamma,
+    plackett_luce,
+    prirn,
+    simulate,
+)
+from bayesagree.predictive.checks import item_loo, prior_predictive, with_log_likelihood, with_posterior_predictive
+from bayesagree.subjective.group_model import GroupCounts
+from bayesagree.subjective.normal_group_model import normal_group_posterior
+
+CROWD = Labels.from_matrix(
+    [["a", "b", "a"], ["b", "b", None], ["c", "a", "a"], [None, "c", "c"]], items=list("wxyz"), annotators=list("123")
+)
+RATED = Ratings.from_matrix([[4, 4, 5], [1, 2, 1], [3, 5, 4], [2, np.nan, 2]], scale=(1, 5), step=1)
+COUNTS = GroupCounts(
+    np.array(["A", "B"]), np.array(["f", "m"]), np.array([0, 0, 1, 1, 1]),
+    np.array([[3, 5, 1, 0, 4], [1, 1, 2, 2, 9]]), np.array([[4, 5, 6, 0, 8], [4, 5, 6, 7, 9]]),
+)  # fmt: skip
+
+
+def log_likelihood(tree, annotations, **options):
+    return with_log_likelihood(tree, annotations, **options)["log_likelihood"]["annotations"]
+
+
+def test_dirichlet_item_is_a_chain_of_predictive_probabilities():
+    tree = dirichlet(CROWD, prior=[0.5, 1.0, 2.0], draws=3, chains=2, seed=1)
+    found = log_likelihood(tree, CROWD)
+    assert found.dims == ("chain", "draw", "item")
+    for i, name in enumerate(CROWD.items):
+        alpha, total = np.array([0.5, 1.0, 2.0]), 0.0
+        for label in CROWD.label_index[CROWD.item_index == i]:
+            total += np.log(alpha[label] / alpha.sum())
+            alpha[label] += 1
+        assert found.sel(item=name).values == pytest.approx(np.full((2, 3), total))
+
+
+def test_normal_item_is_the_integral_over_its_mean_and_variance():
+    prior = NormalInverseGammaPrior(mean=0.1, strength=0.5, shape=1.5, scale=0.8)
+    x = np.array([1.2, -0.3, 0.7])
+    tree = normal_inverse_gamma(Ratings.from_matrix([x], scale=(-4, 4)), prior=prior, draws=1, chains=1, seed=1)
+    found = float(log_likelihood(tree, Ratings.from_matrix([x], scale=(-4, 4))).squeeze())
+
+    def joint(log_v):
+        v = np.exp(log_v)
+        # The mean given the variance is normal: the ratings are jointly normal.
+        cov = v * (np.eye(3) + 1 / prior.strength)
+        density = stats.multivariate_normal(np.full(3, prior.mean), cov).pdf(x)
+        return density * stats.invgamma(prior.shape, scale=prior.scale).pdf(v) * v
+
+    assert found == pytest.approx(np.log(integrate.quad(joint, -12, 12, epsabs=1e-12)[0]), abs=1e-6)
+
+
+def test_plackett_luce_item_is_the_mean_over_the_prior():
+    tree = plackett_luce(RANKINGS, shape=0.6, draws=50, chains=2, seed=1)
+    runs = np.stack([log_likelihood(tree, RANKINGS, draws=100, seed=s).values[0, 0] for s in range(10)])
+    worth = np.random.default_rng(3).dirichlet(np.full(5, 0.6), 200_000)
+    for case, found in zip(CASES, runs.T):
+        p = np.prod([chance(one, worth) for one in case], axis=0)
+        error = np.hypot(p.std() / p.mean() / np.sqrt(p.size), found.std(ddof=1) / np.sqrt(found.size))
+        assert abs(found.mean() - np.log(p.mean())) < SIGMAS * error
+
+
+def rated_and_prior(mu, levels, p, prior):
+    judgment = stats.beta(mu * p, (1 - mu) * p)
+    return np.prod(judgment.cdf((levels + 1) / 5) - judgment.cdf(levels / 5)) * prior.pdf(mu)
+
+
+@pytest.mark.filterwarnings("ignore:.*ratings an item with flat item means")
+@pytest.mark.parametrize("item_mean", ["flat", "hierarchical", {1: 1.5}])
+def test_phi_item_is_the_integral_over_its_mean(item_mean):
+    tree = common_agreement(RATED, item_mean=item_mean, draws=3, chains=1, seed=1)
+    found = log_likelihood(tree, RATED)
+    posterior = tree["posterior"].to_dataset()
+    for draw, i in itertools.product(range(3), range(4)):
+        p = 2 * (1 - np.log2(1 - posterior["phi"].values[0, draw]))
+        prior = stats.uniform()
+        if item_mean == "hierarchical":
+            m, s = posterior["mean_location"].values[0, draw], posterior["mean_spread"].values[0, draw]
+            prior = stats.beta(m * (s**-2 - 1), (1 - m) * (s**-2 - 1))
+        elif isinstance(item_mean, dict) and i in item_mean:
+            prior = stats.truncnorm(-0.125 / 0.1, 0.875 / 0.1, loc=0.125, scale=0.1)
+        levels = RATED.rating[RATED.item_index == i] - 1
+
+        expected = sum(
+            integrate.quad(rated_and_prior, a, b, args=(levels, p, prior), epsabs=1e-11)[0]
+            for a, b in itertools.pairwise(np.linspace(0, 1, 9))
+        )
+        assert float(found.isel(chain=0, draw=draw, item=i)) == pytest.approx(np.log(expected), abs=1e-5)
+
+
+def said_and_difficulty(d, said, ability, pi):
+    right = 1 / (1 + np.exp(d - ability))
+    each = [np.prod(np.where(said == k, right, (1 - right) / 2)) for k in range(3)]
+    return pi @ each * stats.norm.pdf(d)
+
+
+VARIANTS = ["full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership"]
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_crowd_item_is_the_sum_over_its_truth_or_readings(variant):
+    tree = dawid_skene(CROWD, variant=variant, draws=2, chains=1, tune=20, seed=1)
+    found = log_likelihood(tree, CROWD)
+    posterior = tree["posterior"].to_dataset().isel(chain=0)
+    for draw, i in itertools.product(range(2), range(4)):
+        at = CROWD.item_index == i
+        who, said = CROWD.annotator_index[at], CROWD.label_index[at]
+        pi, theta = posterior["prevalence"].values[draw], posterior["confusion"].values[draw].astype(float)
+        if variant == "mixed_membership":
+            alpha, total = float(posterior["ambiguity"][draw]) * pi, 0.0
+            for reading in itertools.product(range(3), repeat=said.size):
+                urn, p = alpha.copy(), 1.0
+                for c, j, x in zip(reading, who, said):
+                    p *= urn[c] / urn.sum() * theta[j, c, x]
+                    urn[c] += 1
+                total += p
+        elif variant == "item_difficulty":
+            ability = np.log(theta[who, 0, 0]) - np.log1p(-theta[who, 0, 0])
+            total = integrate.quad(said_and_difficulty, -9, 9, args=(said, ability, pi), epsabs=1e-12)[0]
+        else:
+            total = sum(pi[k] * np.prod(theta[who, k, said]) for k in range(3))
+        assert float(found.isel(chain=0, draw=draw, item=i)) == pytest.approx(np.log(total), abs=1e-5)
+
+
+def group_tree():
+    from bayesagree._inference.results import result_tree
+
+    rng = np.random.default_rng(1)
+    dims = ("chain", "draw", "model")
+    drawn = {
+        "performance": ((*dims, "group"), rng.random((2, 50, 2, 2))),
+        "within_spread": (dims, rng.random((2, 50, 2))),
+    }
+    coords = {"model": COUNTS.models, "group": COUNTS.groups}
+    return result_tree({"posterior": drawn}, coords, engine="exact", seed=1, settings={"metric": "accuracy"})
+
+
+@pytest.mark.filterwarnings("ignore:Estimated shape parameter of Pareto")
+def test_group_annotator_is_beta_binomial():
+    tree = group_tree()
+    found = with_log_likelihood(tree, COUNTS, model="A")["log_likelihood"]["agree"].values[1, 7]
+    mean = tree["posterior"]["performance"].values[1, 7, 0][[0, 0, 1, 1]]
+    phi = tree["posterior"]["within_spread"].values[1, 7, 0] ** -2 - 1
+    expected = stats.betabinom([4, 5, 6, 8], mean * phi, (1 - mean) * phi).logpmf([3, 5, 1, 4])
+    assert found == pytest.approx(expected)
+    assert with_posterior_predictive(tree, COUNTS, model="B", seed=1)["posterior_predictive"]["agree"].shape == (
+        2,
+        50,
+        5,
+    )
+    assert item_loo(with_log_likelihood(tree, COUNTS, model="B")).n_data_points == 5
+    with pytest.raises(InputError, match="name one of the models"):
+        with_log_likelihood(tree, COUNTS)
+
+
+def log_evidence(value, group):
+    """Integrate location and scale out in closed form with dense matrices, the share of the groups by quadrature."""
+    n, same = value.size, np.equal.outer(group, group)
+
+    def density(share):
+        inverse = np.linalg.inv(np.eye(n) + share / (1 - share) * same)
+        information = inverse.sum()
+        squares = value @ inverse @ value - (inverse.sum(axis=0) @ value) ** 2 / information
+        return np.sqrt(np.linalg.det(inverse) / information) * squares ** (-(n - 1) / 2)
+
+    constant = special.gammaln((n - 1) / 2) - (n - 1) / 2 * np.log(np.pi) - np.log(2)
+    return np.log(integrate.quad(density, 0, 1, epsabs=0, epsrel=1e-9)[0]) + constant
+
+
+def test_group_value_left_out_is_predicted_by_the_others():
+    """az.loo against the ratio of marginal likelihoods with and without the annotator."""
+    sizes = (6, 7, 9)
+    group = np.repeat([0, 1, 2], sizes)
+    value = np.array([0.2, 0.5, 0.4])[group] + np.concatenate([np.linspace(-0.3, 0.3, n) for n in sizes])
+    result = xr.Dataset(
+        {"annotator_performance": (("model", "annotator"), [value]), "group_of": ("annotator", group)},
+        {"model": ["A"], "group": list("xyz")}, {"metric": "absolute_error"},
+    )  # fmt: skip
+    trees = [with_log_likelihood(normal_group_posterior(result, seed=s), result) for s in range(20)]
+    sd, mean = (trees[0]["posterior"][name].values[1, 7, 0] for name in ("within_sd", "performance"))
+    np.testing.assert_allclose(trees[0]["log_likelihood"]["value"][1, 7], stats.norm(mean[group], sd).logpdf(value))
+    found = np.array([item_loo(tree).elpd_i.values for tree in trees])
+    everyone = log_evidence(value, group)
+    exact = [everyone - log_evidence(np.delete(value, j), np.delete(group, j)) for j in range(group.size)]
+    assert_mean(found, exact)
+    replicate = with_posterior_predictive(trees[0], result, seed=1)["posterior_predictive"]["value"].values
+    draws = trees[0]["posterior"]["performance"].values[:, :, 0, group]
+    assert_mean((replicate - draws).reshape(4000, -1), 0.0)
+
+
+def test_leaving_out_an_item_is_fitting_without_it():
+    """az.loo against refits: log p(item | the others), Phi integrated over the posterior without the item."""
+    ratings = simulate.ratings(n_items=12, ratings_per_item=3, phi=0.4, n_levels=5, seed=3).ratings
+    matrix = ratings.rating.reshape(12, 3)
+    loo = az.loo(with_log_likelihood(common_agreement(ratings, draws=1000, seed=1), ratings), pointwise=True)
+    assert (loo.pareto_k.values < 0.7).all()
+    for i in (0, 11):
+        others = Ratings.from_matrix(np.delete(matrix, i, axis=0), scale=ratings.scale, step=1)
+        one = Ratings.from_matrix(matrix[[i]], scale=ratings.scale, step=1)
+        value = np.exp(log_likelihood(common_agreement(others, draws=1000, seed=2), one).values.ravel())
+        error = value.std() / value.mean() / np.sqrt(value.size)
+        # Importance weights of the smoothed kind cost some efficiency.
+        assert abs(float(loo.elpd_i[i]) - np.log(value.mean())) < 3 * SIGMAS * error
+
+
+def test_models_are_compared():
+    crowd = simulate.crowd_labels(n_items=60, n_annotators=5, n_labels=2, labels_per_item=5, seed=2).labels
+    fits = {
+        v: with_log_likelihood(dawid_skene(crowd, variant=v, draws=200, chains=2, seed=1), crowd)
+        for v in ("one_coin", "full")
+    }
+    table = az.compare(fits)
+    assert sorted(table.index) == ["full", "one_coin"]
+    assert az.psense(fits["full"], var_names=["prevalence"])["prevalence"].shape == (2,)
+
+
+def test_items_that_share_nothing_are_compared_too():
+    """Simulated with shape 0.3: the right prior predicts new items better than a flat one."""
+    labels = simulate.labelled_test_set(n_items=300, per_item=5, n_labels=3, spread=0.3, seed=1).labels
+    fits = {a: item_loo(with_log_likelihood(dirichlet(labels, prior=a, draws=2), labels)) for a in (0.3, 3.0)}
+    assert fits[0.3].elpd == pytest.approx(log_likelihood(dirichlet(labels, prior=0.3, draws=1), labels)[0, 0].sum())
+    assert az.compare({str(a): fit for a, fit in fits.items()}).index[0] == "0.3"
+
+
+def test_log_prior_is_the_density_of_the_prior():
+    tree = dawid_skene(CROWD, draws=2, chains=1, tune=20, seed=1)
+    found, drawn = with_log_likelihood(tree, CROWD)["log_prior"], tree["posterior"].to_dataset().isel(chain=0, draw=1)
+    rows = drawn["confusion"].values.astype(float).reshape(9, 3)
+    base = np.tile(CrowdPrior().confusion(3), (3, 1))
+    expected = sum(stats.dirichlet(b).logpdf(r / r.sum()) for b, r in zip(base, rows))
+    assert float(found["confusion"][0, 1]) == pytest.approx(expected, rel=1e-5)
+    pi = drawn["prevalence"].values.astype(float)
+    assert float(found["prevalence"][0, 1]) == pytest.approx(stats.dirichlet([3, 3, 3]).logpdf(pi / pi.sum()), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "plausibility", "options"),
+    [
+        (CROWD, "dirichlet", {"prior": 0.5}),
+        (RANKINGS, "plackett_luce", {"shape": 0.7}),
+        (RATED, "normal_inverse_gamma", {}),
+        (RATED, "common_agreement", {}),
+        (RATED, "common_agreement", {"item_mean": "flat"}),
+        *((CROWD, "dawid_skene", {"variant": v}) for v in VARIANTS),
+    ],
+)
+def test_prior_predictive_has_the_symmetry_of_the_prior(annotations, plausibility, options):
+    """Priors that treat all labels alike, or both ends of the scale, give replicates that do."""
+    tree = prior_predictive(annotations, plausibility=plausibility, draws=4000, seed=1, **options)
+    drawn = next(iter(tree["prior_predictive"].to_dataset().data_vars.values())).values[0]
+    assert drawn.shape[1] == next(iter(tree["observed_data"].to_dataset().data_vars.values())).size
+    if isinstance(annotations, Ratings):
+        bounded = drawn if plausibility == "common_agreement" else np.arctan(drawn - 3) + 3
+        assert_mean(bounded, np.full(drawn.shape[1], 3.0))
+    else:
+        if annotations is RANKINGS:  # inside a block labels are sorted
+            drawn = drawn[:, RANKINGS.block_sizes() == 1]
+        for k in range(annotations.labels.size):
+            assert_share((drawn == k).mean(axis=0), np.full(drawn.shape[1], 1 / annotations.labels.size), len(drawn))
+
+
+def test_replicates_follow_the_draws():
+    """Given parameters that leave no doubt, replicates are what the parameters say."""
+    labels = Labels.from_counts([[900, 0], [0, 900]], labels=["a", "b"])
+    drawn = with_posterior_predictive(dirichlet(labels, draws=200, chains=1, seed=1), labels, seed=2)
+    replicate = drawn["posterior_predictive"]["label_index"].values[0]
+    assert replicate[:, :900].mean() < 0.002 and replicate[:, 900:].mean() > 0.998
+    tree = plackett_luce(RANKINGS, draws=2000, chains=1, seed=1)
+    ranked = with_posterior_predictive(tree, RANKINGS, seed=2)["posterior_predictive"]["label_index"].values[0]
+    theta = tree["posterior"]["plausibility"].values[0, :, 2]
+    assert_mean((ranked[:, -1] == 3) - theta[:, 3], 0.0)
+    sized = ranked[:, RANKINGS.start[0] : RANKINGS.start[1]]
+    assert (sized[:, 1] < sized[:, 2]).all()
+    rated = with_posterior_predictive(common_agreement(RATED, item_means=True, draws=500, seed=1), RATED, seed=2)
+    values = rated["posterior_predictive"]["rating"].values
+    assert set(np.unique(values)) <= {1, 2, 3, 4, 5}
+    assert values[..., :3].mean() > values[..., 3:6].mean() + 1
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_crowd_replicates_agree_with_the_annotators_as_often(variant):
+    crowd = simulate.crowd_labels(n_items=150, n_annotators=6, n_labels=3, labels_per_item=4, seed=5).labels
+    tree = dawid_skene(crowd, variant=variant, draws=50, chains=2, tune=200, seed=1)
+    replicate = with_posterior_predictive(tree, crowd, seed=2)["posterior_predictive"]["label_index"].values
+    start = np.arange(0, crowd.item_index.size, 4)
+
+    def pairs(said):
+        return np.mean([said[..., start + a] == said[..., start + b] for a, b in itertools.combinations(range(4), 2)])
+
+    assert pairs(replicate) == pytest.approx(pairs(crowd.label_index), abs=0.08)
+
+
+@pytest.mark.parametrize(
+    ("tree", "annotations", "message"),
+    [
+        (lambda: prirn(RANKINGS, draws=1, chains=1), RANKINGS, "has no sampling model"),
+        (lambda: dirichlet(CROWD, reliability=2, draws=1, chains=1), CROWD, "reliability=2 raises the likelihood"),
+        (lambda: dirichlet(CROWD, draws=1, chains=1), RATED, "is about Labels, these are Ratings"),
+        (lambda: dawid_skene(CROWD, draws=1, chains=1, confusion=False), CROWD, "pass confusion=True"),
+        (lambda: dawid_skene(CROWD, draws=1, chains=1, gold={"w": "a"}), CROWD, "without gold"),
+        (lambda: plackett_luce(RANKINGS, draws=9, unranked="lumped"), RANKINGS, "unranked='exact'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*have not mixed")
+def test_what_cannot_be_predicted_is_refused(tree, annotations, message):
+    with pytest.raises(InputError, match=message):
+        with_log_likelihood(tree(), annotations)
+
+
+def test_replicates_need_their_draws():
+    with pytest.raises(InputError, match="item_means=True"):
+        with_posterior_predictive(common_agreement(RATED, draws=2, chains=1), RATED)
+    with pytest.raises(InputError, match="no top_labels"):
+        with_posterior_predictive(dirichlet(CROWD, draws=2, chains=1, top_labels=1), CROWD)
+    with pytest.raises(InputError, match="has no prior predictive"):
+        prior_predictive(RANKINGS, plausibility="prirn")

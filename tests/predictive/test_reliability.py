@@ -1,0 +1,152 @@
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import dirichlet as dirichlet_distribution
+
+from bayesagree import InputError, Labels, Rankings, Ratings, dirichlet, prirn, simulate
+from bayesagree.plots import plot_reliability_curve
+from bayesagree.predictive._held_out_rankings import _unnamed_shares
+from bayesagree.predictive.reliability import reliability_curve
+
+CASES = [[[[0], [1, 2]], [[0, 3]], [[2], [0]]], [[[4], [1]], [[1], [4, 0]]], [[[3]]]]
+RANKINGS = Rankings.from_blocks(CASES, labels=5)
+
+
+def orders(ranking, n_labels):
+    """List the complete orders a partial ranking allows."""
+    named = [k for block in ranking for k in block]
+    blocks = [*ranking, [k for k in range(n_labels) if k not in named]]
+    return [tuple(itertools.chain(*parts)) for parts in itertools.product(*map(itertools.permutations, blocks))]
+
+
+def chance(ranking, worth):
+    """Return the Plackett-Luce probability by enumeration; worths (..., label)."""
+    total = 0.0
+    for order in orders(ranking, worth.shape[-1]):
+        placed = worth[..., list(order)]
+        total = total + np.prod(placed / placed[..., ::-1].cumsum(axis=-1)[..., ::-1], axis=-1)
+    return total
+
+
+def test_dirichlet_score_is_the_predictive_probability_of_each_annotator():
+    votes = [[3, 1, 0], [0, 0, 2], [1, 0, 0]]
+    curve = reliability_curve(Labels.from_counts(votes), (0.5, 2), prior=[0.2, 0.3, 1.0], seed=1)
+    for gamma in (0.5, 2):
+        scores = []
+        for row in votes[:2]:
+            for label, n in [(k, n) for k, n in enumerate(row) if n]:
+                rest = np.array(row) - np.eye(3)[label]
+                alpha = gamma * rest + [0.2, 0.3, 1.0]
+                scores += n * [np.log(alpha[label] / alpha.sum())]
+        assert float(curve["log_score"].sel(reliability=gamma)) == pytest.approx(np.mean(scores))
+    assert curve.attrs["n_annotations"] == 6
+    assert float(curve["observed_agreement"]) == pytest.approx((3 * 2 / 12 + 1) / 2)
+
+
+@pytest.mark.parametrize("gamma", [0.3, 4.0])
+def test_predicted_agreement_is_the_mean_of_the_draws(gamma):
+    labels = Labels.from_counts([[3, 1, 0], [0, 1, 2]])
+    curve = reliability_curve(labels, [gamma], seed=1)
+    draws = dirichlet(labels, reliability=gamma, draws=20_000, seed=2)["posterior"]["plausibility"].values
+    square = (draws**2).sum(axis=-1).mean(axis=-1).ravel()
+    error = square.std() / np.sqrt(square.size)
+    assert abs(square.mean() - float(curve["agreement"][0])) < 4.5 * error
+    ranked = Rankings.from_blocks(CASES[:2], labels=5)
+    curve = reliability_curve(ranked, [gamma], seed=1)
+    draws = prirn(ranked, reliability=gamma, draws=20_000, seed=2)["posterior"]["plausibility"].values
+    square = (draws**2).sum(axis=-1).mean(axis=-1).ravel()
+    assert abs(square.mean() - float(curve["agreement"][0])) < 4.5 * square.std() / np.sqrt(square.size)
+
+
+def test_prirn_score_is_the_mean_over_its_plausibilities():
+    """The closed form (neutrality of the Dirichlet distribution) against draws and enumeration of the orders."""
+    gamma, prior, rng = 3.0, 0.4, np.random.default_rng(1)
+    expected, variance = 0.0, 0.0
+    for case in CASES[:2]:
+        for r, ranking in enumerate(case):
+            others = Rankings.from_blocks([case[:r] + case[r + 1 :]], labels=5)
+            alpha = prirn(others, reliability=gamma, prior=prior, draws=1, chains=1)["constant_data"]["concentration"]
+            values = chance(ranking, dirichlet_distribution(alpha.values[0]).rvs(20_000, random_state=rng))
+            expected += np.log(values.mean())
+            variance += values.var() / values.mean() ** 2 / values.size
+    found = reliability_curve(RANKINGS, [gamma], prior=prior, seed=1)
+    assert abs(float(found["log_score"][0]) * 5 - expected) < 4.5 * np.sqrt(variance)
+
+
+@pytest.mark.parametrize(("m", "options"), [(1, {"shape": 0.6}), (2, {"shape": 0.6}), (1, {"unranked": "lumped"})])
+def test_plackett_luce_score_is_the_ratio_of_marginal_likelihoods(m, options):
+    """Importance sampling from the prior; all rankings of an item against all but one."""
+    rng, shape = np.random.default_rng(2), options.get("shape", 1.0)
+    expected, variance = 0.0, 0.0
+    for case in CASES[:2]:
+        for r, ranking in enumerate(case):
+            others = case[:r] + case[r + 1 :]
+            named = sorted({k for one in others for block in one for k in block})
+            if "unranked" in options:
+                worth = np.zeros((200_000, 5))
+                draws = rng.dirichlet(np.full(len(named) + 1, shape), 200_000)
+                worth[:, named] = draws[:, :-1]
+                rest = [k for k in range(5) if k not in named]
+                worth[:, rest] = draws[:, -1:] / len(rest)
+            else:
+                worth = rng.dirichlet(np.full(5, shape), 200_000)
+            weight = np.prod([chance(one, worth) ** m for one in others], axis=0)
+            value = chance(ranking, worth)
+            mean = (weight * value).mean() / weight.mean()
+            expected += np.log(mean)
+            variance += np.var(weight * (value - mean)) / weight.mean() ** 2 / mean**2 / weight.size
+    curve = reliability_curve(RANKINGS, [m], plausibility="plackett_luce", draws=4000, seed=3, **options)
+    error = np.hypot(np.sqrt(variance), 5 * float(curve["monte_carlo_error"][0]))
+    assert abs(5 * float(curve["log_score"][0]) - expected) < 4.5 * error
+
+
+def test_weighted_shares_have_the_mean_of_unweighted_ones():
+    rng, shape, n = np.random.default_rng(3), 0.05, 7
+    share, log_weight = _unnamed_shares(2, n, shape, 20_000, rng)
+    value = np.exp(log_weight) * share[:, 0] * share[:, 1]
+    assert value == pytest.approx(np.full(20_000, shape**2 / (n * shape * (n * shape + 1))))
+    assert share.sum(axis=1) == pytest.approx(np.ones(20_000))
+
+
+def test_annotators_who_draw_from_the_plausibilities_are_best_predicted_at_one():
+    truth = simulate.labelled_test_set(n_items=3000, per_item=6, n_labels=4, spread=0.25, seed=4)
+    curve = reliability_curve(truth.labels, (0.1, 0.3, 1, 3, 10), seed=1, prior=0.25)
+    assert float(curve["best"]) == 1
+    assert float(curve["prob_best"].sel(reliability=1)) > 0.99
+    at_one = curve.sel(reliability=1)
+    assert float(at_one["agreement_lower"]) < float(curve["observed_agreement"]) < float(at_one["agreement_upper"])
+
+
+def test_rows_items_and_threads_do_not_matter():
+    curve = reliability_curve(RANKINGS, [1], plausibility="plackett_luce", draws=50, seed=1)
+    again = reliability_curve(RANKINGS, [1], plausibility="plackett_luce", draws=50, seed=1)
+    assert curve.identical(again)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "options", "message"),
+    [
+        (RANKINGS, {"plausibility": "dirichlet"}, "takes Labels"),
+        (Ratings.from_matrix([[1, 2]], scale=(0, 3)), {}, "takes Rankings, these are Ratings"),
+        (RANKINGS, {"plausibility": "dawid_skene"}, "has no reliability curve"),
+        (RANKINGS, {"plausibility": "plackett_luce", "reliabilities": [0.5]}, "whole number"),
+        (RANKINGS, {"reliabilities": [1, 1]}, "different numbers"),
+        (RANKINGS, {"reliabilities": [-1]}, "reliability=-1.0"),
+        (Labels.from_counts([[1, 0], [0, 1]]), {}, "no item has two annotators"),
+    ],
+)
+def test_input_is_refused_with_the_reason(annotations, options, message):
+    with warnings.catch_warnings(), pytest.raises(InputError, match=message):
+        warnings.simplefilter("error")
+        reliability_curve(annotations, options.pop("reliabilities", None), **options)
+
+
+def test_figure_has_a_panel_for_score_and_agreement_of_each_curve():
+    curve = reliability_curve(Labels.from_counts([[4, 1], [1, 4]]), (0.3, 1, 3), replicates=20, seed=1)
+    figure = plot_reliability_curve({"one": curve, "two": curve})
+    assert [axis.get_title() for axis in figure.axes] == ["one", "two", "", ""]
+    assert len(plot_reliability_curve(curve).axes) == 2
+    behind = figure.axes[0].lines[0].get_ydata()
+    assert behind.tolist() == curve["behind"].values.tolist()

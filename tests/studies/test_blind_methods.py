@@ -1,0 +1,173 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import read_result
+from bayesagree.blind.scores import blind_scores
+from bayesagree.errors import InputError
+from bayesagree.evaluation.paired_tests import copeland_rank, paired_t_test, paired_terms
+from bayesagree.evaluation.rank_correlation import correlation, williams_test
+from bayesagree.metrics.hard_labels import hard_label_scores
+from bayesagree.predictions import Predictions
+from bayesagree.simulate._systems import simulated_systems
+from bayesagree.studies.blind_cases import blind_case
+from bayesagree.studies.blind_methods import blind_experiment
+
+
+@pytest.fixture(scope="module")
+def systems():
+    return simulated_systems(n_items=400, accuracies=(0.6, 0.65, 0.7, 0.8, 0.85, 0.9), missing=0.1, seed=1)
+
+
+@pytest.fixture(scope="module")
+def tree(systems):
+    methods = ("majority", "em", "round_robin", "sampling")
+    gold = dict(enumerate(systems.truth))
+    return blind_experiment(systems.predictions, gold=gold, methods=methods, draws=200, seed=2)
+
+
+def test_scores_are_those_of_the_single_functions(tree, systems):
+    estimated = tree["estimated"].to_dataset()
+    for method in ("majority", "round_robin", "sampling"):
+        for metric in ("accuracy", "precision"):
+            alone = blind_scores(systems.predictions, method=method, metric=metric, sets=200, seed=2)
+            np.testing.assert_array_equal(estimated["score"].sel(estimator=method, metric=metric), alone)
+    assert (estimated["lower"] <= estimated["upper"]).all()
+    np.testing.assert_allclose(estimated["prob_best"].sum("model"), 1)
+
+
+def test_actual_ranks_are_copelands_over_paired_t_tests(tree, systems):
+    actual, codes = tree["actual"].to_dataset(), systems.predictions.hard_labels()
+    for metric in ("accuracy", "recall", "specificity"):
+        score = hard_label_scores(systems.predictions, dict(enumerate(systems.truth)), metric=metric)
+        _, p = paired_t_test(paired_terms(systems.truth, codes, metric, 1))
+        np.testing.assert_array_equal(actual["score"].sel(metric=metric), score)
+        np.testing.assert_array_equal(actual["rank"].sel(metric=metric), copeland_rank(score, p < 0.05))
+
+
+def test_correlations_are_of_scores_and_of_ranks(tree):
+    methods, estimated, actual = (tree[g].to_dataset() for g in ("methods", "estimated", "actual"))
+    here = {"metric": "accuracy"}
+    scores = [estimated["score"].sel(estimator=m, **here) for m in ("sampling", "em")]
+    gold = actual["score"].sel(here)
+    r = [correlation(s, gold, measure="pearson") for s in scores]
+    found = methods.sel(metric="accuracy", measure="pearson", estimator="sampling")
+    assert found["correlation"].item() == pytest.approx(r[0])
+    p = williams_test(*r, correlation(*scores, measure="pearson"), 6)[1]
+    assert found["p_value"].item() == pytest.approx(p)
+    kendall = correlation(estimated["rank"].sel(estimator="em", **here), actual["rank"].sel(here))
+    assert methods["correlation"].sel(estimator="em", measure="kendall", **here).item() == pytest.approx(kendall)
+
+
+def test_quality_is_that_of_the_pseudo_gold_and_outliers_are_found(tree):
+    quality = tree["methods"]["quality"]
+    assert quality.sel(estimator=["round_robin", "sampling"]).isnull().all()
+    assert (quality.sel(estimator=["majority", "em"], metric="accuracy") > 0.85).all()
+    outliers = tree["outliers"].to_dataset().sel(metric="accuracy")
+    assert outliers["system"].values.tolist() == ["system 6", "system 1"]
+    assert (outliers["predicted_rank"].sel(place="best") == 1).all()
+    assert (outliers["predicted_rank"].sel(place="worst") >= 5).all()
+
+
+def test_multiplicity_makes_more_ties(systems):
+    options = {"methods": ["majority"], "metrics": ["accuracy"], "draws": 50, "seed": 2}
+    plain, strict = (
+        blind_experiment(systems.predictions, multiplicity=m, **options)["estimated"]["rank"] for m in ("none", "holm")
+    )
+    assert len(np.unique(strict)) <= len(np.unique(plain))
+
+
+def test_a_system_without_gold_has_no_actual_rank(systems):
+    codes = systems.predictions.hard_labels()
+    said = {f"s{m}": [int(k) if k >= 0 else None for k in row] for m, row in enumerate(codes)}
+    said["late"] = [None] * 200 + said["s0"][200:]
+    gold = {i: int(k) for i, k in enumerate(systems.truth[:200])}
+    tree = blind_experiment(Predictions.from_labels(said), gold=gold, methods=["em", "majority"], draws=50, seed=1)
+    assert tree["actual"]["rank"].sel(model="late").isnull().all()
+    assert tree["methods"]["correlation"].notnull().all()
+
+
+def test_errors(systems):
+    with pytest.raises(InputError, match="unknown methods 'vote'"):
+        blind_experiment(systems.predictions, methods=["vote"])
+    with pytest.raises(InputError, match="significance=2"):
+        blind_experiment(systems.predictions, significance=2)
+    with pytest.raises(InputError, match="no case for blind evaluation"):
+        blind_case("bluebird")
+
+
+@pytest.fixture
+def files(tmp_path):
+    made = simulated_systems(n_items=80, accuracies=(0.6, 0.75, 0.85, 0.9), seed=3)
+    codes, names = made.predictions.hard_labels(), np.array(["no", "yes"])
+    rows = [(f"t{i}", f"m{m}", names[codes[m, i]]) for m in range(4) for i in range(80)]
+    pd.DataFrame(rows, columns=["task", "system", "answer"]).to_csv(tmp_path / "systems.csv", index=False)
+    gold = pd.DataFrame({"task": [f"t{i}" for i in range(80)], "answer": names[made.truth]})
+    gold.to_csv(tmp_path / "gold.csv", index=False)
+    gold.iloc[:60].assign(worker="w").to_csv(tmp_path / "crowd.csv", index=False)
+    return tmp_path
+
+
+COLUMNS = ("--model", "system", "--item", "task", "--label", "answer", "--annotator", "worker", "--draws", 50)
+
+
+def test_command_prints_the_tables_of_the_paper(run, files):
+    done = run("blind", files / "systems.csv", "--crowd", files / "crowd.csv", "--gold", files / "gold.csv", *COLUMNS,
+               "--methods", "majority,em,sampling,direct,naive_bayes,calibrated_majority")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for words in ("accuracy: score (rank)", "kendall with the gold", "quality of the pseudo-gold", "best and worst"):
+        assert words in done.stdout
+
+
+def test_command_gives_json_and_keeps_the_result(run, files):
+    out = files / "blind.nc"
+    done = run("blind", files / "systems.csv", *COLUMNS, "--methods", "majority,sampling", "--json", "-o", out)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert {row["estimator"] for row in answer["scores"]} == {"majority", "sampling"}
+    assert "methods" not in answer
+    assert read_result(out)["estimated"]["score"].sizes == {"estimator": 2, "metric": 4, "model": 4}
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["blind"], "give either a file of system labels or --data NAME"),
+        (["blind", "{systems}"], "no column 'model'"),
+        (["blind", "--data", "bluebird"], "no case for blind evaluation"),
+        (["blind", "{systems}", *map(str, COLUMNS), "--methods", "vote"], "unknown methods 'vote'"),
+        (["blind", "{systems}", *map(str, COLUMNS), "--multiplicity", "sidak"], "--multiplicity 'sidak'"),
+        (["blind", "{systems}", *map(str, COLUMNS), "--gold", "{systems}"], "more than one row"),
+    ],
+)
+def test_bad_input_exits_with_2(run, files, args, message):
+    done = run(*(a.format(systems=files / "systems.csv") for a in args))
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "n_models", "n_crowd", "n_gold"),
+    [("trec2011-teams", 8, None, 395), ("cifar10h", 7, 10000, 10000), ("chaosnli-snli", 5, 1514, 1514),
+     ("human-objects/edge", 5, 160, 160), ("human-objects/sketch", 4, 800, 800)],
+)  # fmt: skip
+def test_public_cases(public_data, name, n_models, n_crowd, n_gold):
+    case = blind_case(name, seed=1)
+    assert case.predictions.models.size == n_models
+    assert len(case.gold) == n_gold
+    assert (case.crowd is None) if n_crowd is None else (case.crowd.items.size == n_crowd)
+
+
+def test_no_blind_method_finds_the_best_team(public_data):
+    """Team 3 stands far above the others by the NIST gold; by the other teams' labels it does not."""
+    case = blind_case("trec2011-teams")
+    with pytest.warns(UserWarning, match="accuracy of 'team 13' does not exist"):
+        actual = hard_label_scores(case.predictions, case.gold).dropna("model")
+    assert actual.idxmax("model").item() == "team 3"
+    for method in ("majority", "em", "round_robin", "sampling"):
+        scores = blind_scores(case.predictions, method=method, sets=100, seed=1).sel(model=actual.model)
+        assert scores.idxmax("model").item() != "team 3"
+        assert correlation(scores, actual, measure="pearson") < 0.5

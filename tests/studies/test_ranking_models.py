@@ -1,0 +1,173 @@
+"""The study of rankings under two aggregation models: what it computes, and the command around it."""
+
+import json
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree.annotations import Rankings
+from bayesagree.certainty import annotation_certainty
+from bayesagree.errors import InputError
+from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
+from bayesagree.simulate import noisy_models, rankings
+from bayesagree.studies.ranking_models import SCORES, certainty_correlation, model_ranks, ranking_study, saturated_items
+
+SIMULATED = rankings(n_items=40, n_labels=8, n_annotators=4, seed=3).rankings
+
+
+@pytest.fixture(scope="module")
+def study():
+    risk = {k: k % 3 for k in range(8)}
+    return ranking_study(
+        SIMULATED, noisy_models(SIMULATED, seed=1), risk=risk, prirn_reliability=(2, 20),
+        plackett_luce_reliability=(1, 4), draws=300, seed=5,
+    )  # fmt: skip
+
+
+def test_settings_are_the_posteriors_themselves(study):
+    tree = plackett_luce(SIMULATED, reliability=4, unranked="lumped", top_labels=3, draws=300, seed=5)
+    certainty = study["certainty"].to_dataset().isel(setting=3)
+    assert certainty["aggregation"].item() == "plackett_luce"
+    for k in (1, 2, 3):
+        np.testing.assert_array_equal(certainty[f"top_{k}"], annotation_certainty(tree, k=k))
+    assert set(study["posterior"].data_vars) == set(SCORES)
+    assert study["posterior"].sizes == {"chain": 4, "draw": 300, "setting": 4, "model": 4}
+
+
+def test_certainty_rises_with_reliability_and_agrees_between_models(study):
+    mean = study["certainty"]["top_1"].mean("item").values
+    assert mean[0] < mean[1]
+    assert mean[2] < mean[3]
+    correlation = certainty_correlation(study).values
+    np.testing.assert_allclose(np.diag(correlation), 1.0)
+    assert correlation[0, 2] > 0.5
+    assert saturated_items(study, "plackett_luce").shape == (40,)
+    with pytest.raises(InputError, match="0 reliabilities of 'dirichlet'"):
+        saturated_items(study, "dirichlet")
+
+
+def test_items_that_no_reliability_settles():
+    tied = [[[0, 1]], [[1], [0], [2]], [[0], [1], [2]]]
+    tied_in_irn = [[[0], [2]], [[1]]]
+    settled = [[[0], [1]], [[0], [2]], [[2], [0]]]
+    cases = Rankings.from_blocks([tied, tied_in_irn, settled], labels=4)
+    tree = ranking_study(
+        cases, noisy_models(cases, n_models=2, seed=1), prirn_reliability=(10, 200, 2000),
+        plackett_luce_reliability=(1, 200, 400), draws=1000, seed=2,
+    )  # fmt: skip
+    annotation = tree["annotation"].to_dataset()
+    assert annotation["tied_prirn"].values.tolist() == [True, True, False]
+    # The maximum of the second likelihood is (1/2, 1/4, 1/4).
+    assert annotation["tied_plackett_luce"].values.tolist() == [True, False, False]
+    for name in ("prirn", "plackett_luce"):
+        np.testing.assert_array_equal(saturated_items(tree, name), annotation[f"tied_{name}"])
+
+
+def test_ranks_and_statistics(study):
+    ranks = model_ranks(study, "top_3_accuracy").values
+    assert (np.sort(ranks, axis=1) == [1, 2, 3, 4]).all()
+    annotation = study["annotation"].to_dataset()
+    assert annotation["n_rankings"].values.tolist() == [4] * 40
+    assert int(annotation["n_ranked"].sum()) == SIMULATED.label_index.size
+    assert annotation["largest_block"].max() == 2
+    assert ((study["risk"]["expected"] >= 0) & (study["risk"]["expected"] <= 2)).all()
+
+
+def write_rankings(path):
+    ranking = np.repeat(np.arange(SIMULATED.n_annotations), np.diff(SIMULATED.start))
+    table = {
+        "item": SIMULATED.item_index[ranking], "annotator": SIMULATED.annotator_index[ranking],
+        "label": SIMULATED.label_index, "rank": SIMULATED.block + 1,
+    }  # fmt: skip
+    pd.DataFrame(table).to_csv(path, index=False)
+
+
+@pytest.fixture
+def run(run):
+    return partial(run, "rankings")
+
+
+def test_command_prints_json_and_tables(tmp_path, run):
+    file, kept = tmp_path / "rankings.csv", tmp_path / "study.nc"
+    write_rankings(file)
+    options = (file, "--draws", 100, "--prirn", "2,10", "--plackett-luce", "1,2", "--case", 7)
+    code, out, _ = run(*options, "--json", "-o", kept)
+    answer = json.loads(out)
+    assert code == 0
+    assert kept.exists()
+    assert [row["setting"] for row in answer["settings"]] == [
+        "prirn 2",
+        "prirn 10",
+        "plackett_luce 1",
+        "plackett_luce 2",
+    ]
+    assert answer["case"]["item"] == 7
+    assert answer["simulated_models"] is True
+    code, out, _ = run(*options)
+    assert code == 0
+    assert "share below 0.99" in out
+    assert "correlates" in out
+
+
+def test_command_refuses_fractions_and_other_annotations(tmp_path, run):
+    file = tmp_path / "rankings.csv"
+    write_rankings(file)
+    code, _, err = run(file, "--plackett-luce", "1.5")
+    assert code == 2
+    assert "repeats rankings" in err
+    code, _, err = run(file, "--case", "q")
+    assert code == 2
+    assert "there is no such item" in err
+
+
+def test_command_help_has_an_example(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    assert "Example: bayesagree rankings" in out
+
+
+@pytest.mark.slow
+def test_every_preflib_ranking_runs_and_mixes():
+    from bayesagree.datasets import available, load
+
+    names = [name for name in available() if name.startswith("rankings-preflib/")]
+    assert len(names) > 30
+    for name in names:
+        annotations = load(name).annotations
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            tree = plackett_luce(annotations, draws=1500, tune=500, seed=1)
+        values = tree["posterior"]["plausibility"].values
+        np.testing.assert_allclose(values.sum(axis=-1), 1.0, atol=1e-9, err_msg=name)
+
+
+@pytest.mark.slow
+def test_dermatology_reproduces_the_papers_findings():
+    from bayesagree.datasets import load
+
+    data = load("derm-ddx")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="annotator agreement is NaN")
+        tree = ranking_study(
+            data.annotations, noisy_models(data.annotations, seed=1), risk=data.extra["risk"],
+            prirn_reliability=(5, 10, 20, 50), plackett_luce_reliability=(1, 3, 5), seed=1,
+        )  # fmt: skip
+    # Paper: correlation 0.9 between PL and PrIRN; a quarter of the cases and more are open; risk is surer than labels.
+    correlation = certainty_correlation(tree).values
+    assert correlation[:4, 4].max() == pytest.approx(0.9, abs=0.03)
+    certainty = tree["certainty"]["top_1"]
+    assert ((certainty < 0.99).mean("item") > 0.25).all()
+    assert (tree["risk"]["certainty"].mean("item") > certainty.mean("item")).all()
+    assert float(certainty.isel(setting=1).mean()) == pytest.approx(0.77286, abs=0.003)
+    # Paper: "a saturating effect for at least 250 cases", by eye. At the highest reliabilities about 250 cases are
+    # below 0.6, but only those whose best labels tie stay there.
+    for name, highest, n_tied in (("prirn", 3, 196), ("plackett_luce", 6, 114)):
+        high = certainty.isel(setting=highest).values
+        tied = tree["annotation"].to_dataset()[f"tied_{name}"].values
+        assert tied.sum() == n_tied
+        assert (high[tied] < 0.6).all()
+        assert 200 < (high < 0.6).sum() < 300
+        assert saturated_items(tree, name).sum() < n_tied
