@@ -52,7 +52,7 @@ def label_certainty(
     Returns
     -------
     DataArray
-        Probabilities (item, label); they sum to one over label.
+        Probabilities (item, category); they sum to one over label.
 
     References
     ----------
@@ -114,7 +114,7 @@ def annotation_certainty(
     """
     if k == 1:
         certainty = label_certainty(tree, threshold=threshold, exact=exact, client=client)
-        return certainty.max("label").rename("annotation_certainty")
+        return certainty.max("category").rename("annotation_certainty")
     if exact:
         raise InputError(f"exact certainty exists for k=1 only, not k={k}; use the draws (exact=False)")
     truth = truth_draws(tree, k, threshold=threshold)
@@ -289,7 +289,7 @@ def _exact_label_certainty(tree: xr.DataTree, threshold: float | None) -> xr.Dat
         items = np.asarray(constant["item"])
         return _per_item_label(np.stack([below, above], axis=1), items, THRESHOLD_LABELS, "label_certainty")
     probability = argmax_probabilities(_concentration(tree))
-    items, labels = np.asarray(constant["item"]), np.asarray(constant["label"])
+    items, labels = np.asarray(constant["item"]), np.asarray(constant["category"])
     return _per_item_label(probability, items, labels, "label_certainty")
 
 
@@ -299,13 +299,13 @@ def _concentration(tree: xr.DataTree) -> NDArray[np.float64]:
             "this posterior has no closed form (only dirichlet, prirn and normal_inverse_gamma do); use exact=False, "
             "and keep full plausibilities (no top_labels) where mass is asked for"
         )
-    return tree["constant_data"]["concentration"].transpose("item", "label").values
+    return tree["constant_data"]["concentration"].transpose("item", "category").values
 
 
 def _by_item(
     tree: xr.DataTree, purpose: str, work: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 ) -> NDArray[np.float64]:
-    """Apply a function to the plausibilities (chain, draw, item, label) of every block of items; join the results."""
+    """Apply a function to the plausibilities (chain, draw, item, category) of every block of items and join."""
     if "plausibility" not in tree["posterior"].data_vars:
         raise InputError(f"{purpose} needs full plausibilities; draw them without top_labels, or use exact=True")
     blocks = item_blocks(tree["posterior"].sizes["item"])
@@ -347,7 +347,7 @@ def _ranking_agreement(rankings: Rankings) -> NDArray[np.float64]:
         rows = [slice(*rankings.start[r : r + 2]) for r in range(bounds[i], bounds[i + 1])]
         if len(rows) < 2:
             continue
-        own = np.zeros((len(rows), rankings.labels.size))
+        own = np.zeros((len(rows), rankings.categories.size))
         for r, row in enumerate(rows):
             own[r, rankings.label_index[row]] = scores[row]
         others = own.sum(axis=0) - own
@@ -361,4 +361,4 @@ def _per_item(values: Any, items: NDArray[Any], name: str) -> xr.DataArray:
 
 
 def _per_item_label(values: NDArray[Any], items: NDArray[Any], labels: NDArray[Any], name: str) -> xr.DataArray:
-    return xr.DataArray(values, dims=("item", "label"), coords={"item": items, "label": labels}, name=name)
+    return xr.DataArray(values, dims=("item", "category"), coords={"item": items, "category": labels}, name=name)

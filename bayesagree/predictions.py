@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations._axes import cell_place, label_column
 from bayesagree.annotations._columns import (
+    Categorical,
     Codes,
     column,
     eager_frame,
@@ -26,12 +27,12 @@ from bayesagree.errors import InputError, plain, some
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions:
+class Predictions(Categorical):
     """Predictions of one or several models on the same items.
 
     Attributes
     ----------
-    models, items, labels
+    models, items, categories
         Names on each axis.
     scores
         Score of every label, higher is better, shape (model, item, label); None for hard labels.
@@ -41,7 +42,7 @@ class Predictions:
 
     models: NDArray[Any]
     items: NDArray[Any]
-    labels: NDArray[Any]
+    categories: NDArray[Any]
     scores: NDArray[np.floating[Any]] | None
     label_index: Codes | None
 
@@ -54,7 +55,7 @@ class Predictions:
         labels: Sequence[Any] | None = None,
         probabilities: bool = False,
     ) -> Self:
-        """Read one (item, label) array or data frame (index items, columns labels) per model.
+        """Read one (item, category) array or data frame (index items, columns labels) per model.
 
         Parameters
         ----------
@@ -196,13 +197,13 @@ class Predictions:
         """
         item_order = positions(items, self.items, "the predictions", "item")
         if self.scores is not None:
-            label_order = positions(labels, self.labels, "the predictions", "label")
+            label_order = positions(labels, self.categories, "the predictions", "label")
             scores = self.scores[:, item_order][:, :, label_order]
             return replace(self, items=items, labels=labels, scores=scores)
-        target = pd.Index(labels).get_indexer(pd.Index(self.labels))
+        target = pd.Index(labels).get_indexer(pd.Index(self.categories))
         if (target < 0).any():
             raise InputError(
-                f"the predictions use labels that the annotations do not have: {some(self.labels[target < 0])}; "
+                f"the predictions use labels that the annotations do not have: {some(self.categories[target < 0])}; "
                 "list every possible label with labels=[...] when building the annotations"
             )
         hard = np.append(target, -1)[self.hard_labels()[:, item_order]].astype(np.int32)
@@ -225,9 +226,11 @@ class Predictions:
         InputError
             Hard labels asked for more than their one label, or more than there are labels.
         """
-        if depth < 1 or depth > self.labels.size:
-            raise InputError(f"top {depth} of {self.labels.size} labels does not exist; use 1 to {self.labels.size}")
-        dtype = np.int16 if self.labels.size <= np.iinfo(np.int16).max else np.int32
+        if depth < 1 or depth > self.categories.size:
+            raise InputError(
+                f"top {depth} of {self.categories.size} labels does not exist; use 1 to {self.categories.size}"
+            )
+        dtype = np.int16 if self.categories.size <= np.iinfo(np.int16).max else np.int32
         if self.scores is None:
             if depth > 1:
                 raise InputError(
@@ -242,12 +245,12 @@ class Predictions:
 def _named_scores(
     scores: Any, items: Sequence[Any] | None, labels: Sequence[Any] | None, model: Any
 ) -> tuple[NDArray[np.floating[Any]], NDArray[Any], NDArray[Any]]:
-    """Return the scores of one model (item, label) with the names of its items and labels."""
+    """Return the scores of one model (item, category) with the names of its items and labels."""
     own_labels = None if hasattr(scores, "columns") else labels
     own_items = None if isinstance(scores, pd.DataFrame) else items
     table, own_items, own_labels = wide_table(scores, own_items, own_labels)
     if table.ndim != 2 or table.size == 0:
-        raise InputError(f"model {model!r}: scores must have shape (item, label), got {table.shape}")
+        raise InputError(f"model {model!r}: scores must have shape (item, category), got {table.shape}")
     rows, columns = (range(n) if own is None else own for own, n in zip((own_items, own_labels), table.shape))
     if (len(rows), len(columns)) != table.shape:
         raise InputError(

@@ -57,7 +57,7 @@ def crowd_kit(labels: Labels) -> xr.DataArray:
         {"task": labels.item_index, "worker": labels.annotator_index, "label": labels.label_index}
     ).drop_duplicates(["task", "worker", "label"])
     fitted = DawidSkene(n_iter=100).fit_predict_proba(table)
-    values = fitted.reindex(index=range(labels.items.size), columns=range(labels.labels.size)).fillna(0).to_numpy()
+    values = fitted.reindex(index=range(labels.items.size), columns=range(labels.categories.size)).fillna(0).to_numpy()
     return _array(values, labels)
 
 
@@ -67,7 +67,7 @@ def vote_share(labels: Labels) -> xr.DataArray:
 
 
 def _array(values: np.ndarray, labels: Labels) -> xr.DataArray:
-    return xr.DataArray(values, dims=("item", "label"), coords={"item": labels.items, "label": labels.labels})
+    return xr.DataArray(values, dims=("item", "category"), coords={"item": labels.items, "category": labels.categories})
 
 
 def methods(labels: Labels, done: set[str]) -> Iterator[tuple[str, xr.DataArray | xr.DataTree]]:
@@ -94,7 +94,7 @@ def calibrated_gaps(tree: xr.DataTree, gold: dict) -> list[float]:
     n_used = min(200, len(names) // 2)
     small = xr.DataTree.from_dict(
         {"/posterior": tree["posterior"].to_dataset().isel(draw=slice(0, 20)), "/derived": tree["derived"].to_dataset(),
-         "/constant_data": xr.Dataset(coords={"label": tree["derived"]["label"]})}
+         "/constant_data": xr.Dataset(coords={"category": tree["derived"]["category"]})}
     )  # fmt: skip
     gaps = []
     for split in range(SPLITS):
@@ -119,7 +119,7 @@ def mixed_chains(labels: Labels, variant: Variant) -> xr.DataTree:
 
 def keep_fit(probability: xr.DataArray, gold: dict, path: Path) -> None:
     """Write label probabilities and the position of each item's gold label, -1 where there is none."""
-    place = {label: k for k, label in enumerate(probability["label"].values.tolist())}
+    place = {label: k for k, label in enumerate(probability["category"].values.tolist())}
     codes = [place[gold[item]] if item in gold else -1 for item in probability["item"].values.tolist()]
     np.savez_compressed(path, probability=probability.values, gold=np.array(codes))
 

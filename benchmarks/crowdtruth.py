@@ -42,7 +42,7 @@ def peer(labels) -> tuple[float, float, pd.DataFrame]:
         "outputColumns": ["label"],
         "customPlatformColumns": ["judgment", "unit", "worker", "started", "submitted"],
         "open_ended_task": False,
-        "annotation_vector": [str(label) for label in labels.labels],
+        "annotation_vector": [str(label) for label in labels.categories],
         "processJudgments": lambda self, judgments: judgments,
     }
     config_class = type("Config", (DefaultConfig,), columns)
@@ -54,7 +54,7 @@ def peer(labels) -> tuple[float, float, pd.DataFrame]:
             "started": "2020-01-01 00:00:00",
             "submitted": "2020-01-01 00:01:00",
             "item": labels.items[labels.item_index],
-            "label": labels.labels[labels.label_index].astype(str),
+            "category": labels.categories[labels.label_index].astype(str),
         }
     )
     start = perf_counter()

@@ -57,7 +57,7 @@ def first_annotations(labels: Labels, most: int) -> Labels:
     """Keep `most` annotations of every item, drawn without replacement (seed 1)."""
     rng = np.random.default_rng(1)
     kept = [rng.multivariate_hypergeometric(row, min(most, int(row.sum()))) for row in labels.counts()]
-    return Labels.from_counts(np.stack(kept), labels=labels.labels.tolist())
+    return Labels.from_counts(np.stack(kept), labels=labels.categories.tolist())
 
 
 def page(curves: dict[str, xr.Dataset]) -> str:

@@ -93,7 +93,7 @@ def three_models(
         said["annotator features"][new] = predict(rows[train], labels.label_index[train], rows[new])
     said["oracle"] = labels.label_index
     index = pd.MultiIndex.from_arrays([labels.items[labels.item_index], labels.annotators[labels.annotator_index]])
-    return {name: pd.Series(labels.labels[codes], index=index) for name, codes in said.items()}
+    return {name: pd.Series(labels.categories[codes], index=index) for name, codes in said.items()}
 
 
 def prepare(name: str) -> tuple[Ratings, Labels, Annotators, dict[str, pd.Series]]:

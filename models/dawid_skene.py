@@ -51,12 +51,12 @@ def model(data: dict) -> pm.Model:
     n_labels = len(prior)
     coords = {
         "item": range(n_items), "annotator": range(n_annotators), "label": range(n_labels),
-        "observed_label": range(n_labels),
+        "observed_category": range(n_labels),
     }  # fmt: skip
     with pm.Model(coords=coords) as dawid_skene:
-        pi = pm.Dirichlet("prevalence", np.full(n_labels, data["prevalence_prior"]), dims="label")
+        pi = pm.Dirichlet("prevalence", np.full(n_labels, data["prevalence_prior"]), dims="category")
         theta: Any = pm.Dirichlet(
-            "confusion", np.stack([prior] * n_annotators), dims=("annotator", "label", "observed_label")
+            "confusion", np.stack([prior] * n_annotators), dims=("annotator", "category", "observed_category")
         )
         probability = []
         for i in range(n_items):
@@ -67,7 +67,7 @@ def model(data: dict) -> pm.Model:
             total: Any = pm.math.logsumexp(joint)
             pm.Potential(f"log_p_x_{i}", total.sum())
             probability.append(pt.exp(joint - total))
-        pm.Deterministic("label_probability", pt.stack(probability), dims=("item", "label"))
+        pm.Deterministic("label_probability", pt.stack(probability), dims=("item", "category"))
     return dawid_skene
 
 

@@ -54,19 +54,19 @@ def model(data: dict) -> pm.Model:
     n_labels = len(base)
     coords = {
         "item": range(n_items), "annotator": range(n_annotators), "label": range(n_labels),
-        "observed_label": range(n_labels),
+        "observed_category": range(n_labels),
     }  # fmt: skip
     with pm.Model(coords=coords) as mixed_membership:
-        pi = pm.Dirichlet("prevalence", np.full(n_labels, data["prevalence_prior"]), dims="label")
+        pi = pm.Dirichlet("prevalence", np.full(n_labels, data["prevalence_prior"]), dims="category")
         alpha: Any = pm.LogNormal("ambiguity", np.log(data["ambiguity"][0]), data["ambiguity"][1])
-        lam: Any = pm.Dirichlet("plausibility", pt.stack([alpha * pi] * n_items), dims=("item", "label"))
+        lam: Any = pm.Dirichlet("plausibility", pt.stack([alpha * pi] * n_items), dims=("item", "category"))
         kappa: Any = pm.LogNormal(
-            "concentration", np.log(data["concentration"][0]), data["concentration"][1], dims="label"
+            "concentration", np.log(data["concentration"][0]), data["concentration"][1], dims="category"
         )
-        phi = pm.Dirichlet("crowd_confusion", base, dims=("label", "observed_label"))
+        phi = pm.Dirichlet("crowd_confusion", base, dims=("category", "observed_category"))
         rows = kappa[:, None] * phi
         theta: Any = pm.Dirichlet(
-            "confusion", pt.stack([rows] * n_annotators), dims=("annotator", "label", "observed_label")
+            "confusion", pt.stack([rows] * n_annotators), dims=("annotator", "category", "observed_category")
         )
         item, annotator = np.nonzero(x >= 0)
         chance: Any = (lam[item] * theta[annotator, :, x[item, annotator]]).sum(axis=1)

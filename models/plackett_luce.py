@@ -48,7 +48,7 @@ def orders(ranking: list[list[int]]) -> list[tuple[int, ...]]:
 def model(data: dict[str, Any]) -> pm.Model:
     """Build the model with the sum over orders written out."""
     with pm.Model(coords={"label": range(LABELS)}) as built:
-        theta: Any = pm.Dirichlet("theta", np.full(LABELS, data["shape"]), dims="label")
+        theta: Any = pm.Dirichlet("theta", np.full(LABELS, data["shape"]), dims="category")
         for r, ranking in enumerate(data["rankings"]):
             allowed = np.array(orders(ranking))
             placed = theta[allowed]

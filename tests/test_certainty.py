@@ -30,7 +30,7 @@ def tree_of(draws):
     """A result with one item from given plausibility draws."""
     values = np.asarray(draws, dtype=float)[None, :, None, :]
     data = xr.Dataset(
-        {"plausibility": (("chain", "draw", "item", "label"), values)},
+        {"plausibility": (("chain", "draw", "item", "category"), values)},
         coords={"item": ["x"], "label": range(values.shape[-1])},
     )
     return xr.DataTree.from_dict({"/posterior": data})

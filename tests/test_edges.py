@@ -72,11 +72,11 @@ def test_dirichlet(name, reliability):
     tree = posterior(dirichlet, LABELS[name], reliability=reliability)
     require_plausibilities(tree)
     exact = label_certainty(tree, exact=True)
-    np.testing.assert_allclose(exact.sum("label"), 1, atol=1e-7)
+    np.testing.assert_allclose(exact.sum("category"), 1, atol=1e-7)
     if reliability == 0:
-        np.testing.assert_allclose(exact, 1 / exact.sizes["label"], atol=1e-7)
+        np.testing.assert_allclose(exact, 1 / exact.sizes["category"], atol=1e-7)
     if reliability == 1e9 and name in ("unanimous", "huge counts"):
-        assert (exact.max("label") > 1 - 1e-7).all()
+        assert (exact.max("category") > 1 - 1e-7).all()
 
 
 @pytest.mark.parametrize("options", [{"engine": "em"}, *({"variant": v} for v in VARIANTS)], ids=str)

@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 
 import bayesagree
-from bayesagree.evaluation.scoring import PLAUSIBILITIES
+from bayesagree.plausibility.registry import POSTERIORS as REGISTERED
 
 ROOT = Path(__file__).parents[1]
 MODELS = ROOT / "models"
@@ -110,7 +110,7 @@ def test_every_posterior_is_listed():
     }
     assert trees - set(POSTERIORS) - set(OTHER_TREES) == set()
     assert set(POSTERIORS) <= trees
-    assert set(PLAUSIBILITIES) <= set(POSTERIORS)
+    assert set(REGISTERED) <= set(POSTERIORS)
 
 
 @EACH

@@ -31,10 +31,10 @@ def test_scores_follow_their_names_in_any_order(array: np.ndarray, random: objec
     predictions = named(array)
     frames = {}
     for model, scores in zip(predictions.models, array):
-        frame = pd.DataFrame(scores, index=predictions.items, columns=predictions.labels)
+        frame = pd.DataFrame(scores, index=predictions.items, columns=predictions.categories)
         frames[str(model)] = frame.sample(frac=1, random_state=random.randrange(2**32))  # type: ignore[attr-defined]
     shuffled = Predictions.from_scores(frames)
-    again = shuffled.aligned(predictions.items, predictions.labels)
+    again = shuffled.aligned(predictions.items, predictions.categories)
     assert np.array_equal(again.scores, array)
     assert np.array_equal(again.hard_labels(), predictions.hard_labels())
 
@@ -42,7 +42,7 @@ def test_scores_follow_their_names_in_any_order(array: np.ndarray, random: objec
 @given(SCORES)
 def test_long_scores_are_the_same_predictions(array: np.ndarray) -> None:
     predictions = named(array)
-    axes = (predictions.models, predictions.items, predictions.labels)
+    axes = (predictions.models, predictions.items, predictions.categories)
     names = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     long = pd.DataFrame(names, columns=["model", "item", "label"]).assign(score=array.ravel())
     for table in (long, long[::-1], pl.DataFrame(long.to_dict("list")), pa.table(long.to_dict("list"))):
@@ -63,7 +63,7 @@ def test_hard_labels_of_every_layout_agree(rows: list[list[str | None]]) -> None
     predictions = Predictions.from_labels(models, labels=[*"xyz"])
     assert [[None if k < 0 else "xyz"[k] for k in row] for row in predictions.label_index] == [*models.values()]
     series = {m: pd.Series(v, dtype=object)[::-1] for m, v in models.items()}
-    again = Predictions.from_labels(series, labels=[*"xyz"]).aligned(predictions.items, predictions.labels)
+    again = Predictions.from_labels(series, labels=[*"xyz"]).aligned(predictions.items, predictions.categories)
     assert np.array_equal(again.label_index, predictions.label_index)
     long = [(m, i, k) for m, values in models.items() for i, k in enumerate(values)]
     table = pd.DataFrame(long, columns=["model", "item", "label"]).astype({"label": object})
@@ -78,7 +78,7 @@ def test_rows_that_are_not_there_are_no_hard_label() -> None:
 def test_wide_frames_of_other_libraries_take_items_by_name() -> None:
     for table in (pl.DataFrame({"x": [1, 2], "y": [0.5, 3]}), pa.table({"x": [1, 2], "y": [0.5, 3]})):
         predictions = Predictions.from_scores({"A": table}, items=ITEMS)
-        assert (predictions.items.tolist(), predictions.labels.tolist()) == (["p", "q"], ["x", "y"])
+        assert (predictions.items.tolist(), predictions.categories.tolist()) == (["p", "q"], ["x", "y"])
         assert predictions.hard_labels().tolist() == [[0, 1]]
 
 
@@ -96,7 +96,7 @@ def test_hard_labels_may_leave_labels_of_the_annotations_unused() -> None:
     [
         ({}, {}, "there is no model: pass {name: scores}"),
         ({1: [[1, 2]], "1": [[1, 2]]}, {}, "model names mix number and text (1, '1')"),
-        ({"A": [1, 2]}, {}, "model 'A': scores must have shape (item, label), got (2,)"),
+        ({"A": [1, 2]}, {}, "model 'A': scores must have shape (item, category), got (2,)"),
         ({"A": [[1, 2]]}, {"items": ["p", "q"]}, "model 'A': scores have shape (1, 2), but there are 2 item names"),
         ({"A": [[1, np.nan]]}, {}, "model 'A', item 0, label 1: score nan is not finite (1 such scores in all)"),
         ({"A": [[1, np.inf]]}, {}, "model 'A', item 0, label 1: score inf is not finite"),

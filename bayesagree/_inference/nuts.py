@@ -33,6 +33,7 @@ def sample_plausibility(
     model: "pm.Model",
     concentration: NDArray[np.float64],
     *,
+    name: str,
     draws: int,
     chains: int,
     seed: Seed,
@@ -41,14 +42,15 @@ def sample_plausibility(
     """Sample a model whose plausibilities are Dirichlet a posteriori."""
     sampled = sample_nuts(model, draws=draws, chains=chains, seed=seed)
     posterior, stats = sampled["posterior"], sampled["sample_stats"]
-    dims = ("chain", "draw", "item", "label")
+    dims = ("chain", "draw", "item", "category")
     return result_tree(
         {
             "posterior": {"plausibility": (dims, posterior["plausibility"].values)},
             "sample_stats": {k: (("chain", "draw"), stats[k].values) for k in ("diverging", "energy", "step_size")},
-            "constant_data": {"concentration": (("item", "label"), concentration)},
+            "constant_data": {"concentration": (("item", "category"), concentration)},
         },
-        {"item": np.asarray(model.coords["item"]), "label": np.asarray(model.coords["label"])},
+        {"item": np.asarray(model.coords["item"]), "category": np.asarray(model.coords["category"])},
+        model=name,
         engine="nuts",
         seed=seed,
         settings=settings,

@@ -18,19 +18,24 @@ def result_tree(
     groups: Mapping[str, Mapping[str, tuple[tuple[str, ...], Any]]],
     coords: Mapping[str, Any],
     *,
+    model: str,
     engine: str,
+    sampler: str = "",
     seed: Any,
     settings: Mapping[str, Any],
 ) -> xr.DataTree:
     """Build a result from ``{group: {variable: (dims, values)}}``; each group takes the coordinates it uses.
 
-    attrs hold strings and numbers only (netCDF knows nothing else): settings and seed are JSON.
+    `model` names what was fitted, `engine` how, and `sampler` the program that drew. attrs hold strings and numbers
+    only (netCDF knows nothing else): settings and seed are JSON.
     """
     attrs = {
         "inference_library": "bayesagree",
         "inference_library_version": version("bayesagree"),
         "modeling_interface": "bayesagree",
+        "model": model,
         "engine": engine,
+        "sampler": sampler or engine,
         "seed": json.dumps(seed if isinstance(seed, int) else None),
         "settings": json.dumps(settings, default=str),
     }

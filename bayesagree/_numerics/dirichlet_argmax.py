@@ -21,18 +21,18 @@ _CHUNK = 2_000_000
 
 
 def argmax_probabilities(concentration: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability of each label to be the largest, for Dirichlet shapes of (item, label).
+    """Return the probability of each label to be the largest, for Dirichlet shapes of (item, category).
 
     Items with the same shapes in any order share one integral.
 
     Parameters
     ----------
     concentration
-        Positive shapes, shape (item, label).
+        Positive shapes, shape (item, category).
 
     Returns
     -------
-    array, shape (item, label)
+    array, shape (item, category)
         Sums to one over label within 1e-10 for shapes from 1e-6 to 1e6, and 1e-7 up to 1e9.
     """
     n_items, n_labels = concentration.shape

@@ -181,7 +181,7 @@ def _items(annotations: AgreementData) -> Items:
             values, code = low + step * np.arange(annotations.n_levels), annotations.levels()
         item, annotator, numeric = annotations.item_index, annotations.annotator_index, True
     else:
-        values, numeric = _label_values(annotations.labels)
+        values, numeric = _label_values(annotations.categories)
         item, annotator, code = annotations.item_index, annotations.annotator_index, annotations.label_index
         if annotations.count.max(initial=1) > 1:
             item, annotator, code = (np.repeat(column, annotations.count) for column in (item, annotator, code))
@@ -194,7 +194,7 @@ def _items_of_patterns(annotations: LabelPatterns | RatingPatterns) -> Items:
     if isinstance(annotations, RatingPatterns):
         values, numeric = annotations.scale[0] + annotations.step * np.arange(annotations.n_levels), True
     else:
-        values, numeric = _label_values(annotations.labels)
+        values, numeric = _label_values(annotations.categories)
     none = np.empty(0, np.int64)
     return Items(none, none, none, values, numeric, collapsed(annotations))
 

@@ -151,4 +151,4 @@ def sample_tree(
         "mean": phi.mean(), "sd": phi.std(ddof=1), "lower": lower, "upper": upper, "prob_positive": (phi > 0).mean(),
     }  # fmt: skip
     groups = {"posterior": variables, "agreement": {k: ((), v) for k, v in scalars.items()}}
-    return result_tree(groups, coords, engine="nuts", seed=seed, settings=settings)
+    return result_tree(groups, coords, model="common_agreement", engine="nuts", seed=seed, settings=settings)

@@ -138,7 +138,7 @@ def common_agreement(
         low, high = ratings.scale
         variables["item_mean"] = (("chain", "draw", "item"), (low + (high - low) * means).reshape(chains, draws, -1))
     groups = {"posterior": variables} | _exact_groups(posterior, problem, coords)
-    tree = result_tree(groups, coords, engine="exact", seed=seed, settings=settings)
+    tree = result_tree(groups, coords, model="common_agreement", engine="exact", seed=seed, settings=settings)
     return _with_claim(tree)
 
 

@@ -19,6 +19,17 @@ type Duplicates = Literal["error", "keep", "first", "last"]
 type Place = Callable[[int], str]
 
 
+class Categorical:
+    """Containers whose closed list of labels stands in `categories`."""
+
+    categories: NDArray[Any]
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Names of the categories; another name of `categories`."""
+        return self.categories
+
+
 def eager_frame(frame: Any) -> Table:
     """Wrap a pandas, polars or pyarrow table; anything else is an error that names the type."""
     table = _frame(frame)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesagree.annotations._axes import cell_place, has_repeats, label_column, matrix_axes, who_annotated_what
 from bayesagree.annotations._columns import (
+    Categorical,
     Codes,
     Duplicates,
     eager_frame,
@@ -22,12 +23,12 @@ from bayesagree.errors import InputError, plain
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class Labels(Categorical):
     """One label of a closed list per annotation.
 
     Attributes
     ----------
-    items, annotators, labels
+    items, annotators, categories
         Names on each axis. `annotators` is empty where the annotators are unknown (`from_counts`).
     item_index, annotator_index, label_index
         Positions in those names, one row per annotation, shape (row,); an unknown annotator is -1.
@@ -37,7 +38,7 @@ class Labels:
 
     items: NDArray[Any]
     annotators: NDArray[Any]
-    labels: NDArray[Any]
+    categories: NDArray[Any]
     item_index: Codes
     annotator_index: Codes
     label_index: Codes
@@ -126,7 +127,7 @@ class Labels:
     def from_counts(
         cls, array: ArrayLike, *, items: Sequence[Any] | None = None, labels: Sequence[Any] | None = None
     ) -> Self:
-        """Read an (item, label) matrix of counts, or a wide data frame; the annotators behind them are unknown.
+        """Read an (item, category) matrix of counts, or a wide data frame; the annotators behind them are unknown.
 
         Raises
         ------
@@ -188,7 +189,7 @@ class Labels:
         return self.annotators_known and has_repeats(self.item_index, self.annotator_index)
 
     def counts(self) -> NDArray[np.int64]:
-        """Return the number of annotators of each item who chose each label, shape (item, label)."""
-        shape = (self.items.size, self.labels.size)
+        """Return the number of annotators of each item who chose each label, shape (item, category)."""
+        shape = (self.items.size, self.categories.size)
         cell = self.item_index.astype(np.int64) * shape[1] + self.label_index
         return np.bincount(cell, self.count, shape[0] * shape[1]).astype(np.int64).reshape(shape)

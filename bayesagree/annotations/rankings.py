@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations._axes import axis_names, label_column, who_annotated_what
 from bayesagree.annotations._columns import (
+    Categorical,
     Codes,
     eager_frame,
     encode,
@@ -21,14 +22,14 @@ from bayesagree.errors import InputError, plain, some
 
 
 @dataclass(frozen=True, eq=False)
-class Rankings:
+class Rankings(Categorical):
     """One partial ranking with ties per annotation: blocks of labels, best first.
 
     Labels that an annotator does not name rank below all that are named (one last, unordered block).
 
     Attributes
     ----------
-    items, annotators, labels
+    items, annotators, categories
         Names on each axis. `annotators` is empty where the annotators are unknown.
     item_index, annotator_index
         One entry per ranking, shape (ranking,); an unknown annotator is -1.
@@ -40,7 +41,7 @@ class Rankings:
 
     items: NDArray[Any]
     annotators: NDArray[Any]
-    labels: NDArray[Any]
+    categories: NDArray[Any]
     item_index: Codes
     annotator_index: Codes
     start: NDArray[np.int64]

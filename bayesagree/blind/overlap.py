@@ -18,7 +18,7 @@ def jaccard_overlap(predictions: Predictions, *, positive: Any = None) -> xr.Dat
     predictions
         Hard labels; a pair is compared on the items that both labelled.
     positive
-        The positive label. By default the last of two; with more labels the sets are the pairs (item, label) that a
+        The positive label. By default the last of two; with more labels the sets are the pairs (item, category) that a
         system gave.
 
     Returns
@@ -37,8 +37,8 @@ def jaccard_overlap(predictions: Predictions, *, positive: Any = None) -> xr.Dat
     [[1.0, 0.33], [0.33, 1.0]]
     """
     codes = predictions.hard_labels()
-    place = positive_index(positive, predictions.labels)
-    chosen = range(predictions.labels.size) if place is None else [place]
+    place = positive_index(positive, predictions.categories)
+    chosen = range(predictions.categories.size) if place is None else [place]
     if not chosen:
         raise InputError("there are no labels")
     given = (codes >= 0).astype(np.float64)

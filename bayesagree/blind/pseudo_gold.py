@@ -67,7 +67,7 @@ def _draw_sets(rng, predicted, voters, n_voters, drawn):
 
 
 def vote_counts(systems: Systems) -> NDArray[np.int64]:
-    """Count the systems that gave each label, shape (item, label)."""
+    """Count the systems that gave each label, shape (item, category)."""
     return np.stack([(systems.predicted == k).sum(axis=0) for k in range(systems.n_labels)], axis=1)
 
 

@@ -200,6 +200,7 @@ def blind_posterior(
     return result_tree(
         {"posterior": scores},
         {"model": predictions.models},
+        model=f"blind_{method}",
         engine="gibbs" if method == "dawid_skene" else "exact",
         seed=seed,
         settings={"method": method, "leave_one_out": leave_one_out, "items": items},

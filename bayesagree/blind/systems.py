@@ -50,17 +50,17 @@ class Systems:
         """
         if predictions.models.size < 2:
             raise InputError("there is one system; blind evaluation compares systems with each other: pass at least 2")
-        if predictions.labels.size < 2:
-            raise InputError(f"there is only the label {some(predictions.labels)}; name all with labels=[...]")
-        if predictions.labels.size > np.iinfo(np.int16).max:
+        if predictions.categories.size < 2:
+            raise InputError(f"there is only the label {some(predictions.categories)}; name all with labels=[...]")
+        if predictions.categories.size > np.iinfo(np.int16).max:
             raise InputError(
-                f"{predictions.labels.size} labels; blind evaluation takes {np.iinfo(np.int16).max} at most"
+                f"{predictions.categories.size} labels; blind evaluation takes {np.iinfo(np.int16).max} at most"
             )
         models, items = np.argsort(predictions.models), np.argsort(predictions.items)
         hard = predictions.hard_labels()[np.ix_(models, items)].astype(np.int16)
         if (hard < 0).all():
             raise InputError("no system labelled any item")
-        names, labels = predictions.items[items], predictions.labels
+        names, labels = predictions.items[items], predictions.categories
         voted = None if crowd is None else crowd_majority(crowd, names, labels, seed)
         return cls(predictions.models[models], names, labels, hard, positive_index(positive, labels), voted)
 

@@ -56,10 +56,9 @@ def calibrate(
     DataTree
         Shape of the input. Group ``posterior``: ``plausibility`` (or ``top_label``), whose mean is the calibrated
         probability: each draw of eta and b draws every item's true label; ``exponent`` = eta (chain, draw),
-        ``offset`` = b (chain, draw, label) and ``mean_confidence`` (chain, draw), the mean probability of the items'
-        best labels. Group ``derived``:
-        ``label_probability`` (item, label). Group ``constant_data``: ``uncalibrated_probability`` (item, label) and
-        ``is_gold`` (item).
+        ``offset`` = b (chain, draw, category) and ``mean_confidence`` (chain, draw), the mean probability of the items'
+        best labels. Group ``derived``: ``label_probability`` (item, category). Group ``constant_data``:
+        ``uncalibrated_probability`` (item, category) and ``is_gold`` (item).
 
     Raises
     ------
@@ -73,11 +72,11 @@ def calibrate(
     >>> from bayesagree.plausibility.dirichlet.posterior import dirichlet
     >>> labels = Labels.from_counts([[9, 1], [8, 2], [1, 9], [2, 8]], labels=["a", "b"])
     >>> calibrated = calibrate(dirichlet(labels, seed=1), {0: "a", 1: "b", 2: "b", 3: "a"}, seed=1)
-    >>> bool((calibrated["derived"]["label_probability"].max("label") < 0.8).all())
+    >>> bool((calibrated["derived"]["label_probability"].max("category") < 0.8).all())
     True
     """
     probability = label_probability(tree)
-    items, labels = probability["item"].values, probability["label"].values
+    items, labels = probability["item"].values, probability["category"].values
     codes = gold_codes(items, labels, gold)
     if not (codes >= 0).any():
         raise InputError("gold is empty: calibration needs items whose true label is known, 50 or more")
@@ -94,16 +93,17 @@ def calibrate(
             "posterior": posterior
             | {
                 "exponent": (once, np.exp(drawn[:, 0]).reshape(chains, draws)),
-                "offset": ((*once, "label"), drawn[:, 1:].reshape(chains, draws, -1)),
+                "offset": ((*once, "category"), drawn[:, 1:].reshape(chains, draws, -1)),
                 "mean_confidence": (once, confidence.reshape(chains, draws)),
             },
-            "derived": {"label_probability": (("item", "label"), mean)},
+            "derived": {"label_probability": (("item", "category"), mean)},
             "constant_data": {
-                "uncalibrated_probability": (("item", "label"), probability.values),
+                "uncalibrated_probability": (("item", "category"), probability.values),
                 "is_gold": (("item",), codes >= 0),
             },
         },
         _axes(tree, items, labels),
+        model=str(tree.attrs["model"]),
         engine="calibrate",
         seed=seed,
         settings=settings_of(tree) | {"calibrated": True, "n_calibration_gold": int((codes >= 0).sum())},
@@ -128,7 +128,7 @@ def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
     log_p = np.log(np.maximum(constant["uncalibrated_probability"].values, FLOOR))
     mean = np.append(
         np.log(posterior["exponent"].values).mean(),
-        posterior["offset"].transpose("chain", "draw", "label").mean(("chain", "draw")).values,
+        posterior["offset"].transpose("chain", "draw", "category").mean(("chain", "draw")).values,
     )
     information = information_of(log_p, mean) / log_p.shape[0]
     q = np.exp(log_q(log_p, mean))
@@ -195,8 +195,9 @@ def pool_with_votes(
         as_it_is = np.zeros((chains * draws, 1 + pooled.shape[1]))
         posterior, mean, _ = _redraw_truth(tree, np.log(pooled), as_it_is, rng, max_bytes)
     return result_tree(
-        {"posterior": posterior, "derived": {"label_probability": (("item", "label"), mean)}},
-        _axes(tree, labels.items, labels.labels),
+        {"posterior": posterior, "derived": {"label_probability": (("item", "category"), mean)}},
+        _axes(tree, labels.items, labels.categories),
+        model=str(tree.attrs["model"]),
         engine="pool_with_votes",
         seed=seed,
         settings=settings_of(tree) | {"pooled": weight},
@@ -204,20 +205,20 @@ def pool_with_votes(
 
 
 def label_probability(tree: xr.DataTree) -> xr.DataArray:
-    """Return the probability of each label, (item, label): the mean plausibility, or how often it was the best."""
+    """Return the probability of each label, (item, category): the mean plausibility, or how often it was the best."""
     if "derived" in tree and "label_probability" in tree["derived"]:
         return tree["derived"].to_dataset()["label_probability"]
     posterior = tree["posterior"].to_dataset()
     if "plausibility" in posterior:
-        return posterior["plausibility"].mean(("chain", "draw")).transpose("item", "label")
+        return posterior["plausibility"].mean(("chain", "draw")).transpose("item", "category")
     if "top_label" not in posterior:
         raise InputError(f"no labels in this posterior, which has {', '.join(map(str, posterior))}")
     names, top = labels_of(tree), posterior["top_label"].isel(rank=0).transpose("item", "chain", "draw").values
     top = top.reshape(top.shape[0], -1)
     cell = np.arange(top.shape[0])[:, None] * names.size + top
     counts = np.bincount(cell.ravel(), minlength=top.shape[0] * names.size).reshape(top.shape[0], -1)
-    coords = {"item": posterior["item"].values, "label": names}
-    return xr.DataArray(counts / top.shape[1], dims=("item", "label"), coords=coords)
+    coords = {"item": posterior["item"].values, "category": names}
+    return xr.DataArray(counts / top.shape[1], dims=("item", "category"), coords=coords)
 
 
 def _draws_of(tree: xr.DataTree) -> tuple[int, int]:
@@ -226,7 +227,7 @@ def _draws_of(tree: xr.DataTree) -> tuple[int, int]:
 
 
 def _axes(tree: xr.DataTree, items: NDArray[Any], labels: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    return {"item": items, "label": labels, "rank": np.arange(1, tree["posterior"].sizes.get("rank", 0) + 1)}
+    return {"item": items, "category": labels, "rank": np.arange(1, tree["posterior"].sizes.get("rank", 0) + 1)}
 
 
 def _redraw_truth(
@@ -240,7 +241,7 @@ def _redraw_truth(
     chains, draws = _draws_of(tree)
     n_items, n_labels = log_p.shape
     depth = int(tree["posterior"].sizes.get("rank", 0))
-    name, last = ("top_label", "rank") if depth else ("plausibility", "label")
+    name, last = ("top_label", "rank") if depth else ("plausibility", "category")
     shape = {"chain": chains, "draw": draws, "item": n_items, last: depth or n_labels}
     dtype = np.dtype(label_dtype(n_labels) if depth else np.float32)
     check_size(shape, dtype.itemsize, max_bytes, "pass a posterior with fewer draws or with top_labels=L")
@@ -264,7 +265,7 @@ def calibration_scores(probability: xr.DataArray, gold: Mapping[Any, Any], *, bi
     Parameters
     ----------
     probability
-        Probability of each label (item, label), as `label_probability` returns it.
+        Probability of each label (item, category), as `label_probability` returns it.
     gold
         Item to true label; items used for calibration do not belong here.
     bins
@@ -280,12 +281,13 @@ def calibration_scores(probability: xr.DataArray, gold: Mapping[Any, Any], *, bi
 
     Examples
     --------
-    >>> p = xr.DataArray([[0.9, 0.1], [0.6, 0.4]], dims=("item", "label"), coords={"item": [1, 2], "label": list("ab")})
+    >>> names = {"item": [1, 2], "category": ["a", "b"]}
+    >>> p = xr.DataArray([[0.9, 0.1], [0.6, 0.4]], names, ("item", "category"))
     >>> round(float(calibration_scores(p, {1: "a", 2: "b"})["gap"]), 3)
     0.25
     """
-    probability = probability.transpose("item", "label")
-    codes = gold_codes(probability["item"].values, probability["label"].values, gold)
+    probability = probability.transpose("item", "category")
+    codes = gold_codes(probability["item"].values, probability["category"].values, gold)
     p, truth = probability.values[codes >= 0], codes[codes >= 0]
     if truth.size == 0:
         raise InputError("gold is empty: there is nothing to compare the confidence with")

@@ -99,7 +99,7 @@ def _summary(crowd: "Labels", tree: "xr.DataTree") -> dict[str, Any]:
 
     table = annotator_table(tree)
     confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw"))
-    table["confusion"] = confusion.transpose("annotator", "label", "observed_label").values.tolist()
+    table["confusion"] = confusion.transpose("annotator", "category", "observed_category").values.tolist()
     parts = annotation_parts(crowd)
     agreement = agreement_check(crowd, tree, seed=1)
     return {

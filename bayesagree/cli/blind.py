@@ -71,7 +71,7 @@ def blind(
     else:
         columns = {"model": model, "item": item, "annotator": annotator, "label": label}
         case = _read(Path(str(system_labels)), crowd, gold, columns, labels, duplicates)
-    names = case.predictions.labels.tolist()
+    names = case.predictions.categories.tolist()
     chosen = None if positive is None else next((name for name in names if str(name) == positive), positive)
     with _output.progress("judging", None) as advance:
         tree = blind_experiment(
@@ -104,7 +104,7 @@ def _read(
         found = {v for t in tables.values() if label in t.columns for v in t[label].dropna().tolist()}
         names = sorted(found, key=lambda v: (isinstance(v, str), v))
     predictions = read_predictions(systems, model=columns["model"], item=item, label=label, labels=names)
-    known = predictions.labels.tolist()
+    known = predictions.categories.tolist()
     voted = truth = None
     if crowd is not None:
         table = tables[crowd]

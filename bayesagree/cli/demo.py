@@ -50,7 +50,7 @@ def demo(seed: _options.Seed = 1, json: _options.Json = False) -> None:
     first_by_vote = max(rows, key=lambda row: row[1])[0]
     typer.echo(
         f"Simulated test set: {labels.items.size} items, {labels.n_annotations // labels.items.size} annotators each, "
-        f"{labels.labels.size} labels; {models.models.size} models. "
+        f"{labels.categories.size} labels; {models.models.size} models. "
         f"Plausibility: Dirichlet, reliability 1; 4 x 1000 draws, seed {seed}."
     )
     typer.echo(

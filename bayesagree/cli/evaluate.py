@@ -52,15 +52,15 @@ def evaluate(
     Example: bayesagree evaluate annotations.csv predictions.csv --item task --annotator worker --reliability 0.1,1,10
     """
     from bayesagree.evaluation.scoring import evaluate as run
-    from bayesagree.evaluation.scoring import fitting_plausibilities
     from bayesagree.io.files import write_result
+    from bayesagree.plausibility.registry import fitting_posteriors
 
     columns = {"item": item, "annotator": annotator, "label": label, "rating": rating, "rank": rank}
     truth, models = _input.read(
         annotations, data, columns=columns, scale=scale, step=step, labels=labels, duplicates=duplicates
     )
     models = _predictions(truth, models, predictions, simulated_models, model, item, label, seed)
-    chosen = plausibility or fitting_plausibilities(truth)[0]
+    chosen = plausibility or fitting_posteriors(truth)[0].name
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     levels = _input.numbers(reliability, "--reliability")
     if items not in ("fixed", "bootstrap"):

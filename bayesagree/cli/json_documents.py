@@ -205,7 +205,7 @@ DOCUMENTS: Mapping[str, Document] = {
             "lower": "lower ends, HDI 0.95",
             "upper": "upper ends, HDI 0.95",
             "prob_below_chance": "probability to label worse than at random",
-            "confusion": "mean confusion (annotator, label, observed label)",
+            "confusion": "mean confusion (annotator, category, observed label)",
             "flags": "what is odd about each",
         },
         "checks": {

@@ -117,10 +117,10 @@ def certainty(
 
 def posterior(truth: "Annotations", name: str | None, *, reliability: float, **options: Any) -> "xr.DataTree":
     """Draw the named plausibility, or the one that fits the annotations."""
-    from bayesagree.evaluation.scoring import fitting_plausibilities, plausibility_for
+    from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
 
-    chosen = plausibility_for(truth, name or fitting_plausibilities(truth)[0])
-    if chosen.has_reliability:
+    chosen = posterior_for(truth, name or fitting_posteriors(truth)[0].name)
+    if not chosen.learns_reliability:
         options["reliability"] = int(reliability) if reliability.is_integer() else reliability
     elif reliability != 1:
         raise InputError("dawid_skene learns the reliability of each annotator; leave --reliability at 1")

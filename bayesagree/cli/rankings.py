@@ -149,7 +149,7 @@ def view_case(rankings: "Rankings", tree: "xr.DataTree", name: str | None) -> di
     certainty = tree["certainty"].to_dataset()["top_1"].mean("setting").values
     at = int(certainty.argmin()) if name is None else _position(rankings, name)
     said = rankings_of(rankings, at)
-    one = Rankings.from_blocks([said], labels=rankings.labels.tolist())
+    one = Rankings.from_blocks([said], labels=rankings.categories.tolist())
     levels = {kind: float(_middle(tree, kind)) for kind in ("prirn", "plackett_luce")}
     top = {
         "prirn": label_certainty(prirn(one, reliability=levels["prirn"], top_labels=1, seed=1)),
@@ -167,7 +167,7 @@ def view_case(rankings: "Rankings", tree: "xr.DataTree", name: str | None) -> di
         "rankings": said,
         "reliability": levels,
         "labels": [
-            {"label": str(rankings.labels[k]), "irn": float(point[k])}
+            {"label": str(rankings.categories[k]), "irn": float(point[k])}
             | {f"{kind}_top": float(certain.values[0, k]) for kind, certain in top.items()}
             for k in shown
         ],
@@ -179,7 +179,7 @@ def rankings_of(rankings: "Rankings", item: int) -> list[list[list[Any]]]:
     cases = []
     for r in np.flatnonzero(rankings.item_index == item):
         entries = slice(rankings.start[r], rankings.start[r + 1])
-        named, block = rankings.labels[rankings.label_index[entries]].tolist(), rankings.block[entries]
+        named, block = rankings.categories[rankings.label_index[entries]].tolist(), rankings.block[entries]
         cases.append([[n for n, b in zip(named, block) if b == level] for level in range(block[-1] + 1)])
     return cases
 

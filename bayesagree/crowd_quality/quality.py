@@ -66,8 +66,9 @@ def crowdtruth(
     Returns
     -------
     Dataset
-        ``uqs`` (item), ``wqs``, ``wwa``, ``wsa`` (annotator), ``aqs`` (label), each in [0, 1]; ``uas`` (item, label),
-        the weighted share of annotators who marked the label; ``uqs_initial`` and so on, the values with all weights 1.
+        ``uqs`` (item), ``wqs``, ``wwa``, ``wsa`` (annotator), ``aqs`` (category), each in [0, 1]; ``uas``
+        (item, category), the weighted share of annotators who marked the label; ``uqs_initial`` and so on, the
+        values with all weights 1.
         Attributes ``n_iterations`` and ``last_change``.
 
     Raises
@@ -98,14 +99,14 @@ def crowdtruth(
         judgments, closed=closed, tolerance=positive(tolerance, "tolerance"),
         max_iterations=positive_int(max_iterations, "max_iterations"),
     )  # fmt: skip
-    dims = {"uqs": "item", "wqs": "annotator", "wwa": "annotator", "wsa": "annotator", "aqs": "label"}
+    dims = {"uqs": "item", "wqs": "annotator", "wwa": "annotator", "wsa": "annotator", "aqs": "category"}
     scores = {name: (dim, getattr(last, name)) for name, dim in dims.items()}
     initial = {f"{name}_initial": (dim, getattr(first, name)) for name, dim in dims.items()}
     uas = {
-        "uas": (("item", "label"), judgments.label_share(last.wqs)),
-        "uas_initial": (("item", "label"), judgments.label_share(np.ones(labels.annotators.size))),
+        "uas": (("item", "category"), judgments.label_share(last.wqs)),
+        "uas_initial": (("item", "category"), judgments.label_share(np.ones(labels.annotators.size))),
     }
-    coords = {"item": labels.items, "annotator": labels.annotators, "label": labels.labels}
+    coords = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
     attrs = {"n_iterations": n_iterations, "last_change": change, "tolerance": float(tolerance), "closed": int(closed)}
     return xr.Dataset(scores | uas | initial, coords=coords, attrs=attrs)
 
@@ -137,7 +138,7 @@ class Judgments:
             raise InputError(
                 "CrowdTruth scores annotators, but these labels do not say whose they are; use Labels.from_long"
             )
-        shape = (labels.items.size, labels.annotators.size, labels.labels.size)
+        shape = (labels.items.size, labels.annotators.size, labels.categories.size)
         pair = labels.item_index.astype(np.int64) * shape[1] + labels.annotator_index
         pairs = np.unique(pair)
         judged = np.bincount(pairs // shape[1], minlength=shape[0])
@@ -162,7 +163,7 @@ class Judgments:
 
     @cached_property
     def cell(self) -> NDArray[np.int64]:
-        """Cell (item, label) of each mark, shape (mark,)."""
+        """Cell (item, category) of each mark, shape (mark,)."""
         return self.mark_item * self.shape[2] + self.label
 
     @cached_property
@@ -192,11 +193,11 @@ class Judgments:
         return np.bincount(self.judgment, values, self.item.size)
 
     def per_cell(self, values: Floats) -> Floats:
-        """Sum values of marks over each (item, label)."""
+        """Sum values of marks over each (item, category)."""
         return np.bincount(self.cell, values, self.shape[0] * self.shape[2])
 
     def label_share(self, quality: Floats) -> Floats:
-        """Return UAS, the share of the annotators' weight that marked each label, shape (item, label)."""
+        """Return UAS, the share of the annotators' weight that marked each label, shape (item, category)."""
         weight = np.nan_to_num(quality)[self.annotator]
         marked = self.per_cell(weight[self.judgment]).reshape(self.shape[0], self.shape[2])
         judged = np.bincount(self.item, minlength=self.shape[0])
@@ -205,7 +206,7 @@ class Judgments:
 
 
 class Marks(NamedTuple):
-    """Marks that judgments give: to which judgment and label, in which (item, label) cell, and which own mark is there.
+    """Marks that judgments give: to which judgment and label, in which (item, category) cell, which own mark is there.
 
     `own` is the position of the judgment's own mark in that cell, -1 where it has none.
     """

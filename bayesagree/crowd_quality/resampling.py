@@ -45,7 +45,7 @@ def crowdtruth_posterior(
     -------
     DataTree
         Group ``posterior``: ``uqs`` (chain, draw, item), ``wqs``, ``chance_wqs`` (chain, draw, annotator) and ``aqs``
-        (chain, draw, label). The UQS of an item varies with the weights of its annotators only.
+        (chain, draw, category). The UQS of an item varies with the weights of its annotators only.
 
     Raises
     ------
@@ -82,12 +82,12 @@ def crowdtruth_posterior(
         "uqs": ((*dims, "item"), np.stack([q.uqs for q, _ in solved]).reshape(shape)),
         "wqs": ((*dims, "annotator"), np.stack([q.wqs for q, _ in solved]).reshape(shape)),
         "chance_wqs": ((*dims, "annotator"), np.stack([d for _, d in solved]).reshape(shape)),
-        "aqs": ((*dims, "label"), np.stack([q.aqs for q, _ in solved]).reshape(shape)),
+        "aqs": ((*dims, "category"), np.stack([q.aqs for q, _ in solved]).reshape(shape)),
     }
     n_judged = np.bincount(judgments.annotator, minlength=judgments.shape[1])
-    coords = {"item": labels.items, "annotator": labels.annotators, "label": labels.labels}
+    coords = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
     groups = {"posterior": posterior, "constant_data": {"n_items": (("annotator",), n_judged)}}
-    return result_tree(groups, coords, engine="bootstrap", seed=seed, settings={"closed": closed})
+    return result_tree(groups, coords, model="crowdtruth", engine="bootstrap", seed=seed, settings={"closed": closed})
 
 
 def spammers(tree: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:

@@ -11,7 +11,7 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", sect
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -20,42 +20,16 @@ from numpy.typing import NDArray
 from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import positive_int, result_tree
 from bayesagree._inference.streams import BLOCK, Seed, seed_sequence
-from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
-from bayesagree.errors import InputError, some
+from bayesagree.annotations import Annotations, Ratings
+from bayesagree.errors import InputError
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
 from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics.uncertainty_adjusted import Metric, Scorer
 from bayesagree.plausibility._draws.blocks import Schedule
 from bayesagree.plausibility._draws.convergence import warn_unmixed
-from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, dawid_skene_blocks
-from bayesagree.plausibility.dirichlet.inverse_rank_normalization import prirn, prirn_blocks
-from bayesagree.plausibility.dirichlet.posterior import dirichlet, dirichlet_blocks
-from bayesagree.plausibility.normal_inverse_gamma.posterior import (
-    THRESHOLD_LABELS,
-    normal_inverse_gamma,
-    normal_inverse_gamma_blocks,
-)
-from bayesagree.plausibility.plackett_luce.posterior import plackett_luce, plackett_luce_blocks
+from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
+from bayesagree.plausibility.registry import PosteriorRecord, posterior_for
 from bayesagree.predictions import Predictions
-
-
-class Plausibility(NamedTuple):
-    """One posterior of the truth: the annotations it takes, how it streams draws and how it keeps them."""
-
-    annotations: type
-    blocks: Callable[..., Iterator[Any]]
-    posterior: Callable[..., xr.DataTree]
-    has_reliability: bool = True
-
-
-PLAUSIBILITIES = {
-    "dirichlet": Plausibility(Labels, dirichlet_blocks, dirichlet),
-    "dawid_skene": Plausibility(Labels, dawid_skene_blocks, dawid_skene, has_reliability=False),
-    "prirn": Plausibility(Rankings, prirn_blocks, prirn),
-    "plackett_luce": Plausibility(Rankings, plackett_luce_blocks, plackett_luce),
-    "normal_inverse_gamma": Plausibility(Ratings, normal_inverse_gamma_blocks, normal_inverse_gamma),
-}
-"""Every posterior of the truth by name; the first that fits a kind of annotations is its default."""
 
 
 def evaluate(
@@ -142,10 +116,10 @@ def evaluate(
     asked = [Metric.named(name) for name in metrics]
     if not asked:
         raise InputError("there is no metric to compute")
-    chosen = plausibility_for(annotations, plausibility)
-    labels = THRESHOLD_LABELS if isinstance(annotations, Ratings) else annotations.labels
+    chosen = posterior_for(annotations, plausibility)
+    labels = THRESHOLD_LABELS if isinstance(annotations, Ratings) else annotations.categories
     scorer = Scorer(predictions.aligned(annotations.items, labels), asked)
-    levels = _levels(reliability, chosen, plausibility)
+    levels = _levels(reliability, chosen)
     settings = {"plausibility": plausibility, "items": items, "options": options, "n_items": annotations.items.size}
     checkpoint = None
     if to is not None:
@@ -159,7 +133,7 @@ def evaluate(
     sums = ScoreSums.start(scorer, levels.size, n_samples, annotations.items.size, state)
     score = partial(scored, scorer, _weights_seed(seed) if items == "bootstrap" else None)
     for level, value in enumerate(levels):
-        trust = {"reliability": _whole(value)} if chosen.has_reliability else {}
+        trust = {} if chosen.learns_reliability else {"reliability": _whole(value)}
         blocks = chosen.blocks(
             annotations, depth=scorer.depth, draws=draws, chains=chains, seed=seed, **trust, **options,
             schedule=Schedule(client, score, first=int(sums.done[level])),
@@ -168,7 +142,7 @@ def evaluate(
         warn_unmixed(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
     coords = {"reliability": levels, "model": predictions.models, "item": annotations.items, "part": _PARTS}
     groups = _groups(sums, asked, chains, bootstrap=items == "bootstrap")
-    tree = result_tree(groups, coords, engine="exact", seed=seed, settings=settings)
+    tree = result_tree(groups, coords, model=chosen.name, engine="exact", seed=seed, settings=settings)
     if checkpoint is not None:
         tree.attrs["run"] = checkpoint.identity
         write_result(tree, checkpoint.result)
@@ -211,30 +185,14 @@ def _groups(sums: ScoreSums, asked: list[Metric], chains: int, *, bootstrap: boo
     return groups
 
 
-def plausibility_for(annotations: Annotations, name: str) -> Plausibility:
-    """Return the named plausibility, if it is one for annotations of this kind."""
-    if name not in PLAUSIBILITIES:
-        raise InputError(f"plausibility={name!r} is not one of {some(PLAUSIBILITIES, 20)}")
-    chosen = PLAUSIBILITIES[name]
-    if not isinstance(annotations, chosen.annotations):
-        raise InputError(
-            f"plausibility={name!r} is for {chosen.annotations.__name__}, and these are {type(annotations).__name__}; "
-            f"use {' or '.join(map(repr, fitting_plausibilities(annotations)))}"
-        )
-    return chosen
-
-
-def fitting_plausibilities(annotations: Annotations) -> list[str]:
-    """List the plausibilities for annotations of this kind, the default first."""
-    return [name for name, p in PLAUSIBILITIES.items() if isinstance(annotations, p.annotations)]
-
-
-def _levels(reliability: float | Sequence[float], chosen: Plausibility, name: str) -> NDArray[np.float64]:
+def _levels(reliability: float | Sequence[float], chosen: PosteriorRecord) -> NDArray[np.float64]:
     levels = np.atleast_1d(np.asarray(reliability, dtype=np.float64))
     if np.unique(levels).size != levels.size:
         raise InputError(f"reliability {levels.tolist()} lists a value twice")
-    if not chosen.has_reliability and levels.tolist() != [1.0]:
-        raise InputError(f"plausibility={name!r} learns the reliability of each annotator; leave reliability at 1")
+    if chosen.learns_reliability and levels.tolist() != [1.0]:
+        raise InputError(
+            f"plausibility={chosen.name!r} learns the reliability of each annotator; leave reliability at 1"
+        )
     return levels
 
 

@@ -200,7 +200,7 @@ def read_result(path: str | Path) -> xr.DataTree:
     >>> path = Path(tempfile.mkdtemp()) / "posterior.nc"
     >>> write_result(dirichlet(Labels.from_counts([[3, 1]]), draws=10, seed=1), path)
     >>> dict(read_result(path)["posterior"].sizes)
-    {'chain': 4, 'draw': 10, 'item': 1, 'label': 2}
+    {'chain': 4, 'draw': 10, 'item': 1, 'category': 2}
     """
     path = Path(path)
     zarr = is_zarr(path)

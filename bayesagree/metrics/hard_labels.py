@@ -76,9 +76,9 @@ def hard_label_scores(
     >>> hard_label_scores(models, {0: 1, 1: 0, 2: 0, 3: 0}, metric="specificity").round(2).values.tolist()
     [0.67, 0.33]
     """
-    place = positive_index(positive, predictions.labels)
-    truth = gold_index(gold, predictions.items, predictions.labels)
-    counts = confusion_counts(truth[None], predictions.hard_labels(), predictions.labels.size)[0]
+    place = positive_index(positive, predictions.categories)
+    truth = gold_index(gold, predictions.items, predictions.categories)
+    counts = confusion_counts(truth[None], predictions.hard_labels(), predictions.categories.size)[0]
     scores = scores_of_counts(counts, metric, place)
     warn_undefined(scores, metric, predictions.models)
     return xr.DataArray(scores, dims="model", coords={"model": predictions.models}, name=metric)

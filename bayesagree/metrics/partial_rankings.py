@@ -49,10 +49,10 @@ def partial_average_overlap(
     [[0.9375]]
     """
     depth = positive_int(depth, "depth")
-    n_labels = rankings.labels.size
+    n_labels = rankings.categories.size
     if depth > n_labels:
         raise InputError(f"depth={depth} is more than the {n_labels} labels there are")
-    aligned = predictions.aligned(rankings.items, rankings.labels)
+    aligned = predictions.aligned(rankings.items, rankings.categories)
     value = np.zeros((aligned.models.size, rankings.items.size))
     bounds = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     for i in range(rankings.items.size):
@@ -67,7 +67,7 @@ def partial_average_overlap(
 def _annotator_key(rankings: Rankings, ranking: int) -> NDArray[np.float64]:
     """Return a sort key per label, equal in a block; unnamed labels come last."""
     rows = slice(*rankings.start[ranking : ranking + 2])
-    key = np.full(rankings.labels.size, np.inf)
+    key = np.full(rankings.categories.size, np.inf)
     key[rankings.label_index[rows]] = rankings.block[rows]
     return key
 
@@ -75,7 +75,7 @@ def _annotator_key(rankings: Rankings, ranking: int) -> NDArray[np.float64]:
 def _model_key(predictions: Predictions, model: int, item: int) -> NDArray[np.float64]:
     if predictions.scores is not None:
         return -predictions.scores[model, item].astype(np.float64)
-    key = np.ones(predictions.labels.size)
+    key = np.ones(predictions.categories.size)
     hard = predictions.hard_labels()[model, item]
     key[hard if hard >= 0 else slice(0)] = 0
     return key

@@ -97,7 +97,7 @@ class Scorer:
     """
 
     def __init__(self, predictions: Predictions, metrics: Sequence[Metric]) -> None:
-        n_labels = predictions.labels.size
+        n_labels = predictions.categories.size
         deepest = max(metrics, key=lambda m: m.k)
         if deepest.k > n_labels:
             raise InputError(f"{deepest.name} looks at {deepest.k} labels, but there are {n_labels}")
@@ -286,7 +286,7 @@ def expected_top_k_accuracy(tree: xr.DataTree, predictions: Predictions, *, k: i
     [0.72, 0.73, 0.62]
     """
     certainty = label_certainty(tree, exact=True)
-    top = predictions.aligned(np.asarray(certainty["item"]), np.asarray(certainty["label"])).top_labels(k)
+    top = predictions.aligned(np.asarray(certainty["item"]), np.asarray(certainty["category"])).top_labels(k)
     hit = np.take_along_axis(certainty.values[None], np.maximum(top, 0).astype(np.int64), axis=2)
     value = np.where(top >= 0, hit, 0.0).sum(axis=2).mean(axis=1)
     return xr.DataArray(value, dims="model", coords={"model": predictions.models}, name=f"top_{k}_accuracy")
@@ -357,7 +357,7 @@ def _per_draw(value: NDArray[np.float64], draws: TruthDraws, predictions: Predic
 
 def _point_top_k_accuracy(estimate: xr.DataArray, predictions: Predictions, k: int) -> xr.DataArray:
     draws = truth_draws(estimate, 1)
-    values = estimate.transpose("item", "label").values
+    values = estimate.transpose("item", "category").values
     on_top = values == values.max(axis=1, keepdims=True)
     share = on_top / on_top.sum(axis=1, keepdims=True)
     top = predictions.aligned(draws.items, draws.labels).top_labels(k)

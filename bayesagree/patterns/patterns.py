@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.multisets import multisets
 from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations._columns import Categorical
 from bayesagree.annotations.ratings import checked_scale
 from bayesagree.errors import InputError
 from bayesagree.patterns._coded_rows import Counts, Entries, Names, level_codes, require_distinct_annotators
@@ -60,10 +61,10 @@ class Patterns:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelPatterns(Patterns):
+class LabelPatterns(Patterns, Categorical):
     """Distinct multisets of labels; `labels` names the columns of `counts`."""
 
-    labels: NDArray[Any]
+    categories: NDArray[Any]
 
     @classmethod
     def from_file(
@@ -120,7 +121,7 @@ class LabelPatterns(Patterns):
 
     def one_of_each(self) -> Labels:
         """Return one item of each pattern, named 0, 1, ..."""
-        return Labels.from_counts(self.counts.toarray(), labels=self.labels.tolist())
+        return Labels.from_counts(self.counts.toarray(), labels=self.categories.tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,10 +205,10 @@ class RatingPatterns(Patterns):
 
 
 @dataclass(frozen=True, eq=False)
-class RankingPatterns(Patterns):
+class RankingPatterns(Patterns, Categorical):
     """Distinct multisets of partial rankings; column r of `counts` is `rankings[r]`, blocks of names, best first."""
 
-    labels: NDArray[Any]
+    categories: NDArray[Any]
     rankings: list[list[list[Any]]]
 
     @classmethod
@@ -262,7 +263,7 @@ class RankingPatterns(Patterns):
         for start, end in itertools.pairwise(bounds):
             code = np.repeat(self.counts.indices[start:end], self.counts.data[start:end])
             cases.append([self.rankings[c] for c in code])
-        return Rankings.from_blocks(cases, labels=self.labels.tolist())
+        return Rankings.from_blocks(cases, labels=self.categories.tolist())
 
 
 def _tally(coded: Iterable[tuple[Counts, Counts]]) -> tuple[Any, Counts]:

@@ -28,7 +28,7 @@ def majority_vote(labels: Labels, *, ties: TieRule = "split", seed: Seed = None)
     Returns
     -------
     DataArray
-        Plausibilities (item, label). An item without annotations is a tie of all labels.
+        Plausibilities (item, category). An item without annotations is a tie of all labels.
 
     Examples
     --------
@@ -52,5 +52,8 @@ def majority_vote(labels: Labels, *, ties: TieRule = "split", seed: Seed = None)
     else:
         raise InputError(f"ties={ties!r} is not one of 'split', 'first', 'random', 'exclude'")
     return xr.DataArray(
-        vote, dims=("item", "label"), coords={"item": labels.items, "label": labels.labels}, name="majority_vote"
+        vote,
+        dims=("item", "category"),
+        coords={"item": labels.items, "category": labels.categories},
+        name="majority_vote",
     )

@@ -27,7 +27,7 @@ def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | Non
     item
         Name of the item.
     point
-        A point estimate (item, label) to draw as bars, such as `irn` or `plackett_luce_ml`.
+        A point estimate (item, category) to draw as bars, such as `irn` or `plackett_luce_ml`.
     most
         How many labels, those with the largest mean plausibility.
 
@@ -47,7 +47,7 @@ def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | Non
     'item 0: 200 draws, line = mean'
     """
     values = _draws(tree, [item])[0]
-    labels = np.asarray(tree["posterior"]["label"])[: values.shape[1]]
+    labels = np.asarray(tree["posterior"]["category"])[: values.shape[1]]
     shown = np.argsort(-values.mean(axis=0), kind="stable")[:most]
     leads = (values.argmax(axis=1)[:, None] == shown).mean(axis=0)
     figure, panel = one_panel(width=0.9 * len(shown) + 1.5, height=3.4)
@@ -98,11 +98,11 @@ def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[An
     >>> [text.get_text() for text in plot_simplex(tree, [0, 1]).axes[0].texts]
     ['cat', 'dog', 'fox']
     """
-    names = np.asarray(tree["posterior"]["label"])
+    names = np.asarray(tree["posterior"]["category"])
     corners = names.tolist() if labels is None else list(labels)
     if len(corners) != 3:
         raise InputError(f"a simplex has three labels, not {len(corners)}; choose them with labels=[...]")
-    at = positions(corners, names, "label")
+    at = positions(corners, names, "category")
     triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
     figure, panel = one_panel(width=4.6, height=4.2)
     panel.fill(*triangle.T, facecolor="none", edgecolor="0.4")
@@ -128,10 +128,10 @@ def _draws(tree: xr.DataTree, items: Sequence[Any]) -> NDArray[np.float64]:
         raise InputError("the posterior has no full plausibilities; draw it without top_labels")
     values = plausibility_draws(tree)
     at = positions(items, np.asarray(values["item"]), "item")
-    return values.isel(item=at).stack(sample=("chain", "draw")).transpose("item", "sample", "label").values
+    return values.isel(item=at).stack(sample=("chain", "draw")).transpose("item", "sample", "category").values
 
 
 def _point(estimate: xr.DataArray, item: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
     at = positions([item], np.asarray(estimate["item"]), "item")[0]
-    known = positions(labels.tolist(), np.asarray(estimate["label"]), "label")
-    return estimate.transpose("item", "label").values[at, known]
+    known = positions(labels.tolist(), np.asarray(estimate["category"]), "category")
+    return estimate.transpose("item", "category").values[at, known]

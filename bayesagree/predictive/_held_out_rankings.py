@@ -56,7 +56,7 @@ def _chosen(rankings: Rankings, rows: NDArray[np.int64], item: NDArray[np.int64]
     entry = np.repeat(rankings.start[rows] - start[:-1], size) + np.arange(start[-1])
     items = np.arange(item.max(initial=-1) + 1)
     return Rankings(
-        items, np.empty(0, "<U1"), rankings.labels, item.astype(np.int32), np.full(rows.size, -1, np.int32), start,
+        items, np.empty(0, "<U1"), rankings.categories, item.astype(np.int32), np.full(rows.size, -1, np.int32), start,
         rankings.label_index[entry], rankings.block[entry],
     )  # fmt: skip
 
@@ -85,7 +85,7 @@ def marginal_log_probability(rankings: Rankings, shape: float, draws: int, seed:
     start = np.setdiff1d(np.arange(rankings.n_annotations), later)
     alone = _chosen(rankings, start, np.arange(start.size))
     value = np.zeros((1, start.size))
-    rest = shape * (rankings.labels.size - np.diff(alone.start))
+    rest = shape * (rankings.categories.size - np.diff(alone.start))
     races_log_probability(np.full((1, alone.label_index.size), shape), rest[None], alone.start, alone.block, value)
     run = Run(chains=4, tune=200, draws=draws, thin=1)
     one_by_one = jackknife(rankings, later, earlier=True)

@@ -44,7 +44,7 @@ class Pointwise(NamedTuple):
 
 def dirichlet_items(labels: Labels, prior: Any) -> Pointwise:
     """Return the Dirichlet-multinomial probability of each item's annotations in their order, shape (1, item)."""
-    shape = prior_shape(prior, labels.labels.size)
+    shape = prior_shape(prior, labels.categories.size)
     counts = labels.counts()
     log_p = (sp.special.gammaln(counts + shape) - sp.special.gammaln(shape)).sum(axis=1)
     log_p -= sp.special.gammaln(counts.sum(axis=1) + shape.sum()) - sp.special.gammaln(shape.sum())
@@ -111,7 +111,7 @@ def dawid_skene_items(labels: Labels, parameters: Parameters, variant: str, prio
     start = run_starts(labels.item_index)[:-1]
     samples = len(parameters["prevalence"])
     out = np.empty((samples, start.size))
-    size = max(1, CELLS // (labels.item_index.size * labels.labels.size))
+    size = max(1, CELLS // (labels.item_index.size * labels.categories.size))
     for cut in range(0, samples, size):
         some = slice(cut, cut + size)
         log_prevalence = _log(parameters["prevalence"][some])
@@ -131,7 +131,7 @@ def _integrate_difficulty(
     node, weight = np.polynomial.hermite_e.hermegauss(DIFFICULTY_NODES)
     accuracy = np.clip(confusion[:, :, 0, 0].astype(np.float64), 1e-7, 1 - 1e-7)
     ability = sp.special.logit(accuracy)[:, labels.annotator_index]
-    truth = np.arange(labels.labels.size)
+    truth = np.arange(labels.categories.size)
     right = labels.label_index[:, None] == truth
     parts = []
     for d in sd * node:
@@ -143,7 +143,7 @@ def _integrate_difficulty(
 
 def _mixed_membership_items(labels: Labels, parameters: Parameters) -> Pointwise:
     start = run_starts(labels.item_index)
-    most, n_labels = int(np.diff(start).max()), labels.labels.size
+    most, n_labels = int(np.diff(start).max()), labels.categories.size
     if (most + 1) ** (n_labels - 1) > MOST_STATES:
         raise InputError(
             f"an item has {most} annotations of {n_labels} labels: too many readings to sum over; the log likelihood "

@@ -98,14 +98,14 @@ def prior_draws(
 
 
 PRIOR_DIMS: dict[str, tuple[str, ...]] = {
-    "plausibility": ("item", "label"),
+    "plausibility": ("item", "category"),
     "variance": ("item",),
     "item_mean": ("item",),
     "difficulty": ("item",),
-    "prevalence": ("label",),
-    "concentration": ("label",),
-    "crowd_confusion": ("label", "observed_label"),
-    "confusion": ("annotator", "label", "observed_label"),
+    "prevalence": ("category",),
+    "concentration": ("category",),
+    "crowd_confusion": ("category", "observed_category"),
+    "confusion": ("annotator", "category", "observed_category"),
 }
 
 
@@ -137,8 +137,8 @@ def _easier_or_harder(labels: Labels, parameters: Parameters, truth: NDArray[Any
     accuracy = np.clip(parameters["confusion"][:, labels.annotator_index, 0, 0].astype(np.float64), 1e-7, 1 - 1e-7)
     chance = sp.special.expit(sp.special.logit(accuracy) - parameters["difficulty"][:, labels.item_index])
     right = rng.random(truth.shape) < chance
-    other = rng.integers(1, labels.labels.size, truth.shape)
-    return np.where(right, truth, (truth + other) % labels.labels.size)
+    other = rng.integers(1, labels.categories.size, truth.shape)
+    return np.where(right, truth, (truth + other) % labels.categories.size)
 
 
 def _categories(probability: NDArray[Any], of: NDArray[Any], rng: Rng) -> NDArray[np.int64]:
@@ -215,7 +215,7 @@ def prior_common_agreement(ratings: Ratings, hierarchical: bool, samples: int, r
 
 def prior_dawid_skene(labels: Labels, variant: str, prior: CrowdPrior, samples: int, rng: Rng) -> dict[str, Floats]:
     """Draw prevalence, confusion and the items' truth (or plausibilities) from their prior."""
-    n_labels, n_annotators, n_items = labels.labels.size, labels.annotators.size, labels.items.size
+    n_labels, n_annotators, n_items = labels.categories.size, labels.annotators.size, labels.items.size
     drawn = {"prevalence": _dirichlet(rng, np.full((samples, n_labels), prior.prevalence))}
     base, diagonal = prior.confusion(n_labels), np.arange(n_labels)
     shape = (samples, n_annotators, n_labels, n_labels)

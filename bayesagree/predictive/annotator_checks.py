@@ -67,7 +67,7 @@ def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
         raise InputError(f"no annotators in this posterior, which has {', '.join(map(str, posterior))}")
     accuracy = posterior["accuracy"].transpose("chain", "draw", "annotator").values
     accuracy = accuracy.reshape(-1, accuracy.shape[-1])
-    chance = 1 / posterior.sizes["label"]
+    chance = 1 / posterior.sizes["category"]
     lower = upper = below = np.full(accuracy.shape[1], np.nan)
     if len(accuracy) > 1:
         lower, upper = column_hdi(accuracy, CI_PROB)
@@ -103,7 +103,7 @@ def label_switching(tree: xr.DataTree) -> float:
     if "confusion" not in posterior:
         raise InputError("label switching is seen in confusion matrices; keep them (confusion=True)")
     given = tree["constant_data"].to_dataset()["n_labels_given"].values.astype(np.float64)
-    order = ("chain", "draw", "annotator", "label", "observed_label")
+    order = ("chain", "draw", "annotator", "category", "observed_category")
     matrices = np.einsum("cdjkl,j->cdkl", np.nan_to_num(posterior["confusion"].transpose(*order).values), given)
     flat = matrices.reshape(-1, *matrices.shape[2:])
     identity = np.arange(flat.shape[-1])
@@ -194,12 +194,12 @@ def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200,
     rng = np.random.default_rng(seed_sequence(seed))
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
     mixed = "ambiguity" in posterior
-    shape, pairs = (labels.items.size, labels.labels.size), _pairs(labels)
+    shape, pairs = (labels.items.size, labels.categories.size), _pairs(labels)
     found = [_agreement(labels.item_index, labels.label_index, shape, pairs)]
     for at in rng.integers(chains * draws, size=replicates):
         draw = posterior.isel(chain=at // draws, draw=at % draws)
-        plausibility = draw["plausibility"].transpose("item", "label").values
-        confusion = draw["confusion"].transpose("annotator", "label", "observed_label").values
+        plausibility = draw["plausibility"].transpose("item", "category").values
+        confusion = draw["confusion"].transpose("annotator", "category", "observed_category").values
         if mixed:
             read = _categories(rng, plausibility[labels.item_index])
         else:

@@ -287,22 +287,15 @@ def prior_predictive(
     }
     coords = {"item": annotations.items, "annotator": annotations.annotators}
     if not isinstance(annotations, Ratings):
-        coords |= {"label": annotations.labels, "observed_label": annotations.labels}
+        coords |= {"category": annotations.categories, "observed_category": annotations.categories}
     elif plausibility == "common_agreement":
         coords["item"] = annotations.items[np.unique(annotations.item_index)]
-    return result_tree(groups, coords, engine="prior", seed=seed, settings=settings)
+    return result_tree(groups, coords, model=plausibility, engine="prior", seed=seed, settings=settings)
 
 
 def _kind(tree: xr.DataTree, annotations: Observed) -> str:
     """Return which model a result is of, if it is one and these are its annotations."""
-    settings = settings_of(tree)
-    kind = str(settings.get("plausibility", ""))
-    if "item_mean" in settings:
-        kind = "common_agreement"
-    elif "within_spread" in tree["posterior"].data_vars:
-        kind = "group_performance"
-    elif "between_share" in tree["posterior"].data_vars:
-        kind = "group_performance_normal"
+    kind, settings = str(tree.attrs.get("model", "")), settings_of(tree)
     if kind == "prirn":
         raise InputError("PrIRN is a distribution put on the truth and has no sampling model of rankings; use "
                          "plackett_luce, or reliability_curve for its predictions")  # fmt: skip

@@ -199,7 +199,7 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
 
     Where an annotator ties several labels for the first place, each of them is his first choice with equal chance.
     """
-    n_labels, n_items = annotations.labels.size, annotations.items.size
+    n_labels, n_items = annotations.categories.size, annotations.items.size
     if isinstance(annotations, Labels):
         item, label, share = annotations.item_index, annotations.label_index, annotations.count.astype(np.float64)
         own = share  # an annotator agrees with himself; those pairs are taken out
@@ -219,7 +219,7 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
 
 
 def _dirichlet_scores(labels: Labels, levels: Floats, *, seed: np.random.SeedSequence, prior: Prior = None) -> Scores:
-    shape = prior_shape(prior, labels.labels.size)
+    shape = prior_shape(prior, labels.categories.size)
     n_items = labels.items.size
     cell, at = np.unique(labels.item_index.astype(np.int64) * shape.size + labels.label_index, return_inverse=True)
     item, label = np.divmod(cell, shape.size)
@@ -253,7 +253,7 @@ def _prirn_scores(
     prior: Prior = PRIOR,
     ties: Ties = "split",
 ) -> Scores:
-    shape = prior_shape(prior, rankings.labels.size)
+    shape = prior_shape(prior, rankings.categories.size)
     own, ranking = inverse_ranks(rankings, ties=ties), rankings.ranking_index()
     item = rankings.item_index[ranking].astype(np.int64)
     n = np.bincount(rankings.item_index, minlength=rankings.items.size)

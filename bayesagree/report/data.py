@@ -15,8 +15,8 @@ from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.certainty import annotator_agreement, label_certainty
 from bayesagree.errors import InputError
-from bayesagree.evaluation.scoring import plausibility_for
 from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
+from bayesagree.plausibility.registry import POSTERIORS, posterior_for
 from bayesagree.predictions import Predictions
 from bayesagree.report.groups import GroupResults, group_results
 from bayesagree.report.items import OpenItem, open_items
@@ -28,9 +28,6 @@ from bayesagree.subjective.specification_check import check_specification
 
 OPEN = 0.95
 """Items whose annotation certainty is below this are called open."""
-
-CLOSED_FORMS = ("dirichlet", "prirn", "normal_inverse_gamma")
-"""Plausibilities whose certainty needs no draws."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +130,7 @@ def report_data(
     (['top_1_accuracy'], 40)
     """
     chosen = (settings or Settings()).fitting(annotations, predictions)
-    labels = THRESHOLD_LABELS if isinstance(annotations, Ratings) else annotations.labels
+    labels = THRESHOLD_LABELS if isinstance(annotations, Ratings) else annotations.categories
     models = None if predictions is None else predictions.aligned(annotations.items, labels)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -157,16 +154,16 @@ def report_data(
 
 def posterior(annotations: Annotations, settings: Settings, reliability: float) -> xr.DataTree:
     """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
-    chosen = plausibility_for(annotations, settings.plausibility)
+    chosen = posterior_for(annotations, settings.plausibility)
     options: dict[str, Any] = {} if isinstance(annotations, Ratings) else {"top_labels": 1}
-    if chosen.has_reliability:
+    if not chosen.learns_reliability:
         options["reliability"] = int(reliability) if float(reliability).is_integer() else reliability
-    size = (1, 1) if settings.plausibility in CLOSED_FORMS else (settings.draws, settings.chains)
+    size = (1, 1) if POSTERIORS[settings.plausibility].closed_form else (settings.draws, settings.chains)
     return chosen.posterior(annotations, draws=size[0], chains=size[1], seed=settings.seed, **options)
 
 
 def _label_certainty(tree: xr.DataTree, settings: Settings) -> xr.DataArray:
-    return label_certainty(tree, threshold=settings.threshold, exact=settings.plausibility in CLOSED_FORMS)
+    return label_certainty(tree, threshold=settings.threshold, exact=POSTERIORS[settings.plausibility].closed_form)
 
 
 def _certainty(
@@ -177,11 +174,11 @@ def _certainty(
     That of the labels at the reference is known, and what was seen while scoring models is used for the others, but
     closed forms are better than that.
     """
-    rows = [reference.max("label").values]
+    rows = [reference.max("category").values]
     for k, level in enumerate(settings.reliability[1:], 1):
-        if seen is None or settings.plausibility in CLOSED_FORMS:
+        if seen is None or POSTERIORS[settings.plausibility].closed_form:
             certainty = _label_certainty(posterior(annotations, settings, level), settings)
-            rows.append(certainty.max("label").values)
+            rows.append(certainty.max("category").values)
         else:
             rows.append(seen.isel(reliability=k).values)
     coords = {"reliability": list(settings.reliability), "item": annotations.items}

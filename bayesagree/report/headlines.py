@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bayesagree.annotations import Rankings, Ratings
+from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.wording import (
     count,
@@ -13,7 +14,6 @@ from bayesagree.report.wording import (
     metric_name,
     number,
     percent,
-    plausibility_name,
     probability,
 )
 
@@ -137,7 +137,7 @@ def _size(data: ReportData) -> Iterator[str]:
     yield (
         f"All of this rests on {count(given.n_annotations)} annotations{people} of {count(given.items.size)} items "
         f"({given.n_annotations / given.items.size:.1f} an item), read with the "
-        f"{plausibility_name(data.settings.plausibility)} model."
+        f"{POSTERIORS[data.settings.plausibility].title} model."
     )
     if data.warnings:
         several = "1 warning" if len(data.warnings) == 1 else f"{len(data.warnings)} warnings"

@@ -77,15 +77,15 @@ def open_items(
     annotations, tree
         The annotations and their posterior.
     certainty
-        `label_certainty` of the tree, dims (item, label).
+        `label_certainty` of the tree, dims (item, category).
     predictions
         Models, aligned with the annotations, or None.
     most
         How many items.
     """
-    probability = certainty.transpose("item", "label").values
+    probability = certainty.transpose("item", "category").values
     at = np.argsort(probability.max(axis=1), kind="stable")[:most]
-    labels = np.asarray(certainty["label"])
+    labels = np.asarray(certainty["category"])
     plausibility = _mean_plausibility(annotations, tree, at, labels.size)
     hard = None if predictions is None else predictions.hard_labels()
     rows = []
@@ -105,7 +105,7 @@ def rankings_of(rankings: Rankings, item: int) -> list[list[list[Any]]]:
     found = []
     for r in np.flatnonzero(rankings.item_index == item):
         entries = slice(rankings.start[r], rankings.start[r + 1])
-        named, block = rankings.labels[rankings.label_index[entries]].tolist(), rankings.block[entries]
+        named, block = rankings.categories[rankings.label_index[entries]].tolist(), rankings.block[entries]
         found.append([[n for n, b in zip(named, block) if b == level] for level in range(block[-1] + 1)])
     return found
 
@@ -122,7 +122,7 @@ def _said(annotations: Annotations, item: int) -> tuple[tuple[str, ...], int]:
         return (", ".join(f"{value:g}" for value in sorted(annotations.rating[rows])),), rows.size
     votes: Counter[str] = Counter()
     for row in rows:
-        votes[str(annotations.labels[annotations.label_index[row]])] += int(annotations.count[row])
+        votes[str(annotations.categories[annotations.label_index[row]])] += int(annotations.count[row])
     return (", ".join(f"{name} ({n})" for name, n in votes.most_common()),), votes.total()
 
 
@@ -134,19 +134,19 @@ def _block(block: list[Any]) -> str:
 def _predicted(predictions: Predictions, hard: NDArray[Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     models_of: dict[str, list[str]] = {}
     for model, k in zip(predictions.models, hard):
-        models_of.setdefault("no label" if k < 0 else str(predictions.labels[k]), []).append(str(model))
+        models_of.setdefault("no label" if k < 0 else str(predictions.categories[k]), []).append(str(model))
     return tuple((label, tuple(models)) for label, models in models_of.items())
 
 
 def _mean_plausibility(
     annotations: Annotations, tree: xr.DataTree, at: NDArray[np.intp], n_labels: int
 ) -> NDArray[np.float64]:
-    """Return the posterior mean of the plausibilities of some items, shape (item, label)."""
+    """Return the posterior mean of the plausibilities of some items, shape (item, category)."""
     if "constant_data" in tree and "concentration" in tree["constant_data"].data_vars:
-        shape = tree["constant_data"]["concentration"].transpose("item", "label").values[at]
+        shape = tree["constant_data"]["concentration"].transpose("item", "category").values[at]
         return shape / shape.sum(axis=1, keepdims=True)
     if "derived" in tree:
-        return tree["derived"]["label_probability"].transpose("item", "label").values[at]
+        return tree["derived"]["label_probability"].transpose("item", "category").values[at]
     if isinstance(annotations, Rankings):
         return _plackett_luce_means(annotations, tree, at)
     return np.full((at.size, n_labels), np.nan)
@@ -157,7 +157,7 @@ def _plackett_luce_means(rankings: Rankings, tree: xr.DataTree, at: NDArray[np.i
     means = []
     for start in range(0, at.size, _ITEMS_AT_ONCE):
         cases = [rankings_of(rankings, int(i)) for i in at[start : start + _ITEMS_AT_ONCE]]
-        few = Rankings.from_blocks(cases, labels=rankings.labels.tolist())
+        few = Rankings.from_blocks(cases, labels=rankings.categories.tolist())
         drawn = plackett_luce(few, reliability=int(settings_of(tree)["reliability"]), draws=250, seed=start)
-        means.append(drawn["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "label").values)
+        means.append(drawn["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category").values)
     return np.concatenate(means)

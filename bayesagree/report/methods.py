@@ -1,25 +1,11 @@
 """The methods paragraph of a report, ready to paste, and the papers it cites."""
 
-from typing import NamedTuple
-
 from bayesagree.annotations import Rankings, Ratings
+from bayesagree.plausibility.registry import DAWID_SKENE, POSTERIORS, STUTZ, Reference
 from bayesagree.report.data import ReportData
 from bayesagree.report.headlines import ordinary_truth
 from bayesagree.report.wording import count, listed, metric_name
 
-
-class Reference(NamedTuple):
-    """A paper: how the text cites it, and where it is."""
-
-    key: str
-    text: str
-
-
-STUTZ = Reference(
-    "Stutz et al., 2023",
-    "D. Stutz et al. Evaluating AI systems under uncertain ground truth: a case study in dermatology. "
-    "arXiv:2307.02191, 2023.",
-)
 CHECCO = Reference(
     "Checco et al., 2017",
     "A. Checco, K. Roitero, E. Maddalena, S. Mizzaro, G. Demartini. Let's agree to disagree: fixing agreement measures "
@@ -32,19 +18,6 @@ BALAYN = Reference(
 )
 KRIPPENDORFF = Reference("Krippendorff, 2004", "K. Krippendorff. Content analysis, 2nd edition. Sage, 2004.")
 RUBIN = Reference("Rubin, 1981", "D. B. Rubin. The Bayesian bootstrap. Annals of Statistics 9(1), 1981.")
-DAWID_SKENE = Reference(
-    "Dawid and Skene, 1979",
-    "A. P. Dawid, A. M. Skene. Maximum likelihood estimation of observer error-rates using the EM algorithm. "
-    "Applied Statistics 28(1), 1979.",
-)
-
-_MODELS = {
-    "dirichlet": ("a Dirichlet posterior, prior 1/K for each of K labels", STUTZ),
-    "dawid_skene": ("the posterior of the Dawid-Skene model, a confusion matrix for each annotator", DAWID_SKENE),
-    "prirn": ("a Dirichlet distribution around the inverse rank normalisation (PrIRN)", STUTZ),
-    "plackett_luce": ("a Plackett-Luce posterior over partial rankings with ties", STUTZ),
-    "normal_inverse_gamma": ("a normal-inverse-gamma posterior of the item's mean rating", STUTZ),
-}
 
 
 def methods_paragraph(data: ReportData) -> str:
@@ -60,21 +33,21 @@ def references(data: ReportData) -> list[Reference]:
 
 def _truth(data: ReportData) -> str:
     settings, given = data.settings, data.annotations
-    model, paper = _MODELS[settings.plausibility]
+    record = POSTERIORS[settings.plausibility]
     asked = settings.threshold
     question = "" if asked is None else f" The question is whether the mean is below {asked:g}."
     trust = (
         "the reliability of each annotator is learnt from the data"
-        if settings.plausibility == "dawid_skene"
+        if record.learns_reliability
         else f"reliability (trust in one annotator) {settings.reference:g}"
     )
     others = settings.reliability[1:]
     shown = f", results also shown at {listed([f'{r:g}' for r in others])}" if others else ""
     return (
         f"The {count(given.items.size)} items have {count(given.n_annotations)} annotations. Their truth was treated "
-        f"as uncertain ({STUTZ.key}): the plausibilities of each item's labels follow {model} ({paper.key}), with "
-        f"{trust}{shown}.{question} Annotation certainty is the posterior probability of the label most likely to be "
-        "the most plausible one."
+        f"as uncertain ({STUTZ.key}): the plausibilities of each item's labels follow {record.sentence} "
+        f"({record.reference.key}), with {trust}{shown}.{question} Annotation certainty is the posterior "
+        "probability of the label most likely to be the most plausible one."
     )
 
 

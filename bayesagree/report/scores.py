@@ -81,8 +81,8 @@ def point_estimate(annotations: Annotations, threshold: float | None) -> xr.Data
     n = np.bincount(annotations.item_index, minlength=annotations.items.size)
     total = np.bincount(annotations.item_index, annotations.rating, annotations.items.size)
     above = np.where(n > 0, total / np.maximum(n, 1) >= threshold, 0.5)
-    coords = {"item": annotations.items, "label": THRESHOLD_LABELS}
-    return xr.DataArray(np.stack([1 - above, above], axis=1), coords, ("item", "label"), "mean_rating")
+    coords = {"item": annotations.items, "category": THRESHOLD_LABELS}
+    return xr.DataArray(np.stack([1 - above, above], axis=1), coords, ("item", "category"), "mean_rating")
 
 
 def _best_first(comparison: xr.Dataset) -> xr.Dataset:

@@ -5,18 +5,9 @@ from typing import Literal, Self
 
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.errors import InputError
-from bayesagree.evaluation.scoring import fitting_plausibilities, plausibility_for
 from bayesagree.metrics.uncertainty_adjusted import Metric
+from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
 from bayesagree.predictions import Predictions
-
-RELIABILITIES: dict[str, tuple[float, ...]] = {
-    "dirichlet": (1.0, 0.3, 3.0),
-    "dawid_skene": (1.0,),
-    "prirn": (10.0, 2.0, 50.0),
-    "plackett_luce": (1.0, 3.0),
-    "normal_inverse_gamma": (1.0, 0.3, 3.0),
-}
-"""Default reliabilities of each plausibility, the reference first: they are not on one scale."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +61,15 @@ class Settings:
         >>> Settings().fitting(Labels.from_counts([[2, 1]]), None).reliability
         (1.0, 0.3, 3.0)
         """
-        name = self.plausibility or fitting_plausibilities(annotations)[0]
-        plausibility_for(annotations, name)
+        record = posterior_for(annotations, self.plausibility or fitting_posteriors(annotations)[0].name)
         if isinstance(annotations, Ratings) and self.threshold is None:
             raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
         scored = predictions is not None and predictions.scores is not None
-        several = isinstance(annotations, Rankings) and annotations.labels.size > 3 and scored
+        several = isinstance(annotations, Rankings) and annotations.categories.size > 3 and scored
         metrics = self.metrics or (("top_3_accuracy", "average_overlap_3") if several else ("top_1_accuracy",))
         return replace(
             self,
-            plausibility=name,
-            reliability=self.reliability or RELIABILITIES[name],
+            plausibility=record.name,
+            reliability=self.reliability or record.reliabilities,
             metrics=tuple(dict.fromkeys(Metric.named(metric).name for metric in metrics)),
         )

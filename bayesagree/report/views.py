@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.figures import Mark, Row, certainty_curve, interval_plot
 from bayesagree.report.headlines import AGREEMENT, ordinary_truth
@@ -16,7 +17,6 @@ from bayesagree.report.wording import (
     metric_name,
     number,
     percent,
-    plausibility_name,
     probability,
 )
 
@@ -180,7 +180,7 @@ def settings(data: ReportData) -> list[tuple[str, str]]:
     rows = [
         ("Annotations", f"{kind}: {count(given.n_annotations)} of {count(given.items.size)} items"),
         ("Annotators", count(given.annotators.size) if given.annotators.size else "not named"),
-        ("Model of the truth", plausibility_name(chosen.plausibility)),
+        ("Model of the truth", POSTERIORS[chosen.plausibility].title),
         ("Reliability", "learnt for each annotator" if chosen.plausibility == "dawid_skene" else trust),
         ("Draws", f"{chosen.chains} chains of {chosen.draws}"),
         ("Seed", str(chosen.seed)),

@@ -17,13 +17,6 @@ _METRICS = {
     "kendall_tau_{}": "how far the order of the {k} best labels agrees (Kendall), 1 for the same order",
     "spearman_footrule_{}": "how near the {k} best labels stand to their places (Spearman), 1 for the same places",
 }
-_PLAUSIBILITIES = {
-    "dirichlet": "Dirichlet",
-    "dawid_skene": "Dawid-Skene",
-    "prirn": "probabilistic inverse rank normalisation (PrIRN)",
-    "plackett_luce": "Plackett-Luce",
-    "normal_inverse_gamma": "normal-inverse-gamma",
-}
 
 
 def percent(share: float) -> str:
@@ -92,11 +85,6 @@ def metric_meaning(name: str) -> str:
     """Say what a metric measures."""
     metric = Metric.named(name)
     return _METRICS[metric.pattern].format(k=metric.k).replace("among the 1 best labels", "the best label")
-
-
-def plausibility_name(name: str) -> str:
-    """Name a model of the truth."""
-    return _PLAUSIBILITIES[name]
 
 
 def listed(names: list[Any]) -> str:

@@ -25,9 +25,9 @@ class CrowdLabels:
     prevalence
         Share of each label, shape (label,).
     confusion
-        Pr(given label | label read), shape (annotator, label, label).
+        Pr(given label | label read), shape (annotator, category, label).
     plausibility
-        Each item's distribution over labels, shape (item, label): one-hot unless ``ambiguity`` is positive.
+        Each item's distribution over labels, shape (item, category): one-hot unless ``ambiguity`` is positive.
     """
 
     labels: Labels
@@ -61,8 +61,8 @@ def crowd_labels(
     prevalence
         Share of each label; by default equal.
     confusion
-        Confusion matrices (annotator, label, label); by default row k of annotator j ~ Dirichlet with 1 + c_j for label
-        k and 1 for the others, c_j ~ U(1, 8).
+        Confusion matrices (annotator, category, label); by default row k of annotator j ~ Dirichlet with 1 + c_j for
+        label k and 1 for the others, c_j ~ U(1, 8).
     ambiguity
         Concentration alpha of the items' plausibilities; 0 is one true label per item.
     seed

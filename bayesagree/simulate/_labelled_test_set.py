@@ -20,7 +20,7 @@ class LabelledTestSet:
     Attributes
     ----------
     plausibility
-        True plausibilities (item, label); the true label of an item is the most plausible one.
+        True plausibilities (item, category); the true label of an item is the most plausible one.
     labels
         Single labels of the annotators.
     predictions
@@ -87,13 +87,13 @@ def noisy_models(annotations: Labels | Rankings, *, n_models: int = 4, seed: See
         Same seed, same predictions.
     """
     if isinstance(annotations, Labels):
-        counts = annotations.counts() + 1 / annotations.labels.size
+        counts = annotations.counts() + 1 / annotations.categories.size
         share = counts / counts.sum(axis=1, keepdims=True)
     else:
         share = irn(annotations).values + 0.01
     rng = np.random.default_rng(seed_sequence(seed))
     scores = _noisy_scores(share, np.linspace(1, 3, positive_int(n_models, "n_models")), rng)
-    return Predictions.from_scores(scores, items=annotations.items.tolist(), labels=annotations.labels.tolist())
+    return Predictions.from_scores(scores, items=annotations.items.tolist(), labels=annotations.categories.tolist())
 
 
 def _noisy_scores(

@@ -210,7 +210,9 @@ def _tree(study: Study, finished: Mapping[Key, Floats]) -> xr.DataTree:
         "swap_error": ((*dims, "auc_method"), table[..., :-1]),
         "adjacent_difference": (dims, table[..., -1]),
     }
-    return result_tree({"study": variables}, coords, engine="exact", seed=study.seed, settings=asdict(study))
+    return result_tree(
+        {"study": variables}, coords, model="auc_study", engine="exact", seed=study.seed, settings=asdict(study)
+    )
 
 
 def read_journal(path: Path, study: Study) -> dict[Key, Floats]:

@@ -55,7 +55,7 @@ def blind_case(name: str, *, seed: Seed = None) -> BlindCase:
         raise InputError(f"data set {name!r} has no labels with gold")
     if name.startswith("human-objects"):
         systems = {str(a): _labels_of(labels, j) for j, a in enumerate(labels.annotators) if j % 2 == 0}
-        named = Predictions.from_labels(systems, labels=labels.labels.tolist())
+        named = Predictions.from_labels(systems, labels=labels.categories.tolist())
         return BlindCase(named, _part(labels, np.arange(labels.annotators.size) % 2 == 1), gold)
     if predictions is None:
         raise InputError(f"data set {name!r} has no predictions")
@@ -68,7 +68,7 @@ def _labels_of(labels: Labels, annotator: int) -> pd.Series:
     """Return one annotator's label of every item, None where he gave none."""
     given = pd.Series(None, index=labels.items, dtype=object)
     rows = labels.annotator_index == annotator
-    given.iloc[labels.item_index[rows]] = labels.labels[labels.label_index[rows]]
+    given.iloc[labels.item_index[rows]] = labels.categories[labels.label_index[rows]]
     return given
 
 
@@ -79,10 +79,10 @@ def _part(labels: Labels, chosen: NDArray[np.bool_]) -> Labels:
         {
             "item": labels.items[labels.item_index[rows]],
             "annotator": labels.annotators[labels.annotator_index[rows]],
-            "label": labels.labels[labels.label_index[rows]],
+            "category": labels.categories[labels.label_index[rows]],
         }
     )
-    return Labels.from_long(table, labels=labels.labels.tolist())
+    return Labels.from_long(table, labels=labels.categories.tolist())
 
 
 def _with_weaker(predictions: Predictions, seed: Seed) -> Predictions:
@@ -91,9 +91,9 @@ def _with_weaker(predictions: Predictions, seed: Seed) -> Predictions:
     systems = dict(zip(predictions.models.tolist(), codes))
     first = codes[0]
     for share in WEAKER:
-        guess = rng.integers(predictions.labels.size, size=first.size)
+        guess = rng.integers(predictions.categories.size, size=first.size)
         systems[f"{predictions.models[0]}, {share:.0%} guessed"] = np.where(
             rng.random(first.size) < share, guess, first
         )
-    named = {name: predictions.labels[code] for name, code in systems.items()}
-    return Predictions.from_labels(named, items=predictions.items.tolist(), labels=predictions.labels.tolist())
+    named = {name: predictions.categories[code] for name, code in systems.items()}
+    return Predictions.from_labels(named, items=predictions.items.tolist(), labels=predictions.categories.tolist())

@@ -153,7 +153,7 @@ def blind_experiment(
         "n_items": int(systems.items.size), "n_gold": 0 if truth is None else int((truth >= 0).sum()),
         "n_crowd": 0 if systems.crowd is None else int((systems.crowd >= 0).sum()),
     }  # fmt: skip
-    tree = result_tree(groups, coords, engine="exact", seed=seed, settings=settings)
+    tree = result_tree(groups, coords, model="blind_experiment", engine="exact", seed=seed, settings=settings)
     return tree.sel(model=predictions.models, other_model=predictions.models)
 
 

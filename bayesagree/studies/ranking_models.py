@@ -135,7 +135,7 @@ def ranking_study(
     }
     coords = {"item": rankings.items, "model": predictions.models, "setting": np.arange(len(settings))}
     made = {"study": "rankings", "unranked": unranked, "draws": draws, "chains": chains}
-    result = result_tree(groups, coords, engine="gibbs", seed=seed, settings=made)
+    result = result_tree(groups, coords, model="ranking_study", engine="gibbs", seed=seed, settings=made)
     along = {
         "aggregation": ("setting", np.array([a for a, _ in settings])),
         "reliability": ("setting", np.array([float(r) for _, r in settings])),
@@ -202,7 +202,7 @@ def _maximum(rankings: Rankings) -> xr.DataArray:
 
 def _tied(estimate: xr.DataArray) -> NDArray[np.bool_]:
     """Return whether several labels share the largest plausibility of an item, up to the accuracy of the maximum."""
-    values = estimate.transpose("item", "label").values
+    values = estimate.transpose("item", "category").values
     return (values >= (1 - TIE) * values.max(axis=1, keepdims=True)).sum(axis=1) > 1
 
 

@@ -166,6 +166,7 @@ def group_phi(
             "constant_data": {"n_items": (("group", "other_group"), n_items)},
         },
         {"group": groups.names, "other_group": groups.names},
+        model="common_agreement",
         engine="exact",
         seed=seed,
         settings={"by": groups.by, "item_mean": "hierarchical"},
@@ -211,7 +212,7 @@ def group_evaluate(
     present = np.flatnonzero(np.bincount(of_row[of_row >= 0], minlength=groups.names.size))
     if present.size == 0:
         raise InputError("no group has a label")
-    aligned = predictions.aligned(labels.items, labels.labels)
+    aligned = predictions.aligned(labels.items, labels.categories)
     trees, n_items = [], []
     for g in present:
         part = rows_of(labels, of_row == g)
@@ -263,7 +264,7 @@ def _panels(ratings: Ratings, of_row: NDArray[Any], g: int, h: int, rng: np.rand
 def _moments(annotations: Labels | Ratings, kept: NDArray[np.bool_]) -> Floats:
     """Return what sums over pairs are made of: 1 and an indicator per label, or 1, x and x^2; (row, moment)."""
     if isinstance(annotations, Labels):
-        chosen = annotations.label_index[kept][:, None] == np.arange(annotations.labels.size)
+        chosen = annotations.label_index[kept][:, None] == np.arange(annotations.categories.size)
         return np.column_stack([np.ones(kept.sum()), chosen])
     x = annotations.unit()[kept]
     return np.column_stack([np.ones(x.size), x, x**2])

@@ -263,4 +263,6 @@ def _tree(
         },
     }
     coords = {"model": counts.models, "group": counts.groups}
-    return result_tree(groups, coords, engine=engine, seed=seed, settings={"metric": "accuracy"})
+    return result_tree(
+        groups, coords, model="group_performance", engine=engine, seed=seed, settings={"metric": "accuracy"}
+    )

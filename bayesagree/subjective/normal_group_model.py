@@ -98,7 +98,14 @@ def normal_group_posterior(result: xr.Dataset, *, draws: int = 1000, chains: int
         "constant_data": {"n_annotators": (("group",), np.bincount(group))},
     }
     coords = {"model": result["model"].to_numpy(), "group": result["group"].to_numpy()[used]}
-    return result_tree(groups, coords, engine="exact", seed=seed, settings={"metric": result.attrs.get("metric")})
+    return result_tree(
+        groups,
+        coords,
+        model="group_performance_normal",
+        engine="exact",
+        seed=seed,
+        settings={"metric": result.attrs.get("metric")},
+    )
 
 
 def annotator_values(result: xr.Dataset) -> AnnotatorValues:

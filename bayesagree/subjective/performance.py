@@ -195,7 +195,7 @@ def model_rows(annotations: Labels | Ratings, predictions: ModelPredictions) -> 
     if isinstance(annotations, Labels):
         said = annotations.label_index
         if isinstance(predictions, Predictions):
-            aligned = predictions.aligned(annotations.items, annotations.labels)
+            aligned = predictions.aligned(annotations.items, annotations.categories)
             predicted = aligned.hard_labels()[:, annotations.item_index]
             return ModelRows(aligned.models, said, predicted, predicted >= 0)
     elif isinstance(predictions, Predictions):
@@ -209,14 +209,14 @@ def model_rows(annotations: Labels | Ratings, predictions: ModelPredictions) -> 
     if isinstance(annotations, Ratings):
         predicted = np.stack([v.astype(np.float64).to_numpy() for v in by_row])
         return ModelRows(models, said, predicted, ~np.isnan(predicted))
-    known = pd.Index(annotations.labels)
+    known = pd.Index(annotations.categories)
     predicted = np.stack([known.get_indexer(pd.Index(v)) for v in by_row])
     present = np.stack([v.notna().to_numpy() for v in by_row])
     if (present & (predicted < 0)).any():
         m, row = np.argwhere(present & (predicted < 0))[0]
         raise InputError(
             f"model {plain(models[m])!r} predicts {by_row[m].iloc[row]!r}, which is no label of the annotations "
-            f"({some(annotations.labels)})"
+            f"({some(annotations.categories)})"
         )
     return ModelRows(models, said, predicted, present)
 
@@ -272,7 +272,7 @@ def _annotator_values(
     function: Callable[[NDArray[Any], NDArray[Any]], float], rows: ModelRows, annotations: Labels | Ratings
 ) -> Floats:
     values = np.full((rows.models.size, annotations.annotators.size), np.nan)
-    labels = annotations.labels if isinstance(annotations, Labels) else None
+    labels = annotations.categories if isinstance(annotations, Labels) else None
     for m, (predicted, present) in enumerate(zip(rows.predicted, rows.present)):
         kept = np.flatnonzero(present)
         order = kept[np.argsort(annotations.annotator_index[kept], kind="stable")]

@@ -133,8 +133,8 @@ def _item_tables(
 
 def _label_table(specification: EvaluationSpecification, annotations: Labels | Ratings) -> pd.DataFrame:
     if isinstance(annotations, Labels):
-        values = annotations.labels[annotations.label_index].astype(str)
-        known = [str(v) for v in annotations.labels]
+        values = annotations.categories[annotations.label_index].astype(str)
+        known = [str(v) for v in annotations.categories]
     else:
         values, known = np.array([f"{x:g}" for x in annotations.rating]), []
     return _shares("label", "label", values, specification.labels, known)

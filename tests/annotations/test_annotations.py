@@ -52,7 +52,7 @@ def test_labels_hold_every_row_once(rows: pd.DataFrame) -> None:
         return
     labels = Labels.from_long(rows)
     held = {
-        (labels.items[i].item(), labels.annotators[a].item(), labels.labels[k].item())
+        (labels.items[i].item(), labels.annotators[a].item(), labels.categories[k].item())
         for i, a, k in zip(labels.item_index, labels.annotator_index, labels.label_index)
     }
     assert held == set(present.itertuples(index=False, name=None))
@@ -95,8 +95,8 @@ def test_matrix_and_long_and_counts_agree(matrix: list[list[int | None]]) -> Non
 def test_integer_labels_with_gaps_stay_integers() -> None:
     for column in ([1, None, 2], np.array([1.0, np.nan, 2.0]), pd.array([1, None, 2], dtype="Int64")):
         labels = Labels.from_long(frame(label=column))
-        assert labels.labels.dtype == np.int64
-        assert labels.labels.tolist() == [1, 2]
+        assert labels.categories.dtype == np.int64
+        assert labels.categories.tolist() == [1, 2]
 
 
 def test_items_and_annotators_of_missing_labels_stay() -> None:
@@ -197,7 +197,7 @@ def test_labels_from_matrix_refuses(matrix: object, options: dict, message: str)
         ([[1, np.nan]], "item 0, label 1: count nan is not a whole number"),
         ([["many", 1]], "item 0, label 0: 'many' is not a number (count)"),
         ([[0, 0]], "there is no annotation: every count is 0"),
-        ([1, 2], "expected an (item, label) matrix with cells, got shape (2,)"),
+        ([1, 2], "expected an (item, category) matrix with cells, got shape (2,)"),
     ],
 )
 def test_labels_from_counts_refuses(counts: object, message: str) -> None:
@@ -207,7 +207,7 @@ def test_labels_from_counts_refuses(counts: object, message: str) -> None:
 
 def test_counts_of_a_frame_name_items_and_labels() -> None:
     labels = Labels.from_counts(pd.DataFrame({"no": [3, 0], "yes": [0, 2]}, index=["p", "q"]))
-    assert (labels.items.tolist(), labels.labels.tolist()) == (["p", "q"], ["no", "yes"])
+    assert (labels.items.tolist(), labels.categories.tolist()) == (["p", "q"], ["no", "yes"])
 
 
 def ratings(*values: object, **options: object) -> Ratings:
@@ -283,7 +283,7 @@ def block_cases(draw: st.DrawFn) -> list[list[list[list[int]]]]:
 def blocks_of(rankings: Rankings, r: int) -> list[set]:
     entries = slice(rankings.start[r], rankings.start[r + 1])
     named, block = rankings.label_index[entries], rankings.block[entries]
-    return [set(rankings.labels[named[block == b]].tolist()) for b in range(block.max() + 1)]
+    return [set(rankings.categories[named[block == b]].tolist()) for b in range(block.max() + 1)]
 
 
 @given(block_cases())

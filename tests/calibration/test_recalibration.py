@@ -31,9 +31,9 @@ def claims(n_items: int, eta: float, seed: int, offset: Sequence[float] = (0, 0,
     claimed = special.softmax((np.log(np.maximum(earned, 1e-9)) - offset) / eta, axis=1)
     truth = (np.cumsum(earned, axis=1) < rng.random((n_items, 1))).sum(axis=1)
     probability = xr.DataArray(
-        claimed, dims=("item", "label"), coords={"item": np.arange(n_items), "label": np.arange(3)}
+        claimed, dims=("item", "category"), coords={"item": np.arange(n_items), "label": np.arange(3)}
     )
-    draws = probability.expand_dims(chain=2, draw=100).transpose("chain", "draw", "item", "label")
+    draws = probability.expand_dims(chain=2, draw=100).transpose("chain", "draw", "item", "category")
     tree = xr.DataTree.from_dict({"/posterior": xr.Dataset({"plausibility": draws})})
     return tree, dict(enumerate(np.minimum(truth, 2).tolist()))
 
@@ -97,7 +97,7 @@ def test_calibrated_confidence_meets_accuracy_on_other_items():
     mean = calibrated["posterior"]["mean_confidence"]
     assert abs(float(after["gap"])) < 4 * np.hypot(float(mean.std()), 0.5 / np.sqrt(3800))
     assert float(after["log_score"]) > float(before["log_score"])
-    np.testing.assert_allclose(label_probability(calibrated).sum("label"), 1, atol=1e-12)
+    np.testing.assert_allclose(label_probability(calibrated).sum("category"), 1, atol=1e-12)
 
 
 def test_the_result_has_the_shape_of_the_input_and_feeds_certainty():
@@ -109,7 +109,7 @@ def test_the_result_has_the_shape_of_the_input_and_feeds_certainty():
         name = "top_label" if options else "plausibility"
         assert calibrated["posterior"][name].shape == tree["posterior"][name].shape
         top = annotation_certainty(calibrated).values
-        claim = label_probability(calibrated).max("label").values
+        claim = label_probability(calibrated).max("category").values
         assert np.abs(top - claim).max() < 4.5 * 0.5 / np.sqrt(200) + 0.01
         assert calibrated["constant_data"]["is_gold"].sum() == 40
 

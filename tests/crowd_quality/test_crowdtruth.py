@@ -219,9 +219,9 @@ def test_validated_against_gold_as_the_paper_does(public_data):
     dataset = load("crowdtruth/rte")
     labels, gold = dataset.annotations, dataset.gold.reindex(dataset.annotations.items).to_numpy()
     scores = crowdtruth(labels)
-    right = labels.labels[labels.label_index] == gold[labels.item_index]
+    right = labels.categories[labels.label_index] == gold[labels.item_index]
     accuracy = np.bincount(labels.annotator_index, right) / np.bincount(labels.annotator_index)
-    majority = labels.labels[labels.counts().argmax(axis=1)] == gold
+    majority = labels.categories[labels.counts().argmax(axis=1)] == gold
     rank = rankdata(scores["uqs"])
     auroc = (rank[majority].sum() - majority.sum() * (majority.sum() + 1) / 2) / (majority.sum() * (~majority).sum())
     known = GOLDEN["validation_rte"]

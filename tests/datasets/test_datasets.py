@@ -84,9 +84,9 @@ def test_every_set_loads_and_its_parts_fit(public_data: Path) -> None:
             assert data.gold.index.is_unique
             assert data.gold.notna().all()
         if data.gold is not None and not isinstance(data.annotations, Ratings):
-            assert set(data.gold) <= set(data.annotations.labels.tolist())
+            assert set(data.gold) <= set(data.annotations.categories.tolist())
         if data.predictions is not None and not isinstance(data.annotations, Ratings):
-            data.predictions.aligned(data.annotations.items, data.annotations.labels)
+            data.predictions.aligned(data.annotations.items, data.annotations.categories)
         if "annotators" in data.extra:
             known = set(data.extra["annotators"].index)
             assert len(known & set(data.annotations.annotators.tolist())) >= 0.95 * len(known)
@@ -96,9 +96,9 @@ def test_derm_ddx_names_its_conditions_and_risks(public_data: Path) -> None:
     data = datasets.load("derm-ddx")
     rankings = data.annotations
     assert isinstance(rankings, Rankings)
-    assert (rankings.labels.size, np.unique(rankings.label_index).size) == (419, 274)
+    assert (rankings.categories.size, np.unique(rankings.label_index).size) == (419, 274)
     assert pd.Series(data.extra["risk"]).value_counts().to_dict() == {0: 201, 1: 150, 2: 68}
-    assert list(data.extra["risk"]) == rankings.labels.tolist()
+    assert list(data.extra["risk"]) == rankings.categories.tolist()
     per_item = np.bincount(rankings.item_index)
     assert (per_item.min(), per_item.max()) == (1, 10)
 
@@ -117,7 +117,7 @@ def test_models_reach_the_accuracies_that_the_sources_state(public_data: Path) -
         data = datasets.load(name)
         assert data.predictions is not None
         assert data.gold is not None
-        predicted = data.predictions.labels[data.predictions.hard_labels()]
+        predicted = data.predictions.categories[data.predictions.hard_labels()]
         correct = (predicted == data.gold.reindex(data.predictions.items).to_numpy()).mean(axis=1)
         assert {m: round(c, 4) for m, c in zip(data.predictions.models.tolist(), correct)} == accuracies
 
@@ -149,7 +149,7 @@ def test_published_crowdtruth_scores_fit_their_units(public_data: Path) -> None:
         assert isinstance(labels, Labels)
         assert set(data.extra["uqs"].index) == set(labels.items.tolist())
         assert set(data.extra["wqs"].index) == set(labels.annotators.tolist())
-        assert set(data.extra["aqs"].index) == set(labels.labels.tolist())
+        assert set(data.extra["aqs"].index) == set(labels.categories.tolist())
 
 
 def test_preflib_orders_ties_and_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_preflib_orders_ties_and_counts(tmp_path: Path, monkeypatch: pytest.Monk
     rankings = datasets.load("rankings-preflib/00003-00000001").annotations
     assert isinstance(rankings, Rankings)
     assert (rankings.items.tolist(), rankings.n_annotations) == (["a title"], 3)
-    assert rankings.labels.tolist() == [f"name: {k}" for k in range(1, 6)]
+    assert rankings.categories.tolist() == [f"name: {k}" for k in range(1, 6)]
     assert rankings.label_index.tolist() == [2, 0, 4, 1] * 2 + [1, 3]
     assert rankings.block.tolist() == [0, 1, 1, 2] * 2 + [0, 0]
 

@@ -172,9 +172,9 @@ def rankings_of(labels):
     from bayesagree import Rankings
 
     cases = [
-        [[[labels.labels[k]]] for k in labels.label_index[labels.item_index == i]] for i in range(labels.items.size)
+        [[[labels.categories[k]]] for k in labels.label_index[labels.item_index == i]] for i in range(labels.items.size)
     ]
-    return Rankings.from_blocks(cases, labels=labels.labels.tolist())
+    return Rankings.from_blocks(cases, labels=labels.categories.tolist())
 
 
 def killed(what, path):

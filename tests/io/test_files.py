@@ -63,7 +63,7 @@ def test_none_and_null_are_labels_and_na_is_missing(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", "item,annotator,label\n1,a,None\n1,b,null\n1,c,NA\n1,d,\n")
     labels = io.read_annotations(path)
     assert isinstance(labels, Labels)
-    assert (labels.labels.tolist(), labels.n_annotations) == (["None", "null"], 2)
+    assert (labels.categories.tolist(), labels.n_annotations) == (["None", "null"], 2)
 
 
 def test_byte_order_mark_and_crlf_are_no_part_of_the_text(tmp_path: Path) -> None:
@@ -246,15 +246,17 @@ def result() -> xr.DataTree:
     plausibility = np.random.default_rng(1).dirichlet([1.0, 2.0], (2, 5, 3))
     posterior = xr.Dataset(
         {
-            "plausibility": (("chain", "draw", "item", "label"), plausibility),
+            "plausibility": (("chain", "draw", "item", "category"), plausibility),
             "top_label": (("chain", "draw", "item", "rank"), np.zeros((2, 5, 3, 1), np.int16)),
             "weight": (("item",), np.array([1.0, np.nan, np.inf], np.float32)),
             "open": (("item",), np.array([True, False, True])),
         },
-        coords={"chain": [0, 1], "draw": np.arange(5), "item": items, "label": labels},
+        coords={"chain": [0, 1], "draw": np.arange(5), "item": items, "category": labels},
         attrs={"engine": "exact", "settings": json.dumps({"reliability": 1.0}), "seed": "1"},
     )
-    constants = xr.Dataset({"concentration": (("item", "label"), np.ones((3, 2)))}, {"item": items, "label": labels})
+    constants = xr.Dataset(
+        {"concentration": (("item", "category"), np.ones((3, 2)))}, {"item": items, "category": labels}
+    )
     return xr.DataTree.from_dict(
         {"/posterior": posterior, "/constant_data": constants, "/": xr.Dataset(attrs={"a": "b"})}
     )

@@ -46,7 +46,7 @@ def estimate(orders):
     values = np.array([np.exp(order_scores(o)) for o in orders])
     return xr.DataArray(
         values / values.sum(axis=1, keepdims=True),
-        dims=("item", "label"),
+        dims=("item", "category"),
         coords={"item": range(len(orders)), "label": range(len(orders[0]))},
     )
 
@@ -236,7 +236,11 @@ def test_accuracy_given_risk_weighs_items_by_the_probability_of_the_level():
     vote = majority_vote(Labels.from_counts([[4, 0, 0], [0, 4, 0], [0, 0, 4]]))
     values = np.broadcast_to(vote.values, (1, 10, 3, 3))
     tree = xr.DataTree.from_dict(
-        {"/posterior": xr.Dataset({"plausibility": (("chain", "draw", "item", "label"), values)}, coords=vote.coords)}
+        {
+            "/posterior": xr.Dataset(
+                {"plausibility": (("chain", "draw", "item", "category"), values)}, coords=vote.coords
+            )
+        }
     )
     predictions = Predictions.from_labels({"A": [0, 1, 0]}, labels=[0, 1, 2])
     risk = {0: 0, 1: 2, 2: 2}
@@ -253,7 +257,7 @@ def test_item_and_model_order_change_nothing(crowd_random):
     truth, scores = rng.random((9, 4)), rng.normal(size=(3, 9, 4))
     items, order = rng.permutation(9), rng.permutation(3)
     names = [f"m{i}" for i in range(3)]
-    point = xr.DataArray(truth, dims=("item", "label"), coords={"item": range(9), "label": range(4)})
+    point = xr.DataArray(truth, dims=("item", "category"), coords={"item": range(9), "label": range(4)})
     plain = average_overlap(point, Predictions.from_scores(dict(zip(names, scores))))
     shuffled = Predictions.from_scores({names[m]: scores[m][items] for m in order}, items=items.tolist())
     np.testing.assert_allclose(average_overlap(point, shuffled).sel(model=names), plain, atol=1e-12)

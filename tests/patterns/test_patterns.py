@@ -52,7 +52,7 @@ def test_label_patterns_are_those_of_the_counts(votes, tmp_path, ending, names):
     votes.to_csv(path, index=False) if ending == "csv" else votes.to_parquet(path)
     patterns = LabelPatterns.from_file(path, annotator="annotator")
     labels = Labels.from_long(votes)
-    assert patterns.labels.tolist() == ["no", "so so", "yes"]
+    assert patterns.categories.tolist() == ["no", "so so", "yes"]
     assert multiset(patterns.counts.toarray(), patterns.weight) == multiset(labels.counts())
     assert (patterns.n_items, patterns.n_annotations) == (60, labels.n_annotations)
     assert (patterns.one_of_each().counts() == patterns.counts.toarray()).all()
@@ -122,7 +122,7 @@ def test_agreement_of_label_patterns_is_that_of_the_counts(votes, tmp_path):
     votes["label"] = votes["rating"].astype(str)
     votes.to_parquet(tmp_path / "votes.parquet")
     patterns, counts = LabelPatterns.from_file(tmp_path / "votes.parquet"), Labels.from_long(votes).counts()
-    labels = Labels.from_counts(counts, labels=patterns.labels.tolist())
+    labels = Labels.from_counts(counts, labels=patterns.categories.tolist())
     tables = [agreement_table(data, seed=1)["estimate"] for data in (patterns, labels)]
     np.testing.assert_allclose(*tables, rtol=1e-9)
 

@@ -35,10 +35,10 @@ def test_reference_posterior(seed):
     assert_mean(posterior["mean"].values, expected["mean"])
     assert_mean(posterior["variance"].values, expected["variance"])
     exact = label_certainty(tree, threshold=data["threshold"], exact=True)
-    np.testing.assert_allclose(exact.sel(label="below"), expected["prob_below"], atol=1e-9)
-    np.testing.assert_allclose(exact.sum("label"), 1, atol=1e-12)
+    np.testing.assert_allclose(exact.sel(category="below"), expected["prob_below"], atol=1e-9)
+    np.testing.assert_allclose(exact.sum("category"), 1, atol=1e-12)
     drawn = label_certainty(tree, threshold=data["threshold"])
-    assert_share(drawn.sel(label="below"), expected["prob_below"], posterior.sizes["sample"])
+    assert_share(drawn.sel(category="below"), expected["prob_below"], posterior.sizes["sample"])
 
 
 def test_golden():

@@ -142,7 +142,7 @@ def test_strips_name_the_share_of_draws_on_top(posterior, test_set):
     (panel,) = drawn(plots.plot_plausibility(posterior, 3, point=majority_vote(test_set.labels), most=3))
     values = posterior["posterior"]["plausibility"].sel(item=3)
     best = int(values.mean(("chain", "draw")).values.argmax())
-    lead = float((values.argmax("label") == best).mean())
+    lead = float((values.argmax("category") == best).mean())
     assert panel.get_xticklabels()[0].get_text() == f"{best}\n{lead:.0%} on top"
     with pytest.raises(InputError, match="there is no item"):
         plots.plot_plausibility(posterior, "x")

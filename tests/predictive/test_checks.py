@@ -274,8 +274,10 @@ def test_prior_predictive_has_the_symmetry_of_the_prior(annotations, plausibilit
     else:
         if annotations is RANKINGS:  # inside a block labels are sorted
             drawn = drawn[:, RANKINGS.block_sizes() == 1]
-        for k in range(annotations.labels.size):
-            assert_share((drawn == k).mean(axis=0), np.full(drawn.shape[1], 1 / annotations.labels.size), len(drawn))
+        for k in range(annotations.categories.size):
+            assert_share(
+                (drawn == k).mean(axis=0), np.full(drawn.shape[1], 1 / annotations.categories.size), len(drawn)
+            )
 
 
 def test_replicates_follow_the_draws():

@@ -69,7 +69,7 @@ def test_the_least_certain_items_come_first_with_their_annotations(data, test_se
     at = test_set.labels.items.astype(str).tolist().index(first.item)
     counts = test_set.labels.counts()[at]
     assert first.n_annotations == counts.sum()
-    for label, n in zip(test_set.labels.labels, counts):
+    for label, n in zip(test_set.labels.categories, counts):
         assert (f"{label} ({n})" in first.said[0]) == (n > 0)
     for candidate in first.candidates:
         expected = (counts[int(candidate.label)] + 1 / 4) / (counts.sum() + 1)
@@ -85,7 +85,7 @@ def test_rankings_are_read_with_plackett_luce_draws_for_the_items_shown():
     assert found.settings.metrics == ("top_3_accuracy", "average_overlap_3")
     assert found.diagnostics["r_hat"] < 1.2
     tree = plackett_luce(given, draws=150, seed=1)
-    certainty = label_certainty(plackett_luce(given, draws=150, seed=1, top_labels=1)).max("label")
+    certainty = label_certainty(plackett_luce(given, draws=150, seed=1, top_labels=1)).max("category")
     np.testing.assert_allclose(found.certainty.isel(reliability=0), certainty)
     mean = tree["posterior"]["plausibility"].mean(("chain", "draw"))
     for item in found.open_items[:3]:
@@ -93,7 +93,7 @@ def test_rankings_are_read_with_plackett_luce_draws_for_the_items_shown():
         assert item.n_annotations == len(rankings_of(given, at)) == len(item.said)
         for candidate in item.candidates:
             # Two runs of 600 and 1000 draws, which the chains are worth a good third of.
-            known = float(mean.sel(item=given.items[at], label=int(candidate.label)))
+            known = float(mean.sel(item=given.items[at], category=int(candidate.label)))
             assert candidate.plausibility == pytest.approx(known, abs=5 * 0.5 / np.sqrt(200))
     assert found.agreement["coefficient"].tolist() == ["leave_one_out"]
     metric = data_of(found, "average_overlap_3")
@@ -127,7 +127,7 @@ def test_ratings_ask_for_a_threshold_and_are_judged_by_it():
 def test_the_point_estimate_of_ratings_is_the_side_of_the_mean(values):
     given = Ratings.from_matrix(values, scale=(1, 5))
     estimate = point_estimate(given, 3.0)
-    assert estimate.sel(label="at_or_above").values.tolist() == [float(np.mean(row) >= 3) for row in values]
+    assert estimate.sel(category="at_or_above").values.tolist() == [float(np.mean(row) >= 3) for row in values]
 
 
 def test_the_point_estimate_of_rankings_is_irn():

@@ -99,7 +99,7 @@ def test_many_models_with_endless_names_stay_on_a_phone(browser, tmp_path):
         rng.choice(["a", endless], (12, 4)), items=[f"{endless}{i}" for i in range(12)], labels=["a", endless]
     )
     predicted = {f"model {endless} {k}": rng.choice(["a", endless], 12).tolist() for k in range(40)}
-    models = Predictions.from_labels(predicted, items=votes.items.tolist(), labels=votes.labels.tolist())
+    models = Predictions.from_labels(predicted, items=votes.items.tolist(), labels=votes.categories.tolist())
     found, _ = first_sentences(votes, models)
     path = tmp_path / "page.html"
     path.write_text(render(found), encoding="utf-8")

@@ -126,7 +126,7 @@ def test_combinations_list_the_gaps(four):
 def test_the_oracle_is_perfect_and_even(four):
     labels, people, _ = four
     index = pd.MultiIndex.from_arrays([labels.items[labels.item_index], labels.annotators[labels.annotator_index]])
-    oracle = {"oracle": pd.Series(labels.labels[labels.label_index], index=index)}
+    oracle = {"oracle": pd.Series(labels.categories[labels.label_index], index=index)}
     groups = Groups.by_features(labels, people, ["gender"]).without(["x"])
     result = group_performance(labels, oracle, groups)
     assert float(result["mean_performance"][0]) == 1

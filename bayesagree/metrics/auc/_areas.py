@@ -59,7 +59,7 @@ def against_truth(
         raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
     if not labels.annotators_known and (settings.method == "sgt" or settings.weights is not None):
         raise InputError("method='sgt' and weights need to know who gave each label; these labels are counts")
-    scores = label_scores(predictions.aligned(labels.items, labels.labels))
+    scores = label_scores(predictions.aligned(labels.items, labels.categories))
     if settings.method != "dgt":
         return compare(labels, scores, settings)
     rng = np.random.Generator(np.random.SFC64(seed_sequence(seed)))
@@ -82,7 +82,7 @@ def label_scores(predictions: Predictions) -> Floats:
             f"model {plain(predictions.models[model])!r} gave item {plain(predictions.items[item])!r} no label "
             f"({int((hard < 0).sum())} such gaps in all); the AUC needs a score or a label for every item"
         )
-    return (hard == np.arange(predictions.labels.size)[:, None, None]).astype(np.float64)
+    return (hard == np.arange(predictions.categories.size)[:, None, None]).astype(np.float64)
 
 
 def _row_weights(labels: Labels, weights: Mapping[Any, float] | None) -> Floats:
@@ -101,7 +101,7 @@ def annotator_weights(labels: Labels, weights: Mapping[Any, float] | None) -> Fl
 
 def _vote(labels: Labels, settings: Settings, rng: np.random.Generator) -> Labels:
     """Return one label per item, the one with most votes; items without any, or with an excluded tie, have none."""
-    n_items, n_labels = labels.items.size, labels.labels.size
+    n_items, n_labels = labels.items.size, labels.categories.size
     cell = labels.item_index.astype(np.int64) * n_labels + labels.label_index
     weight = _row_weights(labels, settings.weights)
     votes = np.bincount(cell, weights=weight, minlength=n_items * n_labels).reshape(n_items, n_labels)
@@ -115,7 +115,7 @@ def _vote(labels: Labels, settings: Settings, rng: np.random.Generator) -> Label
 def _one_label_each(labels: Labels, item: NDArray[Any], label: NDArray[Any]) -> Labels:
     unknown, once = np.broadcast_to(np.int32(-1), item.shape), np.broadcast_to(np.int64(1), item.shape)
     nobody = np.empty(0, dtype="<U1")
-    return Labels(labels.items, nobody, labels.labels, item.astype(np.int32), unknown, label.astype(np.int32), once)
+    return Labels(labels.items, nobody, labels.categories, item.astype(np.int32), unknown, label.astype(np.int32), once)
 
 
 def areas(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats, settings: Settings) -> Areas:

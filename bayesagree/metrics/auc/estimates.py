@@ -86,9 +86,9 @@ def auc(
     Urkullu, Perez, Calvo, algorithms 1 (dgt), 2 (sgt) and 3 (pgt).
     """
     settings = Settings(method, weights, prior, ties).checked()
-    if labels.labels.size != 2:
+    if labels.categories.size != 2:
         raise InputError(
-            f"auc needs two labels, got {labels.labels.size} ({some(labels.labels)}); "
+            f"auc needs two labels, got {labels.categories.size} ({some(labels.categories)}); "
             "use one_vs_rest_auc or hand_till_auc"
         )
     found = against_truth(labels, predictions, settings, seed, _last_label)
@@ -112,7 +112,7 @@ def one_vs_rest_auc(
     Returns
     -------
     DataArray
-        AUC with dims (model, label).
+        AUC with dims (model, category).
 
     Examples
     --------
@@ -124,8 +124,8 @@ def one_vs_rest_auc(
     settings = Settings(method, weights, prior, ties).checked()
     found = against_truth(labels, predictions, settings, seed, _each_label)
     values = np.stack([a.values for a in found.values()], axis=1)
-    coords = {"model": predictions.models, "label": labels.labels}
-    return _result(found, values, ("model", "label"), coords, settings)
+    coords = {"model": predictions.models, "category": labels.categories}
+    return _result(found, values, ("model", "category"), coords, settings)
 
 
 def hand_till_auc(
@@ -166,19 +166,20 @@ def hand_till_auc(
 
 
 def _last_label(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, Areas]:
-    return {None: areas(labels, labels.label_index == labels.labels.size - 1, scores[-1], settings)}
+    return {None: areas(labels, labels.label_index == labels.categories.size - 1, scores[-1], settings)}
 
 
 def _each_label(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, Areas]:
     return {
-        plain(name): areas(labels, labels.label_index == k, scores[k], settings) for k, name in enumerate(labels.labels)
+        plain(name): areas(labels, labels.label_index == k, scores[k], settings)
+        for k, name in enumerate(labels.categories)
     }
 
 
 def _each_pair(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, Areas]:
     """Compare each pair of labels on the annotations that say either."""
     found = {}
-    for k, m in combinations(range(labels.labels.size), 2):
+    for k, m in combinations(range(labels.categories.size), 2):
         rows = np.flatnonzero((labels.label_index == k) | (labels.label_index == m))
         here, item = np.unique(labels.item_index[rows], return_inverse=True)
         pair = replace(
@@ -190,7 +191,7 @@ def _each_pair(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, 
             count=labels.count[rows],
         )
         one, other = (areas(pair, pair.label_index == c, scores[c][:, here], settings) for c in (k, m))
-        names = plain(labels.labels[k]), plain(labels.labels[m])
+        names = plain(labels.categories[k]), plain(labels.categories[m])
         found[names] = replace(one, values=(one.values + other.values) / 2)
     return found
 

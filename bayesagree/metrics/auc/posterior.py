@@ -97,11 +97,11 @@ def auc_posterior(
     ----------
     Urkullu, Perez, Calvo, section 3.3 (concordance with a probabilistic truth); Rubin: The Bayesian bootstrap (1981).
     """
-    if labels.labels.size != 2:
-        raise InputError(f"auc_posterior needs two labels, got {labels.labels.size} ({some(labels.labels)})")
+    if labels.categories.size != 2:
+        raise InputError(f"auc_posterior needs two labels, got {labels.categories.size} ({some(labels.categories)})")
     if labels.has_repeats:
         raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
-    order = ScoreOrder.of(label_scores(predictions.aligned(labels.items, labels.labels))[-1])
+    order = ScoreOrder.of(label_scores(predictions.aligned(labels.items, labels.categories))[-1])
     draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
     if against == "plausible_truth":
         gamma, pseudo = positive(reliability, "reliability"), positive(prior, "prior")
@@ -123,7 +123,12 @@ def auc_posterior(
     _warn_where_undetermined(table, against, labels)
     settings = {"against": against, "reliability": reliability, "prior": prior, "resample": list(resample)}
     return result_tree(
-        {"posterior": posterior}, {"model": predictions.models}, engine="exact", seed=seed, settings=settings
+        {"posterior": posterior},
+        {"model": predictions.models},
+        model="auc",
+        engine="exact",
+        seed=seed,
+        settings=settings,
     )
 
 

@@ -17,7 +17,7 @@ from bayesagree.plausibility.dirichlet._kernels import best_of_draws
 from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 
 type Truth = xr.DataTree | xr.DataArray
-"""A posterior, or a point estimate of the plausibilities with dims (item, label)."""
+"""A posterior, or a point estimate of the plausibilities with dims (item, category)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +63,15 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> 
         More labels asked for than were kept, ratings without a threshold, or no posterior at all.
     """
     if isinstance(truth, xr.DataArray):
-        values, n_labels = _point(truth), truth.sizes["label"]
+        values, n_labels = _point(truth), truth.sizes["category"]
         read = _best(lambda items: values[:, :, items], n_labels, depth)
-        return TruthDraws(np.asarray(truth["item"]), np.asarray(truth["label"]), 1, 1, read)
+        return TruthDraws(np.asarray(truth["item"]), np.asarray(truth["category"]), 1, 1, read)
     posterior = truth["posterior"].to_dataset()
     if "top_label" in posterior:
         return _from_top_label(truth, posterior["top_label"], depth)
     if "plausibility" in posterior:
         chains, draws = (posterior.sizes[dim] for dim in ("chain", "draw"))
-        labels = plausibility_draws(truth, slice(0))["label"].values
+        labels = plausibility_draws(truth, slice(0))["category"].values
         read = _best(partial(plausibility_block, truth), labels.size, depth)
         return TruthDraws(np.asarray(posterior["item"]), labels, chains, draws, read)
     if "mean" in posterior:
@@ -80,36 +80,36 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> 
 
 
 def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.DataArray:
-    """Return all plausibilities of a posterior, or those of some items, dims (chain, draw, item, label).
+    """Return all plausibilities of a posterior, or those of some items, dims (chain, draw, item, category).
 
     The pseudo-label of ``plackett_luce(unranked="lumped")`` is split equally among the labels that nobody named.
     """
-    values = tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "label").isel(item=items)
+    values = tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").isel(item=items)
     if settings_of(tree).get("unranked") != "lumped":
         return values
     unnamed = np.asarray(tree["constant_data"]["named"])[items, :-1] == 0
     share = unnamed / np.maximum(unnamed.sum(axis=1, keepdims=True), 1)
-    labels = values.isel(label=slice(-1))
+    labels = values.isel(category=slice(-1))
     return labels + values.values[..., -1:] * share
 
 
 def plausibility_block(tree: xr.DataTree, items: slice) -> NDArray[np.float64]:
-    """Read the plausibilities of a block of items, shape (chain, draw, item, label)."""
+    """Read the plausibilities of a block of items, shape (chain, draw, item, category)."""
     return _in_memory(plausibility_draws(tree, items))
 
 
 def labels_of(tree: xr.DataTree) -> NDArray[Any]:
     """Return the names of all labels, also where only the best ones were kept."""
     for group in ("constant_data", "posterior"):
-        if group in tree and "label" in tree[group].coords:
-            return np.asarray(tree[group]["label"])
+        if group in tree and "category" in tree[group].coords:
+            return np.asarray(tree[group]["category"])
     raise InputError("the result does not name its labels")
 
 
 def _point(estimate: xr.DataArray) -> NDArray[np.float64]:
-    if set(estimate.dims) != {"item", "label"}:
-        raise InputError(f"a point estimate has dims (item, label), not {estimate.dims}")
-    values = estimate.transpose("item", "label").values
+    if set(estimate.dims) != {"item", "category"}:
+        raise InputError(f"a point estimate has dims (item, category), not {estimate.dims}")
+    values = estimate.transpose("item", "category").values
     if np.isnan(values).any():
         open_items = np.asarray(estimate["item"])[np.isnan(values).any(axis=1)]
         raise InputError(

@@ -75,7 +75,7 @@ class AnnotationCells(NamedTuple):
         return row
 
     def expand(self, values: NDArray[np.float64], n_labels: int, missing: float = 0.0) -> NDArray[np.float64]:
-        """Turn one value per (item, candidate) into a matrix, shape (item, label)."""
+        """Turn one value per (item, candidate) into a matrix, shape (item, category)."""
         full = np.full((self.n_items, n_labels), missing)
         full[self.candidate_item(), self.candidate] = values
         return full

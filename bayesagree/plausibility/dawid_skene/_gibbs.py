@@ -259,7 +259,7 @@ def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draw
 
 @numba.njit(cache=True, nogil=True)
 def write_plausibility(cells, plausibility, out):
-    """Write one draw as a matrix, shape (item, label)."""
+    """Write one draw as a matrix, shape (item, category)."""
     for i in range(cells.item_start.size - 1):
         for c in range(cells.candidate_start[i], cells.candidate_start[i + 1]):
             out[i, cells.candidate[c]] = plausibility[c]

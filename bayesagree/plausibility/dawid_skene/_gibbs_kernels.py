@@ -123,7 +123,7 @@ def draw_right(rng, cells, log_confusion, prior, prior_total):
 
 @numba.njit(cache=True, nogil=True)
 def expand_rows(rng, cells, log_confusion, right, prior, out):
-    """Write whole confusion matrices, shape (annotator, label, observed label), drawing the labels never given."""
+    """Write whole confusion matrices, shape (annotator, category, observed label), drawing the labels never given."""
     n_labels = prior.shape[0]
     row_of = np.full((out.shape[0], n_labels), -1)
     for r in range(cells.row_label.size):

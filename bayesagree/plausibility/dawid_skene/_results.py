@@ -17,13 +17,13 @@ from bayesagree.plausibility.dawid_skene._gibbs import ChainDraws
 from bayesagree.plausibility.dirichlet._draws import check_depth
 
 DIMS: dict[str, tuple[str, ...]] = {
-    "plausibility": ("item", "label"),
+    "plausibility": ("item", "category"),
     "top_label": ("item", "rank"),
-    "prevalence": ("label",),
+    "prevalence": ("category",),
     "accuracy": ("annotator",),
-    "confusion": ("annotator", "label", "observed_label"),
-    "concentration": ("label",),
-    "crowd_confusion": ("label", "observed_label"),
+    "confusion": ("annotator", "category", "observed_category"),
+    "concentration": ("category",),
+    "crowd_confusion": ("category", "observed_category"),
     "difficulty": ("item",),
     "ambiguity": (),
 }
@@ -46,18 +46,18 @@ class Size:
     def check(self, labels: Labels) -> None:
         """Refuse a result that would not fit, before anything is drawn."""
         sizes = {"chain": self.chains, "draw": self.draws, "item": labels.items.size}
-        n_labels, n_annotators = labels.labels.size, labels.annotators.size
+        n_labels, n_annotators = labels.categories.size, labels.annotators.size
         if self.top_labels is None:
             way_out = "pass top_labels=L to keep only the L best labels of each draw, or fewer draws"
-            check_size(sizes | {"label": n_labels}, 4, self.max_bytes, way_out)
+            check_size(sizes | {"category": n_labels}, 4, self.max_bytes, way_out)
         else:
             depth = check_depth(self.top_labels, n_labels)
             check_size(sizes | {"rank": depth}, 2, self.max_bytes, "use fewer draws")
         sizes = {"chain": self.chains, "draw": self.draws, "annotator": n_annotators}
         if self.confusion:
-            matrix = {"label": n_labels, "observed_label": n_labels}
+            matrix = {"category": n_labels, "observed_category": n_labels}
             check_size(sizes | matrix, 4, self.max_bytes, "pass confusion=False to keep accuracies only")
-        check_size({"item": labels.items.size, "label": n_labels}, 8, self.max_bytes, "use fewer items at a time")
+        check_size({"item": labels.items.size, "category": n_labels}, 8, self.max_bytes, "use fewer items at a time")
 
 
 def chains_tree(
@@ -74,13 +74,15 @@ def chains_tree(
     probability = sum(c.expected for c in chains) / len(chains)
     diagnostics = _diagnostics(drawn | {"label_probability": np.stack([c.watched for c in chains])})
     posterior = {name: (("chain", "draw", *DIMS[name]), values) for name, values in drawn.items()}
-    derived = {"label_probability": (("item", "label"), cells.expand(np.asarray(probability), labels.labels.size))}
+    derived = {
+        "label_probability": (("item", "category"), cells.expand(np.asarray(probability), labels.categories.size))
+    }
     tree = result_tree(
         {"posterior": posterior, "sample_stats": diagnostics, "derived": derived,
          "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))}},
         coordinates(labels, drawn["top_label"].shape[-1] if "top_label" in drawn else 0)
         | {"parameter": _parameter_names(drawn, labels)},
-        engine=engine, seed=seed, settings=settings,
+        model="dawid_skene", engine=engine, seed=seed, settings=settings,
     )  # fmt: skip
     warn_unless_converged(tree)
     return tree
@@ -91,8 +93,8 @@ def coordinates(labels: Labels, n_ranks: int = 0) -> dict[str, NDArray[Any]]:
     return {
         "item": labels.items,
         "annotator": labels.annotators,
-        "label": labels.labels,
-        "observed_label": labels.labels,
+        "category": labels.categories,
+        "observed_category": labels.categories,
         "rank": np.arange(1, n_ranks + 1),
     }
 

@@ -59,11 +59,11 @@ class EMResult(NamedTuple):
 
     @property
     def label_probability(self) -> NDArray[np.float64]:
-        """Pr(truth of item = label), shape (item, label)."""
+        """Pr(truth of item = label), shape (item, category)."""
         return self.cells.expand(self.candidate_probability, self.prevalence.size)
 
     def confusion(self, n_annotators: int) -> NDArray[np.float64]:
-        """Return Pr(given label | true label) of every annotator, shape (annotator, label, observed label).
+        """Return Pr(given label | true label) of every annotator, shape (annotator, category, observed label).
 
         Labels that an annotator never gave have probability 0; a row whose true label was never met is NaN.
         """

@@ -49,8 +49,9 @@ def dawid_skene_model(
     Returns
     -------
     pymc.Model
-        ``prevalence`` (label), ``confusion`` (annotator, label, observed_label), ``label_probability`` (item, label):
-        Pr(truth | parameters, annotations), or in mixed membership the free variable ``plausibility`` (item, label);
+        ``prevalence`` (category), ``confusion`` (annotator, category, observed_category), ``label_probability``
+        (item, category): Pr(truth | parameters, annotations), or in mixed membership the free variable
+        ``plausibility`` (item, category);
         and the variant's parameters. The true labels are summed out: the likelihood is a potential per item. Mixed
         membership has one observed categorical ``label_index`` (annotation).
 
@@ -67,11 +68,11 @@ def dawid_skene_model(
     import pymc as pm
 
     prior = prior or CrowdPrior()
-    names = {"item": labels.items, "annotator": labels.annotators, "label": labels.labels}
-    coords = names | {"observed_label": labels.labels, "annotation": np.arange(labels.item_index.size)}
-    codes = gold_codes(labels.items, labels.labels, gold)
+    names = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
+    coords = names | {"observed_category": labels.categories, "annotation": np.arange(labels.item_index.size)}
+    codes = gold_codes(labels.items, labels.categories, gold)
     with pm.Model(coords=coords) as model:
-        prevalence = pm.Dirichlet("prevalence", np.full(labels.labels.size, prior.prevalence), dims="label")
+        prevalence = pm.Dirichlet("prevalence", np.full(labels.categories.size, prior.prevalence), dims="category")
         if variant == "mixed_membership":
             _mixed_membership(labels, prior, prevalence, codes)
         else:
@@ -83,12 +84,14 @@ def _confusion(labels: Labels, variant: str, prior: CrowdPrior) -> Any:
     """Give every annotator a matrix, with or without a crowd it comes from."""
     import pymc as pm
 
-    base = prior.confusion(labels.labels.size)
-    dims = ("annotator", "label", "observed_label")
+    base = prior.confusion(labels.categories.size)
+    dims = ("annotator", "category", "observed_category")
     shape: Any = np.broadcast_to(base, (labels.annotators.size, *base.shape))
     if variant != "full":
-        crowd: Any = pm.Dirichlet("crowd_confusion", base, dims=("label", "observed_label"))
-        concentration = pm.LogNormal("concentration", np.log(prior.concentration), prior.concentration_sd, dims="label")
+        crowd: Any = pm.Dirichlet("crowd_confusion", base, dims=("category", "observed_category"))
+        concentration = pm.LogNormal(
+            "concentration", np.log(prior.concentration), prior.concentration_sd, dims="category"
+        )
         shape = (concentration[:, None] * crowd)[None].repeat(labels.annotators.size, axis=0)
     return pm.Dirichlet("confusion", shape, dims=dims)
 
@@ -98,7 +101,7 @@ def _log_chance(labels: Labels, variant: str, prior: CrowdPrior) -> Any:
     import pymc as pm
     import pytensor.tensor as pt
 
-    annotator, n_labels = labels.annotator_index, labels.labels.size
+    annotator, n_labels = labels.annotator_index, labels.categories.size
     if variant in ("full", "hierarchical"):
         log_confusion: Any = pt.log(_confusion(labels, variant, prior))
         return log_confusion[annotator, :, labels.label_index]
@@ -118,7 +121,7 @@ def _log_chance(labels: Labels, variant: str, prior: CrowdPrior) -> Any:
         raise InputError(f"variant={variant!r} is not one of the Dawid-Skene variants")
     same = np.eye(n_labels, dtype=bool)
     matrix = pt.where(same, accuracy[:, :, None], (1 - accuracy[:, :, None]) / (n_labels - 1))
-    pm.Deterministic("confusion", matrix, dims=("annotator", "label", "observed_label"))
+    pm.Deterministic("confusion", matrix, dims=("annotator", "category", "observed_category"))
     return pt.log(pt.where(same[labels.label_index], chance, (1 - chance) / (n_labels - 1)))
 
 
@@ -126,13 +129,13 @@ def _sum_out_truth(labels: Labels, prevalence: Any, log_chance: Any, gold: NDArr
     import pymc as pm
     import pytensor.tensor as pt
 
-    possible = (gold[:, None] < 0) | (gold[:, None] == np.arange(labels.labels.size))
-    start: Any = pt.zeros((labels.items.size, labels.labels.size)) + pt.log(prevalence)
+    possible = (gold[:, None] < 0) | (gold[:, None] == np.arange(labels.categories.size))
+    start: Any = pt.zeros((labels.items.size, labels.categories.size)) + pt.log(prevalence)
     joint: Any = pt.where(possible, pt.inc_subtensor(start[labels.item_index], log_chance), -np.inf)
     total: Any = pm.math.logsumexp(joint, axis=1, keepdims=True)
     labelled = np.bincount(labels.item_index, minlength=labels.items.size) > 0
     pm.Potential("log_likelihood", pt.sum(total[labelled]))
-    pm.Deterministic("label_probability", pt.exp(joint - total), dims=("item", "label"))
+    pm.Deterministic("label_probability", pt.exp(joint - total), dims=("item", "category"))
 
 
 def _mixed_membership(labels: Labels, prior: CrowdPrior, prevalence: Any, gold: NDArray[np.int64]) -> None:
@@ -141,7 +144,7 @@ def _mixed_membership(labels: Labels, prior: CrowdPrior, prevalence: Any, gold: 
 
     ambiguity: Any = pm.LogNormal("ambiguity", np.log(prior.ambiguity), prior.ambiguity_sd)
     shape = (ambiguity * prevalence)[None].repeat(labels.items.size, axis=0)
-    plausibility: Any = pm.Dirichlet("plausibility", shape, dims=("item", "label"))
+    plausibility: Any = pm.Dirichlet("plausibility", shape, dims=("item", "category"))
     confusion = _confusion(labels, "mixed_membership", prior)
     chance = (plausibility[labels.item_index][:, :, None] * confusion[labels.annotator_index]).sum(axis=1)
     known = np.flatnonzero(gold >= 0)
@@ -169,7 +172,7 @@ def sample_dawid_skene(
     right = np.diagonal(posterior["confusion"].values, axis1=3, axis2=4)
     variables["accuracy"] = (right * posterior["prevalence"].values[:, :, None]).sum(axis=3)
     name = "plausibility" if variant == "mixed_membership" else "label_probability"
-    probability = posterior[name].transpose("chain", "draw", "item", "label").values
+    probability = posterior[name].transpose("chain", "draw", "item", "category").values
     chains = []
     for c, rng in enumerate(block_generators(seed, size.chains)):
         kept = {n: v[c] for n, v in variables.items() if size.confusion or n != "confusion"}

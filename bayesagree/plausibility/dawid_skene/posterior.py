@@ -117,13 +117,13 @@ def dawid_skene(
     Returns
     -------
     DataTree
-        Group ``posterior``: ``plausibility`` (chain, draw, item, label) or ``top_label`` (chain, draw, item, rank);
-        ``prevalence`` (chain, draw, label); ``confusion`` (chain, draw, annotator, label, observed_label);
+        Group ``posterior``: ``plausibility`` (chain, draw, item, category) or ``top_label`` (chain, draw, item, rank);
+        ``prevalence`` (chain, draw, category); ``confusion`` (chain, draw, annotator, category, observed_category);
         ``accuracy`` (chain, draw, annotator), the chance of a right answer to an item drawn by prevalence; and what
         the variant adds (``concentration``, ``crowd_confusion``, ``difficulty``, ``ambiguity`` = alpha). Where an item
         has one truth, a draw's plausibility is the drawn truth (all but a thousandth, which orders the other labels):
         its mean is the posterior probability, its best label the draw. Group ``derived``: ``label_probability``
-        (item, label), the same mean with less Monte-Carlo error. Group ``sample_stats``: ``r_hat`` and ``ess`` of
+        (item, category), the same mean with less Monte-Carlo error. Group ``sample_stats``: ``r_hat`` and ``ess`` of
         prevalence, the variant's parameters, up to 50 annotators' accuracies and up to 50 items.
 
         With ``engine="em"`` there is one chain of one draw, and ``sample_stats`` holds ``log_likelihood``
@@ -151,15 +151,14 @@ def dawid_skene(
     --------
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "b"], ["a", "a", "b"], ["b", "b", "a"]])
     >>> tree = dawid_skene(votes, draws=200, chains=2, seed=1)
-    >>> tree["derived"]["label_probability"].idxmax("label").values.tolist()
+    >>> tree["derived"]["label_probability"].idxmax("category").values.tolist()
     ['a', 'b', 'a', 'b']
     >>> dict(tree["posterior"]["confusion"].sizes)
-    {'chain': 2, 'draw': 200, 'annotator': 3, 'label': 2, 'observed_label': 2}
+    {'chain': 2, 'draw': 200, 'annotator': 3, 'category': 2, 'observed_category': 2}
     """
     _check(labels, variant, engine, candidates)
-    gold_index = gold_codes(labels.items, labels.labels, gold)
+    gold_index = gold_codes(labels.items, labels.categories, gold)
     settings = {
-        "plausibility": "dawid_skene",
         "variant": variant,
         "candidates": candidates,
         "prior": None if prior is None else asdict(prior),
@@ -215,8 +214,10 @@ def _check(labels: Labels, variant: str, engine: str, candidates: str) -> None:
         raise InputError("dawid_skene needs to know who gave which label; counts (from_counts) go to dirichlet()")
     if labels.n_annotations == 0:
         raise InputError("there is no label: every annotation is missing")
-    if labels.labels.size < 2:
-        raise InputError(f"there is only the label {some(labels.labels)}; name all possible labels with labels=[...]")
+    if labels.categories.size < 2:
+        raise InputError(
+            f"there is only the label {some(labels.categories)}; name all possible labels with labels=[...]"
+        )
     if variant not in VARIANTS:
         raise InputError(f"variant={variant!r} is not one of {some(VARIANTS, 9)}")
     if engine not in ("gibbs", "em", "nuts"):
@@ -237,7 +238,7 @@ def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64], var
         known = known[:0]
     return annotation_cells(
         item, annotator, label,
-        n_items=labels.items.size, n_annotators=n_annotators, n_labels=labels.labels.size,
+        n_items=labels.items.size, n_annotators=n_annotators, n_labels=labels.categories.size,
         candidates=candidates, gold=gold if known.size else None,
     )  # fmt: skip
 
@@ -260,7 +261,7 @@ def _gibbs(
     votes = np.where(known >= 0, known, labels.label_index)  # chains start from gold where there is some
     shares = vote_shares(cells, labels.item_index, votes)
     keep = Keep(
-        labels.labels.size,
+        labels.categories.size,
         labels.annotators.size,
         size.top_labels,
         size.confusion,
@@ -278,7 +279,7 @@ def sampler_start(
     labels: Labels, cells: AnnotationCells, shares: NDArray[np.float64], variant: Variant, prior: CrowdPrior
 ) -> Callable[[Rng], CrowdSampler]:
     """Return how a chain of the variant starts."""
-    n_labels = labels.labels.size
+    n_labels = labels.categories.size
 
     def start(rng: Rng) -> CrowdSampler:
         if variant == "mixed_membership":
@@ -310,8 +311,8 @@ def _em(
     settings: dict[str, Any],
     client: Any,
 ) -> xr.DataTree:
-    n_labels, n_annotators = labels.labels.size, labels.annotators.size
-    matrix = {"annotator": n_annotators, "label": n_labels, "observed_label": n_labels}
+    n_labels, n_annotators = labels.categories.size, labels.annotators.size
+    matrix = {"annotator": n_annotators, "category": n_labels, "observed_category": n_labels}
     check_size(matrix, 8, max_bytes, "use dawid_skene_em, whose result stays sparse")
     fit = dawid_skene_em(
         labels.item_index, labels.annotator_index, labels.label_index,
@@ -333,16 +334,17 @@ def _em(
     return result_tree(
         {
             "posterior": {
-                "plausibility": ((*once, "item", "label"), probability[None, None]),
-                "prevalence": ((*once, "label"), fit.prevalence[None, None]),
-                "confusion": ((*once, "annotator", "label", "observed_label"), confusion[None, None]),
+                "plausibility": ((*once, "item", "category"), probability[None, None]),
+                "prevalence": ((*once, "category"), fit.prevalence[None, None]),
+                "confusion": ((*once, "annotator", "category", "observed_category"), confusion[None, None]),
                 "accuracy": ((*once, "annotator"), accuracy[None, None]),
             },
             "sample_stats": {"log_likelihood": (("iteration",), fit.log_likelihood)},
-            "derived": {"label_probability": (("item", "label"), probability)},
+            "derived": {"label_probability": (("item", "category"), probability)},
             "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
         },
         coordinates(labels),
+        model="dawid_skene",
         engine="em",
         seed=seed,
         settings=settings,

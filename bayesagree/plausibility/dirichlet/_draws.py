@@ -46,7 +46,7 @@ class Concentration:
         n_items: int,
         prior: NDArray[np.float64],
     ) -> Self:
-        """Add up the weight of each (item, label), then the prior shape of the label, shape (label,)."""
+        """Add up the weight of each (item, category), then the prior shape of the label, shape (label,)."""
         n_labels = prior.size
         cell, at = np.unique(item.astype(np.int64) * n_labels + label, return_inverse=True)
         shape = np.bincount(at, weights=weight, minlength=cell.size)
@@ -65,7 +65,7 @@ class Concentration:
         return self.start.size - 1
 
     def dense(self) -> NDArray[np.float64]:
-        """Return all shapes, shape (item, label)."""
+        """Return all shapes, shape (item, category)."""
         table = np.full((self.n_items, self.n_labels), self.rest)
         table[np.repeat(np.arange(self.n_items), np.diff(self.start)), self.label] = self.shape
         return table
@@ -103,6 +103,7 @@ def concentration_tree(
     seed: Seed,
     top_labels: int | None,
     max_bytes: int,
+    model: str,
     settings: Mapping[str, Any],
     client: Any = None,
     store: Store | None = None,
@@ -112,11 +113,11 @@ def concentration_tree(
         return finished
     sizes = {"chain": positive_int(chains, "chains"), "draw": positive_int(draws, "draws"), "item": items.size}
     depth = None if top_labels is None else check_depth(top_labels, labels.size)
-    name, last = ("plausibility", {"label": labels.size}) if depth is None else ("top_label", {"rank": depth})
+    name, last = ("plausibility", {"category": labels.size}) if depth is None else ("top_label", {"rank": depth})
     dtype = np.float64 if depth is None else label_dtype(labels.size)
     if store is None:
         check_size(sizes | last, np.dtype(dtype).itemsize, max_bytes, way_out(depth))
-    check_size({"item": items.size, "label": labels.size}, 8, max_bytes, "use evaluate(), which streams")
+    check_size({"item": items.size, "category": labels.size}, 8, max_bytes, "use evaluate(), which streams")
     sizes |= last
     kept = KeptDraws({name: Variable(tuple(sizes), tuple(sizes.values()), dtype)}, store)
     schedule, n_samples = Schedule(client, first=kept.first), chains * draws
@@ -131,9 +132,10 @@ def concentration_tree(
         result_tree(
             {
                 "posterior": {name: kept.variable(name)},
-                "constant_data": {"concentration": (("item", "label"), concentration.dense())},
+                "constant_data": {"concentration": (("item", "category"), concentration.dense())},
             },
-            {"item": items, "label": labels, "rank": np.arange(1, (depth or 0) + 1)},
+            {"item": items, "category": labels, "rank": np.arange(1, (depth or 0) + 1)},
+            model=model,
             engine="exact",
             seed=seed,
             settings=settings,

@@ -51,7 +51,7 @@ def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
     Returns
     -------
     DataArray
-        Plausibilities (item, label), which sum to one over label: a point estimate that the metrics accept.
+        Plausibilities (item, category), which sum to one over label: a point estimate that the metrics accept.
 
     References
     ----------
@@ -64,10 +64,10 @@ def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
     [[0.375, 0.25, 0.125, 0.25]]
     """
     item, score = _scores(rankings, ties)
-    table = np.zeros((rankings.items.size, rankings.labels.size))
+    table = np.zeros((rankings.items.size, rankings.categories.size))
     np.add.at(table, (item, rankings.label_index), score)
     return xr.DataArray(
-        table, dims=("item", "label"), coords={"item": rankings.items, "label": rankings.labels}, name="irn"
+        table, dims=("item", "category"), coords={"item": rankings.items, "category": rankings.categories}, name="irn"
     )
 
 
@@ -113,28 +113,31 @@ def prirn(
     >>> tree["constant_data"]["concentration"].values.round(2).tolist()
     [[0.01, 20.01, 10.01]]
     """
-    settings = {"plausibility": "prirn", "reliability": reliability, "prior": prior, "ties": ties}
+    settings = {"reliability": reliability, "prior": prior, "ties": ties}
     concentration = _concentration(rankings, reliability, prior, ties)
     if engine == "nuts":
         refuse_nuts(client, to)
         model = prirn_model(rankings, reliability=reliability, prior=prior, ties=ties)
         return sample_plausibility(
-            model, concentration.dense(), draws=draws, chains=chains, seed=seed, settings=settings
+            model, concentration.dense(), name="prirn", draws=draws, chains=chains, seed=seed, settings=settings
         )
     if engine != "exact":
         raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
     return concentration_tree(
         concentration,
         rankings.items,
-        rankings.labels,
+        rankings.categories,
         draws=draws,
         chains=chains,
         seed=seed,
         top_labels=top_labels,
         max_bytes=max_bytes,
+        model="prirn",
         settings=settings,
         client=client,
-        store=Store.at(to, seed, **settings, annotations=rankings, draws=draws, chains=chains, top_labels=top_labels),
+        store=Store.at(
+            to, seed, model="prirn", **settings, annotations=rankings, draws=draws, chains=chains, top_labels=top_labels
+        ),
     )
 
 
@@ -151,7 +154,7 @@ def prirn_blocks(
     schedule: Schedule = HERE,
 ) -> Iterator[Any]:
     """Stream the `depth` best labels of each draw, block of items by block: `prirn` for any number of items."""
-    depth = check_depth(depth, rankings.labels.size)
+    depth = check_depth(depth, rankings.categories.size)
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
     return _concentration(rankings, reliability, prior, ties).top_label_blocks(depth, n_samples, seed, schedule)
 
@@ -164,7 +167,7 @@ def prirn_model(
     Returns
     -------
     pymc.Model
-        Free variable ``plausibility`` (item, label); nothing is observed, for PrIRN has no sampling model.
+        Free variable ``plausibility`` (item, category); nothing is observed, for PrIRN has no sampling model.
 
     Examples
     --------
@@ -175,8 +178,8 @@ def prirn_model(
     import pymc as pm
 
     shape = _concentration(rankings, reliability, prior, ties).dense()
-    with pm.Model(coords={"item": rankings.items, "label": rankings.labels}) as model:
-        pm.Dirichlet("plausibility", shape, dims=("item", "label"))
+    with pm.Model(coords={"item": rankings.items, "category": rankings.categories}) as model:
+        pm.Dirichlet("plausibility", shape, dims=("item", "category"))
     return model
 
 
@@ -203,5 +206,5 @@ def _concentration(rankings: Rankings, reliability: float, prior: Prior, ties: T
         rankings.label_index,
         gamma * score,
         n_items=rankings.items.size,
-        prior=prior_shape(prior, rankings.labels.size),
+        prior=prior_shape(prior, rankings.categories.size),
     )

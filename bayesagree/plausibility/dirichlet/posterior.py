@@ -78,9 +78,9 @@ def dirichlet(
     Returns
     -------
     DataTree
-        Group ``posterior``: ``plausibility`` (chain, draw, item, label), which sums to one over label, or
+        Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over label, or
         ``top_label`` (chain, draw, item, rank), positions of labels. Group ``constant_data``: ``concentration``
-        (item, label), from which certainties follow exactly.
+        (item, category), from which certainties follow exactly.
 
     Raises
     ------
@@ -100,28 +100,40 @@ def dirichlet(
     >>> tree["constant_data"]["concentration"].values.tolist()
     [[4.0, 2.0, 1.0]]
     >>> dict(tree["posterior"]["plausibility"].sizes)
-    {'chain': 4, 'draw': 1000, 'item': 1, 'label': 3}
+    {'chain': 4, 'draw': 1000, 'item': 1, 'category': 3}
     """
-    settings = {"plausibility": "dirichlet", "reliability": reliability, "prior": prior}
+    settings = {"reliability": reliability, "prior": prior}
     if engine == "nuts":
         refuse_nuts(client, to)
         model = dirichlet_model(labels, reliability=reliability, prior=prior)
         concentration = _concentration(labels, reliability, prior).dense()
-        return sample_plausibility(model, concentration, draws=draws, chains=chains, seed=seed, settings=settings)
+        return sample_plausibility(
+            model, concentration, name="dirichlet", draws=draws, chains=chains, seed=seed, settings=settings
+        )
     if engine != "exact":
         raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
     return concentration_tree(
         _concentration(labels, reliability, prior),
         labels.items,
-        labels.labels,
+        labels.categories,
         draws=draws,
         chains=chains,
         seed=seed,
         top_labels=top_labels,
         max_bytes=max_bytes,
+        model="dirichlet",
         settings=settings,
         client=client,
-        store=Store.at(to, seed, **settings, annotations=labels, draws=draws, chains=chains, top_labels=top_labels),
+        store=Store.at(
+            to,
+            seed,
+            model="dirichlet",
+            **settings,
+            annotations=labels,
+            draws=draws,
+            chains=chains,
+            top_labels=top_labels,
+        ),
     )
 
 
@@ -137,7 +149,7 @@ def dirichlet_blocks(
     schedule: Schedule = HERE,
 ) -> Iterator[Any]:
     """Stream the `depth` best labels of each draw, block of items by block: `dirichlet` for any number of items."""
-    depth = check_depth(depth, labels.labels.size)
+    depth = check_depth(depth, labels.categories.size)
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
     return _concentration(labels, reliability, prior).top_label_blocks(depth, n_samples, seed, schedule)
 
@@ -151,7 +163,7 @@ def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = 
     Returns
     -------
     pymc.Model
-        Free variable ``plausibility`` (item, label); observed ``label_index`` (annotation) when the reliability is 1.
+        Free variable ``plausibility`` (item, category); observed ``label_index`` (annotation) if the reliability is 1.
 
     Examples
     --------
@@ -161,13 +173,13 @@ def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = 
     """
     import pymc as pm
 
-    shape = prior_shape(prior, labels.labels.size)
+    shape = prior_shape(prior, labels.categories.size)
     power = positive(reliability, "reliability", zero=True)
     repeat = np.repeat(np.arange(labels.item_index.size), labels.count)
     item, chosen = labels.item_index[repeat], labels.label_index[repeat]
-    coords = {"item": labels.items, "label": labels.labels, "annotation": np.arange(item.size)}
+    coords = {"item": labels.items, "category": labels.categories, "annotation": np.arange(item.size)}
     with pm.Model(coords=coords) as model:
-        plausibility = pm.Dirichlet("plausibility", np.tile(shape, (labels.items.size, 1)), dims=("item", "label"))
+        plausibility = pm.Dirichlet("plausibility", np.tile(shape, (labels.items.size, 1)), dims=("item", "category"))
         pm.Data("item_index", item, dims="annotation")
         if power == 1:
             pm.Categorical("label_index", p=plausibility[item], observed=chosen, dims="annotation")
@@ -196,5 +208,5 @@ def _concentration(labels: Labels, reliability: float, prior: Prior) -> Concentr
         labels.label_index,
         gamma * labels.count.astype(np.float64),
         n_items=labels.items.size,
-        prior=prior_shape(prior, labels.labels.size),
+        prior=prior_shape(prior, labels.categories.size),
     )

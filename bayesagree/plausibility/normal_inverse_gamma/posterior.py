@@ -115,8 +115,10 @@ def normal_inverse_gamma(
     """
     draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
     prior = prior or NormalInverseGammaPrior.for_scale(ratings.scale)
-    settings = {"plausibility": "normal_inverse_gamma", "reliability": reliability, "prior": asdict(prior)}
-    store = Store.at(to, seed, **settings, annotations=ratings, draws=draws, chains=chains)
+    settings = {"reliability": reliability, "prior": asdict(prior)}
+    store = Store.at(
+        to, seed, model="normal_inverse_gamma", **settings, annotations=ratings, draws=draws, chains=chains
+    )
     sizes = {"chain": chains, "draw": draws, "item": ratings.items.size}
     if store is None:
         check_size(sizes, 16, max_bytes, "use fewer draws, to= for a file, or evaluate(), which streams")
@@ -145,7 +147,11 @@ def normal_inverse_gamma(
     else:
         raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
     groups["posterior"] = {name: kept.variable(name) for name in VARIABLES}
-    return kept.finish(result_tree(groups, {"item": ratings.items}, engine=engine, seed=seed, settings=settings))
+    return kept.finish(
+        result_tree(
+            groups, {"item": ratings.items}, model="normal_inverse_gamma", engine=engine, seed=seed, settings=settings
+        )
+    )
 
 
 def normal_inverse_gamma_blocks(

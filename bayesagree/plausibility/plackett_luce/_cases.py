@@ -63,7 +63,7 @@ class Cases(NamedTuple):
         return self.n_labels - np.diff(self.label_start)
 
     def named(self, *, pseudo: bool = False) -> NDArray[np.bool_]:
-        """Return whether anybody named each label, shape (item, label), with an empty last column for `pseudo`."""
+        """Return whether anybody named each label, shape (item, category), with an empty last column for `pseudo`."""
         table = np.zeros((self.n_items, self.n_labels + pseudo), dtype=bool)
         table[np.repeat(np.arange(self.n_items), np.diff(self.label_start)), self.label] = True
         return table
@@ -87,7 +87,7 @@ def read_cases(rankings: Rankings, reliability: int = 1, *, competing: Competing
         counts, rank_sum = np.zeros(named.size, dtype=np.int64), np.zeros(named.size)
         for (members, blocks), repeats in sorted(_distinct(rankings, local, first[i], first[i + 1]).items()):
             sizes = np.unique(blocks, return_counts=True)[1]
-            if not only_named and len(members) == rankings.labels.size:
+            if not only_named and len(members) == rankings.categories.size:
                 sizes = sizes[:-1]
             ranked = np.asarray(members[: sizes.sum()], dtype=np.int64)
             counts[ranked] += reliability * repeats
@@ -103,7 +103,7 @@ def read_cases(rankings: Rankings, reliability: int = 1, *, competing: Competing
     return Cases(
         np.asarray(label_start), np.concatenate(label).astype(np.int64), np.asarray(ranking_start),
         np.asarray(copies), np.asarray(block_start), np.asarray(entry_start), np.concatenate(entry),
-        np.concatenate(arrivals), np.concatenate(standing), rankings.labels.size, only_named,
+        np.concatenate(arrivals), np.concatenate(standing), rankings.categories.size, only_named,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from bayesagree.plausibility.plackett_luce._gibbs_kernels import add_exposure, d
 
 @numba.njit(cache=True, nogil=True)
 def sweep(worth, shape, rate, races, rng):
-    """Redraw the worths, shape (item, label), in place: total, arrival times, worths given the arrival times."""
+    """Redraw the worths, shape (item, category), in place: total, arrival times, worths given the arrival times."""
     named_by, item, block_start, entry_start, entry = races
     n_items, n = worth.shape
     exposure, none = np.zeros((n_items, n + 1)), np.zeros(n + 1)
@@ -54,7 +54,7 @@ class PlackettLuceGibbs(BlockedStep):
     Parameters
     ----------
     vars
-        The one variable of worths, a ``pm.Gamma`` of shape (label,) or (item, label).
+        The one variable of worths, a ``pm.Gamma`` of shape (label,) or (item, category).
     ranks
         Observed ranks, shape (ranking, label), as `PartialRanking` takes them.
     item
@@ -134,7 +134,7 @@ def _random_variable(model: pm.Model, vars: list[Any]) -> Any:
     """Return the one Gamma variable the step is for (PyMC may hand over its value variable)."""
     found = [model.values_to_rvs.get(v, v) for v in vars]
     if len(found) != 1 or not isinstance(getattr(found[0].owner, "op", None), _GAMMA):
-        raise InputError("PlackettLuceGibbs samples one pm.Gamma variable of worths, (label,) or (item, label)")
+        raise InputError("PlackettLuceGibbs samples one pm.Gamma variable of worths, (label,) or (item, category)")
     return found[0]
 
 

@@ -57,7 +57,7 @@ def plackett_luce_log_likelihood(
 
     Examples
     --------
-    >>> theta = xr.DataArray([[0.3, 0.15, 0.4, 0.1, 0.05]], dims=("item", "label"))
+    >>> theta = xr.DataArray([[0.3, 0.15, 0.4, 0.1, 0.05]], dims=("item", "category"))
     >>> tied = Rankings.from_blocks([[[[0, 1, 2]]]], labels=5)
     >>> plackett_luce_log_likelihood(tied, theta).values.round(6).tolist()
     [-0.955303]
@@ -107,7 +107,7 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
     Returns
     -------
     DataArray
-        Plausibilities (item, label), each row sums to one; coordinate ``exists`` (item): whether it is the maximum.
+        Plausibilities (item, category), each row sums to one; coordinate ``exists`` (item): whether it is the maximum.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
         if exists[i]:
             table[i, named] = _maximum(cases, i, np.zeros(named.size))
             continue
-        groups[i] = [[plain(rankings.labels[k]) for k in named[strong == c]] for c in range(strong.max() + 1)]
+        groups[i] = [[plain(rankings.categories[k]) for k in named[strong == c]] for c in range(strong.max() + 1)]
         shapes = np.append(np.full(named.size, prior.shape), prior.unnamed[i])
         shares = _maximum(cases, i, shapes[shapes > 0])
         table[i] = 0.0 if cases.n_unnamed[i] == 0 else shares[-1] / cases.n_unnamed[i]
@@ -162,8 +162,8 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
             UserWarning,
             stacklevel=2,
         )
-    coords = {"item": rankings.items, "label": rankings.labels, "exists": ("item", exists)}
-    return xr.DataArray(table, dims=("item", "label"), coords=coords, name="plausibility")
+    coords = {"item": rankings.items, "category": rankings.categories, "exists": ("item", exists)}
+    return xr.DataArray(table, dims=("item", "category"), coords=coords, name="plausibility")
 
 
 def _maximum(cases: Cases, item: int, shapes: Floats) -> Floats:
@@ -211,9 +211,9 @@ def _ranking_of(rankings: Rankings) -> NDArray[np.int64]:
 
 def _plausibility_values(rankings: Rankings, plausibility: xr.DataArray) -> tuple[Floats, list[str]]:
     """Return plausibilities as (..., item, label) in the order of the rankings, and the names of the other dims."""
-    if not {"item", "label"} <= set(plausibility.dims):
+    if not {"item", "category"} <= set(plausibility.dims):
         raise InputError(f"plausibilities have dims (..., item, label), not {plausibility.dims}")
-    for dim, names in (("item", rankings.items), ("label", rankings.labels)):
+    for dim, names in (("item", rankings.items), ("category", rankings.categories)):
         if dim in plausibility.coords:
             missing = [plain(n) for n in names if n not in set(plausibility[dim].values.tolist())]
             if missing:
@@ -221,8 +221,8 @@ def _plausibility_values(rankings: Rankings, plausibility: xr.DataArray) -> tupl
             plausibility = plausibility.sel({dim: names})
         elif plausibility.sizes[dim] != names.size:
             raise InputError(f"{plausibility.sizes[dim]} {dim}s of plausibilities for {names.size} {dim}s of rankings")
-    dims = [str(d) for d in plausibility.dims if d not in ("item", "label")]
-    values = plausibility.transpose(*dims, "item", "label").values.astype(np.float64)
+    dims = [str(d) for d in plausibility.dims if d not in ("item", "category")]
+    values = plausibility.transpose(*dims, "item", "category").values.astype(np.float64)
     if not (values >= 0).all():
         raise InputError("plausibilities must not be negative or NaN")
     return values, dims

@@ -97,9 +97,9 @@ def plackett_luce(
     Returns
     -------
     DataTree
-        Group ``posterior``: ``plausibility`` (chain, draw, item, label), which sums to one over label, or
+        Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over label, or
         ``top_label`` (chain, draw, item, rank), positions of labels. Group ``sample_stats``: ``r_hat`` and ``ess``
-        (item) of the worst of the item's labels. Group ``constant_data``: ``named`` (item, label), whether
+        (item) of the worst of the item's labels. Group ``constant_data``: ``named`` (item, category), whether
         anybody named the label.
 
     Raises
@@ -132,10 +132,19 @@ def plackett_luce(
     prior = worth_prior(cases, shape, unranked)
     depth = None if top_labels is None else check_depth(top_labels, cases.n_labels)
     settings = {
-        "plausibility": "plackett_luce", "reliability": reliability, "shape": prior.shape,
+        "reliability": reliability, "shape": prior.shape,
         "rate": positive(rate, "rate"), "unranked": unranked, "exponent": exponent, "tune": tune, "thin": thin,
     }  # fmt: skip
-    store = Store.at(to, seed, **settings, annotations=rankings, draws=draws, chains=chains, top_labels=top_labels)
+    store = Store.at(
+        to,
+        seed,
+        model="plackett_luce",
+        **settings,
+        annotations=rankings,
+        draws=draws,
+        chains=chains,
+        top_labels=top_labels,
+    )
     if store is None:
         _check_result(cases, run, depth, unranked, max_bytes)
     elif (finished := store.finished()) is not None:
@@ -168,9 +177,14 @@ def plackett_luce(
             {
                 "posterior": {name: kept.variable(name)},
                 "sample_stats": stats,
-                "constant_data": {"named": (("item", "label"), named)},
+                "constant_data": {"named": (("item", "category"), named)},
             },
-            {"item": rankings.items, "label": _label_names(rankings.labels, named.shape[1]), "rank": _ranks(depth)},
+            {
+                "item": rankings.items,
+                "category": _label_names(rankings.categories, named.shape[1]),
+                "rank": _ranks(depth),
+            },
+            model="plackett_luce",
             engine=engine,
             seed=seed,
             settings=settings,
@@ -248,7 +262,7 @@ def plackett_luce_model(
 def _check_result(cases: Cases, run: Run, depth: int | None, unranked: Unranked, max_bytes: int) -> None:
     sizes = {"chain": run.chains, "draw": run.draws, "item": cases.n_items}
     if depth is None:
-        check_size(sizes | {"label": cases.n_labels + (unranked == "lumped")}, 8, max_bytes, way_out(depth))
+        check_size(sizes | {"category": cases.n_labels + (unranked == "lumped")}, 8, max_bytes, way_out(depth))
     else:
         itemsize = np.dtype(label_dtype(cases.n_labels)).itemsize
         check_size(sizes | {"rank": depth}, itemsize, max_bytes, way_out(depth))
@@ -259,7 +273,7 @@ def _variables(cases: Cases, run: Run, depth: int | None, unranked: Unranked) ->
     dims, shape = ("chain", "draw", "item"), (run.chains, run.draws, cases.n_items)
     per_item = Variable(("item",), (cases.n_items,), np.float64, "sample_stats")
     if depth is None:
-        draws = Variable((*dims, "label"), (*shape, cases.n_labels + (unranked == "lumped")), np.float64)
+        draws = Variable((*dims, "category"), (*shape, cases.n_labels + (unranked == "lumped")), np.float64)
         return {"plausibility": draws, "r_hat": per_item, "ess": per_item}
     draws = Variable((*dims, "rank"), (*shape, depth), label_dtype(cases.n_labels))
     return {"top_label": draws, "r_hat": per_item, "ess": per_item}

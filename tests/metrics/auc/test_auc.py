@@ -136,7 +136,7 @@ def test_one_vs_rest_is_auc_of_relabelled_annotations():
             binary = Labels.from_matrix(np.where(np.isnan(matrix), np.nan, matrix == k))
             pairs = {m: np.stack([-s[:, k], s[:, k]], axis=-1) for m, s in zip("AB", scores)}
             expected = auc(binary, Predictions.from_scores(pairs, labels=[0, 1]), method=method)
-            np.testing.assert_allclose(found.sel(label=k), expected, rtol=1e-12)
+            np.testing.assert_allclose(found.sel(category=k), expected, rtol=1e-12)
 
 
 def test_hand_till_is_the_mean_over_pairs():

@@ -25,7 +25,8 @@ def gold_labels(dataset):
 def swap_error(areas, gold):
     """Mean over labels of the share of pairs of models ranked wrongly."""
     return 1 - np.mean([
-        ScoreOrder.of(areas.sel(label=k).values[None]).graded(gold.sel(label=k).values)[0] for k in gold.label.values
+        ScoreOrder.of(areas.sel(category=k).values[None]).graded(gold.sel(category=k).values)[0]
+        for k in gold.category.values
     ])  # fmt: skip
 
 

@@ -130,9 +130,9 @@ def test_results_feed_certainty_and_sum_to_one(variant):
     labels = crowd_labels(n_items=40, n_annotators=6, n_labels=3, seed=5).labels
     tree = dawid_skene(labels, variant=variant, draws=90, chains=2, tune=200, thin=2, seed=1)
     posterior = tree["posterior"].to_dataset()
-    assert posterior["plausibility"].dims == ("chain", "draw", "item", "label")
-    assert posterior["confusion"].dims == ("chain", "draw", "annotator", "label", "observed_label")
-    for name, last in (("plausibility", "label"), ("confusion", "observed_label"), ("prevalence", "label")):
+    assert posterior["plausibility"].dims == ("chain", "draw", "item", "category")
+    assert posterior["confusion"].dims == ("chain", "draw", "annotator", "category", "observed_category")
+    for name, last in (("plausibility", "label"), ("confusion", "observed_category"), ("prevalence", "label")):
         np.testing.assert_allclose(posterior[name].sum(last), 1, atol=2e-6)
     certainty = annotation_certainty(tree)
     assert ((certainty > 0.3) & (certainty <= 1)).all()
@@ -140,8 +140,8 @@ def test_results_feed_certainty_and_sum_to_one(variant):
     # A share of 180 autocorrelated draws against its conditional expectation: sd at most 0.5 / sqrt(effective draws).
     assert float(np.abs(difference).max()) < 0.25
     assert float(np.abs(difference).mean()) < 0.02
-    accuracy = (posterior["confusion"] * np.eye(3)[None, None, None]).sum("observed_label")
-    expected = (accuracy * posterior["prevalence"]).sum("label")
+    accuracy = (posterior["confusion"] * np.eye(3)[None, None, None]).sum("observed_category")
+    expected = (accuracy * posterior["prevalence"]).sum("category")
     np.testing.assert_allclose(posterior["accuracy"], expected.transpose(*posterior["accuracy"].dims), atol=1e-5)
 
 
@@ -190,8 +190,8 @@ def test_gold_fixes_an_item_and_moves_the_annotators():
     labels = anesthesia()
     tree = dawid_skene(labels, gold={2: 2, 34: 3}, draws=100, seed=1)
     probability = tree["derived"].to_dataset()["label_probability"]
-    assert float(probability.sel(item=34, label=3)) == 1.0
-    assert float(probability.sel(item=2, label=2)) == 1.0
+    assert float(probability.sel(item=34, category=3)) == 1.0
+    assert float(probability.sel(item=2, category=2)) == 1.0
 
 
 def test_the_layout_of_many_labels_grows_with_the_annotations():

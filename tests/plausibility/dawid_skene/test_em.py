@@ -171,7 +171,7 @@ def test_observed_candidates_equal_all_candidates_where_others_are_impossible():
 
 
 def _best(result):
-    """Most probable candidate of each item, without the (item, label) matrix."""
+    """Most probable candidate of each item, without the (item, category) matrix."""
     owner = result.cells.candidate_item()
     order = np.lexsort((result.candidate_probability, owner))
     return result.cells.candidate[order[result.cells.candidate_start[1:] - 1]]

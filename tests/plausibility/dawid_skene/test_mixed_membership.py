@@ -197,5 +197,7 @@ def test_gold_is_an_experts_reading():
     probability = tree["derived"].to_dataset()["label_probability"]
     np.testing.assert_allclose(probability.sel(item=30), expected, rtol=1e-9)
     blind = dawid_skene(Labels.from_matrix(matrix[:30], labels=[0, 1, 2]), **options)  # type: ignore[arg-type]
-    assert float(probability.sel(item=0, label=2)) > float(blind["derived"]["label_probability"].sel(item=0, label=2))
+    assert float(probability.sel(item=0, category=2)) > float(
+        blind["derived"]["label_probability"].sel(item=0, category=2)
+    )
     assert posterior["confusion"].shape == (2, 200, 4, 3, 3)

@@ -84,7 +84,7 @@ def test_gradient_equals_finite_differences() -> None:
 @pytest.mark.parametrize("case", GOLDEN["log_likelihood"]["cases"])
 def test_published_log_likelihoods(case: dict, method: str) -> None:
     rankings = Rankings.from_blocks([[case["blocks"]]], labels=len(case["plausibility"]))
-    plausibility = xr.DataArray([case["plausibility"]], dims=("item", "label"))
+    plausibility = xr.DataArray([case["plausibility"]], dims=("item", "category"))
     value = plackett_luce_log_likelihood(rankings, plausibility, method=method)
     assert value.item() == pytest.approx(case["value"], abs=0.5 * 10 ** -case["digits"])
 
@@ -92,7 +92,7 @@ def test_published_log_likelihoods(case: dict, method: str) -> None:
 def test_probabilities_of_all_rankings_of_one_shape_sum_to_one() -> None:
     pairs = [[[a, b], [c]] for a in range(4) for b in range(a) for c in range(4) if c not in (a, b)]
     rankings = Rankings.from_blocks([pairs], labels=4)
-    plausibility = xr.DataArray([[0.5, 0.3, 0.15, 0.05]], dims=("item", "label"))
+    plausibility = xr.DataArray([[0.5, 0.3, 0.15, 0.05]], dims=("item", "category"))
     log_likelihood = plackett_luce_log_likelihood(rankings, plausibility)
     assert float(np.exp(log_likelihood).sum()) == pytest.approx(1.0, abs=1e-10)
 
@@ -100,17 +100,17 @@ def test_probabilities_of_all_rankings_of_one_shape_sum_to_one() -> None:
 def test_log_likelihood_keeps_other_dimensions_and_aligns_names() -> None:
     rankings = Rankings.from_blocks([[[["b"], ["a"]]], [[["c"]]]], labels=["a", "b", "c"], items=["x", "y"])
     values = np.random.default_rng(2).dirichlet(np.ones(3), (2, 5, 2))
-    dims = ("chain", "draw", "item", "label")
+    dims = ("chain", "draw", "item", "category")
     plausibility = xr.DataArray(values, dims=dims, coords={"item": ["y", "x"], "label": ["c", "b", "a"]})
     result = plackett_luce_log_likelihood(rankings, plausibility)
     assert result.dims == ("chain", "draw", "ranking")
     assert result["item"].values.tolist() == ["x", "y"]
-    np.testing.assert_allclose(result[..., 1], np.log(plausibility.sel(item="y", label="c").values))
+    np.testing.assert_allclose(result[..., 1], np.log(plausibility.sel(item="y", category="c").values))
 
 
 def test_log_likelihood_refuses_what_it_cannot_use() -> None:
     rankings = Rankings.from_blocks([[[list(range(20))]]], labels=21)
-    even = xr.DataArray(np.full((1, 21), 1 / 21), dims=("item", "label"))
+    even = xr.DataArray(np.full((1, 21), 1 / 21), dims=("item", "category"))
     with pytest.raises(InputError, match="use method='quadrature'"):
         plackett_luce_log_likelihood(rankings, even, method="recursion")
     with pytest.raises(InputError, match="3 labels of plausibilities for 21"):
@@ -196,13 +196,13 @@ def test_labels_that_do_not_compete_do_not_enter() -> None:
     theta = np.array([0.4, 0.3, 0.2, 0.1])
     races = [[[2], [0]], [[1, 3], [0]], [[0], [1], [2], [3]]]
     among_four = plackett_luce_log_likelihood(
-        Rankings.from_blocks([races], labels=4), xr.DataArray([theta], dims=("item", "label")), competing="named"
+        Rankings.from_blocks([races], labels=4), xr.DataArray([theta], dims=("item", "category")), competing="named"
     )
     for race, value in zip(races, among_four.values):
         own = sorted(k for block in race for k in block)
         renumbered = [[own.index(k) for k in block] for block in race]
         alone = plackett_luce_log_likelihood(
-            Rankings.from_blocks([[renumbered]], labels=len(own)), xr.DataArray([theta[own]], dims=("item", "label"))
+            Rankings.from_blocks([[renumbered]], labels=len(own)), xr.DataArray([theta[own]], dims=("item", "category"))
         )
         assert value == pytest.approx(alone.item(), abs=1e-10)
     cases = read_cases(Rankings.from_blocks([races], labels=4), competing="named")
@@ -262,5 +262,5 @@ def test_maximum_on_all_dermatology_cases() -> None:
     assert isinstance(rankings, Rankings)
     with pytest.warns(UserWarning, match="have no maximum"):
         best = plackett_luce_ml(rankings)
-    np.testing.assert_allclose(best.sum("label"), 1.0, atol=1e-12)
+    np.testing.assert_allclose(best.sum("category"), 1.0, atol=1e-12)
     assert int(best["exists"].sum()) == 1405

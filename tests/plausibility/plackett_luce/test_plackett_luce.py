@@ -118,7 +118,7 @@ def test_lumped_gives_unnamed_labels_one_prior_share() -> None:
     case: Case = [[[0], [1]], [[1]]]
     rankings = Rankings.from_blocks([case], labels=6)
     tree = plackett_luce(rankings, unranked="lumped", draws=5000, seed=1)
-    assert tree["posterior"]["label"].values.tolist() == [0, 1, 2, 3, 4, 5, -1]
+    assert tree["posterior"]["category"].values.tolist() == [0, 1, 2, 3, 4, 5, -1]
     values = tree["posterior"]["plausibility"].values.reshape(-1, 7)
     assert (values[:, 2:6] == 0).all()
     assert worst_deviation(values[:, [0, 1, 6]], brute_force(case, 3, 1.0)) < 4
@@ -240,8 +240,8 @@ def test_diagnostics_equal_arviz() -> None:
 
     tree = plackett_luce(Rankings.from_blocks([[[[0], [1, 2]], [[2], [0]]]], labels=3), draws=501, seed=1)
     posterior = tree["posterior"].to_dataset()
-    r_hat = az.rhat(posterior, method="split")["plausibility"].max("label")
-    ess = az.ess(posterior, method="mean")["plausibility"].min("label")
+    r_hat = az.rhat(posterior, method="split")["plausibility"].max("category")
+    ess = az.ess(posterior, method="mean")["plausibility"].min("category")
     np.testing.assert_allclose(tree["sample_stats"]["r_hat"], r_hat, rtol=1e-9)
     np.testing.assert_allclose(tree["sample_stats"]["ess"], ess, rtol=1e-9)
 
@@ -291,6 +291,6 @@ def test_metrics_split_the_pseudo_label_equally() -> None:
     options: dict[str, Any] = {"unranked": "lumped", "draws": 400, "chains": 2, "seed": 4}
     full = label_certainty(plackett_luce(rankings, **options))
     kept = label_certainty(plackett_luce(rankings, top_labels=1, **options))
-    assert full.sizes["label"] == 6
+    assert full.sizes["category"] == 6
     for item, named in ((0, [0, 1]), (1, [2])):
         np.testing.assert_allclose(full[item, named], kept[item, named], atol=1e-12)

@@ -1,0 +1,169 @@
+"""One record per posterior of the truth: everything that other rooms of the package know about it.
+
+`evaluate`, the report, predictive checks, reliability curves and the command line read these records and nothing else,
+so that a new posterior is its own folder and one record here. The first record that fits a kind of annotations is the
+default for it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import xarray as xr
+
+from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.errors import InputError, some
+from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, dawid_skene_blocks
+from bayesagree.plausibility.dirichlet.inverse_rank_normalization import prirn, prirn_blocks, prirn_model
+from bayesagree.plausibility.dirichlet.posterior import dirichlet, dirichlet_blocks, dirichlet_model
+from bayesagree.plausibility.normal_inverse_gamma.posterior import (
+    normal_inverse_gamma,
+    normal_inverse_gamma_blocks,
+    normal_inverse_gamma_model,
+)
+from bayesagree.plausibility.plackett_luce.posterior import (
+    plackett_luce,
+    plackett_luce_blocks,
+    plackett_luce_model,
+)
+
+
+class Reference(NamedTuple):
+    """A paper: how the text cites it, and where it is."""
+
+    key: str
+    text: str
+
+
+STUTZ = Reference(
+    "Stutz et al., 2023",
+    "D. Stutz et al. Evaluating AI systems under uncertain ground truth: a case study in dermatology. "
+    "arXiv:2307.02191, 2023.",
+)
+DAWID_SKENE = Reference(
+    "Dawid and Skene, 1979",
+    "A. P. Dawid, A. M. Skene. Maximum likelihood estimation of observer error-rates using the EM algorithm. "
+    "Applied Statistics 28(1), 1979.",
+)
+
+
+@dataclass(frozen=True)
+class PosteriorRecord:
+    """What the package knows about one posterior of the truth.
+
+    Attributes
+    ----------
+    name
+        The name of its function, of `plausibility=` in `evaluate`, and of ``attrs["model"]`` in its results.
+    title
+        The name that readers of a report see.
+    annotations
+        The container that it takes.
+    posterior, blocks, model
+        Draws that are kept, draws that stream through metrics, and the same posterior in PyMC.
+    reliabilities
+        Default values of the reliability, the reference first: the scales of two posteriors differ. One value where
+        the model learns the reliability of each annotator.
+    learns_reliability
+        Whether the model learns how reliable each annotator is, so that there is no ``reliability=``.
+    closed_form
+        Whether certainties follow without draws.
+    sentence, reference
+        For the methods section of a report.
+    """
+
+    name: str
+    title: str
+    annotations: type
+    posterior: Callable[..., xr.DataTree]
+    blocks: Callable[..., Iterator[Any]]
+    model: Callable[..., Any]
+    sentence: str
+    reference: Reference
+    reliabilities: tuple[float, ...] = (1.0,)
+    learns_reliability: bool = False
+    closed_form: bool = False
+
+
+_RECORDS = (
+    PosteriorRecord(
+        name="dirichlet",
+        title="Dirichlet",
+        annotations=Labels,
+        posterior=dirichlet,
+        blocks=dirichlet_blocks,
+        model=dirichlet_model,
+        sentence="a Dirichlet posterior, prior 1/K for each of K labels",
+        reference=STUTZ,
+        reliabilities=(1.0, 0.3, 3.0),
+        closed_form=True,
+    ),
+    PosteriorRecord(
+        name="dawid_skene",
+        title="Dawid-Skene",
+        annotations=Labels,
+        posterior=dawid_skene,
+        blocks=dawid_skene_blocks,
+        model=dawid_skene_model,
+        sentence="the posterior of the Dawid-Skene model, a confusion matrix for each annotator",
+        reference=DAWID_SKENE,
+        learns_reliability=True,
+    ),
+    PosteriorRecord(
+        name="prirn",
+        title="probabilistic inverse rank normalisation (PrIRN)",
+        annotations=Rankings,
+        posterior=prirn,
+        blocks=prirn_blocks,
+        model=prirn_model,
+        sentence="a Dirichlet distribution around the inverse rank normalisation (PrIRN)",
+        reference=STUTZ,
+        reliabilities=(10.0, 2.0, 50.0),
+        closed_form=True,
+    ),
+    PosteriorRecord(
+        name="plackett_luce",
+        title="Plackett-Luce",
+        annotations=Rankings,
+        posterior=plackett_luce,
+        blocks=plackett_luce_blocks,
+        model=plackett_luce_model,
+        sentence="a Plackett-Luce posterior over partial rankings with ties",
+        reference=STUTZ,
+        reliabilities=(1.0, 3.0),
+    ),
+    PosteriorRecord(
+        name="normal_inverse_gamma",
+        title="normal-inverse-gamma",
+        annotations=Ratings,
+        posterior=normal_inverse_gamma,
+        blocks=normal_inverse_gamma_blocks,
+        model=normal_inverse_gamma_model,
+        sentence="a normal-inverse-gamma posterior of the item's mean rating",
+        reference=STUTZ,
+        reliabilities=(1.0, 0.3, 3.0),
+        closed_form=True,
+    ),
+)
+
+POSTERIORS = {record.name: record for record in _RECORDS}
+"""Every posterior of the truth by name."""
+
+
+def posterior_for(annotations: Annotations, name: str) -> PosteriorRecord:
+    """Return the record of a posterior, if it takes annotations of this kind."""
+    if name not in POSTERIORS:
+        raise InputError(f"plausibility={name!r} is not one of {some(POSTERIORS, 20)}")
+    record = POSTERIORS[name]
+    if not isinstance(annotations, record.annotations):
+        raise InputError(
+            f"plausibility={name!r} is for {record.annotations.__name__}, and these are {type(annotations).__name__}; "
+            f"use {' or '.join(repr(r.name) for r in fitting_posteriors(annotations))}"
+        )
+    return record
+
+
+def fitting_posteriors(annotations: Annotations) -> list[PosteriorRecord]:
+    """List the posteriors for annotations of this kind, the default first."""
+    return [record for record in _RECORDS if isinstance(annotations, record.annotations)]
