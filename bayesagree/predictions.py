@@ -199,7 +199,7 @@ class Predictions(Categorical):
         if self.scores is not None:
             label_order = positions(labels, self.categories, "the predictions", "label")
             scores = self.scores[:, item_order][:, :, label_order]
-            return replace(self, items=items, labels=labels, scores=scores)
+            return replace(self, items=items, categories=labels, scores=scores)
         target = pd.Index(labels).get_indexer(pd.Index(self.categories))
         if (target < 0).any():
             raise InputError(
@@ -207,7 +207,7 @@ class Predictions(Categorical):
                 "list every possible label with labels=[...] when building the annotations"
             )
         hard = np.append(target, -1)[self.hard_labels()[:, item_order]].astype(np.int32)
-        return replace(self, items=items, labels=labels, label_index=hard)
+        return replace(self, items=items, categories=labels, label_index=hard)
 
     def hard_labels(self) -> Codes:
         """Return the predicted label of each item, -1 where there is none, shape (model, item).

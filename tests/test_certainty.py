@@ -31,7 +31,7 @@ def tree_of(draws):
     values = np.asarray(draws, dtype=float)[None, :, None, :]
     data = xr.Dataset(
         {"plausibility": (("chain", "draw", "item", "category"), values)},
-        coords={"item": ["x"], "label": range(values.shape[-1])},
+        coords={"item": ["x"], "category": range(values.shape[-1])},
     )
     return xr.DataTree.from_dict({"/posterior": data})
 

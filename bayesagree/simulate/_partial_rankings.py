@@ -90,6 +90,6 @@ def rankings(
         }
     )  # fmt: skip
     truth = xr.DataArray(
-        plausibility, dims=("item", "category"), coords={"item": np.arange(shapes[0]), "label": np.arange(k)}
+        plausibility, dims=("item", "category"), coords={"item": np.arange(shapes[0]), "category": np.arange(k)}
     )
     return RankedTestSet(truth, Rankings.from_long(table, labels=np.arange(k).tolist()))

@@ -79,7 +79,7 @@ def _part(labels: Labels, chosen: NDArray[np.bool_]) -> Labels:
         {
             "item": labels.items[labels.item_index[rows]],
             "annotator": labels.annotators[labels.annotator_index[rows]],
-            "category": labels.categories[labels.label_index[rows]],
+            "label": labels.categories[labels.label_index[rows]],
         }
     )
     return Labels.from_long(table, labels=labels.categories.tolist())

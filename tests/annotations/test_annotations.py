@@ -197,7 +197,7 @@ def test_labels_from_matrix_refuses(matrix: object, options: dict, message: str)
         ([[1, np.nan]], "item 0, label 1: count nan is not a whole number"),
         ([["many", 1]], "item 0, label 0: 'many' is not a number (count)"),
         ([[0, 0]], "there is no annotation: every count is 0"),
-        ([1, 2], "expected an (item, category) matrix with cells, got shape (2,)"),
+        ([1, 2], "expected an (item, label) matrix with cells, got shape (2,)"),
     ],
 )
 def test_labels_from_counts_refuses(counts: object, message: str) -> None:

@@ -31,7 +31,7 @@ def claims(n_items: int, eta: float, seed: int, offset: Sequence[float] = (0, 0,
     claimed = special.softmax((np.log(np.maximum(earned, 1e-9)) - offset) / eta, axis=1)
     truth = (np.cumsum(earned, axis=1) < rng.random((n_items, 1))).sum(axis=1)
     probability = xr.DataArray(
-        claimed, dims=("item", "category"), coords={"item": np.arange(n_items), "label": np.arange(3)}
+        claimed, dims=("item", "category"), coords={"item": np.arange(n_items), "category": np.arange(3)}
     )
     draws = probability.expand_dims(chain=2, draw=100).transpose("chain", "draw", "item", "category")
     tree = xr.DataTree.from_dict({"/posterior": xr.Dataset({"plausibility": draws})})

@@ -63,7 +63,7 @@ def test_certainty_and_plausibility(run, files, tmp_path):
     done = run("plausibility", files / "annotations.csv", *columns, "--draws", 20, "-o", out)
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
-    assert read_result(out)["posterior"]["plausibility"].sizes == {"chain": 4, "draw": 20, "item": 40, "label": 3}
+    assert read_result(out)["posterior"]["plausibility"].sizes == {"chain": 4, "draw": 20, "item": 40, "category": 3}
 
 
 @pytest.mark.parametrize(

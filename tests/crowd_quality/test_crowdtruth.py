@@ -25,7 +25,7 @@ SMALL = 1e-8
 def test_published_scores(name, public_data):
     dataset = load(f"crowdtruth/{name}")
     scores = crowdtruth(dataset.annotations)
-    for table, dim in (("uqs", "item"), ("wqs", "annotator"), ("aqs", "label")):
+    for table, dim in (("uqs", "item"), ("wqs", "annotator"), ("aqs", "category")):
         published = dataset.extra[table]
         # The AQS of RTE are printed to six digits, all others are stored in full.
         accuracy = 5e-7 if (name, table) == ("rte", "aqs") else 1e-9

@@ -300,7 +300,7 @@ def test_results_of_other_kinds_are_refused(tmp_path: Path) -> None:
 
 
 def test_zarr_without_its_package_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(io, "find_spec", lambda name: None)
+    monkeypatch.setattr("bayesagree.io.files.find_spec", lambda name: None)
     with pytest.raises(InputError, match=re.escape(".zarr needs pip install 'bayesagree[scale]'; or write to .nc")):
         io.write_result(result(), tmp_path / "a.zarr")
     assert list(tmp_path.iterdir()) == []

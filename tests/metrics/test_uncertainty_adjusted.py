@@ -47,7 +47,7 @@ def estimate(orders):
     return xr.DataArray(
         values / values.sum(axis=1, keepdims=True),
         dims=("item", "category"),
-        coords={"item": range(len(orders)), "label": range(len(orders[0]))},
+        coords={"item": range(len(orders)), "category": range(len(orders[0]))},
     )
 
 
@@ -257,7 +257,7 @@ def test_item_and_model_order_change_nothing(crowd_random):
     truth, scores = rng.random((9, 4)), rng.normal(size=(3, 9, 4))
     items, order = rng.permutation(9), rng.permutation(3)
     names = [f"m{i}" for i in range(3)]
-    point = xr.DataArray(truth, dims=("item", "category"), coords={"item": range(9), "label": range(4)})
+    point = xr.DataArray(truth, dims=("item", "category"), coords={"item": range(9), "category": range(4)})
     plain = average_overlap(point, Predictions.from_scores(dict(zip(names, scores))))
     shuffled = Predictions.from_scores({names[m]: scores[m][items] for m in order}, items=items.tolist())
     np.testing.assert_allclose(average_overlap(point, shuffled).sel(model=names), plain, atol=1e-12)

@@ -151,7 +151,9 @@ def group_tree():
         "within_spread": (dims, rng.random((2, 50, 2))),
     }
     coords = {"model": COUNTS.models, "group": COUNTS.groups}
-    return result_tree({"posterior": drawn}, coords, engine="exact", seed=1, settings={"metric": "accuracy"})
+    return result_tree(
+        {"posterior": drawn}, coords, model="group_performance", engine="exact", seed=1, settings={"metric": "accuracy"}
+    )
 
 
 @pytest.mark.filterwarnings("ignore:Estimated shape parameter of Pareto")

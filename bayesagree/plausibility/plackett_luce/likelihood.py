@@ -210,9 +210,9 @@ def _ranking_of(rankings: Rankings) -> NDArray[np.int64]:
 
 
 def _plausibility_values(rankings: Rankings, plausibility: xr.DataArray) -> tuple[Floats, list[str]]:
-    """Return plausibilities as (..., item, label) in the order of the rankings, and the names of the other dims."""
+    """Return plausibilities as (..., item, category) in the order of the rankings, and the names of the other dims."""
     if not {"item", "category"} <= set(plausibility.dims):
-        raise InputError(f"plausibilities have dims (..., item, label), not {plausibility.dims}")
+        raise InputError(f"plausibilities have dims (..., item, category), not {plausibility.dims}")
     for dim, names in (("item", rankings.items), ("category", rankings.categories)):
         if dim in plausibility.coords:
             missing = [plain(n) for n in names if n not in set(plausibility[dim].values.tolist())]
@@ -220,7 +220,10 @@ def _plausibility_values(rankings: Rankings, plausibility: xr.DataArray) -> tupl
                 raise InputError(f"plausibilities miss the {dim} {missing[0]!r}; give every {dim} of the rankings")
             plausibility = plausibility.sel({dim: names})
         elif plausibility.sizes[dim] != names.size:
-            raise InputError(f"{plausibility.sizes[dim]} {dim}s of plausibilities for {names.size} {dim}s of rankings")
+            noun = {"category": "label"}.get(dim, dim)
+            raise InputError(
+                f"{plausibility.sizes[dim]} {noun}s of plausibilities for {names.size} {noun}s of rankings"
+            )
     dims = [str(d) for d in plausibility.dims if d not in ("item", "category")]
     values = plausibility.transpose(*dims, "item", "category").values.astype(np.float64)
     if not (values >= 0).all():

@@ -132,7 +132,7 @@ def test_results_feed_certainty_and_sum_to_one(variant):
     posterior = tree["posterior"].to_dataset()
     assert posterior["plausibility"].dims == ("chain", "draw", "item", "category")
     assert posterior["confusion"].dims == ("chain", "draw", "annotator", "category", "observed_category")
-    for name, last in (("plausibility", "label"), ("confusion", "observed_category"), ("prevalence", "label")):
+    for name, last in (("plausibility", "category"), ("confusion", "observed_category"), ("prevalence", "category")):
         np.testing.assert_allclose(posterior[name].sum(last), 1, atol=2e-6)
     certainty = annotation_certainty(tree)
     assert ((certainty > 0.3) & (certainty <= 1)).all()

@@ -175,7 +175,7 @@ def test_one_prior_per_label_is_not_lumped():
 
 def test_unlimited_labels_fall_back_to_top_labels():
     labels = Labels.from_counts(np.eye(100, 2000, dtype=int))
-    with pytest.raises(SizeError, match=r"4 chain x 1000 draw x 100 item x 2000 label takes 5\.96 GiB.*top_labels"):
+    with pytest.raises(SizeError, match=r"4 chain x 1000 draw x 100 item x 2000 category takes 5\.96 GiB.*top_labels"):
         dirichlet(labels)
     assert dirichlet(labels, top_labels=2, draws=10)["posterior"]["top_label"].dtype == np.int16
 

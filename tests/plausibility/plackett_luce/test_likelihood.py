@@ -101,7 +101,7 @@ def test_log_likelihood_keeps_other_dimensions_and_aligns_names() -> None:
     rankings = Rankings.from_blocks([[[["b"], ["a"]]], [[["c"]]]], labels=["a", "b", "c"], items=["x", "y"])
     values = np.random.default_rng(2).dirichlet(np.ones(3), (2, 5, 2))
     dims = ("chain", "draw", "item", "category")
-    plausibility = xr.DataArray(values, dims=dims, coords={"item": ["y", "x"], "label": ["c", "b", "a"]})
+    plausibility = xr.DataArray(values, dims=dims, coords={"item": ["y", "x"], "category": ["c", "b", "a"]})
     result = plackett_luce_log_likelihood(rankings, plausibility)
     assert result.dims == ("chain", "draw", "ranking")
     assert result["item"].values.tolist() == ["x", "y"]
@@ -115,8 +115,8 @@ def test_log_likelihood_refuses_what_it_cannot_use() -> None:
         plackett_luce_log_likelihood(rankings, even, method="recursion")
     with pytest.raises(InputError, match="3 labels of plausibilities for 21"):
         plackett_luce_log_likelihood(rankings, even[:, :3])
-    with pytest.raises(InputError, match="miss the label 20"):
-        plackett_luce_log_likelihood(rankings, even.assign_coords(label=np.arange(21) - 1))
+    with pytest.raises(InputError, match="miss the category 20"):
+        plackett_luce_log_likelihood(rankings, even.assign_coords(category=np.arange(21) - 1))
     with pytest.raises(InputError, match="must not be negative"):
         plackett_luce_log_likelihood(rankings, -even)
 
