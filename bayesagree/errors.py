@@ -17,15 +17,15 @@ class ConvergenceError(RuntimeError):
     """An iteration or a refinement that did not reach its stated accuracy."""
 
 
-def some(values: object, most: int = 5) -> str:
-    """List the first few values of a sequence for an error message."""
+def shorten(values: object, most: int = 5) -> str:
+    """Text with the first few values of a sequence, for an error message."""
     items = list(values)  # type: ignore[call-overload]
-    shown = ", ".join(repr(plain(v)) for v in items[:most])
+    shown = ", ".join(repr(as_python(v)) for v in items[:most])
     return shown if len(items) <= most else f"{shown}, ... ({len(items)} in all)"
 
 
-def plain(value: object) -> object:
-    """Return the plain Python value of a numpy scalar, so that messages read 'q17' and not np.str_('q17')."""
+def as_python(value: object) -> object:
+    """Python value of a numpy scalar, so that messages read 'q17' and not np.str_('q17')."""
     item = getattr(value, "item", None)
     return item() if callable(item) else value
 
