@@ -27,9 +27,8 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive, positive_int
 from bayesagree.annotations import Labels
-from bayesagree.errors import ConvergenceError, InputError, shorten
+from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, shorten
 
 type Floats = NDArray[np.float64]
 

@@ -31,9 +31,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import map_blocks
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder
 from bayesagree.simulate import CrowdsourcedBinary, crowdsourced_binary
 

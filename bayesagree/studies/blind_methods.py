@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.blind.overlap import jaccard_overlap
@@ -24,7 +24,7 @@ from bayesagree.blind.scores import (
     mean_scores,
 )
 from bayesagree.blind.systems import LabelCodes, Systems
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.evaluation.comparison import hdi, rank_probabilities
 from bayesagree.evaluation.paired_tests import (
     Multiplicity,

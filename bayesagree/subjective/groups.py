@@ -10,11 +10,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import Codes
 from bayesagree.annotations.annotators import Annotators
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, positive_int, shorten
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive
 from bayesagree.agreement._exact.item_means import HierarchicalMeans, ItemMeans, KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind, Likelihood
 from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
 from bayesagree.agreement._exact.patterns import Floats, Patterns, collapse, collapsed
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, as_python, positive, shorten
 from bayesagree.patterns.patterns import RatingPatterns
 
 type ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]

@@ -10,10 +10,10 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive, positive_int, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, positive, positive_int, shorten
 from bayesagree.metrics.auc._areas import label_scores
 from bayesagree.metrics.auc.concordant_pairs import ScoreOrder
 from bayesagree.predictions import Predictions

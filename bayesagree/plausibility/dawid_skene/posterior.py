@@ -32,10 +32,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import MAX_BYTES, check_size, positive_int, result_tree
+from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
 from bayesagree._inference.streams import Seed, item_blocks
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.plausibility._draws.blocks import HERE, DrawBlock, Schedule
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, FullRows, HierarchicalRows, Rng
