@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations import Labels, Rankings
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, shorten
 from bayesagree.plausibility._draws.blocks import DrawBlock
 from bayesagree.plausibility._draws.top_labels import plausibility_block, truth_draws
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import inverse_ranks
@@ -260,7 +260,7 @@ def annotator_agreement(annotations: Labels | Rankings) -> xr.DataArray:
     alone = np.isnan(value)
     if alone.any():
         warnings.warn(
-            f"annotator agreement is NaN for items with fewer than two annotators: {some(annotations.items[alone])}",
+            f"annotator agreement is NaN for items with fewer than two annotators: {shorten(annotations.items[alone])}",
             stacklevel=2,
         )
     return _per_item(value, annotations.items, "annotator_agreement")
@@ -319,7 +319,7 @@ def _label_names(tree: xr.DataTree) -> NDArray[Any]:
 def _levels(risk: Mapping[Any, float], labels: NDArray[Any]) -> NDArray[np.float64]:
     missing = [label for label in labels.tolist() if label not in risk]
     if missing:
-        raise InputError(f"no risk level for label {some(missing)}; every label needs one")
+        raise InputError(f"no risk level for label {shorten(missing)}; every label needs one")
     return np.asarray([float(risk[label]) for label in labels.tolist()])
 
 

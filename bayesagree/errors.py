@@ -1,8 +1,11 @@
-"""Errors that input can raise, each with the value, its place, the rule and the way out; renamed arguments."""
+"""Errors of input, each with the value, its place, the rule and the way out; checks of arguments; renamed arguments."""
 
 import functools
+import math
 import warnings
 from collections.abc import Callable
+from numbers import Integral
+from typing import Any
 
 
 class InputError(ValueError):
@@ -17,17 +20,32 @@ class ConvergenceError(RuntimeError):
     """An iteration or a refinement that did not reach its stated accuracy."""
 
 
-def some(values: object, most: int = 5) -> str:
-    """List the first few values of a sequence for an error message."""
+def shorten(values: object, most: int = 5) -> str:
+    """Text with the first few values of a sequence, for an error message."""
     items = list(values)  # type: ignore[call-overload]
-    shown = ", ".join(repr(plain(v)) for v in items[:most])
+    shown = ", ".join(repr(as_python(v)) for v in items[:most])
     return shown if len(items) <= most else f"{shown}, ... ({len(items)} in all)"
 
 
-def plain(value: object) -> object:
-    """Return the plain Python value of a numpy scalar, so that messages read 'q17' and not np.str_('q17')."""
+def as_python(value: object) -> object:
+    """Python value of a numpy scalar, so that messages read 'q17' and not np.str_('q17')."""
     item = getattr(value, "item", None)
     return item() if callable(item) else value
+
+
+def positive_int(value: Any, name: str) -> int:
+    """Count of draws, chains, labels, ...: a whole number of at least 1, or `InputError`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{name}={value!r} must be a whole number of at least 1")
+    return int(value)
+
+
+def positive(value: Any, name: str, *, zero: bool = False) -> float:
+    """Finite number above zero (or, if allowed, zero), or `InputError`."""
+    number = float(value)
+    if not math.isfinite(number) or number < 0 or (number == 0 and not zero):
+        raise InputError(f"{name}={value!r} must be a {'finite number >= 0' if zero else 'positive number'}")
+    return number
 
 
 def renamed[**P, R](**new_name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

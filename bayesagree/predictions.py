@@ -23,7 +23,7 @@ from bayesagree.annotations._columns import (
     values_of,
     wide_table,
 )
-from bayesagree.errors import InputError, plain, some
+from bayesagree.errors import InputError, as_python, shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +85,8 @@ class Predictions(Categorical):
         items_, labels_ = tables[0][1:]
         stack = []
         for model, (table, its_items, its_labels) in zip(models, tables):
-            rows = positions(items_, its_items, f"model {plain(model)!r}", "item")
-            columns = positions(labels_, its_labels, f"model {plain(model)!r}", "label")
+            rows = positions(items_, its_items, f"model {as_python(model)!r}", "item")
+            columns = positions(labels_, its_labels, f"model {as_python(model)!r}", "label")
             stack.append(table[np.ix_(rows, columns)])
         array = np.stack(stack)
         _check_scores(array, models, items_, labels_, probabilities)
@@ -114,7 +114,7 @@ class Predictions(Categorical):
         models = names_array(list(predicted), "model")
         named = [_named_labels(values, items, model) for model, values in predicted.items()]
         items_ = named[0][1]
-        rows = [positions(items_, its, f"model {plain(m)!r}", "item") for m, (_, its) in zip(models, named)]
+        rows = [positions(items_, its, f"model {as_python(m)!r}", "item") for m, (_, its) in zip(models, named)]
         table = np.stack([values[row] for (values, _), row in zip(named, rows)])
         known = None if labels is None else names_array(labels, "label")
         codes, known = encode(table.ravel(), "label", known, cell_place(models, items_, "model", "item"))
@@ -179,8 +179,9 @@ class Predictions(Categorical):
         if not seen.all():
             m, i, k = np.unravel_index(int(np.flatnonzero(~seen)[0]), array.shape)
             raise InputError(
-                f"model {plain(models[m])!r}, item {plain(items[i])!r}: no score for label {plain(known[k])!r} "
-                f"({int((~seen).sum())} missing in all); give every model a score for every item and label"
+                f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: no score for label "
+                f"{as_python(known[k])!r} ({int((~seen).sum())} missing in all); "
+                "give every model a score for every item and label"
             )
         array.ravel()[cell] = values
         _check_scores(array, models, items, known, probabilities)
@@ -203,7 +204,7 @@ class Predictions(Categorical):
         target = pd.Index(labels).get_indexer(pd.Index(self.categories))
         if (target < 0).any():
             raise InputError(
-                f"the predictions use labels that the annotations do not have: {some(self.categories[target < 0])}; "
+                f"the predictions use labels that the annotations do not have: {shorten(self.categories[target < 0])}; "
                 "list every possible label with labels=[...] when building the annotations"
             )
         hard = np.append(target, -1)[self.hard_labels()[:, item_order]].astype(np.int32)
@@ -282,8 +283,8 @@ def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) 
     if missing.size or extra.size:
         raise InputError(
             f"the {role}s of {whose} are not the same set: "
-            f"missing {some(missing) if missing.size else 'none'}; unknown {some(extra) if extra.size else 'none'}; "
-            f"both sides must name the same {role}s"
+            f"missing {shorten(missing) if missing.size else 'none'}; "
+            f"unknown {shorten(extra) if extra.size else 'none'}; both sides must name the same {role}s"
         )
     return place
 
@@ -292,7 +293,7 @@ def _once(cell: NDArray[np.int64], axes: tuple[NDArray[Any], ...]) -> None:
     repeated = pd.Series(cell).duplicated().to_numpy()
     if repeated.any():
         place = np.unravel_index(int(cell[repeated][0]), tuple(a.size for a in axes))
-        names = ", ".join(repr(plain(a[i])) for a, i in zip(axes, place))
+        names = ", ".join(repr(as_python(a[i])) for a, i in zip(axes, place))
         raise InputError(f"predictions for ({names}) are given twice; keep one row")
 
 
@@ -303,7 +304,7 @@ def _check_scores(
     if bad.size:
         m, i, k = bad[0]
         raise InputError(
-            f"model {plain(models[m])!r}, item {plain(items[i])!r}, label {plain(labels[k])!r}: score "
+            f"model {as_python(models[m])!r}, item {as_python(items[i])!r}, label {as_python(labels[k])!r}: score "
             f"{scores[m, i, k]} is not finite ({len(bad)} such scores in all)"
         )
     if probabilities:
@@ -312,7 +313,7 @@ def _check_scores(
         if off.size:
             m, i = off[0]
             raise InputError(
-                f"model {plain(models[m])!r}, item {plain(items[i])!r}: the scores are declared probabilities but "
-                f"sum to {sums[m, i]:g} or are negative ({len(off)} such items in all); normalise them or pass "
+                f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: the scores are declared probabilities "
+                f"but sum to {sums[m, i]:g} or are negative ({len(off)} such items in all); normalise them or pass "
                 "probabilities=False"
             )

@@ -52,7 +52,7 @@ def analyse(path: Path) -> tuple[dict[str, float], float]:
     step("Phi, alpha and their intervals")
     labels = LabelPatterns.from_file(path, label="rating", annotator="annotator")
     step("patterns of labels, annotators checked")
-    tree = dirichlet(labels.one_of_each(), draws=1, chains=1, seed=1)
+    tree = dirichlet(labels.representatives(), draws=1, chains=1, seed=1)
     certainty = float(labels.mean(annotation_certainty(tree, exact=True)))
     step("mean certainty")
     for name in ("phi", "alpha_interval"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree.errors import InputError, SizeError
+from bayesagree.errors import SizeError
 
 MAX_BYTES = 2**30
 """Largest result kept in memory by default, 1 GiB."""
@@ -63,18 +63,3 @@ def check_size(shape: Mapping[str, int], itemsize: int, max_bytes: int, way_out:
     if size > max_bytes:
         dims = " x ".join(f"{n} {dim}" for dim, n in shape.items())
         raise SizeError(f"{dims} takes {size / 2**30:.2f} GiB, more than max_bytes={max_bytes}; {way_out}")
-
-
-def positive_int(value: Any, name: str) -> int:
-    """Return a count of draws, chains, labels ... that must be a whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name}={value!r} must be a whole number of at least 1")
-    return int(value)
-
-
-def positive(value: Any, name: str, *, zero: bool = False) -> float:
-    """Return a finite number that must be positive (or at least zero)."""
-    number = float(value)
-    if not np.isfinite(number) or number < 0 or (number == 0 and not zero):
-        raise InputError(f"{name}={value!r} must be a {'finite number >= 0' if zero else 'positive number'}")
-    return number

@@ -13,7 +13,6 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._inference.results import positive_int
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
 from bayesagree.agreement._exact.item_means import HierarchicalMeans, KnownMeans, beta_shapes
@@ -21,7 +20,7 @@ from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import phi_of, phi_posterior
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 
 ALARM = 0.01
 """Posterior predictive p-values below this say that the model does not fit."""

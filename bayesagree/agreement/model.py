@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.results import positive, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._exact.likelihood import Kind, intervals
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive
 
 if TYPE_CHECKING:
     import pymc as pm

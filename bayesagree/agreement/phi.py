@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
@@ -24,7 +24,7 @@ from bayesagree.agreement._exact.problem import ItemMean, Problem, check_options
 from bayesagree.agreement._limits import warn_of_limits, warn_of_two_ends
 from bayesagree.agreement.model import AgreementPrior, build_model, sample_tree
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 from bayesagree.patterns.patterns import RatingPatterns
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from bayesagree.annotations._columns import (
     values_of,
     wide_table,
 )
-from bayesagree.errors import InputError, plain, some
+from bayesagree.errors import InputError, as_python, shorten
 
 
-def who_annotated_what(
+def annotation_codes(
     table: Table, item: str, annotator: str
 ) -> tuple[tuple[Codes, NDArray[Any]], tuple[Codes, NDArray[Any]]]:
     """Return codes and names of the items and of the annotators; every row must have both."""
@@ -46,7 +46,7 @@ def axis_names(names: Sequence[Any] | None, size: int, role: str) -> NDArray[Any
         return np.arange(size)
     array = names_array(names, role)
     if array.size != size:
-        raise InputError(f"{array.size} {role} names for {size} {role}s ({some(array)}); give one name each")
+        raise InputError(f"{array.size} {role} names for {size} {role}s ({shorten(array)}); give one name each")
     return array
 
 
@@ -67,7 +67,7 @@ def cell_place(
 
     def place(cell: int) -> str:
         i, j = divmod(cell, columns.size)
-        return f"{row_role} {plain(rows[i])!r}, {column_role} {plain(columns[j])!r}"
+        return f"{row_role} {as_python(rows[i])!r}, {column_role} {as_python(columns[j])!r}"
 
     return place
 

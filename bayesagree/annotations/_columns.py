@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree.errors import InputError, plain, some
+from bayesagree.errors import InputError, as_python, shorten
 
 if TYPE_CHECKING:  # Functions that need narwhals load it: a twentieth of the time that importing the package takes.
     import narwhals as nw
@@ -39,7 +39,7 @@ def eager_frame(frame: Any) -> Table:
             "arrays go through from_matrix"
         )
     if len(table) == 0:
-        raise InputError(f"the table is empty: no row below the columns {some(table.columns, 20)}")
+        raise InputError(f"the table is empty: no row below the columns {shorten(table.columns, 20)}")
     return table
 
 
@@ -59,7 +59,7 @@ def column(table: Table, name: str, role: str) -> Column:
     """Return one column; where it is missing, say which columns exist and how to map them."""
     if name not in table.columns:
         raise InputError(
-            f"no column {name!r} for the {role}; the table has {some(table.columns, 20)}: "
+            f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: "
             f"name the right one with {role}=..."
         )
     return table[name]
@@ -154,7 +154,7 @@ def names_array(names: Sequence[Any] | ArrayLike, role: str) -> NDArray[Any]:
     array = _one_kind(given, _kinds(given), role)
     repeated = pd.Index(array).duplicated()
     if repeated.any():
-        raise InputError(f"{role} {plain(array[repeated][0])!r} is listed twice; every {role} has one name")
+        raise InputError(f"{role} {as_python(array[repeated][0])!r} is listed twice; every {role} has one name")
     return array
 
 
@@ -188,8 +188,8 @@ def encode(
             unknown = int(np.flatnonzero(target < 0)[0])
             row = int(np.flatnonzero(codes == unknown)[0])
             raise InputError(
-                f"{place(row)}: {role} {plain(found[unknown])!r} is not one of the {len(names)} known "
-                f"({some(names)}); add it to {role}s=[...] or correct the row"
+                f"{place(row)}: {role} {as_python(found[unknown])!r} is not one of the {len(names)} known "
+                f"({shorten(names)}); add it to {role}s=[...] or correct the row"
             )
     return np.append(target, -1).astype(np.int32)[codes], names
 
@@ -214,14 +214,14 @@ def _kind(kind: type) -> str:
 def _one_kind(values: NDArray[Any], kinds: set[str], role: str) -> NDArray[Any]:
     """Return names as int64, float64, bool or text; whole floats are integers (a column with gaps holds floats)."""
     if len(kinds) > 1:
-        raise InputError(f"{role} names mix {' and '.join(sorted(kinds))} ({some(values)}); use one kind")
+        raise InputError(f"{role} names mix {' and '.join(sorted(kinds))} ({shorten(values)}); use one kind")
     if kinds == {"truth value"}:
         return values.astype(bool)
     if kinds != {"number"}:
         return np.asarray([str(v) for v in values.tolist()], dtype=np.str_ if values.size else "<U1")
     numbers = values if values.dtype != object else np.asarray(values.tolist())
     if numbers.dtype == object:
-        raise InputError(f"{role} names hold whole numbers beyond 64 bits ({some(values)}); make them text")
+        raise InputError(f"{role} names hold whole numbers beyond 64 bits ({shorten(values)}); make them text")
     if numbers.dtype.kind == "f" and (np.abs(numbers) < 2**53).all() and (numbers == np.floor(numbers)).all():
         numbers = numbers.astype(np.int64)
     if numbers.dtype.kind in "iu" and (numbers.size == 0 or numbers.max() <= np.iinfo(np.int64).max):
@@ -248,8 +248,8 @@ def kept_rows(
     if duplicates == "error":
         row = int(np.flatnonzero(repeated)[0])
         raise InputError(
-            f"item {plain(names[0][item[row]])!r}, annotator {plain(names[1][annotator[row]])!r}: annotated more "
-            f"than once ({int(repeated.sum())} repeated rows in all); pass duplicates='first', 'last' or 'keep'"
+            f"item {as_python(names[0][item[row]])!r}, annotator {as_python(names[1][annotator[row]])!r}: annotated "
+            f"more than once ({int(repeated.sum())} repeated rows in all); pass duplicates='first', 'last' or 'keep'"
         )
     return np.flatnonzero(~repeated)
 

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree.annotations._columns import Table, column, eager_frame, encode, require_present, values_of
-from bayesagree.errors import InputError, plain, some
+from bayesagree.errors import InputError, as_python, shorten
 
 UNKNOWN = "unknown"
 """Group of the annotators of whom a feature is not known."""
@@ -70,16 +70,16 @@ class Annotators:
             A feature that the table does not have.
         """
         if feature not in self.features:
-            raise InputError(f"annotators have no feature {feature!r}; they have {some(self.features.columns, 20)}")
+            raise InputError(f"annotators have no feature {feature!r}; they have {shorten(self.features.columns, 20)}")
         known = self.features[feature].reindex(list(annotators))
-        return np.array([UNKNOWN if pd.isna(v) else str(plain(v)) for v in known], dtype=str)
+        return np.array([UNKNOWN if pd.isna(v) else str(as_python(v)) for v in known], dtype=str)
 
     def levels(self, feature: str) -> list[str]:
         """Return the known values of a feature as text: declared categories in their order, else sorted."""
         values = self.features[feature]
         if isinstance(values.dtype, pd.CategoricalDtype):
             return [str(v) for v in values.cat.categories]
-        return [str(plain(v)) for v in sorted(set(values.dropna().tolist()))]
+        return [str(as_python(v)) for v in sorted(set(values.dropna().tolist()))]
 
     def missing(self, annotators: Sequence[Any] | NDArray[Any]) -> pd.DataFrame:
         """Count, for each feature, the annotators who are not in the table and those whose feature is missing.
@@ -111,7 +111,7 @@ def _one_row_each(features: pd.DataFrame, names: NDArray[Any]) -> pd.DataFrame:
         who = int(distinct.index[(distinct > 1).any(axis=1)][0])
         which = distinct.columns[distinct.loc[who] > 1][0]
         raise InputError(
-            f"annotator {plain(names[who])!r} has several values of {which!r} "
-            f"({some(features.loc[[who], which].unique())}); give every annotator one"
+            f"annotator {as_python(names[who])!r} has several values of {which!r} "
+            f"({shorten(features.loc[[who], which].unique())}); give every annotator one"
         )
     return pd.DataFrame(features[~features.index.duplicated()])

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree.annotations._axes import cell_place, has_repeats, label_column, matrix_axes, who_annotated_what
+from bayesagree.annotations._axes import annotation_codes, cell_place, has_repeats, label_column, matrix_axes
 from bayesagree.annotations._columns import (
     Categorical,
     Codes,
@@ -19,7 +19,7 @@ from bayesagree.annotations._columns import (
     names_array,
     sort_rows,
 )
-from bayesagree.errors import InputError, plain
+from bayesagree.errors import InputError, as_python
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Labels(Categorical):
         [[1, 1], [1, 0]]
         """
         table = eager_frame(frame)
-        (item_codes, items), (annotator_codes, annotators) = who_annotated_what(table, item, annotator)
+        (item_codes, items), (annotator_codes, annotators) = annotation_codes(table, item, annotator)
         label_codes, known = label_column(table, label, labels)
         present = np.flatnonzero(label_codes >= 0)
         if present.size == 0:
@@ -147,7 +147,7 @@ class Labels(Categorical):
         if bad.size:
             row, col = bad[0]
             raise InputError(
-                f"item {plain(items_[row])!r}, label {plain(labels_[col])!r}: count {counts[row, col]:g} "
+                f"item {as_python(items_[row])!r}, label {as_python(labels_[col])!r}: count {counts[row, col]:g} "
                 "is not a whole number of annotations (0, 1, 2, ...)"
             )
         item_codes, label_codes = np.nonzero(counts)

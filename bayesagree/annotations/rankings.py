@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.annotations._axes import axis_names, label_column, who_annotated_what
+from bayesagree.annotations._axes import annotation_codes, axis_names, label_column
 from bayesagree.annotations._columns import (
     Categorical,
     Codes,
@@ -18,7 +18,7 @@ from bayesagree.annotations._columns import (
     objects,
     require_present,
 )
-from bayesagree.errors import InputError, plain, some
+from bayesagree.errors import InputError, as_python, shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,18 +89,20 @@ class Rankings(Categorical):
         item, ranking, named, block = [], [], [], []
         for i, case in enumerate(cases):
             if len(case) == 0:
-                raise InputError(f"item {plain(items_[i])!r} has no ranking; drop the item")
+                raise InputError(f"item {as_python(items_[i])!r} has no ranking; drop the item")
             for r, blocks in enumerate(case):
-                _require_blocks(blocks, f"item {plain(items_[i])!r}, ranking {r}")
+                _require_blocks(blocks, f"item {as_python(items_[i])!r}, ranking {r}")
                 for b, tied in enumerate(blocks):
                     for name in tied:
                         item.append(i)
                         ranking.append(r)
                         named.append(name)
                         block.append(b)
-        codes, _ = encode(
-            objects(named), "label", labels_, lambda row: f"item {plain(items_[item[row]])!r}, ranking {ranking[row]}"
-        )
+
+        def place(row: int) -> str:
+            return f"item {as_python(items_[item[row]])!r}, ranking {ranking[row]}"
+
+        codes, _ = encode(objects(named), "label", labels_, place)
         who, names = _annotators_of(annotators, cases, items_)
         ranker = np.asarray(ranking) if who is None else np.asarray([who[i][r] for i, r in zip(item, ranking)])
         return cls._grouped(items_, names, labels_, np.asarray(item), ranker, codes, np.asarray(block))
@@ -131,7 +133,7 @@ class Rankings(Categorical):
         [0, 0]
         """
         table = eager_frame(frame)
-        (item_codes, items), (annotator_codes, annotators) = who_annotated_what(table, item, annotator)
+        (item_codes, items), (annotator_codes, annotators) = annotation_codes(table, item, annotator)
         label_codes, known = label_column(table, label, labels)
         require_present(label_codes, "label")
         ranks = float_column(table, rank, "rank")
@@ -196,7 +198,7 @@ def _require_blocks(blocks: Any, where: str) -> None:
     """Refuse what is not a list of blocks, each a list of labels: text would fall apart into letters."""
     for level in (blocks, *blocks) if _is_list(blocks) else (blocks,):
         if not _is_list(level):
-            raise InputError(f"{where}: {plain(level)!r} is not a list; a ranking is a list of blocks of labels")
+            raise InputError(f"{where}: {as_python(level)!r} is not a list; a ranking is a list of blocks of labels")
     if len(blocks) == 0 or any(len(block) == 0 for block in blocks):
         raise InputError(
             f"{where}: empty block in {blocks!r}; every block names at least one label: leave unranked labels out "
@@ -219,10 +221,10 @@ def _require_one_place(
     twice = place[1:][np.diff(place) == 0]
     if twice.size:
         r, k = divmod(int(twice[0]), labels.size)
-        who = "" if annotator_of is None else f", annotator {plain(annotator_of[r])!r}"
+        who = "" if annotator_of is None else f", annotator {as_python(annotator_of[r])!r}"
         raise InputError(
-            f"item {plain(item_of[r])!r}{who}: label {plain(labels[k])!r} is named twice in one ranking; a label has "
-            "one place: keep its best one"
+            f"item {as_python(item_of[r])!r}{who}: label {as_python(labels[k])!r} is named twice in one "
+            "ranking; a label has one place: keep its best one"
         )
 
 
@@ -240,9 +242,9 @@ def _annotators_of(
     who = np.split(codes, np.cumsum(sizes)[:-1])
     for i, of_item in enumerate(who):
         if (of_item < 0).any():
-            raise InputError(f"item {plain(items[i])!r}: an annotator is missing; name every one")
+            raise InputError(f"item {as_python(items[i])!r}: an annotator is missing; name every one")
         if np.unique(of_item).size < of_item.size:
             raise InputError(
-                f"item {plain(items[i])!r}: an annotator is named twice ({some(named[i])}); one ranking each"
+                f"item {as_python(items[i])!r}: an annotator is named twice ({shorten(named[i])}); one ranking each"
             )
     return who, known

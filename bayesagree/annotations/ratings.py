@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree.annotations._axes import cell_place, has_repeats, matrix_axes, who_annotated_what
+from bayesagree.annotations._axes import annotation_codes, cell_place, has_repeats, matrix_axes
 from bayesagree.annotations._columns import Codes, Duplicates, eager_frame, float_column, float_values, kept_rows
-from bayesagree.errors import InputError, plain
+from bayesagree.errors import InputError, as_python
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Ratings:
         [1, 4]
         """
         table = eager_frame(frame)
-        (item_codes, items), (annotator_codes, annotators) = who_annotated_what(table, item, annotator)
+        (item_codes, items), (annotator_codes, annotators) = annotation_codes(table, item, annotator)
         values = float_column(table, rating, "rating")
         present = np.flatnonzero(~np.isnan(values))
         rows = present[kept_rows(item_codes[present], annotator_codes[present], (items, annotators), duplicates)]
@@ -120,7 +120,7 @@ class Ratings:
             if bad.any():
                 row = int(np.flatnonzero(bad)[0])
                 raise InputError(
-                    f"item {plain(items[item[row]])!r}, annotator {plain(annotators[annotator[row]])!r}: "
+                    f"item {as_python(items[item[row]])!r}, annotator {as_python(annotators[annotator[row]])!r}: "
                     f"rating {rating[row]:g} {rule} ({int(bad.sum())} such ratings in all)"
                 )
 

@@ -6,10 +6,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
+from bayesagree.errors import positive_int
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
 from bayesagree.predictions import Predictions

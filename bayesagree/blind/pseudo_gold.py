@@ -11,11 +11,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.blind.systems import LabelCodes, Systems
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.plausibility.dawid_skene.posterior import Variant, dawid_skene
 

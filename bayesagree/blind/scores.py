@@ -29,12 +29,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.blind import combiners, pseudo_gold
 from bayesagree.blind.systems import LabelCodes, Systems
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.metrics.hard_labels import Metric, confusion_counts, scores_of_counts, warn_undefined
 from bayesagree.predictions import Predictions
 
@@ -236,7 +236,7 @@ def make_pseudo_gold(
         "adaboost": partial(combiners.adaboost, seed=seed),
     }
     if method not in combine:
-        raise InputError(f"method={method!r} is not one of {some(METHODS, 11)}")
+        raise InputError(f"method={method!r} is not one of {shorten(METHODS, 11)}")
     if leave_one_out and method != "direct":
         return PseudoGold(pseudo_gold.judged_by_others(systems, combine[method]), True)
     return PseudoGold(combine[method](systems), True)

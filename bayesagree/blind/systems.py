@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, shorten
 from bayesagree.metrics.hard_labels import positive_index
 from bayesagree.plausibility.votes import majority_vote
 from bayesagree.predictions import Predictions
@@ -51,7 +51,7 @@ class Systems:
         if predictions.models.size < 2:
             raise InputError("there is one system; blind evaluation compares systems with each other: pass at least 2")
         if predictions.categories.size < 2:
-            raise InputError(f"there is only the label {some(predictions.categories)}; name all with labels=[...]")
+            raise InputError(f"there is only the label {shorten(predictions.categories)}; name all with labels=[...]")
         if predictions.categories.size > np.iinfo(np.int16).max:
             raise InputError(
                 f"{predictions.categories.size} labels; blind evaluation takes {np.iinfo(np.int16).max} at most"
@@ -83,14 +83,14 @@ def crowd_majority(crowd: Labels, items: NDArray[Any], labels: NDArray[Any], see
     unknown = [name for name in used if name.item() not in label_of]
     if unknown:
         raise InputError(
-            f"the crowd uses labels that the predictions do not have: {some(unknown)}; "
+            f"the crowd uses labels that the predictions do not have: {shorten(unknown)}; "
             "name all possible labels with labels=[...] when building the predictions"
         )
     # Ties are drawn in the order of the names: the same for any order of the input.
     place = {name: i for i, name in enumerate(crowd.items.tolist())}
     common = np.array([i for i, name in enumerate(items.tolist()) if name in place], dtype=np.int64)
     if common.size == 0:
-        raise InputError(f"the crowd labelled none of the predicted items; it labelled {some(crowd.items)}")
+        raise InputError(f"the crowd labelled none of the predicted items; it labelled {shorten(crowd.items)}")
     counts = np.zeros((common.size, labels.size), np.int64)
     rows = [place[name] for name in items[common].tolist()]
     for k, name in enumerate(crowd.labels.tolist()):

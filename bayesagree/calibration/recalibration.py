@@ -24,11 +24,11 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import MAX_BYTES, check_size, positive, positive_int, result_tree, settings_of
+from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.calibration._vector_scaling import draw_parameters, information_of, log_q, prior_precision
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility._draws.blocks import label_dtype
 from bayesagree.plausibility._draws.top_labels import labels_of
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE

@@ -27,9 +27,8 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive, positive_int
 from bayesagree.annotations import Labels
-from bayesagree.errors import ConvergenceError, InputError, some
+from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, shorten
 
 type Floats = NDArray[np.float64]
 
@@ -147,7 +146,7 @@ class Judgments:
         if (judged < 2).any():
             alone = labels.items[judged < 2]
             warnings.warn(
-                f"{alone.size} items have fewer than two annotators, so their quality does not exist: {some(alone)}",
+                f"{alone.size} items have fewer than two annotators, so their quality does not exist: {shorten(alone)}",
                 stacklevel=3,
             )
         kept = judged[labels.item_index] >= 2

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree.annotations import Labels
 from bayesagree.crowd_quality.quality import Floats, Judgments, Marks, Quality, annotator_quality, solve
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 
 
 def crowdtruth_posterior(

@@ -5,7 +5,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._numerics.intervals import hdi
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, shorten
 
 
 def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None, ci_prob: float = 0.95) -> xr.Dataset:
@@ -140,16 +140,16 @@ def _draws(
 ) -> tuple[NDArray[np.float64], NDArray[np.object_]]:
     posterior = tree["posterior"].to_dataset()
     if metric not in posterior:
-        raise InputError(f"metric {metric!r} was not computed; there is {some(posterior.data_vars)}")
+        raise InputError(f"metric {metric!r} was not computed; there is {shorten(posterior.data_vars)}")
     scores = posterior[metric]
     if "reliability" not in scores.dims:
         scores = scores.expand_dims(reliability=[1.0])
     levels = np.asarray(scores["reliability"])
     if reliability is None and levels.size > 1:
-        raise InputError(f"there are {levels.size} reliabilities ({some(levels)}); pass reliability= to choose one")
+        raise InputError(f"there are {levels.size} reliabilities ({shorten(levels)}); pass reliability= to choose one")
     chosen = levels[0] if reliability is None else reliability
     at = np.flatnonzero(np.isclose(levels, chosen, rtol=1e-9, atol=0))
     if at.size == 0:
-        raise InputError(f"reliability {chosen!r} was not computed; there is {some(levels)}")
+        raise InputError(f"reliability {chosen!r} was not computed; there is {shorten(levels)}")
     values = scores.isel(reliability=int(at[0])).transpose("chain", "draw", "model").values
     return values.reshape(-1, values.shape[-1]), np.asarray(scores["model"])

@@ -18,10 +18,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.checkpoint import Checkpoint
-from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, seed_sequence
 from bayesagree.annotations import Annotations, Ratings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
 from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics.uncertainty_adjusted import Metric, Scorer

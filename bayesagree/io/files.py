@@ -18,7 +18,7 @@ import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, shorten
 from bayesagree.io.tables import read_blocks, read_table
 from bayesagree.predictions import Predictions
 
@@ -259,7 +259,7 @@ def _kind_of(
     if label in columns:
         return "labels"
     raise InputError(
-        f"{str(path)!r} has the columns {some(columns, 20)}: no label ({label!r}) and no rating ({rating!r}); "
+        f"{str(path)!r} has the columns {shorten(columns, 20)}: no label ({label!r}) and no rating ({rating!r}); "
         "name the right one with label=... or rating=...; a table with one column per annotator is melted first"
     )
 
@@ -295,7 +295,7 @@ def _wide_scores(table: pd.DataFrame, model: str, item: str, labels: Sequence[An
     for name, role in ((model, "model"), (item, "item")):
         if name not in table.columns:
             raise InputError(
-                f"no column {name!r} for the {role}; the table has {some(table.columns, 20)}: "
+                f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: "
                 f"name the right one with {role}=..."
             )
         missing = pd.isna(table[name].to_numpy())
@@ -305,8 +305,8 @@ def _wide_scores(table: pd.DataFrame, model: str, item: str, labels: Sequence[An
     absent = [c for c in columns if c not in table.columns]
     if absent or not columns:
         raise InputError(
-            f"no column for the labels {some(absent) if absent else '(there are none)'}; "
-            f"the table has {some(table.columns, 20)}"
+            f"no column for the labels {shorten(absent) if absent else '(there are none)'}; "
+            f"the table has {shorten(table.columns, 20)}"
         )
     names: list[Any] = columns if labels is None else list(labels)
     if labels is None and all(c.isdecimal() for c in columns):

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import pandas as pd
 
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, shorten
 
 MOST_UNPACKED = 16 * 2**30
 """Bytes that a gzip file may unpack to."""
@@ -46,7 +46,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
         raise InputError(f"{str(path)!r}: unknown kind of file; known are {', '.join(_READERS)}, each also with .gz")
     table = _guarded(read, path)
     if len(table) == 0:
-        raise InputError(f"{str(path)!r} is empty: no row below the columns {some(table.columns, 20)}")
+        raise InputError(f"{str(path)!r} is empty: no row below the columns {shorten(table.columns, 20)}")
     return table
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree.errors import InputError, plain, some
+from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.predictions import Predictions
 
 type Metric = Literal["accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy"]
@@ -96,12 +96,12 @@ def gold_index(gold: Mapping[Any, Any] | pd.Series, items: NDArray[Any], labels:
     place = pd.Index(items).get_indexer(pd.Index(series.index))
     code = pd.Index(labels).get_indexer(pd.Index(series.to_numpy()))
     if (place < 0).any():
-        raise InputError(f"gold items that no model predicted: {some(series.index[place < 0])}; drop them from gold")
+        raise InputError(f"gold items that no model predicted: {shorten(series.index[place < 0])}; drop them from gold")
     if (code < 0).any():
         item, label = series.index[code < 0][0], series.iloc[int((code < 0).argmax())]
         raise InputError(
-            f"gold item {plain(item)!r}: label {plain(label)!r} is not one of the predicted labels ({some(labels)}); "
-            "name all possible labels with labels=[...] when building the predictions"
+            f"gold item {as_python(item)!r}: label {as_python(label)!r} is not one of the predicted labels "
+            f"({shorten(labels)}); name all possible labels with labels=[...] when building the predictions"
         )
     truth = np.full(items.size, -1, np.int32)
     truth[place] = code
@@ -112,10 +112,10 @@ def positive_index(positive: Any, labels: Sequence[Any] | NDArray[Any]) -> int |
     """Return the position of the positive label: by default the last of two; None stands for the macro average."""
     if positive is None:
         return 1 if len(labels) == 2 else None
-    names = [plain(label) for label in labels]
-    if plain(positive) not in names:
-        raise InputError(f"positive={plain(positive)!r} is not one of the labels ({some(labels)})")
-    return names.index(plain(positive))
+    names = [as_python(label) for label in labels]
+    if as_python(positive) not in names:
+        raise InputError(f"positive={as_python(positive)!r} is not one of the labels ({shorten(labels)})")
+    return names.index(as_python(positive))
 
 
 def confusion_counts(
@@ -170,7 +170,7 @@ def scores_of_counts(counts: NDArray[np.floating[Any]], metric: str, positive: i
         Position of the positive label, None for the macro average.
     """
     if metric not in METRICS:
-        raise InputError(f"metric={metric!r} is not one of {some(METRICS, 9)}")
+        raise InputError(f"metric={metric!r} is not one of {shorten(METRICS, 9)}")
     right, total = np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(axis=(-2, -1))
     if metric == "accuracy":
         return _ratio(right.sum(axis=-1), total)
@@ -204,6 +204,5 @@ def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
 def warn_undefined(scores: NDArray[np.floating[Any]], metric: str, models: NDArray[Any]) -> None:
     """Warn of scores that do not exist, with the models and the reason."""
     if np.isnan(scores).any():
-        warnings.warn(
-            f"{metric} of {some(models[np.isnan(scores)])} does not exist: {REASONS[metric]}", UserWarning, stacklevel=3
-        )
+        reason = f"does not exist: {REASONS[metric]}"
+        warnings.warn(f"{metric} of {shorten(models[np.isnan(scores)])} {reason}", UserWarning, stacklevel=3)

@@ -14,9 +14,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int
 from bayesagree.annotations import Rankings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 from bayesagree.predictions import Predictions
 
 

@@ -29,9 +29,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int
 from bayesagree.certainty import label_certainty, level_probability
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 from bayesagree.metrics import _rank_numba
 from bayesagree.metrics._rank_numba import BlockScores, score_block
 from bayesagree.plausibility._draws.blocks import DrawBlock

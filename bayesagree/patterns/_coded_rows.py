@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.multisets import words
 from bayesagree.annotations._columns import names_array
-from bayesagree.errors import InputError, plain
+from bayesagree.errors import InputError, as_python
 from bayesagree.patterns._sorted_file import Chunk
 
 type Counts = NDArray[np.int64]
@@ -27,7 +27,7 @@ class Names:
         """Return the code of every row, -1 where the name is missing."""
         coded = chunk.columns[column]
         coded = coded if hasattr(coded, "dictionary") else coded.dictionary_encode()
-        names = [None if name is None else plain(name) for name in coded.dictionary.to_pylist()]
+        names = [None if name is None else as_python(name) for name in coded.dictionary.to_pylist()]
         for k, name in enumerate(names):
             if name is not None and name not in self.position:
                 if self.given:

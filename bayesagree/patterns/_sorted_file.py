@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, shorten
 from bayesagree.io.tables import MISSING
 
 BATCH = 2**17
@@ -72,7 +72,7 @@ def whole_items(path: str | Path, item: str, columns: list[str]) -> Iterator[Chu
             yield _chunk(rows.slice(0, cut), name[:-1], start[:-1], names, first_row)
         first_row += cut
     if rest is None or rest.num_rows == 0:
-        raise InputError(f"{str(path)!r} is empty: no row below the columns {some(names, 20)}")
+        raise InputError(f"{str(path)!r} is empty: no row below the columns {shorten(names, 20)}")
     name, start = _items(rest[item], first_row)
     yield _chunk(rest, name, start, names, first_row)
 
@@ -96,7 +96,8 @@ def _batches(path: Path, names: list[str]) -> Iterator[Any]:
         table = ds.dataset(path, format="parquet" if kind == ".parquet" else ds.CsvFileFormat(convert_options=options))
         missing = [name for name in names if name not in table.schema.names]
         if missing:
-            raise InputError(f"there is no column {some(missing)}; the columns are {some(table.schema.names, 20)}")
+            there = shorten(table.schema.names, 20)
+            raise InputError(f"there is no column {shorten(missing)}; the columns are {there}")
         for batch in table.to_batches(columns=names, batch_size=BATCH, batch_readahead=4, fragment_readahead=1):
             if batch.num_rows:
                 yield batch

@@ -3,14 +3,15 @@
 Agreement and certainty depend on an item only through its pattern: which labels, levels or rankings it got, and how
 often. `LabelPatterns`, `RatingPatterns` and `RankingPatterns` read a file that is sorted by item in one pass and keep
 the distinct patterns with the number of items that show each. `common_agreement` and `agreement_table` take patterns as
-they take annotations; what works item by item runs on `one_of_each()`, and `mean` weights its answer:
+they take annotations; what works item by item runs on `representatives()`, and `mean` weights its answer:
 
     patterns = LabelPatterns.from_file("votes.parquet")
-    certainty = annotation_certainty(dirichlet(patterns.one_of_each(), draws=1), exact=True)
+    certainty = annotation_certainty(dirichlet(patterns.representatives(), draws=1), exact=True)
     patterns.mean(certainty)
 """
 
 import itertools
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._numerics.multisets import multisets
-from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Categorical
 from bayesagree.annotations.ratings import checked_scale
 from bayesagree.errors import InputError
@@ -55,8 +56,17 @@ class Patterns:
         """Number of annotations."""
         return int(self.weight @ self.counts.sum(axis=1))
 
+    def one_of_each(self) -> Annotations:
+        """Former name of `representatives`."""
+        warnings.warn("one_of_each() is now representatives()", DeprecationWarning, stacklevel=2)
+        return self.representatives()
+
+    def representatives(self) -> Annotations:
+        """One item of each pattern, named 0, 1, ..."""
+        raise NotImplementedError
+
     def mean(self, values: xr.DataArray) -> xr.DataArray:
-        """Average what was computed item by item on `one_of_each` over all items."""
+        """Average what was computed item by item on `representatives` over all items."""
         return values.weighted(xr.DataArray(self.weight, dims="item", coords={"item": values["item"]})).mean("item")
 
 
@@ -119,7 +129,7 @@ class LabelPatterns(Patterns, Categorical):
         known, order = names.in_order()
         return cls(_columns(counts, order), weight, known)
 
-    def one_of_each(self) -> Labels:
+    def representatives(self) -> Labels:
         """Return one item of each pattern, named 0, 1, ..."""
         return Labels.from_counts(self.counts.toarray(), labels=self.categories.tolist())
 
@@ -188,7 +198,7 @@ class RatingPatterns(Patterns):
         """Number of levels of the scale."""
         return int(self.counts.shape[1])
 
-    def one_of_each(self) -> Ratings:
+    def representatives(self) -> Ratings:
         """Return one item of each pattern, named 0, 1, ...; annotators 0, 1, ... are places in the pattern."""
         return self._items(np.arange(self.weight.size))
 
@@ -256,7 +266,7 @@ class RankingPatterns(Patterns, Categorical):
         counts, weight = _tally(coded())
         return cls(counts, weight, names.in_order()[0], rankings)
 
-    def one_of_each(self) -> Rankings:
+    def representatives(self) -> Rankings:
         """Return one item of each pattern, named 0, 1, ...; the annotators are unknown."""
         bounds = self.counts.indptr
         cases = []

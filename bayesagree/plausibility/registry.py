@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, shorten
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, dawid_skene_blocks
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import prirn, prirn_blocks, prirn_model
@@ -154,7 +154,7 @@ POSTERIORS = {record.name: record for record in _RECORDS}
 def posterior_for(annotations: Annotations, name: str) -> PosteriorRecord:
     """Return the record of a posterior, if it takes annotations of this kind."""
     if name not in POSTERIORS:
-        raise InputError(f"plausibility={name!r} is not one of {some(POSTERIORS, 20)}")
+        raise InputError(f"plausibility={name!r} is not one of {shorten(POSTERIORS, 20)}")
     record = POSTERIORS[name]
     if not isinstance(annotations, record.annotations):
         raise InputError(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,5 +42,5 @@ def positions(wanted: Any, names: NDArray[Any], role: str) -> NDArray[np.int64]:
     place = {name: k for k, name in enumerate(names.tolist())}
     missing = [name for name in wanted if name not in place]
     if missing:
-        raise InputError(f"there is no {role} {missing[0]!r}; there is {some(names, 10)}")
+        raise InputError(f"there is no {role} {missing[0]!r}; there is {shorten(names, 10)}")
     return np.array([place[name] for name in wanted])

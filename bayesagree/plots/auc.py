@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import one_panel
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def plot_swap_errors(
     for dim, values in wanted.items():
         missing = [v for v in values if v not in errors[dim].values]
         if missing:
-            raise InputError(f"the study has no {dim} {missing[0]!r}; it has {some(errors[dim].values, 10)}")
+            raise InputError(f"the study has no {dim} {missing[0]!r}; it has {shorten(errors[dim].values, 10)}")
     reference = float(errors.sel({"auc_method": "supervised"}).mean())
     names = [name.replace("_published", "").upper() for name in auc_methods]
     n_rows, n_columns = len(labels_per_item), len(labels_per_annotator)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import one_panel, style
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "
     """
     data = _methods(tree)
     if measure not in data["measure"].values:
-        raise InputError(f"measure={measure!r} is not one of {some(data['measure'].values)}")
+        raise InputError(f"measure={measure!r} is not one of {shorten(data['measure'].values)}")
     found = data["correlation"].sel(measure=measure).transpose("metric", "estimator")
     methods = [str(name).replace("_", "\n") for name in found["estimator"].values]
     figure, panel = one_panel(width=0.75 * len(methods) + 1.8, height=3.4)
@@ -83,7 +83,7 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> 
     """
     data = _methods(tree)
     if measure not in data["measure"].values:
-        raise InputError(f"measure={measure!r} is not one of {some(data['measure'].values)}")
+        raise InputError(f"measure={measure!r} is not one of {shorten(data['measure'].values)}")
     figure, panel = one_panel()
     for k, metric in enumerate(data["metric"].values.tolist()):
         x = data["quality"].sel(metric=metric).values

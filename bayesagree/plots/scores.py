@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.plots._panels import MARKERS, new_panels, one_panel, style
 
@@ -43,7 +43,7 @@ def plot_scores(tree: xr.DataTree, *, metric: str, ordinary: xr.DataArray | None
     """
     posterior = tree["posterior"].to_dataset()
     if metric not in posterior:
-        raise InputError(f"metric {metric!r} was not computed; there is {some(posterior.data_vars)}")
+        raise InputError(f"metric {metric!r} was not computed; there is {shorten(posterior.data_vars)}")
     levels = posterior["reliability"].values
     found = [compare(tree, metric=metric, reliability=float(level)) for level in levels]
     figure, panel = one_panel()

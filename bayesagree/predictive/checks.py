@@ -17,10 +17,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import MAX_BYTES, check_size, positive_int, result_tree, settings_of
+from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGammaPrior
 from bayesagree.predictive import _item_likelihood as likelihood
 from bayesagree.predictive import _replicates as replicates

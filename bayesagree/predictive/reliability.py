@@ -22,11 +22,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive, positive_int
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Rankings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import PRIOR, Ties, inverse_ranks
 from bayesagree.plausibility.dirichlet.posterior import Prior, prior_shape
 from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked

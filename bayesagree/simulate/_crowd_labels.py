@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive, positive_int
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive, positive_int
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,9 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive, positive_int
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.predictions import Predictions
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels, Rankings
+from bayesagree.errors import positive_int
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn
 from bayesagree.predictions import Predictions
 

@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.results import positive, positive_int
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Rankings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive, positive_int
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 from bayesagree.predictions import Predictions
 
 

@@ -11,12 +11,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement.coefficients import Level, krippendorff_alpha
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 
 
 def agreement_by_size(

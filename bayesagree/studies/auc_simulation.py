@@ -31,9 +31,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import map_blocks
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder
 from bayesagree.simulate import CrowdsourcedBinary, crowdsourced_binary
 
@@ -129,7 +129,7 @@ def auc_study(
     """
     unknown = [case for case in cases if case not in CASES]
     if unknown:
-        raise InputError(f"case {unknown[0]!r} is not one of {some(CASES)}")
+        raise InputError(f"case {unknown[0]!r} is not one of {shorten(CASES)}")
     if positive_int(n_models, "n_models") < 2:
         raise InputError("n_models=1 leaves nothing to rank; simulate at least 2 models")
     study = Study(

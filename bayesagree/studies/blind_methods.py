@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.blind.overlap import jaccard_overlap
@@ -24,7 +24,7 @@ from bayesagree.blind.scores import (
     mean_scores,
 )
 from bayesagree.blind.systems import LabelCodes, Systems
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.evaluation.comparison import hdi, rank_probabilities
 from bayesagree.evaluation.paired_tests import (
     Multiplicity,
@@ -120,7 +120,7 @@ def blind_experiment(
     chosen = tuple(methods or _possible(systems))
     unknown = [m for m in chosen if m not in METHODS]
     if unknown:
-        raise InputError(f"unknown methods {some(unknown)}; there are {some(METHODS, 11)}")
+        raise InputError(f"unknown methods {shorten(unknown)}; there are {shorten(METHODS, 11)}")
     if not 0 < significance < 1:
         raise InputError(f"significance={significance!r} must lie between 0 and 1")
     judge = _Judge(systems, tuple(metrics), positive_int(draws, "draws"), significance, multiplicity, ci_prob, seed)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import encode
-from bayesagree.errors import InputError, plain, some
+from bayesagree.errors import InputError, as_python, shorten
 
 SETUPS: dict[int, dict[int, Any]] = {
     1: {-2: "toxic", -1: "toxic", 0: "non-toxic", 1: "non-toxic", 2: "non-toxic"},
@@ -99,10 +99,8 @@ def disagreement_rate(
     differs = np.bincount(labels.annotator_index[counted], (mine < others)[counted], labels.annotators.size)
     if (n == 0).any():
         nobody = labels.annotators[n == 0]
-        warnings.warn(
-            f"{nobody.size} annotators have no item with a majority to differ from, their rate is NaN: {some(nobody)}",
-            stacklevel=2,
-        )
+        reason = "annotators have no item with a majority to differ from, their rate is NaN"
+        warnings.warn(f"{nobody.size} {reason}: {shorten(nobody)}", stacklevel=2)
     rate = np.divide(differs, n, out=np.full(n.size, np.nan), where=n > 0)
     return xr.DataArray(
         rate, {"annotator": labels.annotators}, ("annotator",), "disagreement_rate",
@@ -132,8 +130,8 @@ def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
         if new.isna().any():
             row = int(new.isna().to_numpy().argmax())
             raise InputError(
-                f"item {plain(ratings.items[ratings.item_index[row]])!r}: rating {ratings.rating[row]:g} has no label; "
-                f"the mapping names {some(labels, 20)}"
+                f"item {as_python(ratings.items[ratings.item_index[row]])!r}: rating {ratings.rating[row]:g} has no "
+                f"label; the mapping names {shorten(labels, 20)}"
             )
         codes, known = new.to_numpy(np.int32), np.asarray(names)
     else:
@@ -185,7 +183,7 @@ def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> NDArr
     asked = list(items)
     position = pd.Index(annotations.items).get_indexer(pd.Index(asked))
     if (position < 0).any():
-        raise InputError(f"item {plain(asked[int(np.argmax(position < 0))])!r} has no annotation")
+        raise InputError(f"item {as_python(asked[int(np.argmax(position < 0))])!r} has no annotation")
     chosen = np.zeros(annotations.items.size, np.bool_)
     chosen[position] = True
     return chosen

@@ -8,8 +8,8 @@ annotators and holds for every metric.
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.results import positive_int
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.errors import positive_int
 
 
 def dispersion_null(

@@ -11,12 +11,12 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.predictions import Predictions
 from bayesagree.subjective.disagreement import require_one_each, rows_of
@@ -159,7 +159,7 @@ def group_phi(
             limits.setdefault(message, []).append(name)
         progress(1)
     for message, names in limits.items():
-        warnings.warn(f"{message}; this concerns {some(names)}", stacklevel=2)
+        warnings.warn(f"{message}; this concerns {shorten(names)}", stacklevel=2)
     return result_tree(
         {
             "posterior": {"phi": (("chain", "draw", "group", "other_group"), phi)},
@@ -230,7 +230,7 @@ def predictions_of(predictions: Predictions, items: NDArray[Any]) -> Predictions
     """Return the predictions of some items."""
     rows = pd.Index(predictions.items).get_indexer(pd.Index(items))
     if (rows < 0).any():
-        raise InputError(f"there is no prediction for {int((rows < 0).sum())} items: {some(items[rows < 0])}")
+        raise InputError(f"there is no prediction for {int((rows < 0).sum())} items: {shorten(items[rows < 0])}")
     if predictions.scores is not None:
         return replace(predictions, items=items, scores=predictions.scores[:, rows])
     hard = predictions.hard_labels()[:, rows]

@@ -23,12 +23,12 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int, result_tree, settings_of
+from bayesagree._inference.results import result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 from bayesagree.subjective._beta_binomial import BetaBinomialPosterior, beta_binomial_posterior
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import ModelPredictions, as_groups, model_rows

@@ -10,11 +10,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import Codes
 from bayesagree.annotations.annotators import Annotators
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, positive_int, shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +53,8 @@ class Groups:
         """
         names = [by] if isinstance(by, str) else list(by)
         if not names:
-            raise InputError(f"name the features to group by; annotators have {some(annotators.features.columns, 20)}")
+            known = shorten(annotators.features.columns, 20)
+            raise InputError(f"name the features to group by; annotators have {known}")
         values = [annotators.values(name, annotations.annotators) for name in names]
         found = [" & ".join(row) for row in zip(*values)]
         possible = [" & ".join(cell) for cell in product(*(annotators.levels(name) for name in names))]
@@ -131,7 +131,7 @@ class Groups:
         """Return the same groups without some of them, whose annotators are then in no group."""
         unknown = [g for g in left_out if g not in self.names]
         if unknown:
-            raise InputError(f"there is no group {unknown[0]!r}; there are {some(self.names, 20)}")
+            raise InputError(f"there is no group {unknown[0]!r}; there are {shorten(self.names, 20)}")
         kept = ~np.isin(self.names, list(left_out))
         new = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
         return type(self)(self.annotators, self.names[kept], new[self.index], self.by)

@@ -14,9 +14,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.annotators import Annotators
-from bayesagree.errors import InputError, plain, some
+from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.predictions import Predictions
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.groups import Groups
@@ -108,7 +108,7 @@ def group_performance(
     if empty.size:
         warnings.warn(
             f"{empty.size} of {groups.names.size} groups have no annotator with a value, so their performance is NaN "
-            f"and mean and dispersion leave them out: {some(empty)}",
+            f"and mean and dispersion leave them out: {shorten(empty)}",
             stacklevel=2,
         )
     dataset = xr.Dataset(
@@ -215,8 +215,8 @@ def model_rows(annotations: Labels | Ratings, predictions: ModelPredictions) -> 
     if (present & (predicted < 0)).any():
         m, row = np.argwhere(present & (predicted < 0))[0]
         raise InputError(
-            f"model {plain(models[m])!r} predicts {by_row[m].iloc[row]!r}, which is no label of the annotations "
-            f"({some(annotations.categories)})"
+            f"model {as_python(models[m])!r} predicts {by_row[m].iloc[row]!r}, which is no label of the annotations "
+            f"({shorten(annotations.categories)})"
         )
     return ModelRows(models, said, predicted, present)
 
@@ -230,12 +230,12 @@ def _one_per_row(annotations: Labels | Ratings, series: pd.Series, model: str) -
         )
     if series.index.has_duplicates:
         repeated = series.index[series.index.duplicated()][0]
-        raise InputError(f"model {model!r} predicts {plain(repeated)!r} twice; give one prediction each")
+        raise InputError(f"model {model!r} predicts {as_python(repeated)!r} twice; give one prediction each")
     items = annotations.items[annotations.item_index]
     if series.index.nlevels == 1:
         missing = np.setdiff1d(annotations.items, series.index.to_numpy())
         if missing.size:
-            raise InputError(f"model {model!r} has no prediction for {missing.size} items: {some(missing)}")
+            raise InputError(f"model {model!r} has no prediction for {missing.size} items: {shorten(missing)}")
         return series.reindex(pd.Index(items))
     rows = pd.MultiIndex.from_arrays([items, annotations.annotators[annotations.annotator_index]])
     return series.reindex(rows)
@@ -250,7 +250,7 @@ def _metric_name(annotations: Labels | Ratings, metric: Metric | None) -> str:
         return getattr(metric, "__name__", "function")
     if metric not in fitting:
         kind = type(annotations).__name__
-        raise InputError(f"metric={metric!r} is not one of {some(fitting)} for {kind}, nor a function")
+        raise InputError(f"metric={metric!r} is not one of {shorten(fitting)} for {kind}, nor a function")
     return metric
 
 

@@ -55,7 +55,7 @@ def test_label_patterns_are_those_of_the_counts(votes, tmp_path, ending, names):
     assert patterns.categories.tolist() == ["no", "so so", "yes"]
     assert multiset(patterns.counts.toarray(), patterns.weight) == multiset(labels.counts())
     assert (patterns.n_items, patterns.n_annotations) == (60, labels.n_annotations)
-    assert (patterns.one_of_each().counts() == patterns.counts.toarray()).all()
+    assert (patterns.representatives().counts() == patterns.counts.toarray()).all()
 
 
 def test_rating_patterns_are_those_of_the_ratings(votes, tmp_path):
@@ -65,7 +65,7 @@ def test_rating_patterns_are_those_of_the_ratings(votes, tmp_path):
     counts = np.zeros((60, 5), int)
     np.add.at(counts, (ratings.item_index, ratings.levels()), 1)
     assert multiset(patterns.counts.toarray(), patterns.weight) == multiset(counts)
-    again = patterns.one_of_each()
+    again = patterns.representatives()
     assert again.items.size == len(patterns.weight)
     np.add.at(counts := np.zeros((again.items.size, 5), int), (again.item_index, again.levels()), 1)
     assert (counts == patterns.counts.toarray()).all()
@@ -90,14 +90,14 @@ def test_ranking_patterns_are_those_of_the_rankings(tmp_path):
         return [tuple(sorted(case)) for case in found]
 
     expected = Counter(items(Rankings.from_long(frame)))
-    assert dict(zip(items(patterns.one_of_each()), patterns.weight.tolist())) == expected
+    assert dict(zip(items(patterns.representatives()), patterns.weight.tolist())) == expected
     assert patterns.n_annotations == frame.groupby(["item", "annotator"]).ngroups
 
 
 def test_mean_certainty_is_that_of_all_items(votes, tmp_path):
     votes.to_parquet(tmp_path / "votes.parquet")
     patterns = LabelPatterns.from_file(tmp_path / "votes.parquet", label="rating")
-    one = annotation_certainty(dirichlet(patterns.one_of_each(), draws=1, chains=1, seed=1), exact=True)
+    one = annotation_certainty(dirichlet(patterns.representatives(), draws=1, chains=1, seed=1), exact=True)
     every = annotation_certainty(dirichlet(Labels.from_long(votes, label="rating"), draws=1, chains=1), exact=True)
     assert float(patterns.mean(one)) == pytest.approx(float(every.mean()), rel=1e-12)
 

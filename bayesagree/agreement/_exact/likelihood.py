@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayesagree.agreement._exact.patterns import Floats, Patterns
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, plain
+from bayesagree.errors import InputError, as_python
 from bayesagree.patterns.patterns import RatingPatterns
 
 type Kind = Literal["binned", "density", "squeezed"]
@@ -314,7 +314,7 @@ def _refuse_ends(ratings: Ratings, all_inside: bool) -> None:
     unit = ratings.unit()
     row = int(np.flatnonzero((unit <= 0) | (unit >= 1))[0])
     raise InputError(
-        f"item {plain(ratings.items[ratings.item_index[row]])!r}, annotator "
-        f"{plain(ratings.annotators[ratings.annotator_index[row]])!r}: rating {ratings.rating[row]:g} sits on an end "
-        "of the scale, where the Beta density is 0 or infinite; use likelihood='binned'"
+        f"item {as_python(ratings.items[ratings.item_index[row]])!r}, annotator "
+        f"{as_python(ratings.annotators[ratings.annotator_index[row]])!r}: rating {ratings.rating[row]:g} sits on an "
+        "end of the scale, where the Beta density is 0 or infinite; use likelihood='binned'"
     )

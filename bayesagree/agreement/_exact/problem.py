@@ -7,13 +7,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive
 from bayesagree.agreement._exact.item_means import HierarchicalMeans, ItemMeans, KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind, Likelihood
 from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
 from bayesagree.agreement._exact.patterns import Floats, Patterns, collapse, collapsed
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, plain, some
+from bayesagree.errors import InputError, as_python, positive, shorten
 from bayesagree.patterns.patterns import RatingPatterns
 
 type ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]
@@ -82,10 +81,10 @@ def known_truth(
         raise InputError(
             f"truth_sd={truth_sd} is below a thousandth of the scale ({low:g}, {high:g}); pass a larger one"
         )
-    position = {plain(name): i for i, name in enumerate(ratings.items)}
+    position = {as_python(name): i for i, name in enumerate(ratings.items)}
     unknown = [name for name in item_mean if name not in position]
     if unknown:
-        raise InputError(f"item_mean names items without ratings: {some(unknown)}")
+        raise InputError(f"item_mean names items without ratings: {shorten(unknown)}")
     outside = [(k, v) for k, v in item_mean.items() if not low <= v <= high]
     if outside:
         raise InputError(f"item {outside[0][0]!r}: truth {outside[0][1]!r} is outside the scale ({low:g}, {high:g})")

@@ -7,10 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, plain, some
+from bayesagree.errors import InputError, as_python, positive, shorten
 from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder
 from bayesagree.predictions import Predictions
 
@@ -35,7 +34,7 @@ class Settings:
             ("ties", self.ties, ("random", "redrawn", "exclude")),
         ):
             if value not in choices:
-                raise InputError(f"{name}={value!r} is not one of {some(choices)}")
+                raise InputError(f"{name}={value!r} is not one of {shorten(choices)}")
         return replace(self, prior=positive(self.prior, "prior", zero=True))
 
 
@@ -79,7 +78,7 @@ def label_scores(predictions: Predictions) -> Floats:
     if (hard < 0).any():
         model, item = (int(i) for i in np.argwhere(hard < 0)[0])
         raise InputError(
-            f"model {plain(predictions.models[model])!r} gave item {plain(predictions.items[item])!r} no label "
+            f"model {as_python(predictions.models[model])!r} gave item {as_python(predictions.items[item])!r} no label "
             f"({int((hard < 0).sum())} such gaps in all); the AUC needs a score or a label for every item"
         )
     return (hard == np.arange(predictions.categories.size)[:, None, None]).astype(np.float64)
@@ -93,10 +92,10 @@ def annotator_weights(labels: Labels, weights: Mapping[Any, float] | None) -> Fl
     """Return the weight of each annotator, shape (annotator,); a single 1 where annotators are unknown."""
     if weights is None:
         return np.ones(max(labels.annotators.size, 1))
-    missing = [plain(name) for name in labels.annotators if plain(name) not in weights]
+    missing = [as_python(name) for name in labels.annotators if as_python(name) not in weights]
     if missing:
-        raise InputError(f"weights name no weight for {some(missing)}; every annotator needs one (0 leaves one out)")
-    return np.array([positive(weights[plain(name)], f"weights[{name!r}]", zero=True) for name in labels.annotators])
+        raise InputError(f"weights name no weight for {shorten(missing)}; every annotator needs one (0 leaves one out)")
+    return np.array([positive(weights[as_python(name)], f"weights[{name!r}]", zero=True) for name in labels.annotators])
 
 
 def _vote(labels: Labels, settings: Settings, rng: np.random.Generator) -> Labels:

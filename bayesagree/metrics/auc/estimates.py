@@ -23,7 +23,7 @@ import xarray as xr
 
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, plain, some
+from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.metrics.auc._areas import Areas, Floats, Method, Settings, Ties, against_truth, areas
 from bayesagree.predictions import Predictions
 
@@ -88,7 +88,7 @@ def auc(
     settings = Settings(method, weights, prior, ties).checked()
     if labels.categories.size != 2:
         raise InputError(
-            f"auc needs two labels, got {labels.categories.size} ({some(labels.categories)}); "
+            f"auc needs two labels, got {labels.categories.size} ({shorten(labels.categories)}); "
             "use one_vs_rest_auc or hand_till_auc"
         )
     found = against_truth(labels, predictions, settings, seed, _last_label)
@@ -171,7 +171,7 @@ def _last_label(labels: Labels, scores: Floats, settings: Settings) -> dict[Any,
 
 def _each_label(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, Areas]:
     return {
-        plain(name): areas(labels, labels.label_index == k, scores[k], settings)
+        as_python(name): areas(labels, labels.label_index == k, scores[k], settings)
         for k, name in enumerate(labels.categories)
     }
 
@@ -191,7 +191,7 @@ def _each_pair(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, 
             count=labels.count[rows],
         )
         one, other = (areas(pair, pair.label_index == c, scores[c][:, here], settings) for c in (k, m))
-        names = plain(labels.categories[k]), plain(labels.categories[m])
+        names = as_python(labels.categories[k]), as_python(labels.categories[m])
         found[names] = replace(one, values=(one.values + other.values) / 2)
     return found
 
@@ -203,7 +203,7 @@ def _result(
     kept = settings.method == "pgt" and settings.prior > 0
     missing = [key for key, area in found.items() if np.isnan(area.values).any()]
     if missing:
-        where = "" if missing == [None] else f" for the labels {some(missing)}"
+        where = "" if missing == [None] else f" for the labels {shorten(missing)}"
         warnings.warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ", stacklevel=3)
     attrs: dict[str, Any] = {"method": settings.method}
     for name, of, fate in (
@@ -215,5 +215,5 @@ def _result(
         if silent.size:
             why = "without labels that tell anything" if name == "items" else "used one label only or have weight 0 and"
             place = "" if key is None else f" (labels {key!r})"
-            warnings.warn(f"{silent.size} {name} {why} {fate}{place}: {some(silent)}", stacklevel=3)
+            warnings.warn(f"{silent.size} {name} {why} {fate}{place}: {shorten(silent)}", stacklevel=3)
     return xr.DataArray(values, dims=dims, coords=dict(coords), name="auc", attrs=attrs)

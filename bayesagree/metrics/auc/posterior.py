@@ -10,10 +10,10 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive, positive_int, result_tree
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, positive, positive_int, shorten
 from bayesagree.metrics.auc._areas import label_scores
 from bayesagree.metrics.auc.concordant_pairs import ScoreOrder
 from bayesagree.predictions import Predictions
@@ -98,7 +98,7 @@ def auc_posterior(
     Urkullu, Perez, Calvo, section 3.3 (concordance with a probabilistic truth); Rubin: The Bayesian bootstrap (1981).
     """
     if labels.categories.size != 2:
-        raise InputError(f"auc_posterior needs two labels, got {labels.categories.size} ({some(labels.categories)})")
+        raise InputError(f"auc_posterior needs two labels, got {labels.categories.size} ({shorten(labels.categories)})")
     if labels.has_repeats:
         raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
     order = ScoreOrder.of(label_scores(predictions.aligned(labels.items, labels.categories))[-1])
@@ -219,7 +219,7 @@ def _warn_where_undetermined(table: Floats, against: str, labels: Labels) -> Non
     n = labels.counts().sum(axis=1)
     if (n == 0).any():
         fate = "are drawn from the prior" if against == "plausible_truth" else "have no part in the AUC"
-        warnings.warn(f"{(n == 0).sum()} items without labels {fate}: {some(labels.items[n == 0])}", stacklevel=3)
+        warnings.warn(f"{(n == 0).sum()} items without labels {fate}: {shorten(labels.items[n == 0])}", stacklevel=3)
     if against == "labels":
         lost: dict[str, Any] = {
             "no AUC: all labels are of one kind": np.isnan(table[..., :-1]).any(),

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.errors import some
+from bayesagree.errors import shorten
 
 R_HAT_LIMIT = 1.1
 """Chains of an item count as mixed below this split r-hat (Gelman and Rubin 1992); a few short chains stay below it."""
@@ -92,7 +92,7 @@ def warn_unmixed(items: NDArray[Any], r_hat: NDArray[np.float64], way_out: str) 
         bad = bad[np.argsort(-r_hat[bad], kind="stable")]
         warnings.warn(
             f"{bad.size} of {items.size} items have not mixed (r-hat up to {r_hat[bad[0]]:.2f}, limit {R_HAT_LIMIT}): "
-            f"{some(items[bad])}; {way_out}",
+            f"{shorten(items[bad])}; {way_out}",
             UserWarning,
             stacklevel=3,
         )

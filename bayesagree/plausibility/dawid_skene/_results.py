@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import check_size, result_tree
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, plain
+from bayesagree.errors import InputError, as_python
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._gibbs import ChainDraws
 from bayesagree.plausibility.dirichlet._draws import check_depth
@@ -115,17 +115,17 @@ def gold_codes(items: NDArray[Any], labels: NDArray[Any], gold: Mapping[Any, Any
     codes = np.full(items.size, -1)
     if not gold:
         return codes
-    item_of = {plain(name): i for i, name in enumerate(items)}
-    label_of = {plain(name): k for k, name in enumerate(labels)}
+    item_of = {as_python(name): i for i, name in enumerate(items)}
+    label_of = {as_python(name): k for k, name in enumerate(labels)}
     for item, label in gold.items():
-        if plain(item) not in item_of:
-            raise InputError(f"gold item {plain(item)!r} is not among the {items.size} items; drop it from gold")
-        if plain(label) not in label_of:
+        if as_python(item) not in item_of:
+            raise InputError(f"gold item {as_python(item)!r} is not among the {items.size} items; drop it from gold")
+        if as_python(label) not in label_of:
             raise InputError(
-                f"gold item {plain(item)!r}: label {plain(label)!r} is not one of the labels {list(label_of)}; "
+                f"gold item {as_python(item)!r}: label {as_python(label)!r} is not one of the labels {list(label_of)}; "
                 "name all labels with labels=[...] when reading the annotations"
             )
-        codes[item_of[plain(item)]] = label_of[plain(label)]
+        codes[item_of[as_python(item)]] = label_of[as_python(label)]
     return codes
 
 
@@ -172,8 +172,8 @@ def _parameter_names(drawn: Mapping[str, NDArray[Any]], labels: Labels) -> list[
         if chosen is not None and not DIMS[name]:
             names.append(name)
         elif chosen is not None:
-            names += [f"{name}[{plain(v)}]" for v in axis[DIMS[name][0]][: chosen.shape[2]]]
-    return names + [f"label_probability[{plain(labels.items[i])}]" for i in watched_items(labels.items.size)]
+            names += [f"{name}[{as_python(v)}]" for v in axis[DIMS[name][0]][: chosen.shape[2]]]
+    return names + [f"label_probability[{as_python(labels.items[i])}]" for i in watched_items(labels.items.size)]
 
 
 def warn_unless_converged(tree: xr.DataTree) -> None:

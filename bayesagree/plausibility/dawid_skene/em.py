@@ -7,9 +7,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive_int
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
 from bayesagree.plausibility.dawid_skene._em_kernels import (
     count_votes,

@@ -32,10 +32,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import MAX_BYTES, check_size, positive_int, result_tree
+from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
 from bayesagree._inference.streams import Seed, item_blocks
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, some
+from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.plausibility._draws.blocks import HERE, DrawBlock, Schedule
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, FullRows, HierarchicalRows, Rng
@@ -216,14 +216,14 @@ def _check(labels: Labels, variant: str, engine: str, candidates: str) -> None:
         raise InputError("there is no label: every annotation is missing")
     if labels.categories.size < 2:
         raise InputError(
-            f"there is only the label {some(labels.categories)}; name all possible labels with labels=[...]"
+            f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
         )
     if variant not in VARIANTS:
-        raise InputError(f"variant={variant!r} is not one of {some(VARIANTS, 9)}")
+        raise InputError(f"variant={variant!r} is not one of {shorten(VARIANTS, 9)}")
     if engine not in ("gibbs", "em", "nuts"):
         raise InputError(f"engine={engine!r} is not one of 'gibbs', 'em', 'nuts'")
     if engine == "em" and variant not in EM_VARIANTS:
-        raise InputError(f"variant={variant!r} has no EM; use {some(EM_VARIANTS)} or engine='gibbs'")
+        raise InputError(f"variant={variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
     if engine == "nuts" and candidates != "all":
         raise InputError("candidates='observed' exists for engine='gibbs' and 'em' only")
 

@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import check_size, positive_int, result_tree
+from bayesagree._inference.results import check_size, result_tree
 from bayesagree._inference.storage import KeptDraws, Store, Variable
 from bayesagree._inference.streams import Seed
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility._draws.blocks import HERE, DrawBlock, Schedule, label_dtype
 from bayesagree.plausibility.dirichlet._kernels import plausibility_draws, top_label_draws
 

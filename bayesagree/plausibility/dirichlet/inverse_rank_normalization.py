@@ -20,11 +20,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.nuts import sample_plausibility
-from bayesagree._inference.results import MAX_BYTES, positive, positive_int
+from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination, Store, refuse_nuts
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility._draws.blocks import HERE, Schedule
 from bayesagree.plausibility.dirichlet._draws import Concentration, check_depth, concentration_tree
 from bayesagree.plausibility.dirichlet.posterior import Prior, prior_shape

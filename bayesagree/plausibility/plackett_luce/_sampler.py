@@ -6,9 +6,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import positive
 from bayesagree._inference.streams import Seed
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive
 from bayesagree.plausibility._draws.blocks import HERE, DrawBlock, Schedule, label_dtype
 from bayesagree.plausibility._draws.convergence import worst_mixing
 from bayesagree.plausibility.plackett_luce._cases import Cases

@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Rankings
-from bayesagree.errors import ConvergenceError, InputError, plain
+from bayesagree.errors import ConvergenceError, InputError, as_python
 from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, named_compete, read_cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import item_log_probability, rankings_given_plausibility
 from bayesagree.plausibility.plackett_luce._sampler import worth_prior
@@ -148,7 +148,7 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
         if exists[i]:
             table[i, named] = _maximum(cases, i, np.zeros(named.size))
             continue
-        groups[i] = [[plain(rankings.categories[k]) for k in named[strong == c]] for c in range(strong.max() + 1)]
+        groups[i] = [[as_python(rankings.categories[k]) for k in named[strong == c]] for c in range(strong.max() + 1)]
         shapes = np.append(np.full(named.size, prior.shape), prior.unnamed[i])
         shares = _maximum(cases, i, shapes[shapes > 0])
         table[i] = 0.0 if cases.n_unnamed[i] == 0 else shares[-1] / cases.n_unnamed[i]
@@ -156,7 +156,7 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
     if groups:
         first = next(iter(groups))
         warnings.warn(
-            f"{len(groups)} of {cases.n_items} items have no maximum, as {plain(rankings.items[first])!r}: between "
+            f"{len(groups)} of {cases.n_items} items have no maximum, as {as_python(rankings.items[first])!r}: between "
             f"the labels {' | '.join(map(str, groups[first]))} comparisons go one way at most; the posterior "
             f"mode with shape={prior.shape:g} stands in",
             UserWarning,
@@ -215,7 +215,7 @@ def _plausibility_values(rankings: Rankings, plausibility: xr.DataArray) -> tupl
         raise InputError(f"plausibilities have dims (..., item, category), not {plausibility.dims}")
     for dim, names in (("item", rankings.items), ("category", rankings.categories)):
         if dim in plausibility.coords:
-            missing = [plain(n) for n in names if n not in set(plausibility[dim].values.tolist())]
+            missing = [as_python(n) for n in names if n not in set(plausibility[dim].values.tolist())]
             if missing:
                 raise InputError(f"plausibilities miss the {dim} {missing[0]!r}; give every {dim} of the rankings")
             plausibility = plausibility.sel({dim: names})

@@ -21,11 +21,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import MAX_BYTES, check_size, positive, positive_int, result_tree
+from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
 from bayesagree._inference.storage import Destination, KeptDraws, Store, Variable, refuse_nuts
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility._draws.blocks import HERE, Schedule, label_dtype
 from bayesagree.plausibility._draws.convergence import warn_unmixed
 from bayesagree.plausibility.dirichlet._draws import by_chain, check_depth, way_out
