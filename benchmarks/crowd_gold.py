@@ -21,7 +21,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree.annotations import Labels
-from bayesagree.calibration.recalibration import calibrate, calibration_scores, label_probability, pool_with_votes
+from bayesagree.calibration import calibrate, calibration_scores, label_probability, pool_with_votes
 from bayesagree.plausibility.dawid_skene.posterior import VARIANTS, Variant, dawid_skene
 
 SETS = (

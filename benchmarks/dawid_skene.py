@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 
 from bayesagree.annotations import Labels
-from bayesagree.calibration.recalibration import label_probability
+from bayesagree.calibration import label_probability
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
-from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
+from bayesagree.plausibility import dawid_skene
 from bayesagree.simulate import crowd_labels
 
 

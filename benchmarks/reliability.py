@@ -13,7 +13,7 @@ import xarray as xr
 
 from bayesagree import Labels, datasets
 from bayesagree.plots import plot_reliability_curve
-from bayesagree.predictive.reliability import reliability_curve
+from bayesagree.predictive import reliability_curve
 
 RESULTS = Path(__file__).parent / "results"
 FINE = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 30)

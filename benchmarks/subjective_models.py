@@ -21,14 +21,14 @@ from sklearn.preprocessing import OneHotEncoder
 
 from bayesagree._numerics.intervals import hdi
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations import Annotators
 from bayesagree.datasets import load
-from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
-from bayesagree.subjective.dispersion import dispersion_draws, dispersion_null
-from bayesagree.subjective.group_agreement import group_agreement, group_phi
-from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse
-from bayesagree.subjective.groups import Groups
-from bayesagree.subjective.performance import group_performance, left_out
+from bayesagree.subjective import group_agreement, group_phi
+from bayesagree.subjective import disagreement_rate, recode, without_items
+from bayesagree.subjective import dispersion_draws, dispersion_null
+from bayesagree.subjective import group_posterior, group_summary, prob_worse
+from bayesagree.subjective import Groups
+from bayesagree.subjective import group_performance, left_out
 
 SETS = {
     "popquorn": (3, ["gender", "race", "age", "education"], ["gender", "race", "education"]),

@@ -16,7 +16,7 @@ ERRORS = {"ConvergenceError", "InputError", "SizeError"}
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name):
     module = importlib.import_module(name)
-    names = vars(bayesagree) | vars(module)
+    names = {n: getattr(bayesagree, n) for n in bayesagree.__all__} | vars(module)
     failed = []
     for case in doctest.DocTestFinder().find(module, extraglobs=names):
         runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)

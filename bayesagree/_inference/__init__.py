@@ -1,1 +1,9 @@
-"""Inference."""
+"""Making and keeping draws: random streams, clusters, storage, NUTS; no statistics.
+
+- `streams`: one random stream per block of items, whatever the number of threads.
+- `cluster`: blocks of items on Dask workers.
+- `results`: every posterior as an `xarray.DataTree`.
+- `storage`, `checkpoint`: draws in memory or on disk; runs that resume.
+- `nuts`: PyMC models, sampled into the form of the fast engines.
+- `random_draws`: random draws of distributions that PyMC lacks.
+"""

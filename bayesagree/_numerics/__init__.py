@@ -1,1 +1,7 @@
-"""Numerics."""
+"""Numerical kernels: numbers in, numbers out, by NumPy, SciPy and numba alone.
+
+- `gamma`: gamma and log-gamma draws.
+- `dirichlet_argmax`: probabilities of the largest entry of a Dirichlet vector.
+- `intervals`: highest density intervals.
+- `multisets`: items with equal annotations.
+"""

@@ -1,1 +1,12 @@
-"""How far do annotators agree? The common agreement Phi, and the classic coefficients."""
+"""How far annotators agree: common agreement Phi and the classic coefficients, all with intervals.
+
+- `phi`: the posterior of Phi, by quadrature (`_exact`) or NUTS.
+- `model`: the PyMC model of Phi and its prior; `_binned_beta` is its likelihood.
+- `checks`: posterior predictive checks of Phi; finite mixtures over Phi.
+- `coefficients`: alpha, kappas, AC1, intraclass correlations; `_formulas` holds each formula once.
+- `_limits`: warnings where the paper's own limits apply.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,8 +1,8 @@
-"""The three kinds of annotation: `Labels`, `Ratings` and `Rankings`.
+"""Containers of annotations: `Labels`, `Ratings` and `Rankings`, and features of the `Annotators`.
 
-All three are frozen and long inside: one row is one annotation, so that ten million annotations by a hundred
-thousand annotators fit. They are checked once, at the door; everything behind the door can rely on them. Rows are
-sorted by item, then annotator, so that the order of the input never changes a result.
+All are frozen and long inside: one row is one annotation, so that ten million annotations by a hundred thousand
+annotators fit. They are checked once, on construction; everything after that can rely on them. Rows are sorted by
+item, then annotator, so that the order of the input never changes a result.
 
 =========  ==========================================  ===============================================
 kind       one annotation is                           notation of the papers
@@ -11,12 +11,12 @@ Labels     one label of a closed list                  n_ik, the number of annot
 Ratings    one number on a bounded scale               x_ij in [low, high]
 Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 =========  ==========================================  ===============================================
+
+- `labels`, `ratings`, `rankings`: the three containers; `_kinds` is their union `Annotations`.
+- `annotators`: features of annotators, one row each.
+- `_columns`, `_axes`: the reading and checking of tables.
 """
 
-from bayesagree.annotations.labels import Labels
-from bayesagree.annotations.rankings import Rankings
-from bayesagree.annotations.ratings import Ratings
+import lazy_loader as lazy
 
-__all__ = ["Annotations", "Labels", "Rankings", "Ratings"]
-
-type Annotations = Labels | Ratings | Rankings
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

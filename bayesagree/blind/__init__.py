@@ -1,1 +1,13 @@
-"""Which classifier is better when no expert labelled the test set: blind evaluation after Jung and Lease."""
+"""Blind evaluation: scores of classifiers without expert labels (Jung and Lease).
+
+- `scores`: scores against pseudo-gold, and their posterior.
+- `pseudo_gold`: label sets that stand in for the missing gold, from the systems alone.
+- `combiners`: pseudo-gold that crowd labels supervise.
+- `independence`: a check of the assumption that systems err independently.
+- `overlap`: the overlap of what systems call positive.
+- `systems`: labels of systems and crowd as codes.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

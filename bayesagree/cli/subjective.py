@@ -142,7 +142,7 @@ def _models(
     """Read predictions per item, or per (item, annotator) where the file has a column for the annotator."""
     from bayesagree.annotations import Labels
     from bayesagree.io.files import read_predictions, read_table
-    from bayesagree.subjective.group_agreement import predictions_of
+    from bayesagree.subjective.agreement import predictions_of
 
     if path is None:
         if known is None:
@@ -250,7 +250,7 @@ def _summary(result: "xr.Dataset", tree: "xr.DataTree", null: "xr.Dataset") -> l
 
 def _phi_draws(ratings: "Ratings", groups: "Groups", draws: int, seed: int, advance: Callable[[int], None]) -> Any:
     """Draw Phi within and between groups, shape (chain, draw, group, other group)."""
-    from bayesagree.subjective.group_agreement import group_phi
+    from bayesagree.subjective.agreement import group_phi
 
     return group_phi(ratings, groups, draws=draws, seed=seed, progress=advance)["posterior"]["phi"].values
 
@@ -258,7 +258,7 @@ def _phi_draws(ratings: "Ratings", groups: "Groups", draws: int, seed: int, adva
 def _agreement_rows(annotations: "Labels | Ratings", groups: "Groups", phi: Any) -> list[dict[str, Any]]:
     """List alpha, and Phi where there is one, within every group and between every two."""
     from bayesagree._numerics.intervals import hdi
-    from bayesagree.subjective.group_agreement import group_agreement
+    from bayesagree.subjective.agreement import group_agreement
 
     known = group_agreement(annotations, groups)
     rows = []

@@ -1,1 +1,9 @@
-"""CrowdTruth: quality of items, annotators and labels by their mutual agreement, with its uncertainty."""
+"""CrowdTruth quality scores of items, annotators and labels, each weighted by the two others.
+
+- `quality`: the scores.
+- `resampling`: their Bayesian bootstrap, and a test for annotators who label at random.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

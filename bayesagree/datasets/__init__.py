@@ -1,92 +1,15 @@
-"""Public data sets by name: annotations, the predictions and the gold that some of them have, and their origin.
+"""Public data sets by name: annotations, predictions and gold where they exist, licence and origin.
 
 Files are looked for in the folder that the environment variable BAYESAGREE_DATA names, laid out as ``available()``
 and the errors say, and else downloaded once (extra ``data``) from pinned commits, checked by SHA-256. No set is part
 of this package: each keeps its own licence, several forbid commercial use or state none.
+
+- `_catalogue`: `available`, `load` and the class of what is loaded.
+- `_sets`: the table of data sets; `_label_sets`, `_rating_sets`, `_ranking_sets` hold their readers.
+- `_sources`: origin, licence and citation of each.
+- `_files`, `_content`: finding, checking and parsing files.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Any
+import lazy_loader as lazy
 
-import pandas as pd
-
-from bayesagree.annotations import Annotations
-from bayesagree.datasets._sets import SETS
-from bayesagree.datasets._sources import SOURCES
-from bayesagree.errors import InputError
-from bayesagree.predictions import Predictions
-
-
-@dataclass(frozen=True, eq=False)
-class Dataset:
-    """One public data set.
-
-    Attributes
-    ----------
-    name, title
-        Its name in `available` and one line about it.
-    annotations
-        Labels, ratings or rankings.
-    predictions
-        Predictions of models on the same items, or None.
-    gold
-        The true label or value of the items that have one (index item), or None. Evaluate against it to learn how
-        good a method is; it is not needed for anything else.
-    extra
-        What else the set has, by name: features of annotators or items, risk levels, published scores.
-    licence, citation, source
-        What its licence allows, who to cite, and where its files come from.
-    """
-
-    name: str
-    title: str
-    annotations: Annotations
-    predictions: Predictions | None
-    gold: pd.Series | None
-    extra: Mapping[str, Any]
-    licence: str
-    citation: str
-    source: str
-
-
-def load(name: str) -> Dataset:
-    """Load a public data set by its name.
-
-    Parameters
-    ----------
-    name
-        A name that `available` lists, such as ``"cifar10h"`` or ``"crowd-gold/bluebird"``.
-
-    Raises
-    ------
-    InputError
-        There is no set of that name; the message lists similar ones.
-    FileNotFoundError
-        A file of the set is not there; the message names its source and the folder to put it in.
-
-    Examples
-    --------
-    >>> load("bluebirds")
-    Traceback (most recent call last):
-    bayesagree.errors.InputError: there is no data set 'bluebirds'; similar: crowd-gold/bluebird
-    """
-    entry = SETS.get(name)
-    if entry is None:
-        similar = get_close_matches(name, SETS, 3, 0.5) + [n for n in SETS if n.startswith(f"{name}/")]
-        hint = f"similar: {', '.join(similar[:12])}" if similar else "see bayesagree.datasets.available()"
-        raise InputError(f"there is no data set {name!r}; {hint}")
-    content, source = entry.read(), SOURCES[entry.folder]
-    return Dataset(name, entry.title, *content, source.licence, source.citation, source.url)
-
-
-def available() -> dict[str, str]:
-    """List the data sets: name and one line about each.
-
-    Examples
-    --------
-    >>> available()["derm-ddx"]
-    'rankings: 1947 skin cases, 419 conditions, risk levels'
-    """
-    return {name: entry.title for name, entry in SETS.items()}
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

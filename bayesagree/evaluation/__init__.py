@@ -1,1 +1,12 @@
-"""Evaluation."""
+"""Scores of models with intervals, and comparisons of models.
+
+- `scoring`: uncertainty-adjusted scores of every model, annotations streamed through a posterior in blocks.
+- `comparison`: probabilities that one model is better, ranks, practical equivalence.
+- `paired_tests`: paired tests with corrections for multiplicity; Copeland ranks.
+- `rank_correlation`: correlations of two scorings and tests of dependent correlations.
+- `_sums`: scores summed block by block.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

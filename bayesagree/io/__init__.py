@@ -1,6 +1,9 @@
-"""From and to files: annotations, predictions, results."""
+"""Readers and writers of files: annotations, predictions, results.
 
-from bayesagree.io.files import atomic_path, read_annotations, read_predictions, read_result, write_result
-from bayesagree.io.tables import read_table
+- `files`: annotations and predictions in; results as netCDF or zarr, out and in.
+- `tables`: CSV, TSV, Parquet and JSON Lines as plain tables, with the place of every error.
+"""
 
-__all__ = ["atomic_path", "read_annotations", "read_predictions", "read_result", "read_table", "write_result"]
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,1 +1,14 @@
-"""What is the truth of each item? One module per posterior of plausibilities."""
+"""Posteriors of the truth of each item, one folder per model, each with an engine and a PyMC model.
+
+- `registry`: one record per posterior, which all other packages read; the list of posteriors.
+- `dirichlet`: single labels (Dirichlet) and partial rankings by inverse rank normalisation (PrIRN).
+- `plackett_luce`: partial rankings with ties.
+- `normal_inverse_gamma`: ratings.
+- `dawid_skene`: labels of known annotators, whose confusion matrices are learned.
+- `votes`: the majority vote, the point estimate beside them.
+- `_draws`: what the posteriors share: blocks of draws, best labels of each draw, convergence diagnostics.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -28,42 +28,6 @@ plot_shares                   who and what is in the evaluation set          Bal
 ============================  =============================================  ==========================================
 """
 
-from bayesagree.plots.agreement import plot_agreement_by_size, plot_beta_shapes, plot_item_fits
-from bayesagree.plots.auc import plot_quality_regions, plot_swap_errors
-from bayesagree.plots.blind import plot_method_correlation, plot_quality_correlation
-from bayesagree.plots.certainty import plot_certainty, plot_certainty_by_agreement, plot_risk
-from bayesagree.plots.plausibility import plot_plausibility, plot_simplex
-from bayesagree.plots.reliability import plot_reliability_curve
-from bayesagree.plots.scores import plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
-from bayesagree.plots.subjective import (
-    plot_annotator_quality,
-    plot_disagreement_by_quality,
-    plot_group_heatmap,
-    plot_group_intervals,
-    plot_shares,
-)
+import lazy_loader as lazy
 
-__all__ = [
-    "plot_beta_shapes",
-    "plot_item_fits",
-    "plot_agreement_by_size",
-    "plot_simplex",
-    "plot_plausibility",
-    "plot_scores",
-    "plot_ranking_study",
-    "plot_score_draws",
-    "plot_certainty",
-    "plot_certainty_by_agreement",
-    "plot_risk",
-    "plot_rank_probability",
-    "plot_reliability_curve",
-    "plot_quality_regions",
-    "plot_swap_errors",
-    "plot_method_correlation",
-    "plot_quality_correlation",
-    "plot_group_heatmap",
-    "plot_group_intervals",
-    "plot_annotator_quality",
-    "plot_disagreement_by_quality",
-    "plot_shares",
-]
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -121,7 +121,7 @@ def plot_agreement_by_size(result: xr.Dataset) -> "Figure":
     Parameters
     ----------
     result
-        Result of `bayesagree.studies.agreement_by_size.agreement_by_size`.
+        Result of `bayesagree.studies.agreement_by_size`.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def plot_agreement_by_size(result: xr.Dataset) -> "Figure":
     Examples
     --------
     >>> from bayesagree.simulate import ratings
-    >>> from bayesagree.studies.agreement_by_size import agreement_by_size
+    >>> from bayesagree.studies.sample_size import agreement_by_size
     >>> result = agreement_by_size(ratings(n_items=20, seed=1).ratings, shares=(0.5, 1), repeats=2, seed=1)
     >>> len(plot_agreement_by_size(result).axes)
     2

@@ -1,6 +1,13 @@
-"""Is the posterior any good: predictive checks, reliability curves, checks of annotators."""
+"""Checks of a posterior: predictive draws, log likelihoods, reliability curves, checks of annotators.
 
-from bayesagree.predictive.checks import item_loo, prior_predictive, with_log_likelihood, with_posterior_predictive
-from bayesagree.predictive.reliability import reliability_curve
+- `checks`: prior and posterior predictive draws, log likelihood and log prior, leave-one-item-out.
+- `reliability`: the reliability that best predicts a held-out annotator.
+- `annotator_checks`: accuracy of each annotator, label switching, power of the agreement check.
+- `_item_likelihood`: log likelihood of an item, its own parameters integrated out.
+- `_replicates`, `_log_prior`: replicated annotations and prior densities.
+- `_held_out_rankings`: held-out scores of rankings.
+"""
 
-__all__ = ["item_loo", "prior_predictive", "reliability_curve", "with_log_likelihood", "with_posterior_predictive"]
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,5 +1,11 @@
-"""A report on one self-contained page that a colleague who knows no Bayes can read.
+"""The report: one self-contained HTML page for readers without Bayesian training (extra ``report``).
 
-`bayesagree.report.data` computes everything the page says, `bayesagree.report.page` writes it; the page needs the extra
-``report`` (jinja2).
+- `data`: every number of the page; `scores`, `items` and `groups` compute its parts.
+- `settings`: how those numbers are computed.
+- `page`: the page itself, from `views` (its sections), `figures` (SVG) and the templates.
+- `headlines`, `methods`, `wording`: its sentences.
 """
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,28 +1,13 @@
-"""Seeded generators of annotations and predictions whose truth is known; tests, docs and studies share them."""
+"""Seeded generators of annotations and predictions with known truth, shared by tests, docs and studies.
 
-from bayesagree.simulate._bounded_ratings import SimulatedRatings, ratings
-from bayesagree.simulate._crowd_labels import CrowdLabels, crowd_labels
-from bayesagree.simulate._crowdsourced_binary import (
-    CrowdsourcedBinary,
-    annotator_quality_regions,
-    crowdsourced_binary,
-)
-from bayesagree.simulate._labelled_test_set import LabelledTestSet, labelled_test_set, noisy_models
-from bayesagree.simulate._partial_rankings import RankedTestSet, rankings
-from bayesagree.simulate._systems import simulated_systems
+- `_labelled_test_set`: a test set with models, and models for annotations that have none.
+- `_crowd_labels`: labels of annotators with confusion matrices.
+- `_crowdsourced_binary`: binary labels of a crowd (Urkullu et al.).
+- `_bounded_ratings`: ratings with a known common agreement.
+- `_partial_rankings`: partial rankings from Plackett-Luce.
+- `_systems`: systems of known accuracy, with independent or shared errors.
+"""
 
-__all__ = [
-    "CrowdLabels",
-    "CrowdsourcedBinary",
-    "LabelledTestSet",
-    "RankedTestSet",
-    "SimulatedRatings",
-    "annotator_quality_regions",
-    "crowd_labels",
-    "crowdsourced_binary",
-    "labelled_test_set",
-    "noisy_models",
-    "rankings",
-    "ratings",
-    "simulated_systems",
-]
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,1 +1,12 @@
-"""Whole studies that the papers report: AUC without ground truth, models under two aggregations of rankings."""
+"""Studies of the papers, run again. Nothing else imports them, and their interface may change in any release.
+
+- `sample_size`: agreement on random shares of a data set (Checco et al.).
+- `paradoxes`: limitations of agreement coefficients (Checco et al.).
+- `auc_simulation`, `auc_claims`: the simulation study of AUC without gold, and its published findings (Urkullu et al.).
+- `ranking_models`: models under two aggregations of rankings (Stutz et al.).
+- `blind_methods`, `blind_cases`: every blind method against gold, on public data (Jung and Lease).
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,1 +1,14 @@
-"""Models of subjective labels: whose opinion does a model serve? Groups of annotators, with uncertainty."""
+"""Performance for groups of annotators: whose opinion a model serves, with uncertainty.
+
+- `groups`: groups of annotators by features or by disagreement.
+- `performance`: scores of models for annotators and groups.
+- `group_model`, `normal_group_model`: their posteriors; `_beta_binomial` is the exact engine.
+- `agreement`: agreement within and between groups, scores against each group's truth.
+- `disagreement`: disagreement with the majority.
+- `dispersion`: the spread over groups against chance.
+- `specification`, `specification_check`: the declared evaluation beside the data.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -9,8 +9,8 @@ from scipy.stats import kstest
 from bayesagree import Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
+from bayesagree.subjective.agreement import group_phi
 from bayesagree.subjective.dispersion import dispersion_null
-from bayesagree.subjective.group_agreement import group_phi
 from bayesagree.subjective.normal_group_model import normal_group_posterior
 
 SIZES = np.array([5, 20, 80, 300, 2000])

@@ -35,9 +35,9 @@ from bayesagree import (
 )
 from bayesagree.simulate import annotator_quality_regions, labelled_test_set, noisy_models, rankings, ratings
 from bayesagree.simulate._systems import simulated_systems
-from bayesagree.studies.agreement_by_size import agreement_by_size
 from bayesagree.studies.blind_methods import blind_experiment
 from bayesagree.studies.ranking_models import ranking_study
+from bayesagree.studies.sample_size import agreement_by_size
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_agreement_by_size_ends_at_the_whole_data(rated):
 
 def test_a_share_of_the_items_keeps_their_ratings():
     table = [[1, 2], [3, 4], [5, 5]]
-    from bayesagree.studies.agreement_by_size import _items
+    from bayesagree.studies.sample_size import _items
 
     part = _items(Ratings.from_matrix(table, scale=(1, 5), step=1), np.array([0, 2]))
     assert part.items.tolist() == [0, 2]

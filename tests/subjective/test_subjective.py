@@ -17,9 +17,9 @@ from bayesagree import InputError, Labels, Predictions, Ratings, common_agreemen
 from bayesagree._inference.nuts import sample_nuts
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
+from bayesagree.subjective.agreement import group_agreement, group_evaluate, group_phi
 from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode, without_items
 from bayesagree.subjective.dispersion import dispersion_null
-from bayesagree.subjective.group_agreement import group_agreement, group_evaluate, group_phi
 from bayesagree.subjective.group_model import (
     group_counts,
     group_performance_model,

@@ -1,1 +1,6 @@
-"""Draws."""
+"""Draws of plausibilities: their blocks, their best labels, their convergence.
+
+- `blocks`: draws of a block of items.
+- `top_labels`: the best labels of each draw, kept instead of all plausibilities.
+- `convergence`: rank-normalised split R-hat and bulk ESS.
+"""

@@ -1,1 +1,15 @@
-"""Dawid-Skene models."""
+"""The Dawid-Skene family: latent truth, with the confusion matrix of each annotator.
+
+- `posterior`: `dawid_skene`, all variants and engines.
+- `model`: the same posteriors in PyMC; `prior` is the prior that both take.
+- `em`: the EM estimate; `_em_kernels` compiles it.
+- `_gibbs`, `_gibbs_kernels`: the Gibbs sampler of annotators' confusion matrices, `_confusion` their summaries.
+- `_item_difficulty`: items of different difficulty.
+- `_mixed_membership`, `_mixed_membership_kernels`, `_latent_counts`: items of mixed membership.
+- `_cells`: annotations grouped by annotator and label.
+- `_results`: draws as a tree.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,1 +1,8 @@
-"""Normal-inverse-gamma posterior."""
+"""The normal-inverse-gamma posterior of ratings: closed form, exact draws.
+
+- `posterior`: `normal_inverse_gamma`, its prior and its PyMC model.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

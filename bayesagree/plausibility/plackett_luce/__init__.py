@@ -1,1 +1,13 @@
-"""Plackett-Luce posterior."""
+"""The Plackett-Luce posterior of partial rankings with ties.
+
+- `posterior`: `plackett_luce`; `_sampler` runs it over blocks of items.
+- `model`: the same posterior in PyMC, from `partial_ranking` (a distribution) and `gibbs_step` (a step method).
+- `likelihood`: log likelihood and the maximum-likelihood estimate.
+- `_cases`: rankings as flat integer arrays.
+- `_gibbs_kernels`: the Gibbs sweep; `_unnamed_labels` adds labels that no ranking names.
+- `_ranking_kernels`: the probability of a tied block.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,181 @@
+from . import (
+    agreement,
+    annotations,
+    blind,
+    calibration,
+    certainty,
+    crowd_quality,
+    datasets,
+    distributions,
+    errors,
+    evaluation,
+    io,
+    metrics,
+    patterns,
+    plausibility,
+    plots,
+    predictions,
+    predictive,
+    report,
+    simulate,
+    studies,
+    subjective,
+)
+from .agreement import (
+    AgreementPrior,
+    agreement_table,
+    common_agreement,
+    common_agreement_model,
+    item_fit,
+    item_mean_check,
+    krippendorff_alpha,
+    phi_clusters,
+    phi_difference,
+)
+from .annotations import Annotators, Labels, Rankings, Ratings
+from .blind import blind_posterior, blind_scores
+from .calibration import calibrate, calibration_scores, pool_with_votes
+from .certainty import (
+    annotation_certainty,
+    annotator_agreement,
+    expected_risk,
+    label_certainty,
+    plausibility_entropy,
+    risk_certainty,
+)
+from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
+from .errors import ConvergenceError, InputError, SizeError
+from .evaluation import compare, copeland_rank, evaluate, practical_equivalence, swap_rate, williams_test
+from .io import read_annotations, read_predictions, read_result, write_result
+from .metrics import (
+    accuracy_given_risk,
+    average_overlap,
+    expected_top_k_accuracy,
+    hard_label_scores,
+    kendall_tau,
+    overlap,
+    partial_average_overlap,
+    per_item,
+    set_accuracy,
+    spearman_footrule,
+    top_k_accuracy,
+)
+from .metrics.auc import auc, auc_posterior, concordance, hand_till_auc, one_vs_rest_auc
+from .patterns import LabelPatterns, RankingPatterns, RatingPatterns
+from .plausibility import majority_vote
+from .plausibility.dawid_skene import CrowdPrior, dawid_skene, dawid_skene_model
+from .plausibility.dirichlet import dirichlet, dirichlet_model, irn, prirn, prirn_model
+from .plausibility.normal_inverse_gamma import NormalInverseGammaPrior, normal_inverse_gamma, normal_inverse_gamma_model
+from .plausibility.plackett_luce import (
+    plackett_luce,
+    plackett_luce_log_likelihood,
+    plackett_luce_ml,
+    plackett_luce_model,
+)
+from .predictions import Predictions
+from .predictive import annotator_table
+from .subjective import (
+    EvaluationSpecification,
+    check_specification,
+    disagreement_rate,
+    group_performance,
+    group_posterior,
+    prob_worse,
+    recode,
+)
+
+__all__ = [
+    # annotations and predictions
+    "Labels",
+    "Ratings",
+    "Rankings",
+    "Annotators",
+    "LabelPatterns",
+    "RatingPatterns",
+    "RankingPatterns",
+    "Predictions",
+    "read_annotations",
+    "read_predictions",
+    "read_result",
+    "write_result",
+    # how far annotators agree
+    "common_agreement",
+    "common_agreement_model",
+    "AgreementPrior",
+    "phi_difference",
+    "item_fit",
+    "item_mean_check",
+    "phi_clusters",
+    "agreement_table",
+    "krippendorff_alpha",
+    # what the truth of each item may be
+    "dirichlet",
+    "dirichlet_model",
+    "irn",
+    "prirn",
+    "prirn_model",
+    "plackett_luce",
+    "plackett_luce_model",
+    "plackett_luce_ml",
+    "plackett_luce_log_likelihood",
+    "normal_inverse_gamma",
+    "normal_inverse_gamma_model",
+    "NormalInverseGammaPrior",
+    "dawid_skene",
+    "dawid_skene_model",
+    "CrowdPrior",
+    "majority_vote",
+    "calibrate",
+    "calibration_scores",
+    "pool_with_votes",
+    "annotator_table",
+    # how certain that is
+    "label_certainty",
+    "annotation_certainty",
+    "plausibility_entropy",
+    "risk_certainty",
+    "expected_risk",
+    "annotator_agreement",
+    # how good a model is then
+    "top_k_accuracy",
+    "expected_top_k_accuracy",
+    "accuracy_given_risk",
+    "set_accuracy",
+    "overlap",
+    "average_overlap",
+    "partial_average_overlap",
+    "kendall_tau",
+    "spearman_footrule",
+    "per_item",
+    "evaluate",
+    "compare",
+    "practical_equivalence",
+    # rankings of models by AUC, without gold
+    "auc",
+    "one_vs_rest_auc",
+    "hand_till_auc",
+    "auc_posterior",
+    "concordance",
+    # models judged without expert labels
+    "blind_scores",
+    "blind_posterior",
+    "hard_label_scores",
+    "copeland_rank",
+    "swap_rate",
+    "williams_test",
+    # whose opinion a model serves
+    "disagreement_rate",
+    "recode",
+    "group_performance",
+    "group_posterior",
+    "prob_worse",
+    "crowdtruth",
+    "crowdtruth_posterior",
+    "spammers",
+    "EvaluationSpecification",
+    "check_specification",
+    # errors
+    "InputError",
+    "SizeError",
+    "ConvergenceError",
+]

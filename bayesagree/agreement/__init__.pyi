@@ -1,0 +1,16 @@
+from .checks import item_fit, item_mean_check, phi_clusters
+from .coefficients import agreement_table, krippendorff_alpha
+from .model import AgreementPrior
+from .phi import common_agreement, common_agreement_model, phi_difference
+
+__all__ = [
+    "AgreementPrior",
+    "agreement_table",
+    "common_agreement",
+    "common_agreement_model",
+    "item_fit",
+    "item_mean_check",
+    "krippendorff_alpha",
+    "phi_clusters",
+    "phi_difference",
+]

@@ -1,0 +1,7 @@
+from ._catalogue import Dataset, available, load
+
+__all__ = [
+    "Dataset",
+    "available",
+    "load",
+]

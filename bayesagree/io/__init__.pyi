@@ -1,0 +1,11 @@
+from .files import atomic_path, read_annotations, read_predictions, read_result, write_result
+from .tables import read_table
+
+__all__ = [
+    "atomic_path",
+    "read_annotations",
+    "read_predictions",
+    "read_result",
+    "read_table",
+    "write_result",
+]

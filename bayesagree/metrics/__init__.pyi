@@ -1,0 +1,29 @@
+from . import auc
+from .hard_labels import hard_label_scores
+from .partial_rankings import partial_average_overlap
+from .uncertainty_adjusted import (
+    accuracy_given_risk,
+    average_overlap,
+    expected_top_k_accuracy,
+    kendall_tau,
+    overlap,
+    per_item,
+    set_accuracy,
+    spearman_footrule,
+    top_k_accuracy,
+)
+
+__all__ = [
+    "accuracy_given_risk",
+    "auc",
+    "average_overlap",
+    "expected_top_k_accuracy",
+    "hard_label_scores",
+    "kendall_tau",
+    "overlap",
+    "partial_average_overlap",
+    "per_item",
+    "set_accuracy",
+    "spearman_footrule",
+    "top_k_accuracy",
+]

@@ -1,0 +1,7 @@
+from .patterns import LabelPatterns, RankingPatterns, RatingPatterns
+
+__all__ = [
+    "LabelPatterns",
+    "RankingPatterns",
+    "RatingPatterns",
+]

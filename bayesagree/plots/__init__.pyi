@@ -1,0 +1,39 @@
+from .agreement import plot_agreement_by_size, plot_beta_shapes, plot_item_fits
+from .auc import plot_quality_regions, plot_swap_errors
+from .blind import plot_method_correlation, plot_quality_correlation
+from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk
+from .plausibility import plot_plausibility, plot_simplex
+from .reliability import plot_reliability_curve
+from .scores import plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
+from .subjective import (
+    plot_annotator_quality,
+    plot_disagreement_by_quality,
+    plot_group_heatmap,
+    plot_group_intervals,
+    plot_shares,
+)
+
+__all__ = [
+    "plot_agreement_by_size",
+    "plot_annotator_quality",
+    "plot_beta_shapes",
+    "plot_certainty",
+    "plot_certainty_by_agreement",
+    "plot_disagreement_by_quality",
+    "plot_group_heatmap",
+    "plot_group_intervals",
+    "plot_item_fits",
+    "plot_method_correlation",
+    "plot_plausibility",
+    "plot_quality_correlation",
+    "plot_quality_regions",
+    "plot_rank_probability",
+    "plot_ranking_study",
+    "plot_reliability_curve",
+    "plot_risk",
+    "plot_score_draws",
+    "plot_scores",
+    "plot_shares",
+    "plot_simplex",
+    "plot_swap_errors",
+]

@@ -1,0 +1,45 @@
+from .agreement import group_agreement, group_evaluate, group_phi
+from .disagreement import disagreement_rate, recode, without_items
+from .dispersion import dispersion_draws, dispersion_null
+from .group_model import (
+    GroupCounts,
+    group_counts,
+    group_performance_model,
+    group_posterior,
+    group_summary,
+    minimum_group_size,
+    prob_worse,
+)
+from .groups import Groups
+from .normal_group_model import normal_group_model, normal_group_posterior
+from .performance import annotator_performance, group_performance, left_out
+from .specification import EvaluationSpecification, SpecificationReport
+from .specification_check import check_specification, individual_unfairness
+
+__all__ = [
+    "EvaluationSpecification",
+    "GroupCounts",
+    "Groups",
+    "SpecificationReport",
+    "annotator_performance",
+    "check_specification",
+    "disagreement_rate",
+    "dispersion_draws",
+    "dispersion_null",
+    "group_agreement",
+    "group_counts",
+    "group_evaluate",
+    "group_performance",
+    "group_performance_model",
+    "group_phi",
+    "group_posterior",
+    "group_summary",
+    "individual_unfairness",
+    "left_out",
+    "minimum_group_size",
+    "normal_group_model",
+    "normal_group_posterior",
+    "prob_worse",
+    "recode",
+    "without_items",
+]
