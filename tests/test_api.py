@@ -1,11 +1,19 @@
-"""The public surface: documented, typed, and free of what a function must not do."""
+"""The public surface: documented, typed, called alike, and loaded when it is used."""
 
+import ast
 import inspect
+import itertools
+import pkgutil
+import re
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 import bayesagree
 
+ROOT = Path(bayesagree.__file__).parent
+PACKAGES = ["bayesagree", *(m.name for m in pkgutil.walk_packages(bayesagree.__path__, "bayesagree.") if m.ispkg)]
 FUNCTIONS = [name for name in bayesagree.__all__ if inspect.isfunction(getattr(bayesagree, name))]
 
 
@@ -28,8 +36,85 @@ def test_typed_and_seeded_by_keyword(name):
 
 
 def test_all_names_exist_once():
-    assert len(set(bayesagree.__all__)) == len(bayesagree.__all__)
+    stub = ast.parse((ROOT / "__init__.pyi").read_text())
+    listed = next(ast.literal_eval(node.value) for node in stub.body if isinstance(node, ast.Assign))
+    assert len(set(listed)) == len(listed)
+    assert sorted(listed) == sorted(bayesagree.__all__)
     assert all(hasattr(bayesagree, name) for name in bayesagree.__all__)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_packages_load_what_their_stub_lists(name):
+    package = import_module(name)
+    assert all(hasattr(package, exported) for exported in getattr(package, "__all__", ()))
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_no_export_hides_a_module(name):
+    package = import_module(name)
+    modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    shadows = {exported for exported in modules & set(dir(package)) if not inspect.ismodule(getattr(package, exported))}
+    assert shadows == set()
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_packages_open_with_their_modules(name):
+    package = import_module(name)
+    modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    lines = re.findall(r"^- (.*(?:\n  .*)*)", package.__doc__, re.MULTILINE)
+    if name not in ("bayesagree.plots", "bayesagree.cli"):  # these list their figures and commands
+        assert modules - set(re.findall(r"`(\w+)`", "\n".join(lines))) == set()
+
+
+# How a result is drawn and kept comes last and in this order; what the model is comes before it.
+ORDER = [
+    "draws",
+    "chains",
+    "tune",
+    "thin",
+    "seed",
+    "engine",
+    "sampler",
+    "top_labels",
+    "max_bytes",
+    "client",
+    "to",
+    "progress",
+]
+DEFAULTS = {"draws": 1000, "chains": 4, "seed": None, "ci_prob": 0.95, "top_labels": None, "client": None, "to": None}
+
+
+def public_functions():
+    """Return every function that a package exports, by the name of its first package and its own."""
+    found = {}
+    for name in PACKAGES:
+        package = import_module(name)
+        for exported in getattr(package, "__all__", ()):
+            thing = getattr(package, exported)
+            if inspect.isfunction(thing):
+                found.setdefault(thing, f"{name.removeprefix('bayesagree.')}.{exported}")
+    return {name: function for function, name in found.items()}
+
+
+@pytest.mark.parametrize(("name", "function"), public_functions().items())
+def test_shared_parameters_have_one_order_and_one_default(name, function):
+    parameters = inspect.signature(function).parameters
+    shared = [parameter for parameter in parameters if parameter in ORDER]
+    assert shared == sorted(shared, key=ORDER.index)
+    defaults = {p: parameters[p].default for p in DEFAULTS if p in parameters}
+    given = {p: d for p, d in defaults.items() if d is not inspect.Parameter.empty}
+    assert given == {p: DEFAULTS[p] for p in given}
+    assert all(parameters[p].kind is inspect.Parameter.KEYWORD_ONLY for p in given)
+
+
+def test_no_two_parameters_change_places():
+    before = {}
+    for name, function in public_functions().items():
+        options = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        # Generators and studies name what they simulate in the order of their own papers.
+        if name.split(".")[0] not in ("simulate", "studies", "plots"):
+            before |= {pair: name for pair in itertools.combinations(options, 2)}
+    assert {pair: (name, before[pair[::-1]]) for pair, name in before.items() if pair[::-1] in before} == {}
 
 
 POSTERIORS = (
@@ -51,10 +136,7 @@ def test_posteriors_are_called_alike(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_models_take_the_prior_of_their_posterior(name):
     """What changes the posterior changes the PyMC model: all but how it is drawn and kept."""
-    drawing = {
-        "draws", "chains", "tune", "thin", "seed", "engine", "top_labels", "max_bytes", "item_means", "candidates",
-        "restarts", "confusion", "client", "to", "progress", "competing",
-    }  # fmt: skip
+    drawing = {*ORDER, "item_means", "candidates", "restarts", "confusion", "competing"}
     posterior = inspect.signature(getattr(bayesagree, name)).parameters
     model = inspect.signature(getattr(bayesagree, MODELS[name])).parameters
     # The exact engine of Phi has uniform priors; only its PyMC model takes others.
