@@ -9,6 +9,7 @@ import pytest
 
 HERE = Path(__file__).parent
 FEW_DRAWS = "50"
+NOWHERE = "http://127.0.0.1:9"
 
 
 def load_execute():
@@ -18,6 +19,7 @@ def load_execute():
     return module.execute
 
 
+@pytest.mark.notebook
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.ipynb")), ids=lambda p: p.stem)
 def test_runs(path, monkeypatch):
     notebook = nbformat.read(path, as_version=4)
@@ -26,6 +28,7 @@ def test_runs(path, monkeypatch):
     monkeypatch.setenv("BAYESAGREE_DRAWS", os.environ.get("BAYESAGREE_DRAWS", FEW_DRAWS))
     if data := os.environ.get("BAYESAGREE_DATA"):
         monkeypatch.setenv("BAYESAGREE_DATA", str(Path(data).resolve()))
+    monkeypatch.setenv("HTTPS_PROXY", NOWHERE)  # stored or simulated data alone: no test downloads
     load_execute()(notebook, timeout=300)
 
 

@@ -13,6 +13,9 @@ from bayesagree.cli import main
 settings.register_profile("bayesagree", deadline=None)
 settings.load_profile("bayesagree")
 
+# No test downloads: whatever asks for a file that is not here is answered at once that it cannot be had.
+os.environ["HTTPS_PROXY"] = "http://127.0.0.1:9"
+
 WITHOUT_DATA = "BAYESAGREE_DATA is not set: the tests on public data sets (fixture public_data) are deselected"
 
 

@@ -36,6 +36,7 @@ def commands(page):
 
 
 @named([page for page in PAGES if blocks(page, "{code-cell} python", "python")])
+@pytest.mark.docs
 def test_code_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
@@ -43,6 +44,7 @@ def test_code_runs(page, tmp_path, monkeypatch):
         exec(compile(code, page.name, "exec"), names)
 
 
+@pytest.mark.docs
 def test_commands_of_the_first_page_run_on_its_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = DOCS / "start.md"

@@ -51,6 +51,7 @@ def test_probabilities_of_all_bins_sum_to_one():
     np.testing.assert_allclose(total, 1, atol=1e-10)
 
 
+@pytest.mark.nuts
 def test_random_draws_follow_the_probabilities():
     draws = pm.draw(BinnedBeta.dist(2.0, 3.0, EDGES), draws=4000, random_seed=1)
     expected = np.diff(beta.cdf(EDGES, 2, 3))
@@ -58,6 +59,7 @@ def test_random_draws_follow_the_probabilities():
     assert (np.abs(share - expected) < 4.5 * np.sqrt(expected / 4000)).all()
 
 
+@pytest.mark.nuts
 def test_log_probability_in_a_model():
     with pm.Model() as model:
         mu = pm.Uniform("mu")

@@ -91,6 +91,7 @@ def test_interval_alpha_ignores_the_unit_of_the_scale(seed, factor, shift):
 
 @settings(max_examples=15)
 @given(st.integers(0, 10**6))
+@pytest.mark.long
 def test_order_of_items_and_annotators_does_not_matter(seed):
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 3, (8, 3)).astype(float)

@@ -344,6 +344,7 @@ def test_reference_posterior(item_mean, scale):
 
 
 @pytest.mark.parametrize("known", [False, True])
+@pytest.mark.nuts
 def test_pymc_model_is_the_same_posterior(known):
     """Hierarchical means, and known truths of two items in three (the rest flat)."""
     problem = simulate.ratings(n_items=30, ratings_per_item=5, phi=0.4, seed=7)
@@ -375,6 +376,7 @@ def test_one_rating_of_1e_124_does_not_blur_the_other_items():
     assert abs(coarse - fine) < 1e-4
 
 
+@pytest.mark.nuts
 def test_other_priors_are_those_of_the_uniform_posterior_reweighted():
     """Phi and s with Beta priors under NUTS, against independent draws of the exact engine weighted by those priors."""
     ratings = Ratings.from_matrix([[4, 4, 5, 3], [1, 2, 1, 4], [3, 3, 2, 4]], scale=(1, 5), step=1)

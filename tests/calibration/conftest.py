@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from calibration._record import PROPERTY, Recorder, merge, write_page
 
-RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+HERE = Path(__file__).parent
+RESULTS = HERE.parents[1] / "benchmarks" / "results"
 
 
 @pytest.fixture
@@ -29,6 +30,13 @@ class Page:
     def pytest_sessionfinish(self) -> None:
         if self.records:
             write_page(RESULTS, merge(RESULTS / "calibration.json", self.records))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all tests of this folder: the short runs are small simulation studies themselves."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.long)
 
 
 def pytest_configure(config: pytest.Config) -> None:

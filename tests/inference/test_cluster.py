@@ -33,6 +33,8 @@ from bayesagree.simulate import labelled_test_set, noisy_models
 from bayesagree.studies.auc_simulation import auc_study
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*items have not mixed")
+pytestmark = pytest.mark.cluster
+
 FEW = {"draws": 20, "chains": 2, "seed": 3}
 
 

@@ -52,6 +52,7 @@ def test_golden():
     assert certainty.item() == pytest.approx(1 - GOLDEN["prob_below"], abs=5e-6)
 
 
+@pytest.mark.nuts
 def test_nuts_is_the_same_posterior():
     ratings = Ratings.from_matrix([[1, 2, 2, 5], [3, 3, 4, None]], scale=(1, 5), step=1)
     for reliability in (1.0, 2.0):

@@ -6,6 +6,8 @@ import pytest
 
 from bayesagree.report.page import write_report
 
+pytestmark = pytest.mark.browser
+
 PHONE = {"width": 400, "height": 800}
 
 

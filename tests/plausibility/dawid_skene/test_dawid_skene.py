@@ -99,6 +99,7 @@ def test_mixed_membership_gibbs_equals_the_reference_posterior():
 
 
 @pytest.mark.parametrize("variant", ["one_coin"])
+@pytest.mark.nuts
 def test_nuts_engine_returns_the_same_posterior(variant):
     _compare_engines(variant, draws=300)
 

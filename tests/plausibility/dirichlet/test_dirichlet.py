@@ -147,6 +147,7 @@ def test_generators_and_seeds():
     )
 
 
+@pytest.mark.nuts
 def test_nuts_is_the_same_posterior():
     labels = Labels.from_counts([[3, 1, 0], [0, 2, 2]])
     for reliability in (1.0, 2.5):

@@ -38,6 +38,7 @@ def test_golden_dermatology_certainty(public_data, ties):
     assert round(mean, 5) == GOLDEN["dermatology_certainty"][ties]
 
 
+@pytest.mark.nuts
 def test_nuts_is_the_same_posterior():
     rankings = Rankings.from_blocks([[[[0], [1, 2]]], [[[1]], [[2], [0]]]], labels=3)
     exact = prirn(rankings, reliability=5, prior=0.5, draws=4000, seed=1)

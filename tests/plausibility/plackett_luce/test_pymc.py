@@ -40,6 +40,7 @@ def ten_problems() -> Rankings:
 
 
 @pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.nuts
 def test_nuts_equals_gibbs_on_ten_problems(seed: int) -> None:
     rankings = ten_problems()
     nuts = plackett_luce(rankings, shape=0.8, engine="nuts", draws=1500, chains=CHAINS, seed=seed)
@@ -51,6 +52,7 @@ def test_nuts_equals_gibbs_on_ten_problems(seed: int) -> None:
         assert difference_in_errors(draws[0], draws[1], (CHAINS, 4)) < 4
 
 
+@pytest.mark.nuts
 def test_step_beside_nuts_and_distribution_alone_equal_the_sampler() -> None:
     import pymc as pm
 
@@ -78,6 +80,7 @@ def test_step_beside_nuts_and_distribution_alone_equal_the_sampler() -> None:
     assert abs(total.mean() - 1.4) < 4 * np.sqrt(0.7 / total.size)
 
 
+@pytest.mark.nuts
 def test_random_rankings_follow_the_log_probability() -> None:
     import pymc as pm
 
