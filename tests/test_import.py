@@ -7,16 +7,27 @@ HEAVY = (
     *(f"scipy.{part}" for part in ("special", "sparse", "optimize", "stats", "fft", "interpolate")),
 )  # fmt: skip
 NEEDED = "import xarray, numba"
-"""What the package cannot do without."""
+"""What every result and every kernel needs."""
+LAZY = ("numpy", "pandas", "xarray", "numba", *HEAVY)
+"""What `import bayesagree` leaves to the first use of a name."""
 
 
-def loaded(code):
-    script = f"{code}\nimport sys\nprint(*[m for m in {HEAVY} if m in sys.modules])"
+def loaded(code, names=HEAVY):
+    script = f"{code}\nimport sys\nprint(*[m for m in {names} if m in sys.modules])"
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
 
 
-def test_import_loads_nothing_heavy():
-    assert loaded("import bayesagree, bayesagree.datasets, bayesagree.simulate, bayesagree.io") == loaded(NEEDED)
+def test_import_loads_no_library():
+    packages = (
+        "agreement, annotations, datasets, evaluation, io, metrics, plots, predictive, report, simulate, subjective"
+    )
+    assert loaded(f"import bayesagree\nfrom bayesagree import {packages}", LAZY) == []
+
+
+def test_a_posterior_loads_nothing_heavy():
+    names = ("dirichlet", "Labels", "datasets.load", "simulate.crowd_labels", "read_annotations")
+    code = "import bayesagree\n" + ", ".join(f"bayesagree.{name}" for name in names)
+    assert loaded(code) == loaded(NEEDED)
 
 
 def test_help_loads_nothing_heavy():
