@@ -1,0 +1,52 @@
+"""The picture of the README: simulated models against annotators who disagree.
+
+uv run python docs/picture.py          writes docs/_static/scores.svg
+"""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("svg")
+matplotlib.rcParams |= {
+    "svg.hashsalt": "bayesagree",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+import matplotlib.pyplot as plt  # noqa: E402
+
+import bayesagree as ba  # noqa: E402
+
+TARGET = Path(__file__).parent / "_static" / "scores.svg"
+METRIC = "top_1_accuracy"
+SHADES = ["#08519c", "#6baed6", "#c6dbef"]
+
+
+def main() -> None:
+    """Evaluate three models and draw their scores and ranks."""
+    test_set = ba.simulate.labelled_test_set(n_items=300, seed=1)
+    votes = ba.top_k_accuracy(ba.majority_vote(test_set.labels), test_set.predictions).squeeze(("chain", "draw"))
+    found = ba.compare(ba.evaluate(test_set.labels, test_set.predictions, seed=1), metric=METRIC)
+    found = found.sortby("score")
+    models = found["model"].values.tolist()
+    figure, (scores, ranks) = plt.subplots(1, 2, figsize=(9, 2.4), layout="constrained", sharey=True)
+    lower, upper = (abs(found["score"] - found[f"score_{end}"]) for end in ("lower", "upper"))
+    scores.errorbar(found["score"], models, xerr=[lower, upper], fmt="o", color=SHADES[0], capsize=4, label="posterior")
+    scores.plot(votes.sel(model=models), models, "x", color="#d95f02", markersize=8, label="majority vote")
+    scores.set_xlabel("accuracy, HDI 0.95")
+    scores.margins(y=0.2)
+    scores.legend(loc="lower right", fontsize=9)
+    left = 0.0
+    for rank, shade in zip(found["rank"].values.tolist(), SHADES):
+        share = found["rank_probability"].sel(rank=rank).values
+        ranks.barh(models, share, left=left, color=shade, height=0.5, label=f"rank {rank}")
+        left = left + share
+    ranks.set_xlabel("probability of each rank")
+    ranks.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1), fontsize=9, frameon=False)
+    figure.savefig(TARGET, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
