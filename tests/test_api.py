@@ -52,7 +52,7 @@ def test_posteriors_are_called_alike(name):
 def test_models_take_the_prior_of_their_posterior(name):
     """What changes the posterior changes the PyMC model: all but how it is drawn and kept."""
     drawing = {
-        "draws", "chains", "tune", "thin", "seed", "engine", "top_labels", "max_bytes", "item_means", "candidates",
+        "draws", "chains", "tune", "thin", "seed", "engine", "top_labels", "max_bytes", "keep_item_means", "sampler", "ci_prob", "candidates",
         "restarts", "confusion", "client", "to", "progress", "competing",
     }  # fmt: skip
     posterior = inspect.signature(getattr(bayesagree, name)).parameters
