@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-def sample_nuts(model: "pm.Model", *, draws: int, chains: int, seed: Seed) -> xr.DataTree:
-    """Run NUTS on a model of this package, quietly, on all processors."""
+def sample_nuts(
+    model: "pm.Model", *, draws: int, chains: int, seed: Seed, sampler: Mapping[str, Any] | None = None
+) -> xr.DataTree:
+    """Run NUTS on a model of this package, quietly, on all processors; `sampler` holds arguments of `pymc.sample`."""
     import pymc as pm
 
     with model:
@@ -26,6 +28,7 @@ def sample_nuts(model: "pm.Model", *, draws: int, chains: int, seed: Seed) -> xr
             random_seed=[int(w) for w in seed_sequence(seed).generate_state(chains)],
             progressbar=False,
             quiet=True,
+            **(sampler or {}),
         )
 
 

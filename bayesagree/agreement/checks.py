@@ -1,8 +1,8 @@
-"""Does one Phi fit all items (assumption 3 of Checco et al.)? Posterior predictive checks, and clusters of items.
+"""Checks of one Phi for all items (assumption 3 of Checco et al.), and finite mixtures over Phi.
 
 The paper (section 4.6): where one precision does not fit, cluster the items. `item_fit` lists those items,
-`item_mean_check` looks at the histogram of item means, `phi_clusters` fits two or more Phi and compares them by their
-predictive score on items left out.
+`item_mean_check` looks at the histogram of item means (both are posterior predictive checks), `phi_clusters` fits two
+or more Phi and compares them by their predictive score on items left out.
 """
 
 from collections.abc import Sequence
@@ -14,50 +14,71 @@ import scipy as sp
 import xarray as xr
 
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.beta import SMALLEST
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
-from bayesagree.agreement._exact.item_means import HierarchicalMeans, KnownMeans, beta_shapes
+from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
+from bayesagree.agreement._exact.item_means import beta_shapes
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import phi_of, phi_posterior
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import positive_int, renamed
 
-ALARM = 0.01
+THRESHOLD = 0.01
 """Posterior predictive p-values below this say that the model does not fit."""
 BINS = 10
+"""Bins of the histogram of item means: two modes show, and 20 items already fill it."""
 MOST_ITEMS = 2000
+"""Items in a histogram of item means at most: the p-value of a misfit that matters is small by then."""
+GRID = np.linspace(np.log(0.05), np.log(60), 141)
+"""log p at which every item's likelihood is tabulated, 5 % apart: Phi from -0.97 to 1 - 2^-29."""
+EM_STEPS, EM_TOLERANCE = 500, 1e-7
+"""Steps of EM at most, and the move of the shares that ends it."""
 
 
+@renamed(alarm="threshold")
 def item_fit(
     ratings: Ratings,
     *,
     item_mean: Literal["hierarchical", "flat"] = "hierarchical",
+    threshold: float = THRESHOLD,
     draws: int = 1000,
-    alarm: float = ALARM,
     seed: Seed = None,
 ) -> pd.DataFrame:
-    """Find the items whose spread does not fit the common Phi.
+    """Return the items whose dispersion does not fit the common Phi, by a posterior predictive check.
 
-    Every draw of (Phi, mu_i) gives replicated ratings of the item; the p-value is the share of replicates
-    whose standard
-    deviation is as large as the observed one (ties count half).
+    Every draw of (Phi, mu_i) gives replicated ratings of the item; the p-value is the share of replicates with a
+    standard deviation as large as the observed one (ties count half).
 
     Parameters
     ----------
     ratings
-        Ratings; items with one rating have no spread and are left out.
+        Ratings; items with one rating have no standard deviation and are left out.
     item_mean
         Prior of the item means, as in `common_agreement`.
+    threshold
+        An item does not fit where its p-value is below `threshold` or above 1 - `threshold`.
     draws
         Replicates of each item.
-    alarm
-        An item does not fit where its p-value is below `alarm` or above 1 - `alarm`.
+    seed
+        Seed or generator; same seed, same draws.
 
     Returns
     -------
     DataFrame
         One row per item, worst first: item, n_annotations, mean and sd in units of the scale, p_value, and `fit`:
         ``"ok"``, ``"more disagreement"`` or ``"more agreement"`` than the common Phi explains.
+
+    See Also
+    --------
+    phi_clusters : items clustered by their own Phi.
+    item_mean_check : the same kind of check for the prior of the item means.
+
+    References
+    ----------
+    Checco et al., "Let's agree to disagree", HCOMP 2017, section 4.6, doi:10.1609/hcomp.v5i1.13306.
+    Gelman, Meng, Stern, "Posterior predictive assessment of model fitness via realized discrepancies", Statistica
+    Sinica 6 (1996), section 2.
 
     Examples
     --------
@@ -80,7 +101,7 @@ def item_fit(
     p_value = larger / y.size
     low, high = ratings.scale
     n = np.bincount(item)
-    fit = np.select([p_value < alarm, p_value > 1 - alarm], ["more disagreement", "more agreement"], "ok")
+    fit = np.select([p_value < threshold, p_value > 1 - threshold], ["more disagreement", "more agreement"], "ok")
     table = pd.DataFrame({
         "item": ratings.items[rated], "n_annotations": n, "mean": low + (high - low) * observed_mean,
         "sd": (high - low) * observed, "p_value": p_value, "fit": fit,
@@ -90,15 +111,33 @@ def item_fit(
 
 
 def item_mean_check(ratings: Ratings, *, draws: int = 500, seed: Seed = None) -> xr.Dataset:
-    """Check the histogram of item means against what the hierarchical model predicts.
+    """Return the histogram of item means beside that of the hierarchical model, with a posterior predictive p-value.
+
+    Parameters
+    ----------
+    ratings
+        Ratings on a bounded scale.
+    draws
+        Replicated histograms.
+    seed
+        Seed or generator; same seed, same draws.
 
     Returns
     -------
     Dataset
-        `observed` and `expected` share of items by `bin` of the item mean (coordinate: middle of the bin in
-        units of the
-        scale), and `p_value`: below 0.01 the item means are not those of one Beta distribution (they pile up at two
+        `observed` and `expected` share of items by `bin` of the item mean (coordinate: middle of the bin in units of
+        the scale), and `p_value`: below 0.01 the item means are not those of one Beta distribution (they pile up at two
         ends, say) and Phi is biased.
+
+    See Also
+    --------
+    item_fit : the same kind of check for single items.
+    common_agreement : warns where this p-value is below 0.01.
+
+    References
+    ----------
+    Gelman, Meng, Stern, "Posterior predictive assessment of model fitness via realized discrepancies", Statistica
+    Sinica 6 (1996), section 2.
 
     Examples
     --------
@@ -107,21 +146,17 @@ def item_mean_check(ratings: Ratings, *, draws: int = 500, seed: Seed = None) ->
     >>> float(check["observed"].sum())
     1.0
     """
-    problem = prepare(ratings)
+    means = HierarchicalMeans(prepare(ratings).like)
     rng = np.random.default_rng(seed_sequence(seed))
-    y = phi_posterior(problem.means).draw(positive_int(draws, "draws"), rng)
-    if not isinstance(problem.means, HierarchicalMeans):
-        raise InputError("the histogram of item means is checked under hierarchical means")
-    hyper = draw_hyper(problem.means, y, rng)
-    observed, replicates = _histograms(ratings, np.exp(y), hyper, rng)
+    y = phi_posterior(means).draw(positive_int(draws, "draws"), rng)
+    observed, replicates = _histograms(ratings, np.exp(y), draw_hyper(means, y, rng), rng)
     low, high = ratings.scale
-    middle = low + (high - low) * (np.arange(BINS) + 0.5) / BINS
     data = {
         "observed": ("bin", observed / observed.sum()),
         "expected": ("bin", replicates.mean(axis=0) / observed.sum()),
         "p_value": _histogram_p_value(observed, replicates),
     }
-    return xr.Dataset(data, coords={"bin": middle})
+    return xr.Dataset(data, coords={"bin": low + (high - low) * (np.arange(BINS) + 0.5) / BINS})
 
 
 def item_mean_p_value(
@@ -143,10 +178,7 @@ def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
 def _histograms(
     ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return the observed histogram of item means and one replicate for each draw, shape (draw, bin).
-
-    Of very many items the first are enough.
-    """
+    """Return the histogram of the first `MOST_ITEMS` item means and one replicate for each draw, shape (draw, bin)."""
     item = np.cumsum(np.diff(ratings.item_index, prepend=-1) != 0) - 1
     kept = item < MOST_ITEMS
     item = item[kept]
@@ -165,8 +197,8 @@ def _histogram(x: Floats, item: Any) -> Floats:
 
 
 def _replicate(ratings: Ratings, mu: Floats, precision: float, rng: np.random.Generator) -> Floats:
-    tiny = 1e-300
-    return _coarse_unit(ratings, rng.beta(np.maximum(mu * precision, tiny), np.maximum((1 - mu) * precision, tiny)))
+    a, b = np.maximum([mu * precision, (1 - mu) * precision], SMALLEST)
+    return _coarse_unit(ratings, rng.beta(a, b))
 
 
 def _coarse(ratings: Ratings, unit: Floats) -> Floats:
@@ -176,7 +208,7 @@ def _coarse(ratings: Ratings, unit: Floats) -> Floats:
 
 
 def _coarse_unit(ratings: Ratings, x: Floats) -> Floats:
-    """Return simulated judgments as the scale records them."""
+    """Return simulated judgments as recorded on the scale."""
     n = ratings.n_levels
     return x if n is None else (np.minimum(np.floor(x * n), n - 1) + 0.5) / n
 
@@ -191,18 +223,36 @@ def _moments(x: Floats, item: Any) -> tuple[Floats, Floats]:
 def phi_clusters(
     ratings: Ratings, *, n_clusters: Sequence[int] = (1, 2, 3), folds: int = 10, seed: Seed = None
 ) -> xr.Dataset:
-    """Cluster the items by their own Phi and compare the numbers of clusters by predictive score (section 4.6).
+    """Return finite mixtures over Phi, each item in one of 1, 2, ... clusters, with their predictive scores.
 
-    An item of cluster c has precision p_c; its mean is flat. The clusters' Phi and shares maximise the
-    likelihood of the
-    items (EM over a grid of Phi on which every item's likelihood is known); the score is the log predictive density of
-    items left out, over `folds`.
+    An item of cluster c has precision p_c; its mean is flat. The clusters' Phi and shares maximise the likelihood of
+    the items (EM over a grid of Phi on which every item's likelihood is known); the score is the log predictive density
+    of items left out.
+
+    Parameters
+    ----------
+    ratings
+        Ratings on a bounded scale.
+    n_clusters
+        Numbers of clusters to compare.
+    folds
+        Parts of the items, each left out once.
+    seed
+        Seed or generator of the folds.
 
     Returns
     -------
     Dataset
-        `score` (n_clusters) and `score_se`, the standard error of its difference from one cluster; `phi` and `share`
-        (n_clusters, cluster), NaN where there is no such cluster; `membership` (n_clusters, item, cluster).
+        `score` (n_clusters) and `score_se`, the standard error of its difference from the first number; `phi` and
+        `share` (n_clusters, cluster), NaN where there is no such cluster; `membership` (n_clusters, item, cluster).
+
+    See Also
+    --------
+    item_fit : single items that one Phi does not fit.
+
+    References
+    ----------
+    Checco et al., "Let's agree to disagree", HCOMP 2017, section 4.6, doi:10.1609/hcomp.v5i1.13306.
 
     Examples
     --------
@@ -212,10 +262,7 @@ def phi_clusters(
     True
     """
     problem = prepare(ratings, item_mean="flat")
-    if not isinstance(problem.means, KnownMeans):
-        raise InputError("clusters are found under flat item means")
-    y = np.linspace(np.log(0.05), np.log(60), 141)
-    evidence = np.stack([problem.means.pattern_evidence(float(np.exp(v))) for v in y], axis=1)
+    evidence = np.stack([problem.means.pattern_evidence(float(np.exp(y))) for y in GRID], axis=1)
     rated = problem.patterns.pattern_of_item >= 0
     evidence = evidence[problem.patterns.pattern_of_item[rated]]
     fold = np.random.default_rng(seed_sequence(seed)).permutation(len(evidence)) % folds
@@ -225,7 +272,7 @@ def phi_clusters(
     scores = np.empty((len(n_clusters), len(evidence)))
     for row, k in enumerate(n_clusters):
         where, weight = _mixture(evidence, k)
-        phi[row, :k], share[row, :k] = phi_of(np.exp(y[where])), weight
+        phi[row, :k], share[row, :k] = phi_of(np.exp(GRID[where])), weight
         joint = evidence[:, where] + np.log(weight)
         member[row, :, :k] = np.exp(joint - sp.special.logsumexp(joint, axis=1, keepdims=True))
         for f in range(folds):
@@ -250,14 +297,14 @@ def _mixture(evidence: Floats, n_clusters: int) -> tuple[Any, Floats]:
         free = np.setdiff1d(np.arange(evidence.shape[1]), where)
         where = np.sort(np.append(where, free[np.argmax(np.abs(free[:, None] - where).min(axis=1))]))
     weight = np.full(n_clusters, 1 / n_clusters)
-    for _ in range(500):
+    for _ in range(EM_STEPS):
         joint = evidence[:, where] + np.log(weight)
         member = np.exp(joint - np.asarray(sp.special.logsumexp(joint, axis=1, keepdims=True)))
         new_weight = np.maximum(member.mean(axis=0), 1e-12)
         new_where = np.argmax(member.T @ evidence, axis=1)
         moved = np.abs(new_weight - weight).max() + np.abs(new_where - where).max()
         where, weight = new_where, new_weight / new_weight.sum()
-        if moved < 1e-7:
+        if moved < EM_TOLERANCE:
             break
     order = np.argsort(where, kind="stable")
     return where[order], weight[order]

@@ -1,4 +1,4 @@
-"""Every classic agreement coefficient with an interval, in one table from one call.
+"""Classic agreement coefficients, each with an interval, in one table.
 
 Intervals are Bayesian-bootstrap intervals over items: each replicate weights the items by Dirichlet(1, ..., 1). All
 coefficients are functions of weighted item patterns (`_formulas`), so a replicate costs a matrix product.
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement import _formulas as formula
-from bayesagree.agreement._exact.patterns import Floats, Patterns, collapse_codes, collapsed
+from bayesagree.agreement._exact.patterns import Floats, RatingCounts, collapse_codes, collapsed
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
@@ -29,8 +29,10 @@ type Level = Literal["nominal", "ordinal", "interval", "ratio"]
 type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
 
 REPLICATES = 2000
+"""Bootstrap replicates: the ends of a 95 % HDI are then good to a few hundredths of its width."""
 MOST_VALUES = 150
-"""With more distinct values than this the table holds only the coefficients of the interval level."""
+"""With more distinct values than this the table holds only the coefficients of the interval level: those of the others
+multiply every replicate by a table of pairs of values."""
 WEIGHTS_OF_LEVEL: dict[Level, Weights] = {
     "nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio",
 }  # fmt: skip
@@ -51,6 +53,8 @@ class Items:
         Whether the values are numbers.
     patterns
         Distinct items.
+    rated
+        The annotations themselves where they are ratings on a bounded scale, one for each annotator and item.
     """
 
     item: NDArray[Any]
@@ -58,7 +62,8 @@ class Items:
     code: NDArray[Any]
     values: Floats
     numeric: bool
-    patterns: Patterns
+    patterns: RatingCounts
+    rated: Ratings | RatingPatterns | None
 
     def counts(self) -> Floats:
         """Return the dense (pattern, value) counts."""
@@ -96,7 +101,7 @@ def agreement_table(
     ci_prob: float = 0.95,
     seed: Seed = None,
 ) -> pd.DataFrame:
-    """Compute every agreement coefficient that the annotations allow, each with an interval.
+    """Return all agreement coefficients that the annotations allow, each with an interval.
 
     Parameters
     ----------
@@ -120,17 +125,29 @@ def agreement_table(
         2000 Bayesian-bootstrap replicates over items; ``"hdi"``: posterior of Phi), ci_prob, n_items, n_annotators,
         n_annotations, note. A coefficient that does not exist is NaN and its note says why.
 
+    Raises
+    ------
+    InputError
+        An unknown level, or a `ci_prob` outside (0, 1).
+
+    See Also
+    --------
+    krippendorff_alpha : alpha alone.
+    common_agreement : the posterior of Phi.
+
+    References
+    ----------
+    Krippendorff, Content Analysis (2004), chapter 11. Gwet, Handbook of Inter-Rater Reliability (2014), chapters 2-4.
+    McGraw and Wong, "Forming inferences about some intraclass correlation coefficients", Psychological Methods 1
+    (1996), doi:10.1037/1082-989X.1.1.30. Rubin, "The Bayesian bootstrap", Annals of Statistics 9 (1981),
+    doi:10.1214/aos/1176345338.
+
     Examples
     --------
     >>> ratings = Ratings.from_matrix([[0, 0, 0, 0, 1], [1, 1, 1, 1, 0]], scale=(0, 1), step=1)
     >>> table = agreement_table(ratings, seed=1).set_index("coefficient")
     >>> round(float(table.loc["alpha_nominal", "estimate"]), 2)
     0.28
-
-    References
-    ----------
-    Krippendorff, Content Analysis (2004), chapter 11. Gwet, Handbook of Inter-Rater Reliability (2014), chapters 2-4.
-    McGraw and Wong (1996) for the ICC. Rubin (1981) for the Bayesian bootstrap.
     """
     if level not in WEIGHTS_OF_LEVEL:
         raise InputError(f"level={level!r} is not one of {', '.join(map(repr, WEIGHTS_OF_LEVEL))}")
@@ -140,21 +157,37 @@ def agreement_table(
     rng = np.random.default_rng(seed_sequence(seed))
     kind = weights or WEIGHTS_OF_LEVEL[level]
     rows = {name: _with_interval(row, ci_prob) for name, row in _rows(items, kind, rng)}
-    rows["phi"] = _phi_row(annotations, ci_prob, rng)
-    size = {
+    rows["phi"] = _phi_row(items, ci_prob, rng)
+    common = {
         "ci_prob": ci_prob, "n_items": items.patterns.n_items, "n_annotators": items.n_annotators or pd.NA,
         "n_annotations": items.n_annotations,
     }  # fmt: skip
-    table = pd.DataFrame([{"coefficient": name} | row | size for name, row in rows.items()])
-    order = [
-        "coefficient", "estimate", "lower", "upper", "ci_kind", "ci_prob", "n_items", "n_annotators", "n_annotations",
-        "note",
-    ]  # fmt: skip
-    return table.reindex(columns=order)
+    columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *common, "note"]
+    return pd.DataFrame([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
 
 
 def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") -> float:
     """Return Krippendorff's alpha alone, NaN where it does not exist.
+
+    Parameters
+    ----------
+    annotations
+        As `agreement_table`.
+    level
+        Level of measurement: the squared distance of two values.
+
+    Returns
+    -------
+    float
+        1 - D_o / D_e: 1 for full agreement, 0 for that expected by chance.
+
+    See Also
+    --------
+    agreement_table : alpha with its interval, beside the other coefficients.
+
+    References
+    ----------
+    Krippendorff, Content Analysis (2004), chapter 11.
 
     Examples
     --------
@@ -171,32 +204,31 @@ def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") 
 
 
 def _items(annotations: AgreementData) -> Items:
-    if isinstance(annotations, LabelPatterns | RatingPatterns):
-        return _items_of_patterns(annotations)
-    if isinstance(annotations, Ratings):
-        values: Any
-        values, code = np.unique(annotations.rating, return_inverse=True)
-        if annotations.n_levels is not None and annotations.n_levels <= MOST_VALUES:
-            low, step = annotations.scale[0], annotations.step or 1.0
-            values, code = low + step * np.arange(annotations.n_levels), annotations.levels()
-        item, annotator, numeric = annotations.item_index, annotations.annotator_index, True
-    else:
-        values, numeric = _label_values(annotations.categories)
-        item, annotator, code = annotations.item_index, annotations.annotator_index, annotations.label_index
-        if annotations.count.max(initial=1) > 1:
-            item, annotator, code = (np.repeat(column, annotations.count) for column in (item, annotator, code))
+    none: Any = np.empty(0, np.int64)
+    match annotations:
+        case RatingPatterns():
+            values: Any = annotations.scale[0] + annotations.step * np.arange(annotations.n_levels)
+            return Items(none, none, none, values, True, collapsed(annotations), annotations)
+        case LabelPatterns():
+            return Items(none, none, none, *_label_values(annotations.categories), collapsed(annotations), None)
+        case Ratings():
+            values, code = _rating_values(annotations)
+            numeric, count, rated = True, none, None if annotations.has_repeats else annotations
+        case Labels():
+            values, numeric = _label_values(annotations.categories)
+            code, count, rated = annotations.label_index, annotations.count, None
+    item, annotator = annotations.item_index, annotations.annotator_index
+    if count.max(initial=1) > 1:
+        item, annotator, code = (np.repeat(column, count) for column in (item, annotator, code))
     patterns = collapse_codes(item, code, values, annotations.items.size)
-    return Items(item, annotator, code, values, numeric, patterns)
+    return Items(item, annotator, code, values, numeric, patterns, rated)
 
 
-def _items_of_patterns(annotations: LabelPatterns | RatingPatterns) -> Items:
-    values: Any
-    if isinstance(annotations, RatingPatterns):
-        values, numeric = annotations.scale[0] + annotations.step * np.arange(annotations.n_levels), True
-    else:
-        values, numeric = _label_values(annotations.categories)
-    none = np.empty(0, np.int64)
-    return Items(none, none, none, values, numeric, collapsed(annotations))
+def _rating_values(ratings: Ratings) -> tuple[Floats, NDArray[Any]]:
+    """Return the distinct values, of short scales all levels, and the position of each rating's."""
+    if ratings.n_levels is None or ratings.n_levels > MOST_VALUES:
+        return np.unique(ratings.rating, return_inverse=True)
+    return (ratings.scale[0] + (ratings.step or 1.0) * np.arange(ratings.n_levels)).astype(float), ratings.levels()
 
 
 def _label_values(labels: NDArray[Any]) -> tuple[Floats, bool]:
@@ -330,22 +362,16 @@ def _with_interval(row: Row, ci_prob: float) -> dict[str, Any]:
     return {"estimate": row.estimate, "lower": lower, "upper": upper, "ci_kind": "bootstrap hdi", "note": note}
 
 
-def _phi_row(annotations: AgreementData, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:
-    if not isinstance(annotations, Ratings | RatingPatterns):
-        nothing = {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "hdi"}
-        return nothing | {"note": "needs ratings on a bounded scale (Ratings)"}
-    if isinstance(annotations, Ratings) and annotations.has_repeats:
-        nothing = {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "hdi"}
-        return nothing | {"note": "an annotator annotated an item more than once"}
+def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:
+    if items.rated is None:
+        note = "needs ratings on a bounded scale (Ratings), one for each annotator and item"
+        return {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "hdi", "note": note}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        tree = common_agreement(annotations, draws=2500, seed=rng)
-    found = tree["agreement"].to_dataset()
-    lower, upper = float(found["lower"]), float(found["upper"])
-    if ci_prob != 0.95:
-        lower, upper = hdi(tree["posterior"].to_dataset()["phi"].values, ci_prob)
+        found = common_agreement(items.rated, ci_prob=ci_prob, seed=rng)["agreement"].to_dataset()
     note = "; ".join(str(w.message) for w in caught)
-    return {"estimate": float(found["mean"]), "lower": lower, "upper": upper, "ci_kind": "hdi", "note": note}
+    mean, lower, upper = (float(found[name]) for name in ("mean", "lower", "upper"))
+    return {"estimate": mean, "lower": lower, "upper": upper, "ci_kind": "hdi", "note": note}
 
 
 def _why_undefined(items: Items) -> str:

@@ -1,17 +1,12 @@
-"""The common-agreement model in PyMC, and its NUTS draws in the form of the exact engine's."""
+"""The common-agreement model in PyMC, and its prior."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
-from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import Seed
-from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._exact.likelihood import Kind, intervals
-from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.agreement._exact.problem import MeanPrior
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive
 
@@ -21,14 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AgreementPrior:
-    """What `common_agreement_model` believes before the ratings; the defaults are uniform, as in `common_agreement`.
+    """Prior of `common_agreement_model`; the defaults are uniform, as in `common_agreement`.
 
     Attributes
     ----------
     phi
-        (1 + Phi) / 2 is Beta distributed with these shapes.
+        Shapes of the Beta prior of (1 + Phi) / 2.
     mean_location, mean_spread
-        So are m and s of the hierarchical item means, with these shapes.
+        Shapes of the Beta priors of m and s of the hierarchical item means.
+
+    See Also
+    --------
+    common_agreement_model : takes it as `prior`.
 
     Examples
     --------
@@ -41,7 +40,7 @@ class AgreementPrior:
     mean_spread: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
-        """Refuse what are no shapes of a Beta distribution."""
+        """Refuse shapes that no Beta distribution has."""
         for name, shapes in vars(self).items():
             if len(shapes) != 2:
                 raise InputError(f"prior {name}={shapes!r} must be the two shapes of a Beta distribution")
@@ -49,19 +48,19 @@ class AgreementPrior:
                 positive(shape, f"prior {name}")
 
 
-def build_model(
-    ratings: Ratings, truth: Floats, sd: float, group: Any, *, hierarchical: bool, kind: Kind, prior: AgreementPrior
-) -> "pm.Model":
+def build_model(ratings: Ratings, means: MeanPrior, kind: Kind, prior: AgreementPrior) -> "pm.Model":
     """Build the model: one row of `rating` per observed rating, one `item_mean` per rated item."""
     import pymc as pm
 
+    low, high = ratings.scale
     rated, item = np.unique(ratings.item_index, return_inverse=True)
     coords = {"item": ratings.items[rated], "rating_row": np.arange(item.size)}
     with pm.Model(coords=coords) as model:
         phi: Any = _phi(prior.phi)
         precision: Any = pm.Deterministic("precision", 2 * (1 - pm.math.log(1 - phi) / np.log(2)))
-        mu = _hierarchical_means(prior) if hierarchical else _known_means(truth, sd, group[rated])
-        mean: Any = mu[pm.Data("item_of_row", item, dims="rating_row")]
+        unit_mean: Any = _hierarchical_means(prior) if means.hierarchical else _known_means(means, rated)
+        pm.Deterministic("item_mean", low + (high - low) * unit_mean, dims="item")
+        mean = unit_mean[pm.Data("item_of_row", item, dims="rating_row")]
         _observe(ratings, item, mean * precision, (1 - mean) * precision, kind)
     return model
 
@@ -85,20 +84,20 @@ def _hierarchical_means(prior: AgreementPrior) -> Any:
         for name, shapes in (("mean_location", prior.mean_location), ("mean_spread", prior.mean_spread))
     )
     t: Any = s**-2 - 1
-    return beta_variable("item_mean", m * t, (1 - m) * t, dims="item")
+    return beta_variable("unit_item_mean", m * t, (1 - m) * t, dims="item")
 
 
-def _known_means(truth: Floats, sd: float, group: Any) -> Any:
+def _known_means(means: MeanPrior, rated: Any) -> Any:
     import pymc as pm
 
     from bayesagree._inference.random_draws import truncated_normal_variable
 
-    if not truth.size:
-        return pm.Uniform("item_mean", 0, 1, dims="item")
-    known = group > 0
-    centre, spread = np.full(group.size, 0.5), np.full(group.size, 1e4)
-    centre[known], spread[known] = truth[group[known] - 1], sd
-    return truncated_normal_variable("item_mean", centre, spread, dims="item")
+    if means.of_item is None:
+        return pm.Uniform("unit_item_mean", 0, 1, dims="item")
+    number = means.of_item[rated]
+    # Without a truth: a normal density that is flat on (0, 1) to 1e-9.
+    centre, sd = np.append(0.5, means.truth)[number], np.where(number > 0, means.sd, 1e4)
+    return truncated_normal_variable("unit_item_mean", centre, sd, dims="item")
 
 
 def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> None:
@@ -122,33 +121,3 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> 
         # Neighbours touch at an edge that rounding may have split: the bin starts at the nearest edge to its left end.
         start = np.searchsorted(edges, ends[0][which[code]], side="left")
         BinnedBeta("rating", alpha, beta, edges, observed=start, dims="rating_row")
-
-
-def sample_tree(
-    model: "pm.Model",
-    ratings: Ratings,
-    *,
-    draws: int,
-    chains: int,
-    item_means: bool,
-    seed: Seed,
-    settings: Mapping[str, Any],
-) -> xr.DataTree:
-    """Sample the model and return `phi` (and what else was asked for) with its summary."""
-    from bayesagree._inference.nuts import sample_nuts
-
-    posterior = sample_nuts(model, draws=draws, chains=chains, seed=seed)["posterior"].to_dataset()
-    phi = posterior["phi"].values
-    names = [name for name in ("mean_location", "mean_spread") if name in posterior]
-    variables: dict[str, Any] = {name: (("chain", "draw"), posterior[name].values) for name in ("phi", *names)}
-    coords: dict[str, Any] = {}
-    if item_means:
-        low, high = ratings.scale
-        coords["item"] = posterior["item"].values
-        variables["item_mean"] = (("chain", "draw", "item"), low + (high - low) * posterior["item_mean"].values)
-    lower, upper = hdi(phi)
-    scalars = {
-        "mean": phi.mean(), "sd": phi.std(ddof=1), "lower": lower, "upper": upper, "prob_positive": (phi > 0).mean(),
-    }  # fmt: skip
-    groups = {"posterior": variables, "agreement": {k: ((), v) for k, v in scalars.items()}}
-    return result_tree(groups, coords, model="common_agreement", engine="nuts", seed=seed, settings=settings)

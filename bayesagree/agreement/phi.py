@@ -1,12 +1,14 @@
-"""Common agreement Phi (Checco et al. 2017): one number in (-1, 1) for how far annotators agree on a bounded scale.
+"""Common agreement Phi (Checco et al. 2017): one number in (-1, 1) for the agreement of annotators on a bounded scale.
 
     x_ij ~ Beta(mu_i p, (1 - mu_i) p),    Phi = 1 - 2^(1 - p/2)
 
-Phi = 1: everybody gives the same rating of an item; 0: ratings as if uniformly at random; -1: two camps at the
-two ends. Every item has its own mean mu_i, all share the precision p. `common_agreement` integrates the means out by
-quadrature and draws Phi from its exact marginal posterior; `common_agreement_model` is the same model in PyMC.
+Phi = 1: equal ratings of every item; 0: ratings as if uniformly at random; -1: two camps at the two ends. Every item
+has its own mean mu_i, all share the precision p. `common_agreement` integrates the means out by quadrature and draws
+Phi from its exact marginal posterior; `common_agreement_model` is the same model in PyMC.
 """
 
+import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,34 +18,44 @@ from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
-from bayesagree.agreement._exact.item_means import HierarchicalMeans
+from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement._exact.maximum_likelihood import phi_maximum_likelihood
-from bayesagree.agreement._exact.posterior import PhiPosterior, phi_of, phi_posterior
-from bayesagree.agreement._exact.problem import ItemMean, Problem, check_options, known_truth, prepare
-from bayesagree.agreement._limits import warn_of_limits, warn_of_two_ends
-from bayesagree.agreement.model import AgreementPrior, build_model, sample_tree
+from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.agreement._exact.posterior import phi_of, phi_posterior
+from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
+from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, item_mean_p_value
+from bayesagree.agreement.model import AgreementPrior, build_model
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError, positive_int, renamed
 from bayesagree.patterns.patterns import RatingPatterns
 
 if TYPE_CHECKING:
     import pymc as pm
 
+SAMPLE = ("chain", "draw")
+THIN = 10
+"""Every tenth point of the fine grid is kept as the density of Phi: 20 in each step of the quadrature."""
+FEWEST_ITEMS, CHECK_DRAWS = 20, 200
+"""Items from which a histogram of item means can show two ends, and replicates of it: p-values down to 0.005."""
 
+
+@renamed(item_means="keep_item_means")
 def common_agreement(
     ratings: Ratings | RatingPatterns,
     *,
     item_mean: ItemMean = "hierarchical",
     truth_sd: float | None = None,
     likelihood: Kind = "binned",
-    engine: Literal["exact", "nuts"] = "exact",
+    ci_prob: float = 0.95,
     draws: int = 1000,
     chains: int = 4,
-    item_means: bool = False,
     seed: Seed = None,
+    engine: Literal["exact", "nuts"] = "exact",
+    sampler: Mapping[str, Any] | None = None,
+    keep_item_means: bool = False,
 ) -> xr.DataTree:
-    """Estimate how far annotators agree, with its posterior.
+    """Return the posterior of the common agreement Phi.
 
     Parameters
     ----------
@@ -64,24 +76,33 @@ def common_agreement(
         ``"density"``: continuous ratings inside the scale only. ``"squeezed"``: the preprocessing of the code published
         with the paper, x -> (x (n - 1) + 1/2)/n with n ratings of the item; biased, for comparison with published
         numbers (5 ratings on 5 levels: 0.24 where Phi is 0, 0.65 where it is 0.5).
-    engine
-        ``"exact"``: quadrature and independent draws. ``"nuts"``: samples `common_agreement_model`.
+    ci_prob
+        Probability of the interval.
     draws, chains
         Draws of the posterior.
-    item_means
-        Whether to draw the item means as well (the exact engine integrates them out).
     seed
         Seed or generator; same seed, same draws.
+    engine
+        ``"exact"``: quadrature and independent draws. ``"nuts"``: samples `common_agreement_model`.
+    sampler
+        Further arguments of `pymc.sample` for ``engine="nuts"``, such as ``{"target_accept": 0.95}``.
+    keep_item_means
+        Whether to draw the item means as well (the exact engine integrates them out).
 
     Returns
     -------
     DataTree
-        ``posterior``: `phi` (chain, draw), with hierarchical means `mean_location` m and `mean_spread` s on
-        request, and
-        `item_mean` (chain, draw, item) in units of the scale. ``agreement``: `mean`, `sd`, `lower` and `upper` (HDI
-        0.95), `prob_positive` = Pr(Phi > 0), `map` (mode of the marginal posterior), `ml` (Phi and all item means
-        maximising the likelihood together), `log_evidence` and the errors of the quadrature; its attribute `claim` is
-        agreement, disagreement or undecided. ``density``: the posterior density of Phi on a grid.
+        ``posterior``
+            `phi` (chain, draw); with hierarchical means `mean_location` m and `mean_spread` s (chain, draw), the square
+            root of their overdispersion; on request `item_mean` (chain, draw, item) in units of the scale.
+        ``agreement``
+            `mean`, `sd`, `lower` and `upper` (HDI), `prob_positive` = Pr(Phi > 0). From the exact engine also `map`
+            (mode of the marginal posterior), `ml` (joint maximum likelihood of Phi and all item means), `log_evidence`
+            and the errors of the quadrature. Its attribute `decision` is agreement, disagreement or undecided.
+        ``density``
+            Posterior `density` of Phi (grid), from the exact engine.
+        ``sample_stats``
+            Statistics of the sampler (chain, draw), from ``engine="nuts"``.
 
     Raises
     ------
@@ -96,50 +117,47 @@ def common_agreement(
         Where the paper's limits apply: flat means and fewer than five ratings an item, two levels, one item, item means
         piled up at the two ends of the scale.
 
-    Examples
+    See Also
     --------
-    >>> ratings = Ratings.from_matrix([[4, 4, 5, 4, 4], [1, 2, 1, 1, 2], [3, 3, 3, 4, 3]], scale=(1, 5), step=1)
-    >>> tree = common_agreement(ratings, seed=1)
-    >>> tree["agreement"].attrs["claim"], round(float(tree["agreement"]["mean"]), 2)
-    ('agreement', 0.87)
+    common_agreement_model : the same model in PyMC, with other priors.
+    agreement_table : Phi beside the classic coefficients.
+    phi_difference : the posterior of a difference between two groups or rounds.
+    item_fit, item_mean_check, phi_clusters : checks of the assumption of one Phi and one prior.
 
     References
     ----------
     Checco, Roitero, Maddalena, Mizzaro, Demartini, "Let's agree to disagree: fixing agreement measures for
-    crowdsourcing", HCOMP 2017, sections 4.2-4.7. The published code has a flat prior on p, improper in Phi; here Phi is
-    uniform on (-1, 1). The hierarchical item mean is ours: it removes the bias of section 5.2.
+    crowdsourcing", HCOMP 2017, sections 4.2-4.7, doi:10.1609/hcomp.v5i1.13306. The published code has a flat prior on
+    p, improper in Phi; here Phi is uniform on (-1, 1). The hierarchical item mean is ours: it removes the bias of
+    section 5.2.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[4, 4, 5, 4, 4], [1, 2, 1, 1, 2], [3, 3, 3, 4, 3]], scale=(1, 5), step=1)
+    >>> tree = common_agreement(ratings, seed=1)
+    >>> tree["agreement"].attrs["decision"], round(float(tree["agreement"]["mean"]), 2)
+    ('agreement', 0.87)
     """
-    draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
-    settings = _settings(item_mean, truth_sd, likelihood)
+    shape = positive_int(chains, "chains"), positive_int(draws, "draws")
+    if not 0 < ci_prob < 1:
+        raise InputError(f"ci_prob={ci_prob!r} must lie between 0 and 1")
     problem = prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
-    warn_of_limits(ratings, problem, item_mean)
+    _warn_of_limits(ratings, problem, item_mean)
+    known = item_mean if isinstance(item_mean, str) else {str(k): float(v) for k, v in item_mean.items()}
+    interval = {"ci_kind": "hdi", "ci_prob": ci_prob}
+    settings = {"item_mean": known, "truth_sd": truth_sd, "likelihood": likelihood} | interval
+    options = {"model": "common_agreement", "engine": engine, "seed": seed, "settings": settings}
     if engine == "nuts":
-        single = _single(ratings, "engine='nuts'")
+        single = problem.single_ratings("engine='nuts'")
         model = common_agreement_model(single, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
-        return _with_claim(
-            sample_tree(model, single, draws=draws, chains=chains, item_means=item_means, seed=seed, settings=settings)
-        )
-    if engine != "exact":
+        tree = _nuts_tree(model, shape, ci_prob, keep_item_means, sampler, options)
+    elif engine == "exact":
+        tree = _exact_tree(ratings, problem, shape, ci_prob, keep_item_means, options)
+    else:
         raise InputError(f"engine={engine!r} is not 'exact' or 'nuts'")
-    names = _single(ratings, "item_means=True").items if item_means else np.empty(0)
-    posterior = phi_posterior(problem.means)
-    rng = np.random.default_rng(seed_sequence(seed))
-    y = posterior.draw(chains * draws, rng)
-    variables: dict[str, Any] = {"phi": (("chain", "draw"), phi_of(np.exp(y)).reshape(chains, draws))}
-    coords: dict[str, Any] = {}
-    hyper = draw_hyper(problem.means, y, rng) if isinstance(problem.means, HierarchicalMeans) else None
-    if hyper is not None:
-        for name, value in zip(("mean_location", "mean_spread"), hyper):
-            variables[name] = (("chain", "draw"), value.reshape(chains, draws))
-        warn_of_two_ends(ratings, problem, y, hyper, rng)
-    if item_means:
-        coords["item"] = names[problem.patterns.pattern_of_item >= 0]
-        means = draw_item_means(problem.means, problem.patterns, y, hyper, rng)
-        low, high = ratings.scale
-        variables["item_mean"] = (("chain", "draw", "item"), (low + (high - low) * means).reshape(chains, draws, -1))
-    groups = {"posterior": variables} | _exact_groups(posterior, problem, coords)
-    tree = result_tree(groups, coords, model="common_agreement", engine="exact", seed=seed, settings=settings)
-    return _with_claim(tree)
+    found = tree["agreement"].to_dataset()
+    tree["agreement"].attrs |= interval | {"decision": decision(float(found["lower"]), float(found["upper"]))}
+    return tree
 
 
 def common_agreement_model(
@@ -150,88 +168,140 @@ def common_agreement_model(
     likelihood: Kind = "binned",
     prior: AgreementPrior | None = None,
 ) -> "pm.Model":
-    """Build the common-agreement model in PyMC, to sample it, change a prior or join it with another model.
+    """Return the common-agreement model in PyMC, to sample it, change a prior or join it with another model.
 
-    One row of `rating` is one observed rating (1-D, so that posterior predictive checks and LOO work); `phi`,
-    `precision`, `item_mean` (item, on the unit scale), with hierarchical means `mean_location` and `mean_spread`. The
-    options are those of `common_agreement`, which has the same posterior under the uniform priors that are the default;
-    `prior` changes them (then `phi_share` = (1 + Phi) / 2 is the free variable of a Phi that is not uniform).
-    ``pymc.sample_prior_predictive`` works under all of them; a mean or a continuous rating nearer to an end than floats
-    can tell is drawn as that end.
+    Parameters
+    ----------
+    ratings, item_mean, truth_sd, likelihood
+        As `common_agreement`, which has the same posterior under the uniform priors that are the default.
+    prior
+        Other priors of Phi and of the hierarchical item means.
+
+    Returns
+    -------
+    pymc.Model
+        `phi` (where its prior is not uniform, `phi_share` = (1 + Phi) / 2 is the free variable), `precision`,
+        `item_mean` (item) in units of the scale and `unit_item_mean` on (0, 1), with hierarchical means `mean_location`
+        and `mean_spread`. One row of `rating` is one observed rating (1-D, so that posterior predictive checks and LOO
+        work). ``pymc.sample_prior_predictive`` works under all priors; a mean or a continuous rating nearer to an end
+        than floats can tell is drawn as that end.
 
     Raises
     ------
     InputError
         As `common_agreement`.
 
+    See Also
+    --------
+    common_agreement : the exact engine, and NUTS draws of this model.
+
+    References
+    ----------
+    Checco et al., "Let's agree to disagree", HCOMP 2017, section 4.2, doi:10.1609/hcomp.v5i1.13306.
+
     Examples
     --------
     >>> ratings = Ratings.from_matrix([[4, 4, 5], [1, 2, 1]], scale=(1, 5), step=1)
     >>> [v.name for v in common_agreement_model(ratings).free_RVs]
-    ['phi', 'mean_location', 'mean_spread', 'item_mean']
+    ['phi', 'mean_location', 'mean_spread', 'unit_item_mean']
     """
-    check_options(ratings, likelihood)
-    truth, sd, group = known_truth(ratings, item_mean, truth_sd)
-    hierarchical = isinstance(item_mean, str) and item_mean == "hierarchical"
-    return build_model(
-        ratings, truth, sd, group, hierarchical=hierarchical, kind=likelihood, prior=prior or AgreementPrior()
-    )
+    means = checked_prior(ratings, item_mean, truth_sd, likelihood)
+    return build_model(ratings, means, likelihood, prior or AgreementPrior())
 
 
-def _exact_groups(posterior: PhiPosterior, problem: Problem, coords: dict[str, Any]) -> dict[str, Any]:
-    summary = posterior.summary()
-    scalars = {
-        "mean": summary.mean, "sd": summary.sd, "lower": summary.lower, "upper": summary.upper, "map": summary.mode,
-        "ml": phi_maximum_likelihood(problem.like), "prob_positive": summary.prob_positive,
+def _exact_tree(
+    ratings: Ratings | RatingPatterns,
+    problem: Problem,
+    shape: tuple[int, int],
+    ci_prob: float,
+    keep_item_means: bool,
+    options: dict[str, Any],
+) -> xr.DataTree:
+    single = problem.single_ratings("keep_item_means=True") if keep_item_means else None
+    posterior = phi_posterior(problem.means)
+    rng = np.random.default_rng(seed_sequence(options["seed"]))
+    y = posterior.draw(shape[0] * shape[1], rng)
+    variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(y)).reshape(shape))}
+    coords: dict[str, Any] = {"grid": posterior.phi[::THIN]}
+    hyper = draw_hyper(problem.means, y, rng) if isinstance(problem.means, HierarchicalMeans) else None
+    if hyper is not None:
+        variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(("mean_location", "mean_spread"), hyper)}
+        _warn_of_two_ends(ratings, problem, y, hyper, rng)
+    if single is not None:
+        low, high = single.scale
+        coords["item"] = single.items[problem.patterns.pattern_of_item >= 0]
+        means = low + (high - low) * draw_item_means(problem.means, problem.patterns, y, hyper, rng)
+        variables["item_mean"] = ((*SAMPLE, "item"), means.reshape(*shape, -1))
+    found = posterior.summary(ci_prob)
+    summary = {
+        "mean": found.mean, "sd": found.sd, "lower": found.lower, "upper": found.upper, "map": found.mode,
+        "ml": phi_maximum_likelihood(problem.like), "prob_positive": found.prob_positive,
         "log_evidence": posterior.log_evidence, "log_evidence_error": posterior.log_evidence_error,
         "interval_error": posterior.interval_error, "bin_width": problem.like.bin_width,
     }  # fmt: skip
-    thin = slice(None, None, 10)
-    coords["grid"] = posterior.phi[thin]
-    return {
-        "agreement": {name: ((), value) for name, value in scalars.items()},
-        "density": {"density": (("grid",), posterior.phi_density()[thin])},
+    groups = {
+        "posterior": variables,
+        "agreement": {name: ((), value) for name, value in summary.items()},
+        "density": {"density": (("grid",), posterior.phi_density()[::THIN])},
     }
+    return result_tree(groups, coords, **options)
 
 
-def _single(ratings: Ratings | RatingPatterns, purpose: str) -> Ratings:
-    if isinstance(ratings, Ratings):
-        return ratings
-    raise InputError(f"{purpose} needs the single ratings, which patterns do not keep; pass Ratings")
+def _nuts_tree(
+    model: "pm.Model",
+    shape: tuple[int, int],
+    ci_prob: float,
+    keep_item_means: bool,
+    sampler: Mapping[str, Any] | None,
+    options: dict[str, Any],
+) -> xr.DataTree:
+    from bayesagree._inference.nuts import sample_nuts
 
-
-def _with_claim(tree: xr.DataTree) -> xr.DataTree:
-    found = tree["agreement"].to_dataset()
-    tree["agreement"].attrs |= {
-        "ci_kind": "hdi",
-        "ci_prob": 0.95,
-        "claim": claim(float(found["lower"]), float(found["upper"])),
+    sampled = sample_nuts(model, draws=shape[1], chains=shape[0], seed=options["seed"], sampler=sampler)
+    posterior, stats = (sampled[group].to_dataset() for group in ("posterior", "sample_stats"))
+    names = ["phi", "mean_location", "mean_spread"] + ["item_mean"] * keep_item_means
+    phi = posterior["phi"].values
+    lower, upper = hdi(phi, ci_prob)
+    summary = {
+        "mean": phi.mean(), "sd": phi.std(ddof=1), "lower": lower, "upper": upper, "prob_positive": (phi > 0).mean(),
+    }  # fmt: skip
+    groups = {
+        "posterior": {name: (posterior[name].dims, posterior[name].values) for name in names if name in posterior},
+        "agreement": {name: ((), value) for name, value in summary.items()},
+        "sample_stats": {name: (SAMPLE, value.values) for name, value in stats.items() if value.dims == SAMPLE},
     }
-    return tree
+    library = str(posterior.attrs.get("inference_library", "pymc"))
+    return result_tree(groups, {"item": posterior["item"].values}, sampler=library, **options)
 
 
-def claim(lower: float, upper: float) -> str:
-    """Name what an interval of Phi lets one claim: agreement above 0, disagreement below, else undecided."""
+def decision(lower: float, upper: float) -> str:
+    """Return the decision that an interval of Phi supports: agreement above 0, disagreement below, else undecided."""
     return "agreement" if lower > 0 else "disagreement" if upper < 0 else "undecided"
 
 
-def phi_difference(first: xr.DataTree, second: xr.DataTree) -> xr.Dataset:
-    """Compare two groups of annotators, or two rounds: the posterior of Phi_first - Phi_second.
+def phi_difference(first: xr.DataTree, second: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
+    """Return the posterior of Phi_first - Phi_second, of two groups of annotators or two rounds.
 
     Parameters
     ----------
     first, second
         Results of `common_agreement` on different annotations (their posteriors are taken as independent).
+    ci_prob
+        Probability of the interval.
 
     Returns
     -------
     Dataset
-        `difference` (chain, draw), `mean`, `lower` and `upper` (HDI 0.95) and `prob_positive`.
+        `difference` (chain, draw), `mean`, `lower` and `upper` (HDI) and `prob_positive`.
 
     Raises
     ------
     InputError
         Different numbers of chains or draws.
+
+    See Also
+    --------
+    common_agreement : the posterior of one Phi.
 
     Examples
     --------
@@ -241,20 +311,53 @@ def phi_difference(first: xr.DataTree, second: xr.DataTree) -> xr.Dataset:
     >>> float(difference["prob_positive"]) > 0.9
     True
     """
-    a, b = (tree["posterior"].to_dataset()["phi"] for tree in (first, second))
+    a, b = (tree["posterior"].to_dataset()["phi"].values for tree in (first, second))
     if a.shape != b.shape:
         raise InputError(
             f"posteriors of {a.shape} and {b.shape} (chain, draw); use the same draws= and chains= for both"
         )
-    difference = a.values - b.values
-    low, high = hdi(difference)
-    data = {
-        "difference": (("chain", "draw"), difference), "mean": difference.mean(), "lower": low, "upper": high,
-        "prob_positive": (difference > 0).mean(),
-    }  # fmt: skip
-    return xr.Dataset(data, attrs={"ci_kind": "hdi", "ci_prob": 0.95})
+    lower, upper = hdi(a - b, ci_prob)
+    summary = {"mean": (a - b).mean(), "lower": lower, "upper": upper, "prob_positive": (a > b).mean()}
+    return xr.Dataset({"difference": (SAMPLE, a - b)} | summary, attrs={"ci_kind": "hdi", "ci_prob": ci_prob})
 
 
-def _settings(item_mean: ItemMean, truth_sd: float | None, likelihood: str) -> dict[str, Any]:
-    known = item_mean if isinstance(item_mean, str) else {str(k): float(v) for k, v in item_mean.items()}
-    return {"item_mean": known, "truth_sd": truth_sd, "likelihood": likelihood, "ci_kind": "hdi", "ci_prob": 0.95}
+def _warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mean: ItemMean) -> None:
+    """Warn where the paper's own limits apply (Checco et al., sections 5.2 and 6.2)."""
+    rated = problem.patterns.n_items
+    if rated == 1:
+        _warn("one item: Phi of a single item easily fits chance; see its interval")
+    if ratings.n_levels == 2:
+        _warn(
+            "two levels: the ratings say only on which half of the scale a judgment fell, which hardly identifies Phi; "
+            "percent agreement or kappa (agreement_table) suit such data better"
+        )
+    if isinstance(item_mean, str) and item_mean == "flat" and ratings.n_annotations < 5 * rated:
+        _warn(
+            f"{ratings.n_annotations / rated:.1f} ratings an item with flat item means: random answers look like "
+            "agreement below 5; item_mean='hierarchical' does not have this bias"
+        )
+
+
+def _warn_of_two_ends(
+    ratings: Ratings | RatingPatterns,
+    problem: Problem,
+    y: Floats,
+    hyper: tuple[Floats, Floats],
+    rng: np.random.Generator,
+) -> None:
+    """Warn where the histogram of item means is not one the hierarchical model produces."""
+    if problem.patterns.n_items < FEWEST_ITEMS or ratings.n_levels == 2:
+        return
+    chosen = rng.choice(y.size, min(CHECK_DRAWS, y.size), replace=False)
+    single = problem.sample(MOST_ITEMS, rng)
+    p_value = item_mean_p_value(single, np.exp(y[chosen]), (hyper[0][chosen], hyper[1][chosen]), rng)
+    if p_value < THRESHOLD:
+        _warn(
+            f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "
+            "as when they pile up at two ends: Phi is biased; see item_mean_check, phi_clusters and item_mean='flat'",
+            stacklevel=6,
+        )
+
+
+def _warn(message: str, stacklevel: int = 5) -> None:
+    warnings.warn(message, UserWarning, stacklevel=stacklevel)  # the caller of common_agreement

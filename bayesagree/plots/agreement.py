@@ -65,7 +65,7 @@ def plot_item_fits(tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] 
     Parameters
     ----------
     tree
-        Result of `common_agreement` with ``item_means=True``.
+        Result of `common_agreement` with ``keep_item_means=True``.
     ratings
         The same ratings.
     items
@@ -84,12 +84,12 @@ def plot_item_fits(tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] 
     >>> from bayesagree import common_agreement
     >>> from bayesagree.simulate import ratings
     >>> given = ratings(n_items=3, seed=1).ratings
-    >>> len(plot_item_fits(common_agreement(given, item_means=True, draws=20, seed=1), given).axes)
+    >>> len(plot_item_fits(common_agreement(given, keep_item_means=True, draws=20, seed=1), given).axes)
     3
     """
     posterior = tree["posterior"].to_dataset()
     if "item_mean" not in posterior:
-        raise InputError("the posterior has no item means; call common_agreement with item_means=True")
+        raise InputError("the posterior has no item means; call common_agreement with keep_item_means=True")
     shown = list(posterior["item"].values[:12]) if items is None else list(items)
     n_columns = min(4, len(shown))
     n_rows = -(-len(shown) // n_columns)

@@ -1,6 +1,6 @@
 """Checks of a posterior as ArviZ knows them: prior and posterior predictive draws, log likelihood, log prior.
 
-    tree = with_log_likelihood(common_agreement(ratings, item_means=True), ratings)
+    tree = with_log_likelihood(common_agreement(ratings, keep_item_means=True), ratings)
     az.loo(tree)                                              left out item by item
     tree = with_posterior_predictive(tree, ratings, seed=1)
     az.plot_ppc_dist(tree)
@@ -322,7 +322,7 @@ def _parameters(posterior: xr.Dataset, names: list[str]) -> Parameters:
 _WAY_OUT = {
     "plausibility": "keep full plausibilities (no top_labels)",
     "confusion": "pass confusion=True to dawid_skene",
-    "item_mean": "pass item_means=True to common_agreement",
+    "item_mean": "pass keep_item_means=True to common_agreement",
 }
 
 

@@ -258,7 +258,7 @@ def test_draws_follow_the_exact_posterior():
 def test_item_means_have_their_exact_expectation():
     """Under flat means, one item: E[mu | ratings] from adaptive quadrature at a precision integrated over."""
     rows = [[0, 1, 1, 0], [3, 4, 3, 3], [2, 2, 1, 3]]
-    tree = common_agreement(levels(rows, 5), item_mean="hierarchical", item_means=True, draws=1000, seed=2)
+    tree = common_agreement(levels(rows, 5), item_mean="hierarchical", keep_item_means=True, draws=1000, seed=2)
     means = tree["posterior"]["item_mean"].mean(("chain", "draw")).values
     assert means[0] < means[2] < means[1]
     assert ((means >= 0) & (means <= 4)).all()

@@ -23,7 +23,7 @@ from scipy.stats import binom
 from bayesagree import simulate
 from bayesagree.agreement._exact.posterior import phi_posterior
 from bayesagree.agreement._exact.problem import prepare
-from bayesagree.agreement.checks import ALARM, item_mean_check
+from bayesagree.agreement.checks import THRESHOLD, item_mean_check
 
 
 class Cell(NamedTuple):
@@ -96,7 +96,7 @@ def test_item_means_at_two_ends_are_noticed():
     for seed in range(5):
         means = rng.choice([0.15, 0.85], 1000)
         problem = simulate.ratings(n_items=1000, ratings_per_item=3, phi=0.3, item_mean=means, seed=seed)
-        assert item_mean_check(problem.ratings, draws=300, seed=seed)["p_value"] < ALARM
+        assert item_mean_check(problem.ratings, draws=300, seed=seed)["p_value"] < THRESHOLD
 
 
 @pytest.mark.parametrize(

@@ -58,11 +58,11 @@ def test_beta_binomial_draws_follow_their_distribution():
 def test_every_agreement_model_has_a_prior_predictive(ratings, top, item_mean):
     truth = {0: float(np.mean(ratings.scale))} if item_mean == {} else item_mean
     prior, predictive = prior_draws(common_agreement_model(ratings, item_mean=truth))
-    mean, rating = prior["item_mean"].values, predictive["rating"].values
-    assert ((mean >= 0) & (mean <= 1)).all()
+    (low, high), mean, rating = ratings.scale, prior["item_mean"].values, predictive["rating"].values
+    assert ((mean >= low) & (mean <= high)).all()
     assert ((rating >= 0) & (rating <= top)).all()
     # Nothing in these priors prefers one end: the known truth is in the middle.
-    assert_mean(mean, 0.5)
+    assert_mean(mean, (low + high) / 2)
     assert_mean(rating, top / 2)
 
 

@@ -132,8 +132,8 @@ def test_patterns_refuse_what_needs_single_ratings(votes, tmp_path):
     patterns = RatingPatterns.from_file(tmp_path / "votes.parquet", scale=(0, 2), step=0.5)
     with pytest.raises(InputError, match="engine='nuts' needs the single ratings"):
         common_agreement(patterns, engine="nuts")
-    with pytest.raises(InputError, match="item_means=True needs the single ratings"):
-        common_agreement(patterns, item_means=True)
+    with pytest.raises(InputError, match="keep_item_means=True needs the single ratings"):
+        common_agreement(patterns, keep_item_means=True)
     with pytest.raises(InputError, match="patterns do not name their items"):
         common_agreement(patterns, item_mean={0: 1.0})
 

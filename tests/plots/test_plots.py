@@ -101,7 +101,7 @@ def test_beta_shapes_are_two_camps_random_and_agreement():
 
 
 def test_item_fits_have_a_band_around_the_mean(rated):
-    tree = common_agreement(rated, item_means=True, draws=50, chains=2, seed=1)
+    tree = common_agreement(rated, keep_item_means=True, draws=50, chains=2, seed=1)
     panels = drawn(plots.plot_item_fits(tree, rated, items=rated.items[:3].tolist()))
     assert [panel.get_title() for panel in panels[:3]] == [f"{name} (5 ratings)" for name in rated.items[:3]]
     low, high = rated.scale
@@ -109,7 +109,7 @@ def test_item_fits_have_a_band_around_the_mean(rated):
     assert (low < x).all()
     assert (x < high).all()
     assert np.trapezoid(density, x) == pytest.approx(1, abs=0.05)
-    with pytest.raises(InputError, match="item_means=True"):
+    with pytest.raises(InputError, match="keep_item_means=True"):
         plots.plot_item_fits(common_agreement(rated, draws=10, seed=1), rated)
     with pytest.raises(InputError, match="there is no item 'x'"):
         plots.plot_item_fits(tree, rated, items=["x"])

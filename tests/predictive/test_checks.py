@@ -294,7 +294,7 @@ def test_replicates_follow_the_draws():
     assert_mean((ranked[:, -1] == 3) - theta[:, 3], 0.0)
     sized = ranked[:, RANKINGS.start[0] : RANKINGS.start[1]]
     assert (sized[:, 1] < sized[:, 2]).all()
-    rated = with_posterior_predictive(common_agreement(RATED, item_means=True, draws=500, seed=1), RATED, seed=2)
+    rated = with_posterior_predictive(common_agreement(RATED, keep_item_means=True, draws=500, seed=1), RATED, seed=2)
     values = rated["posterior_predictive"]["rating"].values
     assert set(np.unique(values)) <= {1, 2, 3, 4, 5}
     assert values[..., :3].mean() > values[..., 3:6].mean() + 1
@@ -332,7 +332,7 @@ def test_what_cannot_be_predicted_is_refused(tree, annotations, message):
 
 
 def test_replicates_need_their_draws():
-    with pytest.raises(InputError, match="item_means=True"):
+    with pytest.raises(InputError, match="keep_item_means=True"):
         with_posterior_predictive(common_agreement(RATED, draws=2, chains=1), RATED)
     with pytest.raises(InputError, match="no top_labels"):
         with_posterior_predictive(dirichlet(CROWD, draws=2, chains=1, top_labels=1), CROWD)

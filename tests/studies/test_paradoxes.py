@@ -47,7 +47,7 @@ def test_two_levels_say_almost_nothing_and_say_so():
         tree = common_agreement(CASES["7c"], seed=1)
     found = tree["agreement"]
     assert float(found["upper"]) - float(found["lower"]) > 1
-    assert found.attrs["claim"] == "undecided"
+    assert found.attrs["decision"] == "undecided"
 
 
 @pytest.fixture(scope="module")

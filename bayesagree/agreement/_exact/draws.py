@@ -3,31 +3,27 @@
 import numpy as np
 import scipy as sp
 
-from bayesagree.agreement._exact.item_means import (
-    HierarchicalMeans,
-    HyperGrid,
-    ItemMeans,
-    KnownMeans,
-    beta_shapes,
-    likelihood_step,
-    log_beta_shape,
-    nodes,
-)
-from bayesagree.agreement._exact.patterns import Floats, Patterns
+from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans, HyperGrid
+from bayesagree.agreement._exact.item_means import ItemMeans
+from bayesagree.agreement._exact.patterns import Floats, RatingCounts
 
+TABLES = 33
+"""Precisions at which the posterior of (m, s) is tabulated, a quarter of their standard deviation apart."""
+LEAST_LOG = -200.0
+"""Log densities of (m, s) below their maximum are cut here, so that the spline does not swing."""
 FINE = 120
-"""Cells per side of the box from which (m, s) is drawn."""
+"""Cells per side of the box from which (m, s) is drawn, uniformly inside each: a tenth of a standard deviation."""
 FINENESS = 0.3
-"""Nodes of an item mean lie this share of the quadrature step apart when it is drawn."""
+"""Nodes of an item mean lie this share of the quadrature step apart when it is drawn, uniformly between them."""
 
 
 def draw_hyper(means: HierarchicalMeans, log_precision: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw (m, s) given each draw of log p, two arrays of shape (sample,).
 
-    The posterior of (m, s) is tabulated at 33 precisions across the draws. A draw takes its place inside the box
+    The posterior of (m, s) is tabulated at `TABLES` precisions across the draws. A draw takes its place inside the box
     from one of the two neighbouring tables, chosen by distance, and the box itself from between them.
     """
-    at = np.linspace(log_precision.min(), log_precision.max(), 33) if log_precision.size > 1 else log_precision
+    at = np.linspace(log_precision.min(), log_precision.max(), TABLES) if log_precision.size > 1 else log_precision
     grids = [means.grid(float(np.exp(y)), 0) for y in at]
     place = np.interp(log_precision, at, np.arange(at.size)) if at.size > 1 else np.zeros(1)
     table = np.minimum(np.floor(place + rng.random(place.size)), at.size - 1).astype(int)
@@ -46,7 +42,7 @@ def _draw_inside(grid: HyperGrid, n: int, rng: np.random.Generator) -> Floats:
     """Draw places inside the box, on (0, 1)^2, from a spline through the log density."""
     u = (np.arange(FINE) + 0.5) / FINE
     (low_m, high_m), (low_s, high_s) = grid.box
-    log_density = np.maximum(grid.log_density - grid.log_density.max(), -200)
+    log_density = np.maximum(grid.log_density - grid.log_density.max(), LEAST_LOG)
     surface = sp.interpolate.RectBivariateSpline(grid.m, grid.s, log_density)
     fine = surface(low_m + (high_m - low_m) * u, low_s + (high_s - low_s) * u)
     mass = np.exp(fine - fine.max()).ravel()
@@ -56,42 +52,25 @@ def _draw_inside(grid: HyperGrid, n: int, rng: np.random.Generator) -> Floats:
 
 def draw_item_means(
     means: ItemMeans,
-    patterns: Patterns,
+    counts: RatingCounts,
     log_precision: Floats,
     hyper: tuple[Floats, Floats] | None,
-    seed: np.random.Generator,
+    rng: np.random.Generator,
 ) -> Floats:
     """Draw mu of every rated item given each draw of log p (and of m, s), shape (sample, item)."""
-    rated = patterns.pattern_of_item[patterns.pattern_of_item >= 0]
+    rated = counts.pattern_of_item[counts.pattern_of_item >= 0]
     draws = np.empty((log_precision.size, rated.size))
     for k, y in enumerate(log_precision):
-        at, mass = _posterior_mass(means, float(np.exp(y)), None if hyper is None else (hyper[0][k], hyper[1][k]))
+        precision = float(np.exp(y))
+        at, log_prior = means.log_prior(precision, hyper and (hyper[0][k], hyper[1][k]), FINENESS)
+        log_mass = means.like.table(precision, at) + log_prior[means.like.group]
+        mass = np.exp(log_mass - log_mass.max(axis=1, keepdims=True))
         cumulative = np.cumsum(mass, axis=1)
         cumulative /= cumulative[:, -1:]
         # One sorted list of all rows: row r lies in (r, r + 1].
         flat = (cumulative + np.arange(len(cumulative))[:, None]).ravel()
-        node = np.searchsorted(flat, rated + seed.random(rated.size)) - rated * at.size
+        node = np.searchsorted(flat, rated + rng.random(rated.size)) - rated * at.size
         z = np.arcsinh(at / 2)
-        z_drawn = z[np.clip(node, 0, at.size - 1)] + (z[1] - z[0]) * (seed.random(rated.size) - 0.5)
+        z_drawn = z[np.clip(node, 0, at.size - 1)] + (z[1] - z[0]) * (rng.random(rated.size) - 0.5)
         draws[k] = sp.special.expit(2 * np.sinh(z_drawn))
     return draws
-
-
-def _posterior_mass(means: ItemMeans, precision: float, hyper: tuple[float, float] | None) -> tuple[Floats, Floats]:
-    """Return fine nodes of logit(mu) and the posterior mass of every pattern there, shape (pattern, node)."""
-    if isinstance(means, KnownMeans):
-        at, log_prior = means.log_prior(precision, FINENESS)
-        table = means.like.table(precision, at) + log_prior[means.like.group]
-    elif isinstance(means, HierarchicalMeans) and hyper is not None:
-        m, s = np.array(hyper[0]), np.array(hyper[1])
-        a, b = beta_shapes(m, s)
-        width = min(float(s / np.sqrt(m * (1 - m))), 2.0)
-        centre = float(np.log(m) - np.log1p(-m))
-        step = min(likelihood_step(means.like, precision), width / (1.6 * np.hypot(2, centre)))
-        at, log_weight = nodes(
-            FINENESS * step, centre - 7.5 * width - 28 / float(a), centre + 7.5 * width + 28 / float(b)
-        )
-        table = means.like.table(precision, at) + log_beta_shape(at, m, s) + log_weight
-    else:
-        raise TypeError(f"no draws of item means for {type(means).__name__}")
-    return at, np.exp(table - table.max(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Phi and all item means that together make the ratings most likely (Checco et al., section 4.4)."""
+"""Joint maximum likelihood of Phi and all item means (Checco et al. 2017, section 4.4)."""
 
 from typing import Any
 
@@ -10,9 +10,12 @@ from bayesagree.agreement._exact.likelihood import Likelihood
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import phi_of
 
+GRID = 24
+"""Precisions from 0.01 to 400 (Phi to 1 - 2^-199) that bracket the maximum: the likelihood is smooth in log p."""
+
 
 def phi_maximum_likelihood(like: Likelihood) -> float:
-    """Return the Phi that, with every item mean at its best, makes the ratings most likely (Checco, section 4.4).
+    """Return the maximum-likelihood estimate of Phi, every item mean at its own maximum.
 
     1 where unanimous items make the likelihood grow without bound.
     """
@@ -22,7 +25,7 @@ def phi_maximum_likelihood(like: Likelihood) -> float:
         at, _ = nodes(0.5 * likelihood_step(like, precision), -30.0, 30.0)
         return -sum(float(block.weight @ _highest(block.table(precision, at))) for block in blocks(like, at.size))
 
-    y = np.linspace(np.log(0.01), np.log(400), 24)
+    y = np.linspace(np.log(0.01), np.log(400), GRID)
     value = [loss(v) for v in y]
     best = int(np.argmin(value))
     if best == y.size - 1:
@@ -33,11 +36,11 @@ def phi_maximum_likelihood(like: Likelihood) -> float:
 
 
 def _highest(table: Floats) -> Floats:
-    """Return the top of each row, that of the parabola through its largest value and the neighbours of that."""
+    """Return the maximum of each row: the top of the parabola through its largest value and both neighbours."""
     best = np.argmax(table, axis=1)
     top = table[np.arange(best.size), best]
     inner = (best > 0) & (best < table.shape[1] - 1)
     left, right = (table[inner, best[inner] + side] for side in (-1, 1))
-    bend = 2 * top[inner] - left - right
-    top[inner] += np.where(bend > 0, (right - left) ** 2 / (8 * np.where(bend > 0, bend, 1)), 0)
+    curvature = 2 * top[inner] - left - right
+    top[inner] += np.where(curvature > 0, (right - left) ** 2 / (8 * np.where(curvature > 0, curvature, 1)), 0)
     return top

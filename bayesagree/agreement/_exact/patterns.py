@@ -1,6 +1,7 @@
-"""Items with the same ratings share one likelihood: collapse a million items to their distinct patterns."""
+"""Distinct patterns of ratings: items with the same ratings share one likelihood, a million of them a few hundred."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ type Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Patterns:
+class RatingCounts:
     """Distinct multisets of ratings, each with the number of items that have it.
 
     Attributes
@@ -29,7 +30,7 @@ class Patterns:
     pattern_of_item
         Position of each item's pattern, shape (item,); -1 for an item without a rating.
     group
-        What keeps patterns with equal ratings apart (the item's known truth), shape (pattern,).
+        Number of the item's known truth, 0 without one: it keeps equal ratings apart, shape (pattern,).
     """
 
     values: Floats
@@ -38,7 +39,7 @@ class Patterns:
     pattern_of_item: NDArray[np.int64]
     group: NDArray[np.int64]
 
-    @property
+    @cached_property
     def size(self) -> Floats:
         """Number of ratings in each pattern, shape (pattern,)."""
         return np.asarray(self.counts.sum(axis=1)).ravel()
@@ -49,41 +50,41 @@ class Patterns:
         return int(self.weight.sum())
 
 
-def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> Patterns:
-    """Find the distinct patterns of ratings; `group` (one number per item) keeps items apart."""
+def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> RatingCounts:
+    """Return the distinct patterns of ratings; items of different `group`, shape (item,), do not share one."""
     codes, values = _codes(ratings)
     return collapse_codes(ratings.item_index, codes, values, ratings.items.size, group)
 
 
-def collapsed(patterns: LabelPatterns | RatingPatterns) -> Patterns:
-    """Take patterns that were counted while the file was read, without those that have no annotation."""
+def collapsed(patterns: LabelPatterns | RatingPatterns) -> RatingCounts:
+    """Return patterns counted while a file was read, without those that have no annotation."""
     rated = np.flatnonzero(np.asarray(patterns.counts.sum(axis=1)).ravel())
     n_values = patterns.counts.shape[1]
     values = np.arange(n_values) / max(n_values - 1, 1)
     counts, weight = patterns.counts[rated].astype(float), patterns.weight[rated].astype(float)
     pattern_of_item = np.full(patterns.weight.size, -1, np.int64)
     pattern_of_item[rated] = np.arange(rated.size)
-    return Patterns(values, sp.sparse.csr_array(counts), weight, pattern_of_item, np.zeros(rated.size, np.int64))
+    return RatingCounts(values, sp.sparse.csr_array(counts), weight, pattern_of_item, np.zeros(rated.size, np.int64))
 
 
 def collapse_codes(
     item: NDArray[Any], codes: NDArray[Any], values: Floats, n_items: int, group: NDArray[np.int64] | None = None
-) -> Patterns:
-    """Find the distinct patterns of coded annotations, sorted by item."""
+) -> RatingCounts:
+    """Return the distinct patterns of coded annotations, sorted by item."""
     start = run_starts(item)
     rated = item[start[:-1]]
     group = np.zeros(rated.size, np.int64) if group is None else group[rated]
     found = multisets(start, codes, words(-1 - group))
-    order = np.argsort(found.key)  # not in the order of the items: that must not change any result
+    order = np.argsort(found.key)  # by key: the order of the items must not change any result
     first, number = found.first[order], np.argsort(order)[found.number]
     pattern_of_item = np.full(n_items, -1, np.int64)
     pattern_of_item[rated] = number
     counts = _counts(codes, start, first, values.size)
-    return Patterns(values, counts, np.bincount(number).astype(float), pattern_of_item, group[first])
+    return RatingCounts(values, counts, np.bincount(number).astype(float), pattern_of_item, group[first])
 
 
 def _codes(ratings: Ratings) -> tuple[NDArray[np.int64], Floats]:
-    """Code every rating as the position of its value; a discrete scale keeps all its levels."""
+    """Return the position of each rating's value, and the values; a discrete scale keeps all its levels."""
     n_levels = ratings.n_levels
     if n_levels is None:
         values, codes = np.unique(ratings.unit(), return_inverse=True)
@@ -92,7 +93,7 @@ def _codes(ratings: Ratings) -> tuple[NDArray[np.int64], Floats]:
 
 
 def _counts(codes: NDArray[np.int64], bounds: NDArray[np.int64], items: NDArray[np.int64], n_values: int) -> Any:
-    """Count the values of a few items, whose ratings lie between their bounds."""
+    """Return the counts of values of a few items, whose ratings lie between their bounds."""
     length = bounds[items + 1] - bounds[items]
     row = np.repeat(np.arange(items.size), length)
     offset = np.arange(row.size) - np.repeat(np.cumsum(length) - length, length)

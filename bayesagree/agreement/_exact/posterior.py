@@ -1,10 +1,10 @@
-"""The marginal posterior of Phi by one-dimensional quadrature in y = log p, refined until it stands still.
+"""The marginal posterior of Phi by one-dimensional quadrature in y = log p, refined until it converges.
 
 A flat prior on Phi is p ~ Exponential(rate = log(2) / 2). In y the density is analytic and dies at both ends, so the
 trapezoidal rule converges exponentially, from polarised (p near 0) to unanimous ratings (p in the hundreds).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +17,19 @@ from bayesagree.errors import ConvergenceError
 
 HALF_LOG_2 = np.log(2) / 2
 DROP = 18.0
-LOG_EVIDENCE_TOLERANCE = 1e-6
-INTERVAL_TOLERANCE = 1e-4
+"""The grid of log p ends where the density has fallen by exp(-18), 6 standard deviations from the mode."""
+LOG_EVIDENCE_TOLERANCE, INTERVAL_TOLERANCE = 1e-6, 1e-4
+"""Last moves of the log evidence and of the ends of the interval at which refinement stops: far below any sd of Phi."""
 MAX_LEVEL = 9
+"""Refinements at most: the steps are then 0.8^9 = 0.13 of the first ones."""
 SEARCH_LEVEL = -2
+"""The mode is searched with steps 1.6 times as long: it only centres the grid."""
 SEARCH = (np.log(1e-4), np.log(2e4))
 """log p searched for the mode: Phi from -0.9999 to 1 - 2^-9999."""
+MOST_STEPS = 4000
+"""Steps from the mode to a side: a posterior that has not died by then is flat."""
+FINE = 200
+"""Points of the fine grid in a step: between them the trapezoidal error of the distribution function is below 1e-6."""
 
 
 def phi_of(precision: Floats | float) -> Floats:
@@ -36,7 +43,7 @@ def precision_of(phi: Floats | float) -> Floats:
 
 
 class Summary(NamedTuple):
-    """What the posterior says about Phi, from the grid, without Monte-Carlo error."""
+    """Mean, sd, HDI and mode of Phi and Pr(Phi > 0) from the grid, without Monte-Carlo error."""
 
     mean: float
     sd: float
@@ -61,7 +68,7 @@ class PhiPosterior:
     log_evidence
         Log marginal likelihood of the ratings.
     log_evidence_error, interval_error
-        How far the log evidence and the ends of the interval moved in the last refinement.
+        Last moves of the log evidence and of the ends of the 95 % interval by a refinement.
     level
         Number of refinements.
     """
@@ -92,7 +99,7 @@ class PhiPosterior:
         return float(1 - np.interp(np.log(precision_of(phi)), self.log_precision, self.cdf))
 
     def hdi(self, prob: float = 0.95) -> tuple[float, float]:
-        """Return the shortest interval of Phi that holds `prob`."""
+        """Return the highest density interval of Phi, the shortest that holds `prob`."""
         density = self.phi_density()
 
         def slope(below: float) -> float:
@@ -109,16 +116,14 @@ class PhiPosterior:
         ends = self.quantile(np.array([below, below + prob]))
         return float(ends[0]), float(ends[1])
 
-    def summary(self) -> Summary:
-        """Return mean, sd, 95 % HDI and mode of Phi, and Pr(Phi > 0)."""
+    def summary(self, ci_prob: float = 0.95) -> Summary:
+        """Return mean, sd, HDI and mode of Phi, and Pr(Phi > 0)."""
         mass = np.diff(self.cdf)
         middle = (self.phi[1:] + self.phi[:-1]) / 2
         mean = float(mass @ middle)
         sd = float(np.sqrt(mass @ (middle - mean) ** 2))
-        mode = float(
-            self.phi[np.argmax(self.log_density - self.log_precision + HALF_LOG_2 * np.exp(self.log_precision))]
-        )
-        return Summary(mean, sd, *self.hdi(), mode, self.prob_above(0.0))
+        mode = float(self.phi[np.argmax(self.phi_density())])
+        return Summary(mean, sd, *self.hdi(ci_prob), mode, self.prob_above(0.0))
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw log p independently, shape (n,)."""
@@ -126,7 +131,7 @@ class PhiPosterior:
 
 
 def phi_posterior(means: ItemMeans) -> PhiPosterior:
-    """Integrate the ratings' evidence over the precision, refining until evidence and interval stand still.
+    """Return the posterior of Phi, refined until the evidence of the ratings and the interval converge.
 
     Raises
     ------
@@ -137,7 +142,12 @@ def phi_posterior(means: ItemMeans) -> PhiPosterior:
     centre, scale = _locate(means)
     current = _tabulate(means, centre, scale, 0)
     for level in range(1, MAX_LEVEL + 1):
-        current = _with_errors(_tabulate(means, centre, scale, level), current, level)
+        previous, current = current, _tabulate(means, centre, scale, level)
+        ends, before = current.hdi(), previous.hdi()
+        current = replace(
+            current, level=level, log_evidence_error=abs(current.log_evidence - previous.log_evidence),
+            interval_error=max(abs(ends[0] - before[0]), abs(ends[1] - before[1])),
+        )  # fmt: skip
         if current.log_evidence_error < LOG_EVIDENCE_TOLERANCE and current.interval_error < INTERVAL_TOLERANCE:
             return current
     raise ConvergenceError(
@@ -145,15 +155,6 @@ def phi_posterior(means: ItemMeans) -> PhiPosterior:
         f"(allowed {LOG_EVIDENCE_TOLERANCE:g}) and the 95 % interval by {current.interval_error:.1e} "
         f"(allowed {INTERVAL_TOLERANCE:g}); use engine='nuts'"
     )
-
-
-def _with_errors(current: PhiPosterior, previous: PhiPosterior, level: int) -> PhiPosterior:
-    ends, before = current.hdi(), previous.hdi()
-    return PhiPosterior(
-        current.log_precision, current.cdf, current.log_density, current.log_evidence,
-        abs(current.log_evidence - previous.log_evidence),
-        max(abs(ends[0] - before[0]), abs(ends[1] - before[1])), level,
-    )  # fmt: skip
 
 
 def log_posterior(means: ItemMeans, y: float, level: int) -> float:
@@ -176,10 +177,10 @@ def _locate(means: ItemMeans) -> tuple[float, float]:
         y = np.append(y, y[-1] + step)
         density.append(log_posterior(means, y[-1], SEARCH_LEVEL))
         best = int(np.argmax(density))
+    bounds = (y[best] - step, y[best] + step)
     found: Any = sp.optimize.minimize_scalar(
-        lambda v: -log_posterior(means, v, SEARCH_LEVEL), bounds=(y[best] - step, y[best] + step), method="bounded",
-        options={"xatol": 1e-3},
-    )  # fmt: skip
+        lambda v: -log_posterior(means, v, SEARCH_LEVEL), bounds=bounds, method="bounded", options={"xatol": 1e-3}
+    )
     centre, top = float(found.x), -float(found.fun)
     scale = 0.3
     for _ in range(12):
@@ -192,7 +193,7 @@ def _locate(means: ItemMeans) -> tuple[float, float]:
 
 
 def _tabulate(means: ItemMeans, centre: float, scale: float, level: int) -> PhiPosterior:
-    """Walk from the mode to both sides until the density has died, then integrate."""
+    """Return the posterior on a grid from the mode to both sides, until the density has died."""
     step = scale * refined(level)
     top = log_posterior(means, centre, level)
     found = {0: top}
@@ -202,7 +203,7 @@ def _tabulate(means: ItemMeans, centre: float, scale: float, level: int) -> PhiP
             k += side
             found[k] = log_posterior(means, centre + k * step, level)
             top = max(top, found[k])
-            if abs(k) > 4000:
+            if abs(k) > MOST_STEPS:
                 raise ConvergenceError(f"the posterior of Phi does not end: log p = {centre + k * step:.3g} reached")
     k = np.array(sorted(found))
     return _normalised(centre + k * step, np.array([found[i] for i in k]))
@@ -210,11 +211,11 @@ def _tabulate(means: ItemMeans, centre: float, scale: float, level: int) -> PhiP
 
 def _normalised(y: Floats, log_density: Floats) -> PhiPosterior:
     spline = sp.interpolate.make_interp_spline(y, log_density, k=5 if y.size > 8 else 3)
-    fine = np.linspace(y[0], y[-1], 200 * (y.size - 1) + 1)
+    fine = np.linspace(y[0], y[-1], FINE * (y.size - 1) + 1)
     smooth = spline(fine)
     top = smooth.max()
     density = np.exp(smooth - top)
-    # Cumulative Simpson would not stay monotone; at 200 points a step the trapezoidal error is below 1e-6 of a step.
+    # Cumulative Simpson would not stay monotone.
     cdf = np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2)])
     coarse = float(np.log(np.exp(log_density - top).sum() * (y[1] - y[0])) + top)
     return PhiPosterior(fine, cdf / cdf[-1], smooth - coarse, coarse, np.nan, np.nan, 0)

@@ -1,49 +1,74 @@
-"""Ratings and options, checked and collapsed to what the exact engine needs."""
+"""Ratings and options, checked once, and compressed to what the exact engine needs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.agreement._exact.item_means import HierarchicalMeans, ItemMeans, KnownMeans
+from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
+from bayesagree.agreement._exact.item_means import ItemMeans, KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind, Likelihood
 from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
-from bayesagree.agreement._exact.patterns import Floats, Patterns, collapse, collapsed
+from bayesagree.agreement._exact.patterns import Floats, RatingCounts, collapse, collapsed
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, as_python, positive, shorten
 from bayesagree.patterns.patterns import RatingPatterns
 
+type Sample = Callable[[int, np.random.Generator], Ratings]
 type ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]
 
 SMALLEST_TRUTH_SD = 1e-3
+"""Narrower priors of a known truth, in lengths of the scale, would need more nodes than the exact engine places."""
 DEFAULT_TRUTH_SD = 0.1
-"""Standard deviation of a known truth in units of the length of the scale."""
+"""Standard deviation of a known truth in lengths of the scale: half a level of five."""
+
+
+class MeanPrior(NamedTuple):
+    """Prior of the item means.
+
+    Attributes
+    ----------
+    hierarchical
+        Whether the means share a Beta prior; otherwise they are flat, or known.
+    truth, sd
+        Distinct known truths on [0, 1], shape (truth,), and their standard deviation.
+    of_item
+        Number of each item's truth, 0 without one, shape (item,); None without truths.
+    """
+
+    hierarchical: bool
+    truth: Floats = np.empty(0)
+    sd: float = np.nan
+    of_item: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Ratings prepared for the exact engine."""
+    """Ratings prepared for the exact engine.
 
-    patterns: Patterns
+    Attributes
+    ----------
+    patterns, like, means
+        Distinct patterns of ratings, their likelihood, and the prior of the item means.
+    single
+        The single ratings, None for patterns.
+    sample
+        Function of a number and a generator: the single ratings, of patterns those of that many random items.
+    """
+
+    patterns: RatingCounts
     like: Likelihood
     means: ItemMeans
+    single: Ratings | None
+    sample: Sample
 
-
-def check_options(ratings: Ratings | RatingPatterns, likelihood: Kind) -> None:
-    """Refuse an unknown likelihood, and ratings that it is not for."""
-    if likelihood not in ("binned", "density", "squeezed"):
-        raise InputError(f"likelihood={likelihood!r} is not one of 'binned', 'density', 'squeezed'")
-    if isinstance(ratings, Ratings) and ratings.has_repeats:
-        raise InputError(
-            "an annotator rated an item more than once; common_agreement takes one rating each: "
-            "read the ratings with duplicates='first' or 'last'"
-        )
-    if likelihood == "density" and ratings.step is not None:
-        raise InputError(
-            f"likelihood='density' is for continuous ratings, these have step={ratings.step:g}; use 'binned'"
-        )
+    def single_ratings(self, purpose: str) -> Ratings:
+        """Return the single ratings, or refuse patterns for a purpose that needs them."""
+        if self.single is None:
+            raise InputError(f"{purpose} needs the single ratings, which patterns do not keep; pass Ratings")
+        return self.single
 
 
 def prepare(
@@ -53,28 +78,41 @@ def prepare(
     truth_sd: float | None = None,
     likelihood: Kind = "binned",
 ) -> Problem:
-    """Check the options and collapse the ratings to what the exact engine needs."""
-    check_options(ratings, likelihood)
-    truth, sd, group = known_truth(ratings, item_mean, truth_sd)
-    patterns = collapse(ratings, group) if isinstance(ratings, Ratings) else collapsed(ratings)
-    like = build_likelihood(ratings, patterns, likelihood)
-    hierarchical = isinstance(item_mean, str) and item_mean == "hierarchical"
-    return Problem(patterns, like, HierarchicalMeans(like) if hierarchical else KnownMeans(like, truth, sd))
-
-
-def known_truth(
-    ratings: Ratings | RatingPatterns, item_mean: ItemMean, truth_sd: float | None
-) -> tuple[Floats, float, NDArray[np.int64]]:
-    """Return distinct truths on [0, 1], their sd, and which one each item has (0 = none), shape (item,)."""
-    group = np.zeros(ratings.items.size if isinstance(ratings, Ratings) else 0, np.int64)
-    if isinstance(item_mean, str):
-        if item_mean not in ("hierarchical", "flat"):
-            raise InputError(f"item_mean={item_mean!r} is not 'hierarchical', 'flat' or a mapping item -> truth")
-        if truth_sd is not None:
-            raise InputError("truth_sd goes with known truths: pass item_mean={item: truth, ...}")
-        return np.empty(0), np.nan, group
-    if not isinstance(ratings, Ratings):
+    """Return the checked ratings as the exact engine needs them."""
+    if isinstance(ratings, Ratings):
+        prior = checked_prior(ratings, item_mean, truth_sd, likelihood)
+        counts = collapse(ratings, prior.of_item)
+        return _problem(counts, prior, likelihood, ratings.step, ratings, lambda n, rng: ratings)
+    _check_likelihood(likelihood, ratings.step)
+    if not isinstance(item_mean, str):
         raise InputError("patterns do not name their items: item_mean is 'hierarchical' or 'flat', or pass Ratings")
+    prior = _prior_by_name(item_mean, truth_sd)
+    return _problem(
+        collapsed(ratings), prior, likelihood, ratings.step, None,
+        lambda n, rng: ratings.sample(min(n, ratings.n_items), rng),
+    )  # fmt: skip
+
+
+def _problem(
+    counts: RatingCounts, prior: MeanPrior, kind: Kind, step: float | None, single: Ratings | None, sample: Sample
+) -> Problem:
+    like = build_likelihood(counts, kind, discrete=step is not None)
+    means = HierarchicalMeans(like) if prior.hierarchical else KnownMeans(like, prior.truth, prior.sd)
+    return Problem(counts, like, means, single, sample)
+
+
+def checked_prior(ratings: Ratings, item_mean: ItemMean, truth_sd: float | None, likelihood: Kind) -> MeanPrior:
+    """Return the prior of the item means, after a check of all options against the ratings."""
+    _check_likelihood(likelihood, ratings.step)
+    if ratings.has_repeats:
+        raise InputError(
+            "an annotator rated an item more than once; common_agreement takes one rating each: "
+            "read the ratings with duplicates='first' or 'last'"
+        )
+    if likelihood == "density":
+        _refuse_ends(ratings)
+    if isinstance(item_mean, str):
+        return _prior_by_name(item_mean, truth_sd)
     low, high = ratings.scale
     sd = DEFAULT_TRUTH_SD if truth_sd is None else positive(truth_sd, "truth_sd") / (high - low)
     if sd < SMALLEST_TRUTH_SD:
@@ -90,5 +128,33 @@ def known_truth(
         raise InputError(f"item {outside[0][0]!r}: truth {outside[0][1]!r} is outside the scale ({low:g}, {high:g})")
     given = np.array([(float(v) - low) / (high - low) for v in item_mean.values()])
     truth, which = np.unique(given, return_inverse=True)
-    group[[position[name] for name in item_mean]] = which + 1
-    return truth, sd, group
+    of_item = np.zeros(ratings.items.size, np.int64)
+    of_item[[position[name] for name in item_mean]] = which + 1
+    return MeanPrior(False, truth, sd, of_item)
+
+
+def _prior_by_name(item_mean: str, truth_sd: float | None) -> MeanPrior:
+    if item_mean not in ("hierarchical", "flat"):
+        raise InputError(f"item_mean={item_mean!r} is not 'hierarchical', 'flat' or a mapping item -> truth")
+    if truth_sd is not None:
+        raise InputError("truth_sd goes with known truths: pass item_mean={item: truth, ...}")
+    return MeanPrior(item_mean == "hierarchical")
+
+
+def _check_likelihood(likelihood: str, step: float | None) -> None:
+    if likelihood not in ("binned", "density", "squeezed"):
+        raise InputError(f"likelihood={likelihood!r} is not one of 'binned', 'density', 'squeezed'")
+    if likelihood == "density" and step is not None:
+        raise InputError(f"likelihood='density' is for continuous ratings, these have step={step:g}; use 'binned'")
+
+
+def _refuse_ends(ratings: Ratings) -> None:
+    unit = ratings.unit()
+    on_end = np.flatnonzero((unit <= 0) | (unit >= 1))
+    if on_end.size:
+        row = on_end[0]
+        raise InputError(
+            f"item {as_python(ratings.items[ratings.item_index[row]])!r}, annotator "
+            f"{as_python(ratings.annotators[ratings.annotator_index[row]])!r}: rating {ratings.rating[row]:g} sits on an "
+            "end of the scale, where the Beta density is 0 or infinite; use likelihood='binned'"
+        )
