@@ -33,7 +33,7 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float]:
 def main() -> None:
     """Print seconds, ratios and whether the results are the same."""
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    warnings.filterwarnings("ignore", message=".*items have not mixed")
+    warnings.filterwarnings("ignore", message=".*items have not converged")
     rankings = load("derm-ddx").annotations
     models = noisy_models(rankings, n_models=2, seed=1)
     options: dict[str, Any] = {"plausibility": "plackett_luce", "metrics": ("top_1_accuracy", "average_overlap_3")}

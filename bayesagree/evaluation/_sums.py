@@ -39,7 +39,7 @@ def scored(scorer: Scorer, weights_seed: np.random.SeedSequence | None, block: D
         weights = stream.standard_exponential((n_items, n_samples))
     scores = scorer.score(block, weights)
     certainty = np.array([np.bincount(top[:, 0]).max() / n_samples for top in block.top_label])
-    r_hat = np.full(n_items, np.nan) if block.mixing is None else block.mixing[:, 0]
+    r_hat = np.full(n_items, np.nan) if block.diagnostics is None else block.diagnostics[:, 0]
     if weights is None:
         return ScoredBlock(block.items, scores.total, scores.square, certainty, r_hat, np.zeros(0), np.zeros(0))
     return ScoredBlock(block.items, scores.total, scores.square, certainty, r_hat, scores.weighted, weights.sum(axis=0))

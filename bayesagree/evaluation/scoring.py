@@ -26,7 +26,7 @@ from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
 from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics.uncertainty_adjusted import Metric, Scorer
 from bayesagree.plausibility._draws.blocks import Schedule
-from bayesagree.plausibility._draws.convergence import warn_unmixed
+from bayesagree.plausibility._draws.convergence import warn_not_converged
 from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 from bayesagree.plausibility.registry import PosteriorRecord, posterior_for
 from bayesagree.predictions import Predictions
@@ -139,7 +139,7 @@ def evaluate(
             schedule=Schedule(client, score, first=int(sums.done[level])),
         )  # fmt: skip
         _add_up(sums, level, blocks, checkpoint, progress)
-        warn_unmixed(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
+        warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
     coords = {"reliability": levels, "model": predictions.models, "item": annotations.items, "part": _PARTS}
     groups = _groups(sums, asked, chains, bootstrap=items == "bootstrap")
     tree = result_tree(groups, coords, model=chosen.name, engine="exact", seed=seed, settings=settings)

@@ -325,7 +325,7 @@ def test_crowd_replicates_agree_with_the_annotators_as_often(variant):
         (lambda: plackett_luce(RANKINGS, draws=9, unranked="lumped"), RANKINGS, "unranked='exact'"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*have not mixed")
+@pytest.mark.filterwarnings("ignore:.*have not converged")
 def test_what_cannot_be_predicted_is_refused(tree, annotations, message):
     with pytest.raises(InputError, match=message):
         with_log_likelihood(tree(), annotations)

@@ -153,8 +153,8 @@ def _refuse_ends(ratings: Ratings) -> None:
     on_end = np.flatnonzero((unit <= 0) | (unit >= 1))
     if on_end.size:
         row = on_end[0]
+        item, annotator = ratings.items[ratings.item_index[row]], ratings.annotators[ratings.annotator_index[row]]
         raise InputError(
-            f"item {as_python(ratings.items[ratings.item_index[row]])!r}, annotator "
-            f"{as_python(ratings.annotators[ratings.annotator_index[row]])!r}: rating {ratings.rating[row]:g} sits on an "
+            f"item {as_python(item)!r}, annotator {as_python(annotator)!r}: rating {ratings.rating[row]:g} sits on an "
             "end of the scale, where the Beta density is 0 or infinite; use likelihood='binned'"
         )

@@ -20,13 +20,13 @@ class DrawBlock(NamedTuple):
         Which items, as positions.
     top_label
         The `rank` best labels of each draw, best first, shape (item, sample, rank); sample = chain * draws + draw.
-    mixing
+    diagnostics
         Split r-hat and effective sample size of each item, shape (item, 2), where chains made the draws.
     """
 
     items: slice
     top_label: NDArray[Any]
-    mixing: NDArray[np.float64] | None = None
+    diagnostics: NDArray[np.float64] | None = None
 
 
 class Schedule(NamedTuple):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.streams import Seed
 from bayesagree.errors import InputError, positive
 from bayesagree.plausibility._draws.blocks import HERE, DrawBlock, Schedule, label_dtype
-from bayesagree.plausibility._draws.convergence import worst_mixing
+from bayesagree.plausibility._draws.convergence import worst_diagnostics
 from bayesagree.plausibility.plackett_luce._cases import Cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
 from bayesagree.plausibility.plackett_luce._unnamed_labels import spread, top_labels
@@ -68,7 +68,7 @@ class WorthBlock(NamedTuple):
     theta
         Per item the shares of its named labels and, last, of all others together: shape (sample, n + 1), rows sum to
         one, sample = chain * draws + draw.
-    mixing
+    diagnostics
         Split r-hat and effective sample size of the worst of the item's labels, shape (item, 2).
     rng
         Continues the block's random stream.
@@ -76,7 +76,7 @@ class WorthBlock(NamedTuple):
 
     items: slice
     theta: list[Floats]
-    mixing: Floats
+    diagnostics: Floats
     rng: np.random.Generator
 
 
@@ -87,12 +87,12 @@ def gibbs_worths(cases: Cases, prior: WorthPrior, run: Run, items: slice, rng: n
         out = np.empty((run.chains * run.draws, cases.label_start[i + 1] - cases.label_start[i] + 1))
         sample_item(cases, i, prior.shape, prior.unnamed[i], run.chains, run.tune, run.draws, run.thin, rng, out)
         theta.append(out)
-    return WorthBlock(items, theta, mixing_of(theta, run.chains), rng)
+    return WorthBlock(items, theta, diagnostics_of(theta, run.chains), rng)
 
 
-def mixing_of(theta: list[Floats], chains: int) -> Floats:
+def diagnostics_of(theta: list[Floats], chains: int) -> Floats:
     """Return r-hat and effective sample size of the worst label of each item, shape (item, 2)."""
-    return np.array([worst_mixing(draws, chains) for draws in theta])
+    return np.array([worst_diagnostics(draws, chains) for draws in theta])
 
 
 def best_labels(cases: Cases, prior: WorthPrior, block: WorthBlock, depth: int) -> NDArray[Any]:
@@ -133,7 +133,7 @@ def gibbs_results(
 
     def work(items: slice, rng: np.random.Generator) -> DrawBlock:
         block = gibbs_worths(cases, prior, run, items, rng)
-        return DrawBlock(block.items, reduce_block(cases, prior, block, depth), block.mixing)
+        return DrawBlock(block.items, reduce_block(cases, prior, block, depth), block.diagnostics)
 
     return schedule.draw(work, cases.n_items, seed)
 

@@ -14,7 +14,7 @@ from bayesagree.plausibility.plackett_luce._sampler import (
     Run,
     WorthBlock,
     WorthPrior,
-    mixing_of,
+    diagnostics_of,
     reduce_block,
 )
 
@@ -60,11 +60,11 @@ def nuts_results(
         own = padded[:, slot[i, : n + 1]]
         theta.append(own / own.sum(axis=1, keepdims=True))
     (rng,) = block_generators(seed, 1)
-    block = WorthBlock(slice(0, cases.n_items), theta, mixing_of(theta, run.chains), rng)
+    block = WorthBlock(slice(0, cases.n_items), theta, diagnostics_of(theta, run.chains), rng)
     stats = {
         name: (("chain", "draw"), tree["sample_stats"][name].values) for name in ("diverging", "energy", "step_size")
     }
-    return iter([(block.items, reduce_block(cases, prior, block, depth), block.mixing)]), stats
+    return iter([(block.items, reduce_block(cases, prior, block, depth), block.diagnostics)]), stats
 
 
 def _slots(cases: Cases, prior: WorthPrior, items: NDArray[Any]) -> tuple[Integers, NDArray[np.float64], list[str]]:

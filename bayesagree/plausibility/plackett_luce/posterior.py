@@ -27,7 +27,7 @@ from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility._draws.blocks import HERE, Schedule, label_dtype
-from bayesagree.plausibility._draws.convergence import warn_unmixed
+from bayesagree.plausibility._draws.convergence import warn_not_converged
 from bayesagree.plausibility.dirichlet._draws import by_chain, check_depth, way_out
 from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
 from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked, gibbs_results, worth_prior
@@ -170,7 +170,7 @@ def plackett_luce(
     for items, values, mixing in results:
         kept.put(items, {name: by_chain(values, run.chains), "r_hat": mixing[:, 0], "ess": mixing[:, 1]})
     stats |= {key: (("item",), np.asarray(kept.variable(key)[1])) for key in ("r_hat", "ess")}
-    warn_unmixed(rankings.items, stats["r_hat"][1], f"raise tune={tune}, draws={draws} or thin={thin}")
+    warn_not_converged(rankings.items, stats["r_hat"][1], f"raise tune={tune}, draws={draws} or thin={thin}")
     named = cases.named(pseudo=depth is None and unranked == "lumped")
     return kept.finish(
         result_tree(

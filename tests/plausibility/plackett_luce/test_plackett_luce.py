@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bayesagree.annotations import Rankings
 from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError, SizeError
-from bayesagree.plausibility._draws.convergence import worst_mixing
+from bayesagree.plausibility._draws.convergence import worst_diagnostics
 from bayesagree.plausibility.plackett_luce import _gibbs_kernels as kernel
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce, plackett_luce_blocks
 
@@ -88,7 +88,7 @@ def worst_deviation(draws: np.ndarray, expected: Moments, chains: int = 4) -> fl
     deviations = []
     for values, true in zip(statistics, truth):
         values = np.asarray(values, dtype=float)
-        ess = worst_mixing(values[:, None], chains)[1]
+        ess = worst_diagnostics(values[:, None], chains)[1]
         error = values.std() / np.sqrt(ess) if ess == ess else np.sqrt(true * (1 - true) / values.size)
         deviations.append(abs(values.mean() - true) / max(error, 1e-6))
     return max(deviations)
@@ -249,7 +249,7 @@ def test_diagnostics_equal_arviz() -> None:
 def test_items_that_have_not_mixed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bayesagree.plausibility._draws.convergence.R_HAT_LIMIT", 0.5)
     rankings = Rankings.from_blocks([[[[0], [1]]]], labels=3, items=["q17"])
-    with pytest.warns(UserWarning, match=r"1 of 1 items have not mixed.*'q17'; raise tune=200"):
+    with pytest.warns(UserWarning, match=r"1 of 1 items have not converged.*'q17'; raise tune=200"):
         plackett_luce(rankings, seed=1)
 
 
@@ -282,7 +282,7 @@ def test_labels_that_everybody_ranks_low_mix_over_many_orders_of_magnitude() -> 
     draws = tree["posterior"]["plausibility"].values.reshape(-1, 3)
     assert worst_deviation(draws, brute_force(case, 3, shape, steps=70)) < 4
     # Without the common rescaling of labels 1 and 2 this was 7, and with the last block augmented even less.
-    assert worst_mixing(np.log(np.maximum(draws, 1e-300)), 4)[1] > 1000
+    assert worst_diagnostics(np.log(np.maximum(draws, 1e-300)), 4)[1] > 1000
 
 
 def test_metrics_split_the_pseudo_label_equally() -> None:

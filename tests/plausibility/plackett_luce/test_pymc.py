@@ -7,7 +7,7 @@ import pytest
 
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.convergence import worst_mixing
+from bayesagree.plausibility._draws.convergence import worst_diagnostics
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 
 CHAINS = 2
@@ -19,7 +19,7 @@ def difference_in_errors(a: np.ndarray, b: np.ndarray, chains: tuple[int, int]) 
     for power in (1, 2):
         for column in range(a.shape[1]):
             pair = [x[:, column] ** power for x in (a, b)]
-            errors = [x.std() / np.sqrt(worst_mixing(x[:, None], c)[1]) for x, c in zip(pair, chains)]
+            errors = [x.std() / np.sqrt(worst_diagnostics(x[:, None], c)[1]) for x, c in zip(pair, chains)]
             worst = max(worst, abs(pair[0].mean() - pair[1].mean()) / np.hypot(*errors))
     return worst
 
