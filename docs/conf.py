@@ -8,6 +8,7 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 import typer
+from bayesagree.cli.json_documents import DOCUMENTS, as_markdown
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx import addnodes
@@ -16,7 +17,6 @@ from typer.cli import get_docs_for_click
 import bayesagree
 from bayesagree.cli import app as command_line
 from bayesagree.cli import json_documents
-from bayesagree.cli.json_documents import DOCUMENTS, as_markdown
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

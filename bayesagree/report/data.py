@@ -21,7 +21,7 @@ from bayesagree.predictions import Predictions
 from bayesagree.report.groups import GroupResults, group_results
 from bayesagree.report.items import OpenItem, open_items
 from bayesagree.report.scores import Scores, model_scores
-from bayesagree.report.settings import Settings
+from bayesagree.report.settings import ReportSettings
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
 from bayesagree.subjective.specification_check import check_specification
@@ -31,7 +31,7 @@ OPEN = 0.95
 
 
 @dataclass(frozen=True)
-class Source:
+class ReportSource:
     """Where the annotations are from."""
 
     name: str
@@ -66,8 +66,8 @@ class ReportData:
         What the computations warned of.
     """
 
-    source: Source
-    settings: Settings
+    source: ReportSource
+    settings: ReportSettings
     annotations: Annotations
     agreement: pd.DataFrame
     certainty: xr.DataArray
@@ -89,8 +89,8 @@ def report_data(
     annotations: Annotations,
     predictions: Predictions | None = None,
     *,
-    settings: Settings | None = None,
-    source: Source | None = None,
+    settings: ReportSettings | None = None,
+    source: ReportSource | None = None,
     groups: Groups | None = None,
     annotators: Annotators | None = None,
     specification: EvaluationSpecification | None = None,
@@ -106,7 +106,7 @@ def report_data(
         Models on the same items and labels; without them the report is about the annotations alone.
     settings
         What is left empty in them is chosen to fit: the first plausibility for this kind of annotations, its
-        reliabilities and metrics, see `Settings.fitting`.
+        reliabilities and metrics, see `ReportSettings.fitting`.
     source
         Name and origin of the annotations.
     groups
@@ -125,11 +125,11 @@ def report_data(
     --------
     >>> from bayesagree.simulate import labelled_test_set
     >>> test_set = labelled_test_set(n_items=40, seed=1)
-    >>> data = report_data(test_set.labels, test_set.predictions, settings=Settings(draws=100))
+    >>> data = report_data(test_set.labels, test_set.predictions, settings=ReportSettings(draws=100))
     >>> list(data.scores.comparison), len(data.open_items)
     (['top_1_accuracy'], 40)
     """
-    chosen = (settings or Settings()).fitting(annotations, predictions)
+    chosen = (settings or ReportSettings()).fitting(annotations, predictions)
     labels = THRESHOLD_LABELS if isinstance(annotations, Ratings) else annotations.categories
     models = None if predictions is None else predictions.aligned(annotations.items, labels)
     with warnings.catch_warnings(record=True) as caught:
@@ -138,7 +138,7 @@ def report_data(
         sure = _label_certainty(tree, chosen)
         scores, seen = (None, None) if models is None else model_scores(annotations, models, chosen, progress)
         return ReportData(
-            source=source or Source("annotations"),
+            source=source or ReportSource("annotations"),
             settings=chosen,
             annotations=annotations,
             agreement=_agreement(annotations, chosen.seed),
@@ -152,7 +152,7 @@ def report_data(
         )
 
 
-def posterior(annotations: Annotations, settings: Settings, reliability: float) -> xr.DataTree:
+def posterior(annotations: Annotations, settings: ReportSettings, reliability: float) -> xr.DataTree:
     """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
     chosen = posterior_for(annotations, settings.plausibility)
     options: dict[str, Any] = {} if isinstance(annotations, Ratings) else {"top_labels": 1}
@@ -162,12 +162,12 @@ def posterior(annotations: Annotations, settings: Settings, reliability: float) 
     return chosen.posterior(annotations, draws=size[0], chains=size[1], seed=settings.seed, **options)
 
 
-def _label_certainty(tree: xr.DataTree, settings: Settings) -> xr.DataArray:
+def _label_certainty(tree: xr.DataTree, settings: ReportSettings) -> xr.DataArray:
     return label_certainty(tree, threshold=settings.threshold, exact=POSTERIORS[settings.plausibility].closed_form)
 
 
 def _certainty(
-    annotations: Annotations, settings: Settings, reference: xr.DataArray, seen: xr.DataArray | None
+    annotations: Annotations, settings: ReportSettings, reference: xr.DataArray, seen: xr.DataArray | None
 ) -> xr.DataArray:
     """Return the annotation certainty at every reliability.
 
@@ -200,7 +200,7 @@ def _agreement(annotations: Annotations, seed: int) -> pd.DataFrame:
 
 
 def _groups(
-    annotations: Annotations, predictions: Predictions | None, groups: Groups | None, settings: Settings
+    annotations: Annotations, predictions: Predictions | None, groups: Groups | None, settings: ReportSettings
 ) -> GroupResults | None:
     if groups is None:
         return None

@@ -100,20 +100,10 @@ def open_items(
     return tuple(rows)
 
 
-def rankings_of(rankings: Rankings, item: int) -> list[list[list[Any]]]:
-    """Return the rankings of one item as nested lists of label names."""
-    found = []
-    for r in np.flatnonzero(rankings.item_index == item):
-        entries = slice(rankings.start[r], rankings.start[r + 1])
-        named, block = rankings.categories[rankings.label_index[entries]].tolist(), rankings.block[entries]
-        found.append([[n for n, b in zip(named, block) if b == level] for level in range(block[-1] + 1)])
-    return found
-
-
 def _said(annotations: Annotations, item: int) -> tuple[tuple[str, ...], int]:
     """Write what the annotators said of an item, and count them."""
     if isinstance(annotations, Rankings):
-        rankings = rankings_of(annotations, item)
+        rankings = annotations.of_item(item)
         return tuple(" > ".join(map(_block, ranking)) for ranking in rankings), len(rankings)
     rows = np.flatnonzero(annotations.item_index == item)
     if rows.size == 0:
@@ -156,7 +146,7 @@ def _plackett_luce_means(rankings: Rankings, tree: xr.DataTree, at: NDArray[np.i
     """Draw the plausibilities of these items anew: the posterior of all items keeps the best labels only."""
     means = []
     for start in range(0, at.size, _ITEMS_AT_ONCE):
-        cases = [rankings_of(rankings, int(i)) for i in at[start : start + _ITEMS_AT_ONCE]]
+        cases = [rankings.of_item(int(i)) for i in at[start : start + _ITEMS_AT_ONCE]]
         few = Rankings.from_blocks(cases, labels=rankings.categories.tolist())
         drawn = plackett_luce(few, reliability=int(settings_of(tree)["reliability"]), draws=250, seed=start)
         means.append(drawn["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category").values)

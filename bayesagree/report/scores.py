@@ -16,7 +16,7 @@ from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn
 from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 from bayesagree.plausibility.votes import majority_vote
 from bayesagree.predictions import Predictions
-from bayesagree.report.settings import Settings
+from bayesagree.report.settings import ReportSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Scores:
 
 
 def model_scores(
-    annotations: Annotations, predictions: Predictions, settings: Settings, progress: Callable[[int], None]
+    annotations: Annotations, predictions: Predictions, settings: ReportSettings, progress: Callable[[int], None]
 ) -> tuple[Scores, xr.DataArray]:
     """Score the models at every reliability; returns also the annotation certainty (reliability, item)."""
     options: dict[str, Any] = {} if settings.threshold is None else {"threshold": settings.threshold}

@@ -11,7 +11,7 @@ from bayesagree.predictions import Predictions
 
 
 @dataclass(frozen=True)
-class Settings:
+class ReportSettings:
     """How the numbers are made; what is empty is filled in by `fitting`.
 
     Attributes
@@ -58,7 +58,7 @@ class Settings:
         Examples
         --------
         >>> from bayesagree import Labels
-        >>> Settings().fitting(Labels.from_counts([[2, 1]]), None).reliability
+        >>> ReportSettings().fitting(Labels.from_counts([[2, 1]]), None).reliability
         (1.0, 0.3, 3.0)
         """
         record = posterior_for(annotations, self.plausibility or fitting_posteriors(annotations)[0].name)
