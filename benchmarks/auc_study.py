@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bayesagree.studies import committee_table, study_claims
-from bayesagree.studies import auc_study
+from bayesagree.studies import auc_study, committee_table, study_claims
 
 COMMITTEES = {"labels_per_item": (3, 5, 9, 15), "labels_per_annotator": (100, 200, 500, 1000)}
 

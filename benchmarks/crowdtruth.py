@@ -15,8 +15,7 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 
-from bayesagree.crowd_quality import crowdtruth
-from bayesagree.crowd_quality import crowdtruth_posterior
+from bayesagree.crowd_quality import crowdtruth, crowdtruth_posterior
 from bayesagree.datasets import load
 
 REPEATS = 5

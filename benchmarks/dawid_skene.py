@@ -23,8 +23,8 @@ import pandas as pd
 
 from bayesagree.annotations import Labels
 from bayesagree.calibration import label_probability
-from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.plausibility import dawid_skene
+from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.simulate import crowd_labels
 
 

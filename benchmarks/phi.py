@@ -15,8 +15,7 @@ import time
 import numpy as np
 
 from bayesagree import simulate
-from bayesagree.agreement import agreement_table, krippendorff_alpha
-from bayesagree.agreement import common_agreement, common_agreement_model
+from bayesagree.agreement import agreement_table, common_agreement, common_agreement_model, krippendorff_alpha
 from bayesagree.annotations import Ratings
 
 

@@ -20,9 +20,9 @@ import numpy as np
 
 from bayesagree.annotations import Rankings
 from bayesagree.datasets import load
+from bayesagree.plausibility import plackett_luce
 from bayesagree.plausibility.plackett_luce import _gibbs_kernels as kernel
 from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
-from bayesagree.plausibility import plackett_luce
 
 CHAINS, TUNE, DRAWS = 4, 100, 250
 PUBLISHED_COMPILE, PUBLISHED_SWEEP, PUBLISHED_SCAN = 6.3, 4.1e-3, 0.026e-3  # seconds; the fastest of each range

@@ -20,15 +20,23 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import OneHotEncoder
 
 from bayesagree._numerics.intervals import hdi
-from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotations import Annotators
+from bayesagree.annotations import Annotators, Labels, Ratings
 from bayesagree.datasets import load
-from bayesagree.subjective import group_agreement, group_phi
-from bayesagree.subjective import disagreement_rate, recode, without_items
-from bayesagree.subjective import dispersion_draws, dispersion_null
-from bayesagree.subjective import group_posterior, group_summary, prob_worse
-from bayesagree.subjective import Groups
-from bayesagree.subjective import group_performance, left_out
+from bayesagree.subjective import (
+    Groups,
+    disagreement_rate,
+    dispersion_draws,
+    dispersion_null,
+    group_agreement,
+    group_performance,
+    group_phi,
+    group_posterior,
+    group_summary,
+    left_out,
+    prob_worse,
+    recode,
+    without_items,
+)
 
 SETS = {
     "popquorn": (3, ["gender", "race", "age", "education"], ["gender", "race", "education"]),

@@ -26,12 +26,13 @@ def load(name: str) -> Any:
     """Return a command with its options: the function, or the group, that its module names as itself."""
     found = getattr(import_module(f"bayesagree.cli.{name}"), name)
     if not isinstance(found, typer.Typer):
-        alone, found = found, typer.Typer(add_completion=False)
+        alone, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
         found.command(name)(alone)
     return typer.main.get_command(found)
 
 
-app = typer.Typer(cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=False)
+# Plain help: the one with boxes imports all of rich, which takes three times as long as everything else here.
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 def _show_version(wanted: bool) -> None:

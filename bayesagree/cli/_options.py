@@ -7,7 +7,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-import typer
+from typer import Argument, Option
 
 from bayesagree.errors import InputError
 
@@ -17,51 +17,40 @@ if TYPE_CHECKING:
     from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
     from bayesagree.predictions import Predictions
 
-_COLUMNS = "Columns and values of the tables"
-
-
-def _column(name: str, text: str) -> Any:
-    return typer.Option(name, help=text, rich_help_panel=_COLUMNS)
-
+DUPLICATES = ("error", "keep", "first", "last")
 
 AnnotationsFile = Annotated[
-    Path | None, typer.Argument(help="Annotations: CSV, TSV, Parquet or JSON Lines; nested blocks as JSON.")
+    Path | None, Argument(help="Annotations: CSV, TSV, Parquet or JSON Lines; nested blocks as JSON.")
 ]
 PredictionsFile = Annotated[
-    Path | None, typer.Argument(help="Predictions: columns model, item and label, score, or one column per label.")
+    Path | None, Argument(help="Predictions: columns model, item and label, score, or one column per label.")
 ]
-Data = Annotated[str | None, typer.Option("--data", help="A public data set by name, instead of files.")]
-Item = Annotated[str, _column("--item", "Column that names the item.")]
-Annotator = Annotated[str, _column("--annotator", "Column that names the annotator.")]
-ModelColumn = Annotated[str, _column("--model", "Column of the predictions that names the model.")]
-LabelColumn = Annotated[str, _column("--label", "Column of the label.")]
-RatingColumn = Annotated[str, _column("--rating", "Column of the rating.")]
-RankColumn = Annotated[str, _column("--rank", "Column of the rank; equal ranks are ties.")]
-Scale = Annotated[tuple[float, float] | None, _column("--scale", "Lowest and highest rating, such as: --scale 1 5.")]
-Step = Annotated[float | None, _column("--step", "Distance of the levels of the scale.")]
-LabelNames = Annotated[
-    str | None, _column("--labels", "All categories, comma separated, in the order ties should fall.")
-]
-Duplicates = Annotated[str, _column("--duplicates", "Repeated (item, annotator): error, first, last or keep.")]
-AnnotatorsFile = Annotated[
-    Path | None, typer.Option("--annotators", help="Features: one row per annotator, any columns.")
-]
-SpecificationFile = Annotated[Path | None, typer.Option("--specification", help="Declaration of the evaluation, JSON.")]
+Data = Annotated[str | None, Option("--data", help="A public data set by name, instead of files.")]
+Item = Annotated[str, Option("--item", help="Column that names the item.")]
+Annotator = Annotated[str, Option("--annotator", help="Column that names the annotator.")]
+ModelColumn = Annotated[str, Option("--model", help="Column of the predictions that names the model.")]
+LabelColumn = Annotated[str, Option("--label", help="Column of the label.")]
+RatingColumn = Annotated[str, Option("--rating", help="Column of the rating.")]
+RankColumn = Annotated[str, Option("--rank", help="Column of the rank; equal ranks are ties.")]
+Scale = Annotated[tuple[float, float] | None, Option("--scale", help="Lowest and highest rating, such as 1 5.")]
+Step = Annotated[float | None, Option("--step", help="Distance of the levels of the scale.")]
+LabelNames = Annotated[str | None, Option("--labels", help="All categories, comma separated, in the order of ties.")]
+Duplicates = Annotated[str, Option("--duplicates", help="Repeated (item, annotator): error, first, last or keep.")]
+AnnotatorsFile = Annotated[Path | None, Option("--annotators", help="Features: one row per annotator, any columns.")]
+SpecificationFile = Annotated[Path | None, Option("--specification", help="Declaration of the evaluation, JSON.")]
 Plausibility = Annotated[
     str | None,
-    typer.Option("--plausibility", help="Posterior of the truth, such as dirichlet, plackett_luce or dawid_skene."),
+    Option("--plausibility", help="Posterior of the truth, such as dirichlet, plackett_luce or dawid_skene."),
 ]
-Draws = Annotated[int, typer.Option("--draws", help="Draws per chain.", min=1)]
-Chains = Annotated[int, typer.Option("--chains", help="Chains.", min=1)]
-Seed = Annotated[int, typer.Option("--seed", help="Same seed, same draws.")]
-Dask = Annotated[str | None, typer.Option("--dask", help="Address of a Dask scheduler to run on.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document: each table as a list of records.")]
-Threshold = Annotated[
-    float | None, typer.Option("--threshold", help="For ratings: is the mean below this value or not?")
-]
-ItemsAre = Annotated[str, typer.Option("--items", help="fixed: this test set; bootstrap: items are a sample.")]
-TableFile = Annotated[Path | None, typer.Option("--output", "-o", help="Write the table here as CSV.")]
-ResultFile = Annotated[Path | None, typer.Option("--output", "-o", help="Keep the result: a .nc or .zarr file.")]
+Draws = Annotated[int, Option("--draws", help="Draws per chain.", min=1)]
+Chains = Annotated[int, Option("--chains", help="Chains.", min=1)]
+Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
+Dask = Annotated[str | None, Option("--dask", help="Address of a Dask scheduler to run on.")]
+Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
+Threshold = Annotated[float | None, Option("--threshold", help="For ratings: is the mean below this value or not?")]
+ItemsAre = Annotated[str, Option("--items", help="fixed: this test set; bootstrap: items are a sample.")]
+TableFile = Annotated[Path | None, Option("--output", "-o", help="Write the table here as CSV.")]
+ResultFile = Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc or .zarr file.")]
 
 
 @dataclass(frozen=True)
@@ -107,9 +96,8 @@ class Source:
             return dataset.annotations, dataset.predictions
         from bayesagree.io.files import read_annotations
 
-        one_of(self.duplicates, "--duplicates", ("error", "keep", "first", "last"))
+        kept = one_of(self.duplicates, "--duplicates", DUPLICATES)
         columns = {name: getattr(self, name) for name in ("item", "annotator", "label", "rating", "rank")}
-        kept: Any = self.duplicates
         names = label_names(self.labels)
         given = read_annotations(
             str(self.annotations), **columns, scale=self.scale, step=self.step, labels=names, duplicates=kept

@@ -15,17 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table as ScreenTable
-from rich.text import Text
-
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
 type Records = Sequence[Mapping[str, Any]]
-
-stderr = Console(stderr=True)
 
 
 class Table(NamedTuple):
@@ -69,6 +63,10 @@ def records(rows: "Records | pd.DataFrame") -> list[dict[str, Any]]:
 
 def _show_table(rows: Records, title: str) -> None:
     """Print a table: the first column and text stand left, numbers right, and what looks like markup stays text."""
+    from rich.console import Console
+    from rich.table import Table as ScreenTable
+    from rich.text import Text
+
     heading = Text(title) if title.strip() else None
     table = ScreenTable(title=heading, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for k, name in enumerate(rows[0]):
@@ -122,11 +120,21 @@ def write_table(table: "pd.DataFrame", path: Path | None) -> None:
         table.to_csv(temporary, index=False)
 
 
+def stderr() -> "Console":
+    """Return the console that shows what is going on."""
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
 @contextmanager
 def progress(what: str, total: float | None) -> Iterator[Any]:
     """Show a bar with the time left on stderr, where that is a terminal; yields a function that advances it."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    console = stderr()
     columns = (TextColumn(what), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal)
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     with bar:
         task = bar.add_task(what, total=total)
         yield lambda n=1: bar.advance(task, n)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -14,16 +14,12 @@ if TYPE_CHECKING:
 @_options.flattened
 def agreement(
     source: _options.Source,
-    level: Annotated[
-        str | None, typer.Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")
-    ] = None,
-    item_mean: Annotated[
-        str, typer.Option(help="Prior of the item means of Phi: hierarchical or flat.")
-    ] = "hierarchical",
-    likelihood: Annotated[str, typer.Option(help="Of Phi: binned, density or squeezed (as published).")] = "binned",
-    paradoxes: Annotated[bool, typer.Option("--paradoxes", help="Show the paper's toy cases instead.")] = False,
+    level: Annotated[str | None, Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")] = None,
+    item_mean: Annotated[str, Option(help="Prior of the item means of Phi: hierarchical or flat.")] = "hierarchical",
+    likelihood: Annotated[str, Option(help="Of Phi: binned, density or squeezed (as published).")] = "binned",
+    paradoxes: Annotated[bool, Option("--paradoxes", help="Show the paper's toy cases instead.")] = False,
     streamed: Annotated[
-        bool, typer.Option("--streamed", help="The file is sorted by item and may be larger than memory: one pass.")
+        bool, Option("--streamed", help="The file is sorted by item and may be larger than memory: one pass.")
     ] = False,
     seed: _options.Seed = 1,
     json: _options.Json = False,
@@ -45,7 +41,7 @@ def agreement(
 def _paradoxes() -> "pd.DataFrame":
     from bayesagree.studies.paradoxes import paradox_table
 
-    with _output.stderr.status("18 toy cases, three models each"):
+    with _output.stderr().status("18 toy cases, three models each"):
         return paradox_table()
 
 

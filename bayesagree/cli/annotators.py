@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -24,11 +25,10 @@ def annotators(
     source: _options.Source,
     sampling: _options.ShortSampling,
     gold: Annotated[
-        Path | None, typer.Option("--gold", help="Table of items whose true label is known: columns item and label.")
+        Path | None, Option("--gold", help="Table of items whose true label is known: columns item and label.")
     ] = None,
     variant: Annotated[
-        str,
-        typer.Option(help="full, one_coin, class_conditional, hierarchical, item_difficulty or mixed_membership."),
+        str, Option(help="full, one_coin, class_conditional, hierarchical, item_difficulty or mixed_membership.")
     ] = "hierarchical",
     json: _options.Json = False,
 ) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -13,38 +13,34 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesagree.studies.blind_cases import BlindCase
-
 
 def blind(
     system_labels: Annotated[
-        Path | None, typer.Argument(help="Labels of the systems: columns model, item and label (or scores).")
+        Path | None, Argument(help="Labels of the systems: columns model, item and label (or scores).")
     ] = None,
-    crowd: Annotated[
-        Path | None, typer.Option(help="Crowd labels of some items: columns item, annotator and label.")
-    ] = None,
-    gold: Annotated[Path | None, typer.Option(help="Gold to judge the methods by: columns item and label.")] = None,
+    crowd: Annotated[Path | None, Option(help="Crowd labels of some items: columns item, annotator and label.")] = None,
+    gold: Annotated[Path | None, Option(help="Gold to judge the methods by: columns item and label.")] = None,
     data: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="A public case instead of files: trec2011-teams, cifar10h, chaosnli-snli, "
             "human-objects/edge, human-objects/sketch."
         ),
     ] = None,
-    methods: Annotated[str | None, typer.Option(help="Comma separated; by default all that the data allow.")] = None,
+    methods: Annotated[str | None, Option(help="Comma separated; by default all that the data allow.")] = None,
     metrics: Annotated[
-        str, typer.Option(help="accuracy, precision, recall, specificity, f1, balanced_accuracy.")
+        str, Option(help="accuracy, precision, recall, specificity, f1, balanced_accuracy.")
     ] = "accuracy,precision,recall,specificity",
-    positive: Annotated[str | None, typer.Option(help="The positive label; by default the last of two.")] = None,
-    leave_one_out: Annotated[bool, typer.Option(help="Judge each system by the others only.")] = False,
-    baseline: Annotated[str, typer.Option(help="Method that the others' correlations are tested against.")] = "em",
-    significance: Annotated[float, typer.Option(help="Level of the tests.")] = 0.05,
+    positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
+    leave_one_out: Annotated[bool, Option(help="Judge each system by the others only.")] = False,
+    baseline: Annotated[str, Option(help="Method that the others' correlations are tested against.")] = "em",
+    significance: Annotated[float, Option(help="Level of the tests.")] = 0.05,
     multiplicity: Annotated[
-        str, typer.Option(help="Adjust the tests: none, bonferroni, holm or benjamini_hochberg.")
+        str, Option(help="Adjust the tests: none, bonferroni, holm or benjamini_hochberg.")
     ] = "none",
-    draws: Annotated[int, typer.Option(help="Bootstrap draws, and gold sets of sampling.", min=2)] = 1000,
+    draws: Annotated[int, Option(help="Bootstrap draws, and gold sets of sampling.", min=2)] = 1000,
     seed: _options.Seed = 1,
-    model: Annotated[str, typer.Option("--model", help="Column that names the system.")] = "model",
+    model: Annotated[str, Option("--model", help="Column that names the system.")] = "model",
     item: _options.Item = "item",
     annotator: _options.Annotator = "annotator",
     label: _options.LabelColumn = "label",
@@ -69,8 +65,11 @@ def blind(
 
         case = blind_case(data, seed=seed)
     else:
+        from bayesagree.studies.blind_files import read_blind_case
+
         columns = {"model": model, "item": item, "annotator": annotator, "label": label}
-        case = _read(Path(str(system_labels)), crowd, gold, columns, labels, duplicates)
+        known, kept = _options.label_names(labels), _options.one_of(duplicates, "--duplicates", _options.DUPLICATES)
+        case = read_blind_case(str(system_labels), crowd, gold, labels=known, duplicates=kept, **columns)
     names = case.predictions.categories.tolist()
     chosen = None if positive is None else next((name for name in names if str(name) == positive), positive)
     with _output.progress("judging", None) as advance:
@@ -84,53 +83,6 @@ def blind(
         write_result(tree, output)
     p_value = None if check is None else float(check["p_value"])
     _output.show([*_document(tree, p_value), *_screen(tree)], json=json, notes=list(_notes(tree, p_value)))
-
-
-def _read(
-    systems: Path, crowd: Path | None, gold: Path | None, columns: dict[str, str], labels: str | None, duplicates: str
-) -> "BlindCase":
-    """Read the files; where the labels are not listed, they are all that the files hold."""
-    from bayesagree.annotations import Labels
-    from bayesagree.io.files import read_predictions, read_table
-    from bayesagree.studies.blind_cases import BlindCase
-
-    item, label = columns["item"], columns["label"]
-    tables = {path: read_table(path) for path in (systems, crowd, gold) if path is not None}
-    names = _options.label_names(labels)
-    if names is None and label in tables[systems].columns:
-        found = {v for t in tables.values() if label in t.columns for v in t[label].dropna().tolist()}
-        names = sorted(found, key=lambda v: (isinstance(v, str), v))
-    predictions = read_predictions(systems, model=columns["model"], item=item, label=label, labels=names)
-    known = predictions.categories.tolist()
-    voted = truth = None
-    if crowd is not None:
-        table = tables[crowd]
-        if columns["annotator"] not in table.columns:  # one label an item: nobody needs a name
-            table = table.assign(**{columns["annotator"]: "crowd"})
-        voted = Labels.from_long(
-            table,
-            item=item,
-            annotator=columns["annotator"],
-            label=label,
-            labels=known,
-            duplicates=duplicates,  # type: ignore[arg-type]
-        )
-    if gold is not None:
-        truth = _gold(tables[gold], item, label, gold)
-    return BlindCase(predictions, voted, truth)
-
-
-def _gold(table: "pd.DataFrame", item: str, label: str, path: Path) -> dict[Any, Any]:
-    """Read item to label."""
-    for name in (item, label):
-        if name not in table.columns:
-            raise InputError(f"{str(path)!r} has no column {name!r}; it has {', '.join(map(str, table.columns))}")
-    items = table[item].tolist()
-    truth = dict(zip(items, table[label].tolist()))
-    if len(truth) < len(items):
-        twice = next(name for name in truth if items.count(name) > 1)
-        raise InputError(f"{str(path)!r}: item {twice!r} has more than one row; gold is one label per item")
-    return truth
 
 
 def _document(tree: "xr.DataTree", p_value: float | None) -> Iterator[_output.Table]:

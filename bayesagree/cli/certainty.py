@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli.plausibility import posterior
@@ -17,13 +17,13 @@ def certainty(
     source: _options.Source,
     sampling: _options.Sampling,
     plausibility: _options.Plausibility = None,
-    reliability: Annotated[str, typer.Option(help="Weight of an annotation, one or several: 1,3,10.")] = "1",
-    k: Annotated[int, typer.Option(help="Certainty of the k most plausible labels.", min=1)] = 1,
-    exact: Annotated[bool, typer.Option(help="Without Monte-Carlo error (k = 1; closed forms only).")] = False,
+    reliability: Annotated[str, Option(help="Weight of an annotation, one or several: 1,3,10.")] = "1",
+    k: Annotated[int, Option(help="Certainty of the k most plausible labels.", min=1)] = 1,
+    exact: Annotated[bool, Option(help="Without Monte-Carlo error (k = 1; closed forms only).")] = False,
     threshold: _options.Threshold = None,
     json: _options.Json = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="All items, as CSV: item, reliability, certainty.")
+        Path | None, Option("--output", "-o", help="All items, as CSV: item, reliability, certainty.")
     ] = None,
 ) -> None:
     """Show the annotation certainty of the items, least certain first.

@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from bayesagree.cli import _options, _output
 
 
 def compare(
-    result: Annotated[Path, typer.Argument(help="File that `bayesagree evaluate -o FILE` wrote.")],
-    metric: Annotated[str, typer.Option(help="Metric to compare by.")] = "top_1_accuracy",
-    reliability: Annotated[float | None, typer.Option(help="Which reliability, when there are several.")] = None,
-    ci_prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.95,
+    result: Annotated[Path, Argument(help="File that `bayesagree evaluate -o FILE` wrote.")],
+    metric: Annotated[str, Option(help="Metric to compare by.")] = "top_1_accuracy",
+    reliability: Annotated[float | None, Option(help="Which reliability, when there are several.")] = None,
+    ci_prob: Annotated[float, Option(help="Probability of the intervals.")] = 0.95,
     json: _options.Json = False,
 ) -> None:
     """Show the probability that each model is better than each other, and that of every place.

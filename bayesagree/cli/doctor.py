@@ -13,13 +13,7 @@ import typer
 
 from bayesagree.cli import _options, _output
 
-EXTRAS = {
-    "plot": "matplotlib",
-    "report": "jinja2",
-    "scale": "distributed",
-    "nutpie": "nutpie",
-    "data": "pooch",
-}
+EXTRAS = {"plot": "matplotlib", "report": "jinja2", "scale": "distributed", "nutpie": "nutpie", "data": "pooch"}
 """Extra and the module that it is for."""
 
 
@@ -99,7 +93,7 @@ def _chosen_by_numba() -> Path | None:
     from numba import njit
 
     try:
-        return Path(njit(cache=True)(_probe).stats.cache_path)
+        return Path(str(njit(cache=True)(_probe).stats.cache_path))
     except RuntimeError:
         return None
 

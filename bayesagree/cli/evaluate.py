@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -21,12 +21,12 @@ def evaluate(
     sampling: _options.Sampling,
     predictions: _options.PredictionsFile = None,
     simulated_models: Annotated[
-        int, typer.Option(help="Where a data set has no predictions: simulate this many noisy models.", min=0)
+        int, Option(help="Where a data set has no predictions: simulate this many noisy models.", min=0)
     ] = 0,
     plausibility: _options.Plausibility = None,
-    reliability: Annotated[str, typer.Option(help="Weight of an annotation, one or several: 0.1,1,10.")] = "1",
+    reliability: Annotated[str, Option(help="Weight of an annotation, one or several: 0.1,1,10.")] = "1",
     metrics: Annotated[
-        str, typer.Option(help="Comma separated, such as top_1_accuracy,average_overlap_3.")
+        str, Option(help="Comma separated, such as top_1_accuracy,average_overlap_3.")
     ] = "top_1_accuracy",
     items: _options.ItemsAre = "fixed",
     threshold: _options.Threshold = None,

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from bayesagree.cli import _options
 from bayesagree.errors import InputError
@@ -19,11 +20,11 @@ def plausibility(
     source: _options.Source,
     sampling: _options.Sampling,
     plausibility: _options.Plausibility = None,
-    reliability: Annotated[float, typer.Option(help="Weight of an annotation.")] = 1.0,
+    reliability: Annotated[float, Option(help="Weight of an annotation.")] = 1.0,
     top_labels: Annotated[
-        int | None, typer.Option(help="Keep only the L best labels of each draw (large data).", min=1)
+        int | None, Option(help="Keep only the L best labels of each draw (large data).", min=1)
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the posterior goes: .nc or .zarr.")] = Path(
+    output: Annotated[Path, Option("--output", "-o", help="Where the posterior goes: .nc or .zarr.")] = Path(
         "plausibility.nc"
     ),
 ) -> None:

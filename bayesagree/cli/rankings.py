@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -19,14 +19,12 @@ def rankings(
     source: _options.Source,
     sampling: _options.Sampling,
     predictions: _options.PredictionsFile = None,
-    simulated_models: Annotated[
-        int, typer.Option(help="Without predictions: simulate this many noisy models.", min=1)
-    ] = 4,
-    prirn: Annotated[str, typer.Option(help="Reliabilities of PrIRN, comma separated.")] = "2,5,10,20,50",
-    plackett_luce: Annotated[str, typer.Option(help="Whole reliabilities of Plackett-Luce.")] = "1,2,3,5",
-    unranked: Annotated[str, typer.Option(help="Unnamed labels in Plackett-Luce: lumped or exact.")] = "lumped",
-    risk: Annotated[Path | None, typer.Option(help="Table with the columns label and risk (a level).")] = None,
-    case: Annotated[str | None, typer.Option(help="Item to look at; by default the least certain one.")] = None,
+    simulated_models: Annotated[int, Option(help="Without predictions: simulate this many noisy models.", min=1)] = 4,
+    prirn: Annotated[str, Option(help="Reliabilities of PrIRN, comma separated.")] = "2,5,10,20,50",
+    plackett_luce: Annotated[str, Option(help="Whole reliabilities of Plackett-Luce.")] = "1,2,3,5",
+    unranked: Annotated[str, Option(help="Unnamed labels in Plackett-Luce: lumped or exact.")] = "lumped",
+    risk: Annotated[Path | None, Option(help="Table with the columns label and risk (a level).")] = None,
+    case: Annotated[str | None, Option(help="Item to look at; by default the least certain one.")] = None,
     model: _options.ModelColumn = "model",
     json: _options.Json = False,
     output: _options.ResultFile = None,
@@ -46,7 +44,7 @@ def rankings(
     truth, models = source.read()
     if not isinstance(truth, Rankings):
         raise InputError(f"these are {type(truth).__name__}, not rankings; use `bayesagree evaluate`")
-    _options.one_of(unranked, "--unranked", ("exact", "lumped"))
+    unnamed = _options.one_of(unranked, "--unranked", ("exact", "lumped"))
     if case is not None and case not in truth.items.astype(str):
         raise InputError(f"--case {case!r}: there is no such item")
     if predictions is not None:
@@ -58,7 +56,7 @@ def rankings(
     with _output.progress("settings", len(levels) + len(whole)) as advance:
         tree = ranking_study(
             truth, models, risk=_risk(risk, source.data), prirn_reliability=levels, plackett_luce_reliability=whole,
-            unranked=unranked, progress=advance, **vars(sampling),
+            unranked=unnamed, progress=advance, **vars(sampling),
         )  # fmt: skip
     if output is not None:
         write_result(tree, output)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from bayesagree.cli import _options, _output
 
@@ -10,11 +10,9 @@ from bayesagree.cli import _options, _output
 @_options.flattened
 def reliability(
     source: _options.Source,
-    plausibility: Annotated[
-        str | None, typer.Option("--plausibility", help="dirichlet, prirn or plackett_luce.")
-    ] = None,
+    plausibility: Annotated[str | None, Option("--plausibility", help="dirichlet, prirn or plackett_luce.")] = None,
     reliabilities: Annotated[
-        str | None, typer.Option("--reliability", help="Values to compare: 0.3,1,3 (whole numbers for plackett_luce).")
+        str | None, Option("--reliability", help="Values to compare: 0.3,1,3 (whole numbers for plackett_luce).")
     ] = None,
     seed: _options.Seed = 1,
     json: _options.Json = False,
@@ -31,7 +29,7 @@ def reliability(
 
     given: Any = source.read()[0]
     levels = None if reliabilities is None else _options.numbers(reliabilities, "--reliability")
-    with _output.stderr.status("leaving out one annotator at a time"):
+    with _output.stderr().status("leaving out one annotator at a time"):
         curve = reliability_curve(given, levels, plausibility=plausibility, seed=seed)
     table = curve.drop_vars(["best", "observed_agreement"]).to_dataframe().reset_index()
     _output.write_table(table, output)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -21,27 +22,25 @@ def report(
     source: _options.Source,
     sampling: _options.ShortSampling,
     predictions: Annotated[
-        Path | None,
-        typer.Option("--predictions", help="Columns model, item and label, score, or one column per label."),
+        Path | None, Option("--predictions", help="Columns model, item and label, score, or one column per label.")
     ] = None,
     annotators: _options.AnnotatorsFile = None,
-    group: Annotated[str | None, typer.Option("--group", help="Features to group by, comma separated.")] = None,
+    group: Annotated[str | None, Option("--group", help="Features to group by, comma separated.")] = None,
     specification: _options.SpecificationFile = None,
-    title: Annotated[str | None, typer.Option("--title", help="Title of the page.")] = None,
+    title: Annotated[str | None, Option("--title", help="Title of the page.")] = None,
     plausibility: _options.Plausibility = None,
     reliability: Annotated[
-        str | None,
-        typer.Option(help="Weights of an annotation, comma separated; the headlines are about the first."),
+        str | None, Option(help="Weights of an annotation, comma separated; the headlines are about the first.")
     ] = None,
     metrics: Annotated[
-        str | None, typer.Option(help="Comma separated, such as top_1_accuracy; the first is in the headlines.")
+        str | None, Option(help="Comma separated, such as top_1_accuracy; the first is in the headlines.")
     ] = None,
     items: _options.ItemsAre = "fixed",
-    least_certain: Annotated[int, typer.Option(help="How many of the least certain items to list.", min=1)] = 50,
+    least_certain: Annotated[int, Option(help="How many of the least certain items to list.", min=1)] = 50,
     threshold: _options.Threshold = None,
     model: _options.ModelColumn = "model",
     json: _options.Json = False,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
+    output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
 ) -> None:
     """Write one self-contained HTML report, for readers without Bayesian training.
 

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from bayesagree.cli import _options, _output
 
-study = typer.Typer(no_args_is_help=True, help="Run the simulation studies of the papers again.")
+study = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @study.callback()
@@ -17,15 +18,15 @@ def studies() -> None:
 
 @study.command("auc")
 def auc(
-    cases: Annotated[str, typer.Option(help="Quality of the annotators, comma separated.")] = (
+    cases: Annotated[str, Option(help="Quality of the annotators, comma separated.")] = (
         "extreme,bad,average,good,outstanding"
     ),
-    labels_per_item: Annotated[str, typer.Option(help="Expected labels per item, comma separated.")] = "3,5,9,15,27,45",
-    labels_per_annotator: Annotated[str, typer.Option(help="Expected labels per annotator.")] = "3,5,9,15,27,45",
-    runs: Annotated[int, typer.Option(help="Runs per configuration.", min=1)] = 100,
+    labels_per_item: Annotated[str, Option(help="Expected labels per item, comma separated.")] = "3,5,9,15,27,45",
+    labels_per_annotator: Annotated[str, Option(help="Expected labels per annotator.")] = "3,5,9,15,27,45",
+    runs: Annotated[int, Option(help="Runs per configuration.", min=1)] = 100,
     seed: _options.Seed = 0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="netCDF file; an interrupted study resumes from it.")
+        Path | None, Option("--output", "-o", help="netCDF file; an interrupted study resumes from it.")
     ] = None,
     dask: _options.Dask = None,
     json: _options.Json = False,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
@@ -23,32 +23,30 @@ def subjective(
     annotators: _options.AnnotatorsFile = None,
     predictions: Annotated[
         Path | None,
-        typer.Option("--predictions", help="Predictions per item, or with a column for the annotator per annotation."),
+        Option("--predictions", help="Predictions per item, or with a column for the annotator per annotation."),
     ] = None,
     group: Annotated[
-        str | None, typer.Option("--group", help="Features to group by, comma separated; default: disagreement rate.")
+        str | None, Option("--group", help="Features to group by, comma separated; default: disagreement rate.")
     ] = None,
-    bins: Annotated[int, typer.Option("--bins", help="Bins of the disagreement rate.", min=1)] = 5,
+    bins: Annotated[int, Option("--bins", help="Bins of the disagreement rate.", min=1)] = 5,
     rate_share: Annotated[
         float | None,
-        typer.Option(
-            "--rate-share", help="Take the disagreement rate from this share of the items, score on the others."
-        ),
+        Option("--rate-share", help="Take the disagreement rate from this share of the items, score on the others."),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option("--metric", help="accuracy (labels), absolute_error or correlation (ratings).")
+        str | None, Option("--metric", help="accuracy (labels), absolute_error or correlation (ratings).")
     ] = None,
     phi: Annotated[
-        bool, typer.Option(help="For ratings: Phi within and between groups, about a second for each pair of groups.")
+        bool, Option(help="For ratings: Phi within and between groups, about a second for each pair of groups.")
     ] = True,
     specification: _options.SpecificationFile = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write the specification report: .md or .json.")
+        Path | None, Option("--output", "-o", help="Where to write the specification report: .md or .json.")
     ] = None,
     model: _options.ModelColumn = "model",
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", help="For ratings: turn them into the labels below and at_or_above this value."),
+        Option("--threshold", help="For ratings: turn them into the labels below and at_or_above this value."),
     ] = None,
     draws: _options.Draws = 1000,
     seed: _options.Seed = 1,
@@ -62,8 +60,8 @@ def subjective(
     """
     from bayesagree.annotations import Rankings, Ratings
     from bayesagree.subjective import tables
+    from bayesagree.subjective.agreement import group_phi
     from bayesagree.subjective.dispersion import dispersion_null
-    from bayesagree.subjective.group_agreement import group_phi
     from bayesagree.subjective.performance import group_performance
 
     given, known = source.read()
@@ -122,7 +120,7 @@ def _models(
 
     from bayesagree.annotations import Labels
     from bayesagree.io.files import read_table
-    from bayesagree.subjective.group_agreement import predictions_of
+    from bayesagree.subjective.agreement import predictions_of
 
     if path is None:
         if known is None:

@@ -104,4 +104,4 @@ def score_table(found: Comparisons) -> pd.DataFrame:
 def pair_table(comparison: xr.Dataset) -> pd.DataFrame:
     """Ordered pairs of models: columns model, other_model, prob_better, difference, lower, upper."""
     pairs = comparison[["prob_better", "difference", "lower", "upper"]].to_dataframe().reset_index()
-    return pairs[pairs["model"] != pairs["other_model"]].reset_index(drop=True)
+    return pairs.loc[pairs["model"] != pairs["other_model"]].reset_index(drop=True)

@@ -10,24 +10,22 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree.agreement.coefficients import agreement_table
-from bayesagree.annotations import Annotations, Rankings, Ratings
+from bayesagree.annotations import Annotations
 from bayesagree.annotations.annotators import Annotators
-from bayesagree.certainty import annotator_agreement, label_certainty
+from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError
+from bayesagree.evaluation.tables import OPEN
 from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
-from bayesagree.plausibility.registry import POSTERIORS, posterior_for
+from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
 from bayesagree.report.groups import GroupResults, group_results
 from bayesagree.report.items import OpenItem, open_items
-from bayesagree.report.scores import Scores, model_scores
+from bayesagree.report.kinds import kind_of
+from bayesagree.report.scores import ModelScores, model_scores
 from bayesagree.report.settings import ReportSettings
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
 from bayesagree.subjective.specification_check import check_specification
-
-OPEN = 0.95
-"""Items whose annotation certainty is below this are called open."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class ReportData:
     agreement: pd.DataFrame
     certainty: xr.DataArray
     open_items: tuple[OpenItem, ...]
-    scores: Scores | None
+    scores: ModelScores | None
     groups: GroupResults | None
     specification: SpecificationReport | None
     diagnostics: dict[str, float] = field(default_factory=dict)
@@ -130,7 +128,8 @@ def report_data(
     (['top_1_accuracy'], 40)
     """
     chosen = (settings or ReportSettings()).fitting(annotations, predictions)
-    labels = THRESHOLD_LABELS if isinstance(annotations, Ratings) else annotations.categories
+    kind = kind_of(annotations)
+    labels = getattr(annotations, "categories", THRESHOLD_LABELS)  # ratings ask on which side of the threshold
     models = None if predictions is None else predictions.aligned(annotations.items, labels)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -141,7 +140,7 @@ def report_data(
             source=source or ReportSource("annotations"),
             settings=chosen,
             annotations=annotations,
-            agreement=_agreement(annotations, chosen.seed),
+            agreement=kind.agreement(annotations, chosen.seed),
             certainty=_certainty(annotations, chosen, sure, seen),
             open_items=open_items(annotations, tree, sure, models, most=chosen.least_certain),
             scores=scores,
@@ -154,11 +153,11 @@ def report_data(
 
 def posterior(annotations: Annotations, settings: ReportSettings, reliability: float) -> xr.DataTree:
     """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
-    chosen = posterior_for(annotations, settings.plausibility)
-    options: dict[str, Any] = {} if isinstance(annotations, Ratings) else {"top_labels": 1}
+    chosen = POSTERIORS[settings.plausibility]
+    options: dict[str, Any] = {} if chosen.asks_threshold else {"top_labels": 1}
     if not chosen.learns_reliability:
         options["reliability"] = int(reliability) if float(reliability).is_integer() else reliability
-    size = (1, 1) if POSTERIORS[settings.plausibility].closed_form else (settings.draws, settings.chains)
+    size = (1, 1) if chosen.closed_form else (settings.draws, settings.chains)
     return chosen.posterior(annotations, draws=size[0], chains=size[1], seed=settings.seed, **options)
 
 
@@ -185,20 +184,6 @@ def _certainty(
     return xr.DataArray(np.stack(rows), coords, ("reliability", "item"), "annotation_certainty")
 
 
-def _agreement(annotations: Annotations, seed: int) -> pd.DataFrame:
-    if not isinstance(annotations, Rankings):
-        level = "interval" if isinstance(annotations, Ratings) else "nominal"
-        return agreement_table(annotations, level=level, seed=seed)
-    values = annotator_agreement(annotations).dropna("item").values
-    mean = float(values.mean()) if values.size else np.nan
-    half = 1.96 * float(values.std(ddof=1)) / np.sqrt(values.size) if values.size > 1 else np.nan
-    row = {"coefficient": "leave_one_out", "estimate": mean, "lower": mean - half, "upper": mean + half}
-    size = {"n_items": values.size, "n_annotators": annotations.annotators.size or pd.NA}
-    kind = {"ci_kind": "normal", "ci_prob": 0.95, "n_annotations": annotations.n_annotations}
-    note = "" if values.size else "no item has two rankings"
-    return pd.DataFrame([row | size | kind | {"note": note}])
-
-
 def _groups(
     annotations: Annotations, predictions: Predictions | None, groups: Groups | None, settings: ReportSettings
 ) -> GroupResults | None:
@@ -215,16 +200,17 @@ def _specification(
 ) -> SpecificationReport | None:
     if declared is None:
         return None
-    if annotators is None or isinstance(annotations, Rankings):
+    if annotators is None or kind_of(annotations).as_labels is None:
         raise InputError("a specification is compared with labels or ratings and the features of their annotators")
-    return check_specification(declared, annotations, annotators)
+    return check_specification(declared, annotations, annotators)  # type: ignore[arg-type]
 
 
 def _diagnostics(tree: xr.DataTree) -> dict[str, float]:
     """Return how well Markov chains mixed; exact engines draw independently and have nothing to diagnose."""
-    if "sample_stats" not in tree:
+    group = next((name for name in ("diagnostics", "sample_stats") if name in tree), None)
+    if group is None:
         return {}
-    stats = tree["sample_stats"].to_dataset()
+    stats = tree[group].to_dataset()
     worst: dict[str, Callable[[Any], Any]] = {"r_hat": np.nanmax, "ess": np.nanmin}
     known = {name: stats[name].values for name in worst if name in stats and np.isfinite(stats[name].values).any()}
     return {name: float(worst[name](values)) for name, values in known.items()}

@@ -20,8 +20,8 @@ from bayesagree._inference.streams import Seed
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
+from bayesagree.subjective.agreement import group_agreement
 from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
-from bayesagree.subjective.group_agreement import group_agreement
 from bayesagree.subjective.group_model import group_posterior, group_summary
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.normal_group_model import normal_group_posterior
@@ -132,7 +132,7 @@ def group_table(performance: xr.Dataset, tree: xr.DataTree) -> pd.DataFrame:
         found[name] = performance[f"n_{name}"]
     table = found.transpose("model", "group").to_dataframe(dim_order=["model", "group"]).reset_index()
     columns = ["model", "group", "annotators", "annotations", "raw_mean", "posterior_mean", "lower", "upper"]
-    return table[columns]
+    return table.loc[:, columns]
 
 
 def dispersion_table(performance: xr.Dataset, tree: xr.DataTree, null: xr.Dataset) -> pd.DataFrame:

@@ -222,7 +222,7 @@ def test_progress_ends_with_a_full_bar(run, bars, name, more):
 
 def test_progress_shows_the_time_left_on_stderr_alone(monkeypatch, capsys):
     screen = io.StringIO()
-    monkeypatch.setattr(_output, "stderr", Console(file=screen, force_terminal=True, width=80))
+    monkeypatch.setattr(_output, "stderr", lambda: Console(file=screen, force_terminal=True, width=80))
     with _output.progress("scoring", 2) as advance:
         advance()
         advance()

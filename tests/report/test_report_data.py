@@ -26,7 +26,7 @@ from bayesagree import (
 )
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.groups import group_results
-from bayesagree.report.scores import point_estimate
+from bayesagree.report.kinds import kind_of
 from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import noisy_models, rankings, ratings
 from bayesagree.subjective.groups import Groups
@@ -125,13 +125,13 @@ def test_ratings_ask_for_a_threshold_and_are_judged_by_it():
 @pytest.mark.parametrize("values", [[[1, 5], [4, 4]], [[1, 2], [5, 4]]])
 def test_the_point_estimate_of_ratings_is_the_side_of_the_mean(values):
     given = Ratings.from_matrix(values, scale=(1, 5))
-    estimate = point_estimate(given, 3.0)
+    estimate = kind_of(given).point_estimate(given, 3.0)
     assert estimate.sel(category="at_or_above").values.tolist() == [float(np.mean(row) >= 3) for row in values]
 
 
 def test_the_point_estimate_of_rankings_is_irn():
     given = Rankings.from_blocks([[[[0], [1]], [[1]]]], labels=3)
-    assert point_estimate(given, None).equals(irn(given))
+    assert kind_of(given).point_estimate(given, None).equals(irn(given))
 
 
 def test_a_metric_of_sets_is_scored_against_the_point_estimate(test_set):

@@ -11,7 +11,7 @@ import pytest
 from bayesagree import Annotators, EvaluationSpecification, Labels, Predictions
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
-from bayesagree.report.figures import Mark, Row, certainty_curve, interval_plot
+from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
 from bayesagree.report.headlines import headlines
 from bayesagree.report.methods import methods_paragraph, references
 from bayesagree.report.page import render, write_report
@@ -199,7 +199,7 @@ def test_numbers_are_never_rounded_to_certainty():
 def test_figures_survive_values_that_are_all_alike(values):
     value, lower, upper = values
     marks = (Mark(value, lower, upper, "x"), Mark(float("nan"), float("nan"), float("nan"), "missing"))
-    figure = interval_plot([Row("A" * 200, marks)], title="t", axis="a", limits=(0, 1))
+    figure = interval_plot([MarkGroup("A" * 200, marks)], title="t", axis="a", limits=(0, 1))
     assert "nan" not in str(figure)
     curve = certainty_curve([1.0], np.full((1, 3), value), 0.95)
     assert "nan" not in str(curve)
