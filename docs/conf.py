@@ -14,9 +14,8 @@ from sphinx import addnodes
 from typer.cli import get_docs_for_click
 
 import bayesagree
-from bayesagree.cli import app as command_line
-from bayesagree.cli import json_documents
-from bayesagree.cli.json_documents import DOCUMENTS, as_markdown
+from bayesagree.cli import COMMANDS, _output
+from bayesagree.cli._commands import load
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -90,13 +89,14 @@ def copy_pages(app):
 
 
 def write_commands(app):
-    """Write the help of every command, and what it prints with `--json`, as one page."""
-    command = typer.main.get_command(command_line)
-    context = typer.Context(command, info_name="bayesagree")
-    text = get_docs_for_click(obj=command, ctx=context, name="bayesagree", title="Commands")
-    documents = (f"### `bayesagree {name}`\n\n{as_markdown(keys)}\n" for name, keys in DOCUMENTS.items())
-    json = f"## JSON documents\n\n{inspect.getdoc(json_documents)}\n\n" + "\n".join(documents)
-    (GENERATED / "commands.md").write_text(f"{text}\n{json}")
+    """Write the help of every command, and the rule of `--json`, as one page."""
+    texts = ["# Commands\n"]
+    for name in COMMANDS:
+        command = load(name)
+        context = typer.Context(command, info_name=name)
+        texts.append(get_docs_for_click(obj=command, ctx=context, name=name, indent=1, call_prefix="bayesagree"))
+    texts.append(f"## JSON documents\n\n{inspect.getdoc(_output)}\n")
+    (GENERATED / "commands.md").write_text("\n".join(texts))
 
 
 def link_public_names(app, doctree):

@@ -193,6 +193,21 @@ class Rankings(Categorical):
         """Whether each ranking says who made it."""
         return self.annotators.size > 0
 
+    def of_item(self, position: int) -> list[list[list[Any]]]:
+        """Rankings of the item at a position, as nested lists of label names: blocks, best first.
+
+        Examples
+        --------
+        >>> Rankings.from_blocks([[[["a"], ["b", "c"]], [["b"]]]], labels=["a", "b", "c"]).of_item(0)
+        [[['a'], ['b', 'c']], [['b']]]
+        """
+        found = []
+        for r in np.flatnonzero(self.item_index == position):
+            entries = slice(self.start[r], self.start[r + 1])
+            named, block = self.categories[self.label_index[entries]].tolist(), self.block[entries]
+            found.append([[n for n, b in zip(named, block) if b == level] for level in range(block[-1] + 1)])
+        return found
+
 
 def _require_blocks(blocks: Any, where: str) -> None:
     """Refuse what is not a list of blocks, each a list of labels: text would fall apart into letters."""

@@ -1,61 +1,51 @@
-"""The command line: `bayesagree COMMAND`; one module per command, whose heavy imports wait until it runs."""
+"""The command line: `bayesagree COMMAND`; one module per command, imported when the command runs.
+
+Nothing but this table and `main` is imported at once, so that help and version answer at once and an interrupt while a
+command starts ends in one line. A new command is a module with a function of its name and one line here.
+"""
 
 import re
 import sys
 
-import typer
-
-from bayesagree.cli.agreement import agreement
-from bayesagree.cli.annotators import annotators
-from bayesagree.cli.blind import blind
-from bayesagree.cli.compare import compare
-from bayesagree.cli.demo import demo
-from bayesagree.cli.doctor import doctor
-from bayesagree.cli.evaluate import evaluate
-from bayesagree.cli.plausibility import certainty, plausibility
-from bayesagree.cli.rankings import rankings
-from bayesagree.cli.reliability import reliability
-from bayesagree.cli.report import report
-from bayesagree.cli.study import study
-from bayesagree.cli.subjective import subjective
 from bayesagree.errors import InputError, SizeError
 
-app = typer.Typer(
-    name="bayesagree",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    help="How good is a model, when the people who labelled its test set do not agree?",
+COMMANDS = {
+    "demo": "Show the main job on a simulated test set: which of three models is best.",
+    "agreement": "Show common agreement Phi and the classic coefficients, with intervals.",
+    "plausibility": "Draw the posterior of the truth of each item and write it to a file.",
+    "evaluate": "Score models under the uncertainty that the annotations leave.",
+    "report": "Write agreement, certainty, scores and groups as one HTML page.",
+    "certainty": "Show the annotation certainty of the items, least certain first.",
+    "compare": "Show the probability that each model is better than each other.",
+    "reliability": "Show how well each reliability predicts a held-out annotator.",
+    "blind": "Score and rank systems without expert labels.",
+    "rankings": "Evaluate against rankings under PrIRN and Plackett-Luce.",
+    "annotators": "Show accuracy and warning flags of the annotators.",
+    "subjective": "Show how well each model predicts each group of annotators.",
+    "doctor": "Check the installation: versions, threads, cache, data folder.",
+    "study": "Run the simulation studies of the papers again.",
+}
+"""Command to its line in the help, in the order of the help."""
+
+_ARGUMENT = re.compile(
+    r"(?<![\w'\"])(model|item|annotator|labels?|rating|rank|scale|step|duplicates|threshold|plausibility|reliability|rate_share)=(\S?)"
 )
-app.command("demo")(demo)
-app.command("agreement")(agreement)
-app.command("plausibility")(plausibility)
-app.command("evaluate")(evaluate)
-app.command("report")(report)
-app.command("certainty")(certainty)
-app.command("compare")(compare)
-app.command("reliability")(reliability)
-app.command("blind")(blind)
-app.command("rankings")(rankings)
-app.command("annotators")(annotators)
-app.command("subjective")(subjective)
-app.command("doctor")(doctor)
-app.add_typer(study, name="study")
 
 
 def main() -> None:
     """Run the command; input that breaks a rule ends with its message on stderr and exit code 2."""
     try:
+        from bayesagree.cli._commands import app
+
         app()
     except (InputError, SizeError, FileNotFoundError) as error:
-        typer.echo(f"bayesagree: {_with_options(str(error))}", err=True)
+        sys.stderr.write(f"bayesagree: {_with_options(str(error))}\n")
         sys.exit(2)
-
-
-_ARGUMENT = re.compile(
-    r"(?<![\w'\"])(model|item|annotator|labels?|rating|rank|scale|step|duplicates|threshold|plausibility|reliability)=(\S?)"
-)
+    except KeyboardInterrupt:
+        sys.stderr.write("bayesagree: interrupted\n")
+        sys.exit(130)  # 128 + SIGINT, as shells say it
 
 
 def _with_options(message: str) -> str:
     """Name the arguments of the package as the command line does: --label ... for label=..."""
-    return _ARGUMENT.sub(lambda found: f"--{found[1]} {found[2]}".rstrip(), message)
+    return _ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')} {found[2]}".rstrip(), message)

@@ -1,50 +1,210 @@
-"""Options that several commands have: one name, one meaning and one help text each."""
+"""Options that several commands share: one name, one meaning and one help text each."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-import typer
+from typer import Argument, Option
+
+from bayesagree.errors import InputError
+
+if TYPE_CHECKING:
+    from bayesagree.annotations import Annotations
+    from bayesagree.annotations.annotators import Annotators
+    from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
+    from bayesagree.predictions import Predictions
+
+DUPLICATES = ("error", "keep", "first", "last")
 
 AnnotationsFile = Annotated[
-    Path | None, typer.Argument(help="Annotations: CSV, TSV, Parquet or JSON Lines; nested blocks as JSON.")
+    Path | None, Argument(help="Annotations: CSV, TSV, Parquet or JSON Lines; nested blocks as JSON.")
 ]
 PredictionsFile = Annotated[
-    Path | None, typer.Argument(help="Predictions: columns model, item and label, score, or one column per label.")
+    Path | None, Argument(help="Predictions: columns model, item and label, score, or one column per label.")
 ]
-Data = Annotated[str | None, typer.Option("--data", help="A public data set by name, instead of files.")]
-Item = Annotated[str, typer.Option("--item", help="Column that names the item.")]
-Annotator = Annotated[str, typer.Option("--annotator", help="Column that names the annotator.")]
-ModelColumn = Annotated[str, typer.Option("--model", help="Column of the predictions that names the model.")]
-LabelColumn = Annotated[str, typer.Option("--label", help="Column of the label.")]
-RatingColumn = Annotated[str, typer.Option("--rating", help="Column of the rating.")]
-RankColumn = Annotated[str, typer.Option("--rank", help="Column of the rank; equal ranks are ties.")]
-Scale = Annotated[
-    tuple[float, float] | None, typer.Option("--scale", help="Lowest and highest rating, such as: --scale 1 5.")
-]
-Step = Annotated[float | None, typer.Option("--step", help="Distance of the levels of the scale.")]
-LabelNames = Annotated[
-    str | None, typer.Option("--labels", help="All possible labels, comma separated, in the order ties should fall.")
-]
-Duplicates = Annotated[
-    str, typer.Option("--duplicates", help="Repeated (item, annotator): error, first, last or keep.")
-]
-AnnotatorsFile = Annotated[
-    Path | None, typer.Option("--annotators", help="Features: one row per annotator, any columns.")
-]
-SpecificationFile = Annotated[
-    Path | None, typer.Option("--specification", help="What was declared about the evaluation, JSON.")
-]
+Data = Annotated[str | None, Option("--data", help="A public data set by name, instead of files.")]
+Item = Annotated[str, Option("--item", help="Column that names the item.")]
+Annotator = Annotated[str, Option("--annotator", help="Column that names the annotator.")]
+ModelColumn = Annotated[str, Option("--model", help="Column of the predictions that names the model.")]
+LabelColumn = Annotated[str, Option("--label", help="Column of the label.")]
+RatingColumn = Annotated[str, Option("--rating", help="Column of the rating.")]
+RankColumn = Annotated[str, Option("--rank", help="Column of the rank; equal ranks are ties.")]
+Scale = Annotated[tuple[float, float] | None, Option("--scale", help="Lowest and highest rating, such as 1 5.")]
+Step = Annotated[float | None, Option("--step", help="Distance of the levels of the scale.")]
+LabelNames = Annotated[str | None, Option("--labels", help="All categories, comma separated, in the order of ties.")]
+Duplicates = Annotated[str, Option("--duplicates", help="Repeated (item, annotator): error, first, last or keep.")]
+AnnotatorsFile = Annotated[Path | None, Option("--annotators", help="Features: one row per annotator, any columns.")]
+SpecificationFile = Annotated[Path | None, Option("--specification", help="Declaration of the evaluation, JSON.")]
 Plausibility = Annotated[
     str | None,
-    typer.Option("--plausibility", help="dirichlet, prirn, plackett_luce, dawid_skene or normal_inverse_gamma."),
+    Option("--plausibility", help="Posterior of the truth, such as dirichlet, plackett_luce or dawid_skene."),
 ]
-Draws = Annotated[int, typer.Option("--draws", help="Draws per chain.", min=1)]
-Chains = Annotated[int, typer.Option("--chains", help="Chains.", min=1)]
-Seed = Annotated[int, typer.Option("--seed", help="Same seed, same draws.")]
-Dask = Annotated[str | None, typer.Option("--dask", help="Address of a Dask scheduler to run on.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
-Threshold = Annotated[
-    float | None, typer.Option("--threshold", help="For ratings: is the mean below this value or not?")
-]
-ItemsAre = Annotated[str, typer.Option("--items", help="fixed: this test set; bootstrap: items are a sample.")]
-TableFile = Annotated[Path | None, typer.Option("--output", "-o", help="Write the table here as CSV.")]
+Draws = Annotated[int, Option("--draws", help="Draws per chain.", min=1)]
+Chains = Annotated[int, Option("--chains", help="Chains.", min=1)]
+Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
+Dask = Annotated[str | None, Option("--dask", help="Address of a Dask scheduler to run on.")]
+Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
+Threshold = Annotated[float | None, Option("--threshold", help="For ratings: is the mean below this value or not?")]
+ItemsAre = Annotated[str, Option("--items", help="fixed: this test set; bootstrap: items are a sample.")]
+TableFile = Annotated[Path | None, Option("--output", "-o", help="Write the table here as CSV.")]
+ResultFile = Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc or .zarr file.")]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Number of draws and chains, and their seed."""
+
+    draws: Draws = 1000
+    chains: Chains = 4
+    seed: Seed = 1
+
+
+@dataclass(frozen=True)
+class ShortSampling(Sampling):
+    """The same with fewer draws, for commands that draw many parameters or several posteriors."""
+
+    draws: Draws = 500
+
+
+@dataclass(frozen=True)
+class Source:
+    """Annotations: a file and its columns, or the name of a public data set."""
+
+    annotations: AnnotationsFile = None
+    data: Data = None
+    item: Item = "item"
+    annotator: Annotator = "annotator"
+    label: LabelColumn = "label"
+    rating: RatingColumn = "rating"
+    rank: RankColumn = "rank"
+    scale: Scale = None
+    step: Step = None
+    labels: LabelNames = None
+    duplicates: Duplicates = "error"
+
+    def read(self) -> tuple["Annotations", "Predictions | None"]:
+        """Read annotations from the file, or the named data set together with its predictions."""
+        if (self.annotations is None) == (self.data is None):
+            raise InputError("give either a file of annotations or --data NAME, not both and not neither")
+        if self.data is not None:
+            from bayesagree.datasets import load
+
+            dataset = load(self.data)
+            return dataset.annotations, dataset.predictions
+        from bayesagree.io.files import read_annotations
+
+        kept = one_of(self.duplicates, "--duplicates", DUPLICATES)
+        columns = {name: getattr(self, name) for name in ("item", "annotator", "label", "rating", "rank")}
+        names = label_names(self.labels)
+        given = read_annotations(
+            str(self.annotations), **columns, scale=self.scale, step=self.step, labels=names, duplicates=kept
+        )
+        return given, None
+
+    def stream(self) -> "LabelPatterns | RatingPatterns":
+        """Read the patterns of a file that is sorted by item: of ratings where a scale is given, else of labels."""
+        from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
+
+        if self.annotations is None:
+            raise InputError("--streamed reads a file: name it; a named data set fits the memory")
+        if self.scale is None:
+            names = label_names(self.labels)
+            return LabelPatterns.from_file(self.annotations, item=self.item, label=self.label, labels=names)
+        if self.step is None:
+            raise InputError("--streamed ratings need levels: pass --step; continuous ratings share no patterns")
+        columns = {"item": self.item, "rating": self.rating}
+        return RatingPatterns.from_file(self.annotations, scale=self.scale, step=self.step, **columns)
+
+    def predictions(self, path: Path, model: str) -> "Predictions":
+        """Read predictions, whose columns of item and label have the names of those of the annotations."""
+        from bayesagree.io.files import read_predictions
+
+        return read_predictions(path, model=model, item=self.item, label=self.label)
+
+    def features(self, path: Path | None) -> "Annotators | None":
+        """Read the features of the annotators from a file, or take those that come with the named data set."""
+        from bayesagree.annotations.annotators import Annotators
+
+        if path is not None:
+            from bayesagree.io.files import read_table
+
+            return Annotators.from_table(read_table(path), annotator=self.annotator)
+        if self.data is None:
+            return None
+        from bayesagree.datasets import load
+
+        found = load(self.data).extra.get("annotators")
+        return None if found is None else Annotators.from_table(found)
+
+
+def flattened(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose parameters of a dataclass of options are replaced by the fields of that class."""
+    parameters: list[Parameter] = []
+    bundles: dict[str, Any] = {}
+    for parameter in signature(function, eval_str=True).parameters.values():
+        if is_dataclass(parameter.annotation):
+            bundles[parameter.name] = parameter.annotation
+            hints = get_type_hints(parameter.annotation, include_extras=True)
+            options = [(f.name, f.default, hints[f.name]) for f in fields(parameter.annotation)]
+        else:
+            options = [(parameter.name, parameter.default, parameter.annotation)]
+        parameters += [Parameter(n, Parameter.KEYWORD_ONLY, default=d, annotation=a) for n, d, a in options]
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        for name, bundle in bundles.items():
+            given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
+        function(**given)
+
+    command.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+def one_of(value: str, option: str, known: tuple[str, ...]) -> Any:
+    """Return the value of an option that has few, or refuse it."""
+    if value not in known:
+        raise InputError(f"{option} {value!r} is not one of {', '.join(known)}")
+    return value
+
+
+def label_names(text: str | None) -> list[Any] | None:
+    """Split a comma-separated list of labels; all of them whole numbers are numbers."""
+    if text is None:
+        return None
+    names = words(text)
+    return [int(name) for name in names] if all(name.lstrip("-").isdigit() for name in names) else names
+
+
+def words(text: str) -> list[str]:
+    """Split a comma-separated list of names."""
+    return [name.strip() for name in text.split(",")]
+
+
+def numbers(text: str, option: str, *, whole: bool = False) -> list[Any]:
+    """Split a comma-separated list of numbers."""
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option} {text!r} is not a list of numbers such as 0.1,1,10") from None
+    if not whole:
+        return found
+    if not all(number.is_integer() for number in found):
+        raise InputError(f"{option} {text!r} must be whole numbers")
+    return [int(number) for number in found]
+
+
+def dask_client(address: str | None) -> Any:
+    """Connect to the Dask scheduler at an address, if there is one."""
+    if address is None:
+        return None
+    from importlib.util import find_spec
+
+    if find_spec("distributed") is None:
+        raise InputError("--dask needs the extra scale: pip install 'bayesagree[scale]'")
+    from distributed import Client
+
+    return Client(address)

@@ -1,35 +1,93 @@
-"""What every command shares: where tables, JSON and files go. Nothing but the answer is ever on stdout."""
+"""Answers of the commands: tables on the screen, or the same tables as one JSON document.
+
+The document of ``--json`` has one rule for all commands: every table is a list of records under its name, and
+``notes`` lists the sentences. The screen shows the first rows of long tables and leaves out the largest ones; the
+document has all of them. A number that does not exist is null. Columns ``lower`` and ``upper`` are a highest density
+interval of probability 0.95, unless the columns ``ci_kind`` and ``ci_prob`` say otherwise. Nothing but the answer is
+ever on stdout.
+"""
 
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
-stderr = Console(stderr=True)
+type Records = Sequence[Mapping[str, Any]]
 
 
-def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> None:
-    """Print a table to stdout; numbers stand right, text left, and text that looks like markup stays text."""
-    heading = None if title is None else Text(title)
-    table = Table(title=heading, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    filled = [list(row) for row in rows]
-    for i, name in enumerate(columns):
-        numeric = all(isinstance(row[i], int | float) for row in filled)
-        table.add_column(Text(str(name)), justify="right" if numeric else "left", overflow="fold")
-    for row in filled:
-        table.add_row(*(Text(f"{v:.3f}" if isinstance(v, float) else str(v)) for v in row))
+class Table(NamedTuple):
+    """A table of an answer.
+
+    Attributes
+    ----------
+    name
+        Its key in the JSON document; empty for another arrangement, for the screen, of a table that has a name.
+    rows
+        Records, or a data frame of them.
+    title
+        Heading on the screen.
+    most
+        Number of rows on the screen, all by default; with none the table is in the document only.
+    """
+
+    name: str
+    rows: "Records | pd.DataFrame"
+    title: str = ""
+    most: int | None = None
+
+
+def show(tables: Sequence[Table], *, json: bool, notes: Sequence[str] = ()) -> None:
+    """Print an answer to stdout: tables and sentences, or one JSON document of them."""
+    if json:
+        show_json({"notes": list(notes)} | {table.name: records(table.rows) for table in tables if table.name})
+        return
+    shown = [table for table in tables if table.most != 0 and len(table.rows)]
+    for k, table in enumerate(shown):
+        _show_table(records(table.rows)[: table.most], ("\n" if k else "") + table.title)
+    if notes and shown:
+        sys.stdout.write("\n")
+    sys.stdout.writelines(f"{note}\n" for note in notes)
+
+
+def records(rows: "Records | pd.DataFrame") -> list[dict[str, Any]]:
+    """Return the rows of a table as dictionaries."""
+    return rows.to_dict("records") if hasattr(rows, "to_dict") else [dict(row) for row in rows]  # type: ignore
+
+
+def _show_table(rows: Records, title: str) -> None:
+    """Print a table: the first column and text stand left, numbers right, and what looks like markup stays text."""
+    from rich.console import Console
+    from rich.table import Table as ScreenTable
+    from rich.text import Text
+
+    heading = Text(title) if title.strip() else None
+    table = ScreenTable(title=heading, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for k, name in enumerate(rows[0]):
+        numeric = k > 0 and all(isinstance(_plain(row[name]), int | float | None) for row in rows)
+        heading = Text(str(name).replace("_", " "))
+        table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_cell(name, _plain(value))) for name, value in row.items()))
     Console(width=None if sys.stdout.isatty() else 120).print(table)
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, float):
+        return f"{value:g}" if name == "reliability" else f"{value:.3f}"
+    return str(value)
 
 
 def show_json(answer: Any) -> None:
@@ -38,7 +96,7 @@ def show_json(answer: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON knows."""
+    """Return the value in the types of JSON."""
     tolist = getattr(value, "tolist", None)
     value = tolist() if callable(tolist) else value
     if isinstance(value, Mapping):
@@ -47,6 +105,8 @@ def _plain(value: Any) -> Any:
         return [_plain(part) for part in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if str(value) == "<NA>":
+        return None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
@@ -60,11 +120,21 @@ def write_table(table: "pd.DataFrame", path: Path | None) -> None:
         table.to_csv(temporary, index=False)
 
 
+def stderr() -> "Console":
+    """Return the console that shows what is going on."""
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
 @contextmanager
 def progress(what: str, total: float | None) -> Iterator[Any]:
     """Show a bar with the time left on stderr, where that is a terminal; yields a function that advances it."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    console = stderr()
     columns = (TextColumn(what), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal)
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     with bar:
         task = bar.add_task(what, total=total)
         yield lambda n=1: bar.advance(task, n)

@@ -1,7 +1,6 @@
 """`bayesagree demo`: the main job on a small simulated test set."""
 
 import numpy as np
-import typer
 
 from bayesagree.cli import _options, _output
 
@@ -12,51 +11,34 @@ def demo(seed: _options.Seed = 1, json: _options.Json = False) -> None:
     Example: bayesagree demo --seed 2
     """
     from bayesagree import compare, evaluate, majority_vote, simulate, top_k_accuracy
+    from bayesagree.evaluation.tables import best_first
 
     test_set = simulate.labelled_test_set(seed=seed)
     labels, models = test_set.labels, test_set.predictions
     tree = evaluate(labels, models, seed=seed)
-    result = compare(tree, metric="top_1_accuracy")
+    result = best_first(compare(tree, metric="top_1_accuracy"))
     vote = top_k_accuracy(majority_vote(labels), models).squeeze(("chain", "draw"), drop=True)
-    order = sorted(result["model"].values.tolist(), key=lambda name: -float(result["score"].sel(model=name)))
-    found = [
-        {
-            "model": name,
-            "accuracy_against_majority_vote": float(vote.sel(model=name)),
-            "uncertainty_adjusted_accuracy": float(result["score"].sel(model=name)),
-            "lower": float(result["score_lower"].sel(model=name)),
-            "upper": float(result["score_upper"].sel(model=name)),
-            "best_with_probability": float(result["rank_probability"].sel(model=name, rank=1)),
-        }
-        for name in order
-    ]
-    if json:
-        _output.show_json({"seed": seed, "ci_kind": "hdi", "ci_prob": 0.95, "models": found})
-        return
     rows = [
-        [name, ordinary, score, f"{lower:.3f} - {upper:.3f}", best]
-        for name, ordinary, score, lower, upper, best in (row.values() for row in found)
-    ]
-    columns = [
-        "model",
-        "accuracy against the majority vote",
-        "uncertainty-adjusted accuracy",
-        "95 % HDI",
-        "best with probability",
+        {
+            "model": str(one["model"].item()),
+            "accuracy_against_majority_vote": float(vote.sel(model=one["model"])),
+            "uncertainty_adjusted_accuracy": float(one["score"]),
+            "lower": float(one["score_lower"]),
+            "upper": float(one["score_upper"]),
+            "best_with_probability": float(one["rank_probability"].sel(rank=1)),
+        }
+        for one in (result.isel(model=m) for m in range(result.sizes["model"]))
     ]
     open_share = np.mean(np.asarray(tree["certainty"]["annotation_certainty"]) < 0.95)
-    best, second = rows[0][0], rows[1][0]
-    better = float(result["prob_better"].sel(model=best, other_model=second))
-    first_by_vote = max(rows, key=lambda row: row[1])[0]
-    typer.echo(
-        f"Simulated test set: {labels.items.size} items, {labels.n_annotations // labels.items.size} annotators each, "
-        f"{labels.categories.size} labels; {models.models.size} models. "
-        f"Plausibility: Dirichlet, reliability 1; 4 x 1000 draws, seed {seed}."
-    )
-    typer.echo(
-        f"On {open_share:.0%} of the items the annotators leave the answer open (annotation certainty below 0.95).\n"
-    )
-    _output.show_table(columns, rows)
+    best, second = rows[0]["model"], rows[1]["model"]
+    better = float(result["prob_better"].isel(model=0, other_model=1))
+    first_by_vote = max(rows, key=lambda row: row["accuracy_against_majority_vote"])["model"]
     verdict = "also ranks" if first_by_vote == best else "would have ranked"
-    typer.echo(f"Pr({best} better than {second}) = {better:.2f}.  The majority vote {verdict} {first_by_vote} first.")
-    typer.echo("Next: bayesagree evaluate annotations.csv predictions.csv")
+    notes = [
+        f"Simulated test set: {labels.items.size} items, {labels.n_annotations // labels.items.size} annotators each, "
+        f"{labels.categories.size} categories; Dirichlet posterior, reliability 1, 4 x 1000 draws, seed {seed}.",
+        f"On {open_share:.0%} of the items the annotation certainty is below 0.95.",
+        f"Pr({best} better than {second}) = {better:.2f}. The majority vote {verdict} {first_by_vote} first.",
+        "Next: bayesagree evaluate annotations.csv predictions.csv",
+    ]
+    _output.show([_output.Table("models", rows, "Scores of the models, 95 % HDI")], json=json, notes=notes)

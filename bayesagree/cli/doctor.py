@@ -1,4 +1,4 @@
-"""`bayesagree doctor`: what this installation has, and what is wrong with it."""
+"""`bayesagree doctor`: versions, threads, cache and data folder of the installation, and their problems."""
 
 import os
 import platform
@@ -13,43 +13,42 @@ import typer
 
 from bayesagree.cli import _options, _output
 
-EXTRAS = {
-    "plot": "matplotlib",
-    "report": "jinja2",
-    "scale": "distributed",
-    "nutpie": "nutpie",
-    "data": "pooch",
-}
+EXTRAS = {"plot": "matplotlib", "report": "jinja2", "scale": "distributed", "nutpie": "nutpie", "data": "pooch"}
 """Extra and the module that it is for."""
 
 
 def doctor(json: _options.Json = False) -> None:
-    """Show versions, threads, the cache of compiled code and the data folder; exit code 1 if something is wrong.
+    """Check the installation: versions, threads, cache and data folder; exit code 1 if something is wrong.
 
     Example: bayesagree doctor --json
     """
-    found = examine()
-    if json:
-        _output.show_json(found)
-    else:
-        _show(found)
-    if found["problems"]:
+    dependencies, cache, data = dict(_dependencies()), _cache(), _data()
+    extras = {extra: find_spec(module) is not None for extra, module in EXTRAS.items()}
+    problems = list(_problems(dependencies, cache, data))
+    packages = [{"package": name, "version": number} for name, number in dependencies.items()]
+    there = [{"extra": name, "installed": present} for name, present in extras.items()]
+    tables = [
+        _output.Table("system", [_system()], "Installation"),
+        _output.Table("dependencies", packages, "Required packages"),
+        _output.Table("extras", there, "Extras"),
+        _output.Table("threads", [_threads()], "Threads"),
+        _output.Table("cache", [cache], "Compiled code"),
+        _output.Table("data", [data], "Data (BAYESAGREE_DATA)"),
+        _output.Table("problems", [{"problem": text} for text in problems], most=0),
+    ]
+    absent = ",".join(name for name, present in extras.items() if not present)
+    notes = [f"For missing extras: pip install 'bayesagree[{absent}]'"] if absent else []
+    _output.show(tables, json=json, notes=notes + ([] if problems else ["No problem found."]))
+    for problem in problems:
+        typer.echo(f"Problem: {problem}", err=True)
+    if problems:
         raise typer.Exit(1)
 
 
-def examine() -> dict[str, Any]:
-    """Return what `bayesagree doctor` says."""
-    found = {
-        "version": version("bayesagree"),
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "dependencies": dict(_dependencies()),
-        "extras": {extra: find_spec(module) is not None for extra, module in EXTRAS.items()},
-        "threads": _threads(),
-        "cache": _cache(),
-        "data": _data(),
-    }
-    return found | {"problems": list(_problems(found))}
+def _system() -> dict[str, str]:
+    return {
+        "version": version("bayesagree"), "python": platform.python_version(), "platform": platform.platform(),
+    }  # fmt: skip
 
 
 def _dependencies() -> Iterator[tuple[str, str | None]]:
@@ -72,23 +71,39 @@ def _threads() -> dict[str, Any]:
 
 
 def _cache() -> dict[str, Any]:
-    """Say where numba keeps compiled code: without such a folder every run compiles anew, which takes seconds.
+    """Return the folder of compiled code: without one every run compiles anew, which takes seconds.
 
-    It is NUMBA_CACHE_DIR, else the folder of the package, else, where that is read-only, the user's own.
+    It is NUMBA_CACHE_DIR, else the folder that numba itself chooses: that of the package, or the user's own.
     """
-    from numba.misc.appdirs import AppDirs
-
     package, named = Path(__file__).parents[1], os.environ.get("NUMBA_CACHE_DIR")
-    own = package if os.access(package, os.W_OK) else Path(AppDirs("numba", appauthor=False).user_cache_dir)
-    folder = own if named is None else Path(named)
-    existing = next(f for f in (folder, *folder.parents) if f.exists())
-    writable = existing.is_dir() and os.access(existing, os.W_OK)
+    if named is not None:
+        folder = Path(named)
+        existing = next(f for f in (folder, *folder.parents) if f.exists())
+        writable = existing.is_dir() and os.access(existing, os.W_OK)
+    else:
+        chosen = _chosen_by_numba()
+        writable = chosen is not None
+        folder = package if chosen is None or chosen.is_relative_to(package) else chosen.parent
     compiled = sum(1 for _ in folder.rglob("*.nbi")) if folder.is_dir() else 0
     return {"folder": str(folder), "writable": writable, "compiled_functions": compiled}
 
 
+def _chosen_by_numba() -> Path | None:
+    """Return where numba would keep code of this file, None where it finds no folder that it may write to."""
+    from numba import njit
+
+    try:
+        return Path(str(njit(cache=True)(_probe).stats.cache_path))
+    except RuntimeError:
+        return None
+
+
+def _probe() -> None:
+    """Do nothing: numba is asked where it would keep this function, and never compiles it."""
+
+
 def _data() -> dict[str, Any]:
-    """Say where data sets are looked for, and which of their folders are there."""
+    """Return the folder of the data sets, and which of them are there."""
     from bayesagree.datasets._sources import SOURCES
 
     named = os.environ.get("BAYESAGREE_DATA")
@@ -97,36 +112,15 @@ def _data() -> dict[str, Any]:
     return {"folder": named, "exists": folder is not None and folder.is_dir(), "sets": there, "known": len(SOURCES)}
 
 
-def _problems(found: dict[str, Any]) -> Iterator[str]:
+def _problems(dependencies: dict[str, Any], cache: dict[str, Any], data: dict[str, Any]) -> Iterator[str]:
     """Yield one sentence for each thing that is wrong, with the way out."""
-    missing = [name for name, number in found["dependencies"].items() if number is None]
+    missing = [name for name, number in dependencies.items() if number is None]
     if missing:
         yield f"missing packages: {', '.join(missing)}; install bayesagree again"
-    if not found["cache"]["writable"]:
+    if not cache["writable"]:
         yield (
-            f"compiled code cannot be kept in {found['cache']['folder']}, so every run compiles anew; set "
+            f"compiled code cannot be kept in {cache['folder']}, so every run compiles anew; set "
             "NUMBA_CACHE_DIR to a folder that you may write to"
         )
-    data = found["data"]
     if data["folder"] is not None and not data["exists"]:
         yield f"BAYESAGREE_DATA names {data['folder']!r}, which is no folder; correct it or unset it"
-
-
-def _show(found: dict[str, Any]) -> None:
-    system = [[name, found[name]] for name in ("version", "python", "platform")]
-    packages = [[name, number or "missing"] for name, number in found["dependencies"].items()]
-    extras = [[f"extra {name}", "yes" if there else "no"] for name, there in found["extras"].items()]
-    threads, cache, data = found["threads"], found["cache"], found["data"]
-    places = [
-        ["threads", f"{threads['used']} of {threads['processors']} processors"],
-        ["compiled code", f"{cache['folder']} ({cache['compiled_functions']} functions)"],
-        ["data folder", f"{data['folder'] or 'not set (BAYESAGREE_DATA)'} ({len(data['sets'])} of {data['known']})"],
-    ]
-    _output.show_table(["bayesagree", ""], [*system, *packages, *extras, *places])
-    absent = ",".join(name for name, there in found["extras"].items() if not there)
-    if absent:
-        typer.echo(f"For what is missing: pip install 'bayesagree[{absent}]'")
-    for problem in found["problems"]:
-        typer.echo(f"Problem: {problem}", err=True)
-    if not found["problems"]:
-        typer.echo("No problem found.")

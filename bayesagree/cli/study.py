@@ -1,35 +1,37 @@
 """`bayesagree study`: the simulation studies of the papers, run again."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from typer import Option
 
-from bayesagree.cli import _input, _options, _output
-from bayesagree.errors import InputError
+from bayesagree.cli import _options, _output
 
-if TYPE_CHECKING:
-    import xarray as xr
+study = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-study = typer.Typer(no_args_is_help=True, help="Run the simulation studies of the papers again.")
+
+@study.callback()
+def studies() -> None:
+    """Run the simulation studies of the papers again."""
 
 
 @study.command("auc")
 def auc(
-    cases: Annotated[str, typer.Option(help="Quality of the annotators, comma separated.")] = (
+    cases: Annotated[str, Option(help="Quality of the annotators, comma separated.")] = (
         "extreme,bad,average,good,outstanding"
     ),
-    labels_per_item: Annotated[str, typer.Option(help="Expected labels per item, comma separated.")] = "3,5,9,15,27,45",
-    labels_per_annotator: Annotated[str, typer.Option(help="Expected labels per annotator.")] = "3,5,9,15,27,45",
-    runs: Annotated[int, typer.Option(help="Runs per configuration.", min=1)] = 100,
+    labels_per_item: Annotated[str, Option(help="Expected labels per item, comma separated.")] = "3,5,9,15,27,45",
+    labels_per_annotator: Annotated[str, Option(help="Expected labels per annotator.")] = "3,5,9,15,27,45",
+    runs: Annotated[int, Option(help="Runs per configuration.", min=1)] = 100,
     seed: _options.Seed = 0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="netCDF file; a study that was stopped continues from it.")
+        Path | None, Option("--output", "-o", help="netCDF file; an interrupted study resumes from it.")
     ] = None,
     dask: _options.Dask = None,
     json: _options.Json = False,
 ) -> None:
-    """Say how well crowd labels rank models: swap errors of DGT, SGT, PGT and the supervised reference.
+    """Show how well crowd labels rank models: swap errors of DGT, SGT, PGT and the supervised reference.
 
     Simulates problems in every configuration and compares each method's ranking of 100 models with the true one. The
     default is the published study, 180 configurations of 100 runs, and its claims are checked.
@@ -37,42 +39,26 @@ def auc(
     Example: bayesagree study auc --cases good --labels-per-annotator 15 --runs 10 -o study.nc
     """
     from bayesagree.io.files import write_result
+    from bayesagree.studies.auc_claims import published_grid, study_claims
     from bayesagree.studies.auc_simulation import auc_study
 
     grid = {
-        "cases": [name.strip() for name in cases.split(",")],
-        "labels_per_item": _whole_numbers(labels_per_item, "--labels-per-item"),
-        "labels_per_annotator": _whole_numbers(labels_per_annotator, "--labels-per-annotator"),
+        "cases": _options.words(cases),
+        "labels_per_item": _options.numbers(labels_per_item, "--labels-per-item", whole=True),
+        "labels_per_annotator": _options.numbers(labels_per_annotator, "--labels-per-annotator", whole=True),
     }
     total = runs * len(grid["cases"]) * len(grid["labels_per_item"]) * len(grid["labels_per_annotator"])
     journal = None if output is None else output.with_name(output.name + ".journal")
     with _output.progress("runs", total) as advance:
         tree = auc_study(
-            **grid, runs=runs, seed=seed, journal=journal, client=_input.dask_client(dask), advance=advance
+            **grid, runs=runs, seed=seed, journal=journal, client=_options.dask_client(dask), advance=advance
         )
     if output is not None and journal is not None:
         write_result(tree, output)
         journal.unlink()
-    _show(tree, json)
-
-
-def _whole_numbers(text: str, option: str) -> list[int]:
-    numbers = _input.numbers(text, option)
-    if not all(number.is_integer() for number in numbers):
-        raise InputError(f"{option} {text!r} must be whole numbers")
-    return [int(number) for number in numbers]
-
-
-def _show(tree: "xr.DataTree", json: bool) -> None:
-    from bayesagree.studies.auc_claims import published_grid, study_claims
-
     errors = tree["study"].to_dataset().swap_error
     means = errors.mean("run").to_series().unstack("auc_method").reset_index()
-    claims = study_claims(tree) if published_grid(tree) else None
-    if json:
-        found = [] if claims is None else claims.to_dict("records")
-        _output.show_json({"mean_swap_error": means.to_dict("records"), "claims": found})
-        return
-    _output.show_table(list(means.columns), means.values.tolist(), title="Mean swap error")
-    if claims is not None:
-        _output.show_table(list(claims.columns), claims.values.tolist(), title="\nClaims of the paper")
+    tables = [_output.Table("mean_swap_error", means, "Mean swap error")]
+    if published_grid(tree):
+        tables.append(_output.Table("claims", study_claims(tree), "Claims of the paper"))
+    _output.show(tables, json=json)

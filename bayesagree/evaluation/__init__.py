@@ -2,6 +2,7 @@
 
 - `scoring`: uncertainty-adjusted scores of every model, annotations streamed through a posterior in blocks.
 - `comparison`: probabilities that one model is better, ranks, practical equivalence.
+- `tables`: scores and comparisons in the arrangement of the command line, the report and the figures.
 - `paired_tests`: paired tests with corrections for multiplicity; Copeland ranks.
 - `rank_correlation`: correlations of two scorings and tests of dependent correlations.
 - `_sums`: scores summed block by block.

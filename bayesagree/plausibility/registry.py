@@ -69,6 +69,8 @@ class PosteriorRecord:
         Whether the model learns how reliable each annotator is, so that there is no ``reliability=``.
     closed_form
         Whether certainties follow without draws.
+    asks_threshold
+        Whether its truth are numbers, so that questions about labels need a threshold.
     sentence, reference
         For the methods section of a report.
     """
@@ -84,6 +86,7 @@ class PosteriorRecord:
     reliabilities: tuple[float, ...] = (1.0,)
     learns_reliability: bool = False
     closed_form: bool = False
+    asks_threshold: bool = False
 
 
 _RECORDS = (
@@ -144,6 +147,7 @@ _RECORDS = (
         reference=STUTZ,
         reliabilities=(1.0, 0.3, 3.0),
         closed_form=True,
+        asks_threshold=True,
     ),
 )
 

@@ -10,28 +10,26 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree.agreement.coefficients import agreement_table
-from bayesagree.annotations import Annotations, Rankings, Ratings
+from bayesagree.annotations import Annotations
 from bayesagree.annotations.annotators import Annotators
-from bayesagree.certainty import annotator_agreement, label_certainty
+from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError
+from bayesagree.evaluation.tables import OPEN
 from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
-from bayesagree.plausibility.registry import POSTERIORS, posterior_for
+from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
 from bayesagree.report.groups import GroupResults, group_results
 from bayesagree.report.items import OpenItem, open_items
-from bayesagree.report.scores import Scores, model_scores
-from bayesagree.report.settings import Settings
+from bayesagree.report.kinds import kind_of
+from bayesagree.report.scores import ModelScores, model_scores
+from bayesagree.report.settings import ReportSettings
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
 from bayesagree.subjective.specification_check import check_specification
 
-OPEN = 0.95
-"""Items whose annotation certainty is below this are called open."""
-
 
 @dataclass(frozen=True)
-class Source:
+class ReportSource:
     """Where the annotations are from."""
 
     name: str
@@ -66,13 +64,13 @@ class ReportData:
         What the computations warned of.
     """
 
-    source: Source
-    settings: Settings
+    source: ReportSource
+    settings: ReportSettings
     annotations: Annotations
     agreement: pd.DataFrame
     certainty: xr.DataArray
     open_items: tuple[OpenItem, ...]
-    scores: Scores | None
+    scores: ModelScores | None
     groups: GroupResults | None
     specification: SpecificationReport | None
     diagnostics: dict[str, float] = field(default_factory=dict)
@@ -89,8 +87,8 @@ def report_data(
     annotations: Annotations,
     predictions: Predictions | None = None,
     *,
-    settings: Settings | None = None,
-    source: Source | None = None,
+    settings: ReportSettings | None = None,
+    source: ReportSource | None = None,
     groups: Groups | None = None,
     annotators: Annotators | None = None,
     specification: EvaluationSpecification | None = None,
@@ -106,7 +104,7 @@ def report_data(
         Models on the same items and labels; without them the report is about the annotations alone.
     settings
         What is left empty in them is chosen to fit: the first plausibility for this kind of annotations, its
-        reliabilities and metrics, see `Settings.fitting`.
+        reliabilities and metrics, see `ReportSettings.fitting`.
     source
         Name and origin of the annotations.
     groups
@@ -125,12 +123,13 @@ def report_data(
     --------
     >>> from bayesagree.simulate import labelled_test_set
     >>> test_set = labelled_test_set(n_items=40, seed=1)
-    >>> data = report_data(test_set.labels, test_set.predictions, settings=Settings(draws=100))
+    >>> data = report_data(test_set.labels, test_set.predictions, settings=ReportSettings(draws=100))
     >>> list(data.scores.comparison), len(data.open_items)
     (['top_1_accuracy'], 40)
     """
-    chosen = (settings or Settings()).fitting(annotations, predictions)
-    labels = THRESHOLD_LABELS if isinstance(annotations, Ratings) else annotations.categories
+    chosen = (settings or ReportSettings()).fitting(annotations, predictions)
+    kind = kind_of(annotations)
+    labels = getattr(annotations, "categories", THRESHOLD_LABELS)  # ratings ask on which side of the threshold
     models = None if predictions is None else predictions.aligned(annotations.items, labels)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -138,10 +137,10 @@ def report_data(
         sure = _label_certainty(tree, chosen)
         scores, seen = (None, None) if models is None else model_scores(annotations, models, chosen, progress)
         return ReportData(
-            source=source or Source("annotations"),
+            source=source or ReportSource("annotations"),
             settings=chosen,
             annotations=annotations,
-            agreement=_agreement(annotations, chosen.seed),
+            agreement=kind.agreement(annotations, chosen.seed),
             certainty=_certainty(annotations, chosen, sure, seen),
             open_items=open_items(annotations, tree, sure, models, most=chosen.least_certain),
             scores=scores,
@@ -152,22 +151,22 @@ def report_data(
         )
 
 
-def posterior(annotations: Annotations, settings: Settings, reliability: float) -> xr.DataTree:
+def posterior(annotations: Annotations, settings: ReportSettings, reliability: float) -> xr.DataTree:
     """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
-    chosen = posterior_for(annotations, settings.plausibility)
-    options: dict[str, Any] = {} if isinstance(annotations, Ratings) else {"top_labels": 1}
+    chosen = POSTERIORS[settings.plausibility]
+    options: dict[str, Any] = {} if chosen.asks_threshold else {"top_labels": 1}
     if not chosen.learns_reliability:
         options["reliability"] = int(reliability) if float(reliability).is_integer() else reliability
-    size = (1, 1) if POSTERIORS[settings.plausibility].closed_form else (settings.draws, settings.chains)
+    size = (1, 1) if chosen.closed_form else (settings.draws, settings.chains)
     return chosen.posterior(annotations, draws=size[0], chains=size[1], seed=settings.seed, **options)
 
 
-def _label_certainty(tree: xr.DataTree, settings: Settings) -> xr.DataArray:
+def _label_certainty(tree: xr.DataTree, settings: ReportSettings) -> xr.DataArray:
     return label_certainty(tree, threshold=settings.threshold, exact=POSTERIORS[settings.plausibility].closed_form)
 
 
 def _certainty(
-    annotations: Annotations, settings: Settings, reference: xr.DataArray, seen: xr.DataArray | None
+    annotations: Annotations, settings: ReportSettings, reference: xr.DataArray, seen: xr.DataArray | None
 ) -> xr.DataArray:
     """Return the annotation certainty at every reliability.
 
@@ -185,22 +184,8 @@ def _certainty(
     return xr.DataArray(np.stack(rows), coords, ("reliability", "item"), "annotation_certainty")
 
 
-def _agreement(annotations: Annotations, seed: int) -> pd.DataFrame:
-    if not isinstance(annotations, Rankings):
-        level = "interval" if isinstance(annotations, Ratings) else "nominal"
-        return agreement_table(annotations, level=level, seed=seed)
-    values = annotator_agreement(annotations).dropna("item").values
-    mean = float(values.mean()) if values.size else np.nan
-    half = 1.96 * float(values.std(ddof=1)) / np.sqrt(values.size) if values.size > 1 else np.nan
-    row = {"coefficient": "leave_one_out", "estimate": mean, "lower": mean - half, "upper": mean + half}
-    size = {"n_items": values.size, "n_annotators": annotations.annotators.size or pd.NA}
-    kind = {"ci_kind": "normal", "ci_prob": 0.95, "n_annotations": annotations.n_annotations}
-    note = "" if values.size else "no item has two rankings"
-    return pd.DataFrame([row | size | kind | {"note": note}])
-
-
 def _groups(
-    annotations: Annotations, predictions: Predictions | None, groups: Groups | None, settings: Settings
+    annotations: Annotations, predictions: Predictions | None, groups: Groups | None, settings: ReportSettings
 ) -> GroupResults | None:
     if groups is None:
         return None
@@ -215,16 +200,17 @@ def _specification(
 ) -> SpecificationReport | None:
     if declared is None:
         return None
-    if annotators is None or isinstance(annotations, Rankings):
+    if annotators is None or kind_of(annotations).as_labels is None:
         raise InputError("a specification is compared with labels or ratings and the features of their annotators")
-    return check_specification(declared, annotations, annotators)
+    return check_specification(declared, annotations, annotators)  # type: ignore[arg-type]
 
 
 def _diagnostics(tree: xr.DataTree) -> dict[str, float]:
     """Return how well Markov chains mixed; exact engines draw independently and have nothing to diagnose."""
-    if "sample_stats" not in tree:
+    group = next((name for name in ("diagnostics", "sample_stats") if name in tree), None)
+    if group is None:
         return {}
-    stats = tree["sample_stats"].to_dataset()
+    stats = tree[group].to_dataset()
     worst: dict[str, Callable[[Any], Any]] = {"r_hat": np.nanmax, "ess": np.nanmin}
     known = {name: stats[name].values for name in worst if name in stats and np.isfinite(stats[name].values).any()}
     return {name: float(worst[name](values)) for name, values in known.items()}

@@ -23,7 +23,7 @@ class Mark(NamedTuple):
     kind: str = "reference"
 
 
-class Row(NamedTuple):
+class MarkGroup(NamedTuple):
     """Marks under one heading."""
 
     name: str
@@ -64,7 +64,7 @@ def certainty_curve(levels: Sequence[float], certainty: NDArray[np.float64], lim
 
 
 def interval_plot(
-    rows: Sequence[Row], *, title: str, axis: str, limits: tuple[float, float] = (-np.inf, np.inf)
+    rows: Sequence[MarkGroup], *, title: str, axis: str, limits: tuple[float, float] = (-np.inf, np.inf)
 ) -> Markup:
     """Draw values with their intervals below each other, in groups under headings; nothing where there is no value.
 

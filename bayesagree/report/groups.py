@@ -7,10 +7,10 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree._inference.streams import Seed
-from bayesagree.annotations import Annotations, Labels, Ratings
+from bayesagree.annotations import Annotations
 from bayesagree.errors import InputError
 from bayesagree.predictions import Predictions
-from bayesagree.subjective.disagreement import recode
+from bayesagree.report.kinds import kind_of
 from bayesagree.subjective.dispersion import dispersion_null
 from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse
 from bayesagree.subjective.groups import Groups
@@ -57,7 +57,12 @@ def group_results(
     InputError
         Rankings, which have no groups.
     """
-    labels = _as_labels(annotations, threshold)
+    as_labels = kind_of(annotations).as_labels
+    if as_labels is None:
+        raise InputError(
+            "groups of annotators are compared on labels or ratings, not on rankings; leave out the groups"
+        )
+    labels = as_labels(annotations, threshold)
     composition = groups.composition(labels)
     if predictions is None:
         return GroupResults(groups.by, composition, None, None)
@@ -65,14 +70,6 @@ def group_results(
     null = dispersion_null(group_performance(labels, predictions, groups), seed=seed)
     accuracy = group_summary(tree)
     return GroupResults(groups.by, composition, accuracy, _worst(accuracy, prob_worse(tree), null))
-
-
-def _as_labels(annotations: Annotations, threshold: float | None) -> Labels:
-    if isinstance(annotations, Labels):
-        return annotations
-    if isinstance(annotations, Ratings) and threshold is not None:
-        return recode(annotations, threshold)
-    raise InputError("groups of annotators are compared on labels or ratings, not on rankings; leave out the groups")
 
 
 def _worst(accuracy: xr.Dataset, worse: xr.DataArray, null: xr.Dataset) -> pd.DataFrame:

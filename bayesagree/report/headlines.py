@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bayesagree.annotations import Rankings, Ratings
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.report.data import OPEN, ReportData
+from bayesagree.report.kinds import kind_of
 from bayesagree.report.wording import (
     count,
     interval,
@@ -20,12 +20,6 @@ from bayesagree.report.wording import (
 SURE = 0.95
 """A model is called better than another from this probability on."""
 
-ORDINARY = {"Labels": "the majority vote", "Rankings": "the averaged ranking", "Ratings": "the mean rating"}
-"""The single truth of ordinary metrics, by kind of annotations."""
-
-AGREEMENT = {"Labels": "alpha_nominal", "Ratings": "phi", "Rankings": "leave_one_out"}
-"""The coefficient that the headline is about, by kind of annotations."""
-
 
 def headlines(data: ReportData) -> list[str]:
     """Write the findings, the most important first."""
@@ -34,7 +28,7 @@ def headlines(data: ReportData) -> list[str]:
 
 def ordinary_truth(data: ReportData) -> str:
     """Name the single truth that the ordinary metric is computed against."""
-    return ORDINARY[type(data.annotations).__name__]
+    return kind_of(data.annotations).point_estimate_name
 
 
 def _models(data: ReportData) -> Iterator[str]:
@@ -90,20 +84,9 @@ def _open(data: ReportData) -> Iterator[str]:
 
 
 def _agreement(data: ReportData) -> Iterator[str]:
-    kind = type(data.annotations).__name__
-    rows = data.agreement.set_index("coefficient")
-    if AGREEMENT[kind] not in rows.index or np.isnan(rows.loc[AGREEMENT[kind], "estimate"]):
-        return
-    value, lower, upper = (float(rows.loc[AGREEMENT[kind], name]) for name in ("estimate", "lower", "upper"))
-    ends = f"95 % interval {interval(lower, upper)}"
-    if isinstance(data.annotations, Rankings):
-        ends = f"95 % interval {percent(lower)} to {percent(upper)}"
-        yield f"An annotator names what the others put first in {percent(value)} of the cases ({ends})."
-    elif isinstance(data.annotations, Ratings):
-        meaning = "0 is chance, 1 is perfect, -1 is two camps"
-        yield f"Common agreement Phi of the annotators is {number(value)} ({ends}); {meaning}."
-    else:
-        yield f"Krippendorff's alpha of the annotators is {number(value)} ({ends}); 0 is chance, 1 is perfect."
+    kind, rows = kind_of(data.annotations), data.agreement.set_index("coefficient")
+    if kind.coefficient in rows.index and not np.isnan(rows.loc[kind.coefficient, "estimate"]):
+        yield kind.headline(*(float(rows.loc[kind.coefficient, name]) for name in ("estimate", "lower", "upper")))
 
 
 def _reliability(data: ReportData) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """The items that the annotations leave most open: what was said of them, and what may be true."""
 
-from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,9 +7,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.results import settings_of
-from bayesagree.annotations import Annotations, Rankings, Ratings
+from bayesagree.annotations import Annotations, Rankings
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from bayesagree.predictions import Predictions
+from bayesagree.report.kinds import kind_of
 
 CANDIDATES = 4
 """Labels shown of each item."""
@@ -88,47 +88,16 @@ def open_items(
     labels = np.asarray(certainty["category"])
     plausibility = _mean_plausibility(annotations, tree, at, labels.size)
     hard = None if predictions is None else predictions.hard_labels()
-    rows = []
+    rows, kind = [], kind_of(annotations)
     for row, i in enumerate(at):
         best = np.argsort(-probability[i], kind="stable")[:CANDIDATES]
         shown = [k for k in best if probability[i, k] > 0]
         candidates = [Candidate(str(labels[k]), float(probability[i, k]), float(plausibility[row, k])) for k in shown]
-        said, n = _said(annotations, int(i))
+        said, n = kind.said(annotations, int(i))
         predicted = () if predictions is None or hard is None else _predicted(predictions, hard[:, i])
         name, sure = str(annotations.items[i]), candidates[0].probability
         rows.append(OpenItem(name, sure, n, said, tuple(candidates), predicted))
     return tuple(rows)
-
-
-def rankings_of(rankings: Rankings, item: int) -> list[list[list[Any]]]:
-    """Return the rankings of one item as nested lists of label names."""
-    found = []
-    for r in np.flatnonzero(rankings.item_index == item):
-        entries = slice(rankings.start[r], rankings.start[r + 1])
-        named, block = rankings.categories[rankings.label_index[entries]].tolist(), rankings.block[entries]
-        found.append([[n for n, b in zip(named, block) if b == level] for level in range(block[-1] + 1)])
-    return found
-
-
-def _said(annotations: Annotations, item: int) -> tuple[tuple[str, ...], int]:
-    """Write what the annotators said of an item, and count them."""
-    if isinstance(annotations, Rankings):
-        rankings = rankings_of(annotations, item)
-        return tuple(" > ".join(map(_block, ranking)) for ranking in rankings), len(rankings)
-    rows = np.flatnonzero(annotations.item_index == item)
-    if rows.size == 0:
-        return (), 0
-    if isinstance(annotations, Ratings):
-        return (", ".join(f"{value:g}" for value in sorted(annotations.rating[rows])),), rows.size
-    votes: Counter[str] = Counter()
-    for row in rows:
-        votes[str(annotations.categories[annotations.label_index[row]])] += int(annotations.count[row])
-    return (", ".join(f"{name} ({n})" for name, n in votes.most_common()),), votes.total()
-
-
-def _block(block: list[Any]) -> str:
-    names = ", ".join(map(str, block))
-    return names if len(block) == 1 else f"{{{names}}}"
 
 
 def _predicted(predictions: Predictions, hard: NDArray[Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -142,8 +111,10 @@ def _mean_plausibility(
     annotations: Annotations, tree: xr.DataTree, at: NDArray[np.intp], n_labels: int
 ) -> NDArray[np.float64]:
     """Return the posterior mean of the plausibilities of some items, shape (item, category)."""
-    if "constant_data" in tree and "concentration" in tree["constant_data"].data_vars:
-        shape = tree["constant_data"]["concentration"].transpose("item", "category").values[at]
+    groups = [name for name in ("posterior_parameters", "constant_data") if name in tree]
+    group = next((name for name in groups if "concentration" in tree[name].data_vars), None)
+    if group is not None:
+        shape = tree[group]["concentration"].transpose("item", "category").values[at]
         return shape / shape.sum(axis=1, keepdims=True)
     if "derived" in tree:
         return tree["derived"]["label_probability"].transpose("item", "category").values[at]
@@ -156,7 +127,7 @@ def _plackett_luce_means(rankings: Rankings, tree: xr.DataTree, at: NDArray[np.i
     """Draw the plausibilities of these items anew: the posterior of all items keeps the best labels only."""
     means = []
     for start in range(0, at.size, _ITEMS_AT_ONCE):
-        cases = [rankings_of(rankings, int(i)) for i in at[start : start + _ITEMS_AT_ONCE]]
+        cases = [rankings.of_item(int(i)) for i in at[start : start + _ITEMS_AT_ONCE]]
         few = Rankings.from_blocks(cases, labels=rankings.categories.tolist())
         drawn = plackett_luce(few, reliability=int(settings_of(tree)["reliability"]), draws=250, seed=start)
         means.append(drawn["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category").values)

@@ -1,28 +1,21 @@
 """The methods paragraph of a report, ready to paste, and the papers it cites."""
 
-from bayesagree.annotations import Rankings, Ratings
 from bayesagree.plausibility.registry import DAWID_SKENE, POSTERIORS, STUTZ, Reference
 from bayesagree.report.data import ReportData
 from bayesagree.report.headlines import ordinary_truth
+from bayesagree.report.kinds import CHECCO, KRIPPENDORFF, RUBIN, kind_of
 from bayesagree.report.wording import count, listed, metric_name
 
-CHECCO = Reference(
-    "Checco et al., 2017",
-    "A. Checco, K. Roitero, E. Maddalena, S. Mizzaro, G. Demartini. Let's agree to disagree: fixing agreement measures "
-    "for crowdsourcing. HCOMP, 2017.",
-)
 BALAYN = Reference(
     "Balayn and Bozzon, 2019",
     "A. Balayn, A. Bozzon. Designing evaluations of machine learning models for subjective inference: the case of "
     "sentence toxicity. arXiv:1911.02471, 2019.",
 )
-KRIPPENDORFF = Reference("Krippendorff, 2004", "K. Krippendorff. Content analysis, 2nd edition. Sage, 2004.")
-RUBIN = Reference("Rubin, 1981", "D. B. Rubin. The Bayesian bootstrap. Annals of Statistics 9(1), 1981.")
 
 
 def methods_paragraph(data: ReportData) -> str:
     """Write what was done, ready to paste into a paper."""
-    return " ".join([_truth(data), *_metrics(data), _agreement(data), *_groups(data), _software(data)])
+    return " ".join([_truth(data), *_metrics(data), kind_of(data.annotations).method, *_groups(data), _software(data)])
 
 
 def references(data: ReportData) -> list[Reference]:
@@ -67,19 +60,6 @@ def _metrics(data: ReportData) -> list[str]:
         "are compared on the same draws, and a tie counts one half. The ordinary metric is computed against "
         f"{ordinary_truth(data)}, tied labels sharing the point. {items}"
     ]
-
-
-def _agreement(data: ReportData) -> str:
-    if isinstance(data.annotations, Rankings):
-        return (
-            "Agreement is the share of annotators who name what the others rank first, averaged over items, with a "
-            "normal 95 % interval."
-        )
-    phi = f"Phi ({CHECCO.key}) has a 95 % highest density interval; " if isinstance(data.annotations, Ratings) else ""
-    return (
-        f"Agreement: {phi}the chance-corrected coefficients, among them Krippendorff's alpha ({KRIPPENDORFF.key}), "
-        f"have the shortest 95 % intervals of a Bayesian bootstrap over items ({RUBIN.key})."
-    )
 
 
 def _groups(data: ReportData) -> list[str]:

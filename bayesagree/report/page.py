@@ -22,10 +22,11 @@ def render(data: ReportData, *, title: str = "How good are the models, when anno
 
     Examples
     --------
-    >>> from bayesagree.report.data import Settings, report_data
+    >>> from bayesagree.report.data import ReportSettings, report_data
     >>> from bayesagree.simulate import labelled_test_set
     >>> test_set = labelled_test_set(n_items=20, seed=1)
-    >>> page = render(report_data(test_set.labels, test_set.predictions, settings=Settings(draws=50)), title="<Trial>")
+    >>> data = report_data(test_set.labels, test_set.predictions, settings=ReportSettings(draws=50))
+    >>> page = render(data, title="<Trial>")
     >>> "&lt;Trial&gt;" in page, "<Trial>" in page
     (True, False)
     """

@@ -3,15 +3,15 @@
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
-from bayesagree.annotations import Annotations, Rankings, Ratings
-from bayesagree.errors import InputError
+from bayesagree.annotations import Annotations
 from bayesagree.metrics.uncertainty_adjusted import Metric
 from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
 from bayesagree.predictions import Predictions
+from bayesagree.report.kinds import kind_of, require_threshold
 
 
 @dataclass(frozen=True)
-class Settings:
+class ReportSettings:
     """How the numbers are made; what is empty is filled in by `fitting`.
 
     Attributes
@@ -58,14 +58,14 @@ class Settings:
         Examples
         --------
         >>> from bayesagree import Labels
-        >>> Settings().fitting(Labels.from_counts([[2, 1]]), None).reliability
+        >>> ReportSettings().fitting(Labels.from_counts([[2, 1]]), None).reliability
         (1.0, 0.3, 3.0)
         """
         record = posterior_for(annotations, self.plausibility or fitting_posteriors(annotations)[0].name)
-        if isinstance(annotations, Ratings) and self.threshold is None:
-            raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
-        scored = predictions is not None and predictions.scores is not None
-        several = isinstance(annotations, Rankings) and annotations.categories.size > 3 and scored
+        if record.asks_threshold:
+            require_threshold(self.threshold)
+        scored = predictions is not None and predictions.scores is not None and predictions.categories.size > 3
+        several = kind_of(annotations).ordered and scored
         metrics = self.metrics or (("top_3_accuracy", "average_overlap_3") if several else ("top_1_accuracy",))
         return replace(
             self,
@@ -73,3 +73,7 @@ class Settings:
             reliability=self.reliability or record.reliabilities,
             metrics=tuple(dict.fromkeys(Metric.named(metric).name for metric in metrics)),
         )
+
+
+Settings = ReportSettings
+"""The former name, for one release."""

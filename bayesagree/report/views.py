@@ -7,8 +7,9 @@ import numpy as np
 
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.report.data import OPEN, ReportData
-from bayesagree.report.figures import Mark, Row, certainty_curve, interval_plot
-from bayesagree.report.headlines import AGREEMENT, ordinary_truth
+from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
+from bayesagree.report.headlines import ordinary_truth
+from bayesagree.report.kinds import kind_of
 from bayesagree.report.wording import (
     count,
     interval,
@@ -46,7 +47,7 @@ COEFFICIENTS = {
 
 def agreement(data: ReportData) -> dict[str, Any]:
     """Show every coefficient that exists, and say why the others do not."""
-    first = AGREEMENT[type(data.annotations).__name__]
+    first = kind_of(data.annotations).coefficient
     marks, rows, missing = [], [], []
     for row in data.agreement.to_dict("records"):
         coefficient, value, lower, upper = (row[key] for key in ("coefficient", "estimate", "lower", "upper"))
@@ -57,7 +58,7 @@ def agreement(data: ReportData) -> dict[str, Any]:
         marks.append(Mark(value, lower, upper, name, "reference" if coefficient == first else "other"))
         rows.append((name, number(value), interval(lower, upper), row["note"]))
     title, axis = "Agreement of the annotators", "agreement, 1 is perfect"
-    figure = interval_plot([Row("", tuple(marks))], title=title, axis=axis, limits=(-np.inf, 1))
+    figure = interval_plot([MarkGroup("", tuple(marks))], title=title, axis=axis, limits=(-np.inf, 1))
     return {"figure": figure, "rows": rows, "missing": missing}
 
 
@@ -90,7 +91,7 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
             Mark(score, lower, upper, f"reliability {r:g}", "reference" if k == 0 else "other")
             for k, ((score, lower, upper), r) in enumerate(zip(cells, levels))
         ]
-        groups.append(Row(str(model), tuple(marks)))
+        groups.append(MarkGroup(str(model), tuple(marks)))
         texts = [(number(score), interval(lower, upper)) for score, lower, upper in cells]
         rows.append((str(model), number(ordinary), texts))
     name = metric_name(metric)
@@ -142,7 +143,7 @@ def groups(data: ReportData) -> dict[str, Any]:
             value, lower, upper = (float(cell[key]) for key in ("mean", "lower", "upper"))
             marks.append(Mark(value, lower, upper, f"{group} ({sizes[group]})"))
             rows.append((model, group, sizes[group], number(value), interval(lower, upper)))
-        plots.append(Row(str(model), tuple(marks)))
+        plots.append(MarkGroup(str(model), tuple(marks)))
     worst = [
         (row["model"], row["worst"], row["best"], probability(row["probability"]), probability(row["p_value"]))
         for row in found.worst.to_dict("records")
@@ -175,13 +176,13 @@ def specification(data: ReportData) -> dict[str, Any]:
 def settings(data: ReportData) -> list[tuple[str, str]]:
     """List how the numbers were made."""
     chosen, given = data.settings, data.annotations
-    kind = {"Labels": "single labels", "Rankings": "partial rankings", "Ratings": "ratings"}[type(given).__name__]
+    kind = kind_of(given).title
     trust = f"{chosen.reference:g} (reference)" + "".join(f", {r:g}" for r in chosen.reliability[1:])
     rows = [
         ("Annotations", f"{kind}: {count(given.n_annotations)} of {count(given.items.size)} items"),
         ("Annotators", count(given.annotators.size) if given.annotators.size else "not named"),
         ("Model of the truth", POSTERIORS[chosen.plausibility].title),
-        ("Reliability", "learnt for each annotator" if chosen.plausibility == "dawid_skene" else trust),
+        ("Reliability", "learnt for each annotator" if POSTERIORS[chosen.plausibility].learns_reliability else trust),
         ("Draws", f"{chosen.chains} chains of {chosen.draws}"),
         ("Seed", str(chosen.seed)),
         ("Version", f"bayesagree {data.version}"),

@@ -3,8 +3,8 @@
 - `sample_size`: agreement on random shares of a data set (Checco et al.).
 - `paradoxes`: limitations of agreement coefficients (Checco et al.).
 - `auc_simulation`, `auc_claims`: the simulation study of AUC without gold, and its published findings (Urkullu et al.).
-- `ranking_models`: models under two aggregations of rankings (Stutz et al.).
-- `blind_methods`, `blind_cases`: every blind method against gold, on public data (Jung and Lease).
+- `ranking_models`, `ranking_tables`: models under two aggregations of rankings, results as tables (Stutz et al.).
+- `blind_methods`: every blind method against gold (Jung and Lease); `blind_cases` and `blind_files` are its data.
 """
 
 import lazy_loader as lazy

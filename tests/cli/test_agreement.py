@@ -31,7 +31,7 @@ def files(tmp_path_factory):
 def test_json_is_one_document_with_an_interval_for_every_coefficient(run, files):
     code, out, _ = run(files / "ratings.csv", *SCALE, "--json")
     assert code == 0
-    rows = {row["coefficient"]: row for row in json.loads(out)}
+    rows = {row["coefficient"]: row for row in json.loads(out)["agreement"]}
     assert {"phi", "alpha_interval", "percent_agreement", "fleiss_kappa", "gwet_ac2"} <= rows.keys()
     assert rows["phi"]["lower"] < 0.7 < rows["phi"]["upper"]
     for row in rows.values():
@@ -42,7 +42,7 @@ def test_json_is_one_document_with_an_interval_for_every_coefficient(run, files)
 def estimates(run, *args):
     code, out, _ = run(*args, *SCALE, "--json")
     assert code == 0
-    return {row["coefficient"]: row["estimate"] for row in json.loads(out)}
+    return {row["coefficient"]: row["estimate"] for row in json.loads(out)["agreement"]}
 
 
 def test_the_published_likelihood_changes_phi_alone(run, files):
@@ -73,7 +73,7 @@ def test_toy_cases(run, monkeypatch):
     monkeypatch.setattr(paradoxes, "PARADOXES", [p for p in paradoxes.PARADOXES if p.case in ("2", "8b")])
     code, out, _ = run("--paradoxes", "--json")
     assert code == 0
-    cases = {row["case"]: row for row in json.loads(out)}
+    cases = {row["case"]: row for row in json.loads(out)["paradoxes"]}
     assert cases["2"]["alpha"] is None
     assert cases["2"]["phi_squeezed_flat"].startswith("1.00")
     assert cases["8b"]["alpha"] == pytest.approx(cases["8b"]["alpha_paper"], abs=0.01)
@@ -84,7 +84,7 @@ def test_toy_cases(run, monkeypatch):
 def test_all_toy_cases(run):
     code, out, _ = run("--paradoxes", "--json")
     assert code == 0
-    cases = {row["case"]: row for row in json.loads(out)}
+    cases = {row["case"]: row for row in json.loads(out)["paradoxes"]}
     names = "1 2 3 4a 4b 5a 5b 5c 5d 6a 6b 7a 7b 7c 7d 8a 8b 8c"
     assert " ".join(cases) == names
     assert cases["7d"]["alpha"] == pytest.approx(0.28)
@@ -114,8 +114,8 @@ def test_bad_input_exits_with_2_and_one_message(run, files, tmp_path, args, mess
 
 @pytest.mark.parametrize(("name", "options"), [("ratings.csv", SCALE), ("labels.csv", ())])
 def test_a_streamed_file_gives_the_same_table(run, files, name, options):
-    whole = json.loads(run(files / name, *options, "--json")[1])
-    streamed = json.loads(run(files / name, *options, "--streamed", "--json")[1])
+    whole = json.loads(run(files / name, *options, "--json")[1])["agreement"]
+    streamed = json.loads(run(files / name, *options, "--streamed", "--json")[1])["agreement"]
     known = {row["coefficient"]: row["estimate"] for row in whole}
     for row in streamed:
         if row["estimate"] is not None:

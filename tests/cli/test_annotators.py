@@ -31,12 +31,13 @@ def test_json_is_one_document_with_annotators_checks_and_confidence(run, files):
     code, out, _ = run(files / "labels.csv", "--gold", files / "gold.csv", "--draws", 60, "--chains", 2, "--json")
     assert code == 0
     answer = json.loads(out)
-    table = answer["annotators"]
-    assert sum(table["n_labels_given"]) == 180
-    assert len(table["confusion"]) == 5
-    assert set(answer["checks"]) >= {"disconnected_groups_of_annotators", "largest_r_hat"}
-    assert answer["confidence"]["gold_items"] == 50
-    assert 0 < answer["confidence"]["calibrated_over_all_items"] <= 1
+    assert sum(row["n_labels_given"] for row in answer["annotators"]) == 180
+    assert len({row["annotator"] for row in answer["confusion"]}) == 5
+    checks = {row["check"] for row in answer["checks"]}
+    assert checks >= {"disconnected_groups_of_annotators", "largest_r_hat"}
+    confidence = {row["measure"]: row["value"] for row in answer["confidence"]}
+    assert confidence["gold_items"] == 50
+    assert 0 < confidence["calibrated_over_all_items"] <= 1
 
 
 def test_the_table_names_every_annotator_and_asks_for_gold(run, files):

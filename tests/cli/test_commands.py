@@ -3,7 +3,9 @@
 import io
 import json
 import shlex
-from collections.abc import Mapping
+import subprocess
+import sys
+from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
@@ -11,8 +13,8 @@ import pytest
 import typer
 from rich.console import Console
 
-from bayesagree.cli import _output, app
-from bayesagree.cli.json_documents import DOCUMENTS
+from bayesagree.cli import COMMANDS as LINES
+from bayesagree.cli import _commands, _options, _output
 
 
 def leaves(command, name=()):
@@ -24,7 +26,7 @@ def leaves(command, name=()):
         yield " ".join(name), command
 
 
-COMMANDS = dict(leaves(typer.main.get_command(app)))
+COMMANDS = dict(leaf for name in LINES for leaf in leaves(_commands.load(name), (name,)))
 WITH_JSON = [name for name, command in COMMANDS.items() if any("--json" in p.opts for p in command.params)]
 
 
@@ -47,15 +49,56 @@ def test_every_option_says_what_it_is(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_common_flags_are_the_same_everywhere(name):
-    known = {"output": {"--output", "-o"}, "json": {"--json"}, "as_json": {"--json"}, "data": {"--data"},
-             "seed": {"--seed"}, "draws": {"--draws"}, "item": {"--item"}, "annotator": {"--annotator"}}  # fmt: skip
+    known = {"output": {"--output", "-o"}, "json": {"--json"}, "data": {"--data"}, "seed": {"--seed"},
+             "draws": {"--draws"}, "item": {"--item"}, "annotator": {"--annotator"}}  # fmt: skip
     for parameter in COMMANDS[name].params:
         assert set(parameter.opts) == known.get(parameter.name, set(parameter.opts))
+        for option in set(parameter.opts) & {"--json", "--data", "--seed"}:
+            assert parameter.name == option[2:]
 
 
-def test_every_command_with_json_is_documented():
-    assert sorted(DOCUMENTS) == sorted(WITH_JSON)
+def test_every_command_with_an_answer_has_json():
     assert set(COMMANDS) - set(WITH_JSON) == {"plausibility"}  # whose answer is a file
+
+
+def test_the_help_of_the_group_names_every_command_and_imports_none():
+    code = (
+        "import sys\n"
+        "from bayesagree.cli import COMMANDS\n"
+        "from bayesagree.cli._commands import app\n"
+        "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([name for name in COMMANDS if f'bayesagree.cli.{name}' in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert all(f" {name} " in done.stdout for name in LINES)
+
+
+def test_the_version_is_that_of_the_package(run):
+    assert run("--version").stdout == f"bayesagree {version('bayesagree')}\n"
+
+
+def test_an_interrupt_while_a_command_starts_ends_in_one_line(run, monkeypatch):
+    def stop():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_commands, "app", stop)
+    code, out, err = run("demo")
+    assert (code, out, err) == (130, "", "bayesagree: interrupted\n")
+
+
+def test_options_of_a_dataclass_are_options_of_the_command():
+    @_options.flattened
+    def command(sampling: _options.Sampling, seed_of: str = "x") -> None:
+        found.append((sampling, seed_of))
+
+    found = []
+    command(draws=2, chains=3, seed=4, seed_of="y")
+    assert found == [(_options.Sampling(2, 3, 4), "y")]
+    app = typer.Typer(add_completion=False)
+    app.command()(command)
+    names = [parameter.name for parameter in typer.main.get_command(app).params]
+    assert names == ["draws", "chains", "seed", "seed_of"]
 
 
 @pytest.fixture(scope="module")
@@ -107,34 +150,60 @@ ARGUMENTS = {
 }
 
 
-def test_every_json_document_is_tried():
-    assert sorted(ARGUMENTS) == sorted(DOCUMENTS)
+TABLES = {
+    "demo": {"models"},
+    "agreement": {"agreement"},
+    "evaluate": {"settings", "open_items", "scores", "pairs"},
+    "report": {"settings", "warnings"},
+    "certainty": {"certainty", "items"},
+    "compare": {"pairs", "ranks"},
+    "reliability": {"settings", "curve"},
+    "blind": {
+        "settings", "scores", "actual", "methods", "quality", "quality_correlation", "outliers", "overlap",
+    },
+    "rankings": {
+        "annotations", "settings", "correlation_of_certainty", "nearest_settings", "unsettled_items", "scores", "item",
+        "rankings", "labels",
+    },
+    "annotators": {"annotators", "confusion", "checks"},
+    "subjective": {"settings", "groups", "models", "agreement"},
+    "doctor": {"system", "dependencies", "extras", "threads", "cache", "data", "problems"},
+    "study auc": {"mean_swap_error"},
+}  # fmt: skip
+
+
+def test_every_command_with_json_is_tried():
+    assert sorted(ARGUMENTS) == sorted(TABLES) == sorted(WITH_JSON)
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
-def test_json_has_the_documented_keys(run, name):
+def test_json_is_one_document_of_the_tables(run, name):
     if name == "compare":
         run("evaluate", *ARGUMENTS["evaluate"].split())
     code, out, err = run(*name.split(), *ARGUMENTS[name].split(), "--json")
     assert code == 0, err
     assert "NaN" not in out
-    compared(json.loads(out), DOCUMENTS[name], name)
+    document = json.loads(out)
+    assert document.keys() == TABLES[name] | {"notes"}
+    for table, rows in document.items():
+        assert isinstance(rows, list), table
+        if table == "notes":
+            assert all(isinstance(note, str) for note in rows)
+        else:
+            assert all(row.keys() == rows[0].keys() for row in rows), table
 
 
-def compared(found, document, place):
-    """Compare the keys of a document with those that are listed."""
-    if "[]" in document:
-        assert isinstance(found, list)
-        found, document = found[0], document["[]"]
-    rows = found if isinstance(found, list) else [found]
-    for row in rows[:3]:
-        needed = {key for key in document if not key.endswith("?")}
-        possible = {key.removesuffix("?") for key in document}
-        assert needed <= row.keys() <= possible, place
-    for key, meaning in document.items():
-        name = key.removesuffix("?")
-        if isinstance(meaning, Mapping) and rows and name in rows[0]:
-            compared(rows[0][name], meaning, f"{place}: {name}")
+def test_the_screen_shows_the_same_tables(capsys):
+    rows = [{"model": "[a]", "lower_end": 0.12345, "reliability": 2.0, "flags": ["x", "y"], "n": 3, "sure": True}] * 3
+    tables = [_output.Table("first", rows, "A title", most=2), _output.Table("hidden", rows, most=0)]
+    _output.show(tables, json=True, notes=["so"])
+    assert json.loads(capsys.readouterr().out) == {"notes": ["so"], "first": rows, "hidden": rows}
+    _output.show(tables, json=False, notes=["so"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["A", "title"]
+    assert lines[1].split() == ["model", "lower", "end", "reliability", "flags", "n", "sure"]
+    assert [line.split() for line in lines[2:4]] == [["[a]", "0.123", "2", "x,", "y", "3", "yes"]] * 2
+    assert lines[4:] == ["", "so"]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +222,7 @@ def test_progress_ends_with_a_full_bar(run, bars, name, more):
 
 def test_progress_shows_the_time_left_on_stderr_alone(monkeypatch, capsys):
     screen = io.StringIO()
-    monkeypatch.setattr(_output, "stderr", Console(file=screen, force_terminal=True, width=80))
+    monkeypatch.setattr(_output, "stderr", lambda: Console(file=screen, force_terminal=True, width=80))
     with _output.progress("scoring", 2) as advance:
         advance()
         advance()

@@ -24,7 +24,7 @@ def test_curve_as_table_json_and_file(run, votes, tmp_path):
     assert "observed agreement 0.600" in out
     code, out, _ = run(votes, "--reliability", "0.1,1", "--json", "-o", tmp_path / "curve.csv")
     answer = json.loads(out)
-    assert answer["best"] == 0.1
+    assert answer["settings"][0]["best"] == 0.1
     assert [row["reliability"] for row in answer["curve"]] == [0.1, 1]
     assert pd.read_csv(tmp_path / "curve.csv")["log_score"].tolist() == pytest.approx(
         [row["log_score"] for row in answer["curve"]]

@@ -1,7 +1,6 @@
 """`bayesagree report`: one page from files of any kind, one JSON document, and errors that leave nothing behind."""
 
 import json
-import sys
 from functools import partial
 
 import numpy as np
@@ -61,8 +60,9 @@ def test_json_is_one_document(run, tmp_path):
     code, said, _ = run("labels.csv", *COLUMNS, "--json", "--reliability", "2,4", "-o", tmp_path / "page.html")
     document = json.loads(said)
     assert code == 0
-    assert document.keys() == {"output", "headlines", "warnings", "settings", "version"}
-    assert document["settings"]["reliability"] == [2.0, 4.0]
+    assert document.keys() == {"notes", "settings", "warnings"}
+    assert any("of the items" in note for note in document["notes"])
+    assert document["settings"][0]["reliability"] == [2.0, 4.0]
     assert (tmp_path / "page.html").exists()
 
 
@@ -104,8 +104,7 @@ def test_without_the_extra_the_error_names_it(run, monkeypatch, tmp_path):
     from bayesagree.cli import report
 
     find = importlib.util.find_spec
-    module = sys.modules[report.__module__]
-    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "jinja2" else find(name))
+    monkeypatch.setattr(report, "find_spec", lambda name: None if name == "jinja2" else find(name))
     code, _, err = run("labels.csv", "-o", tmp_path / "never.html")
     assert code == 2
     assert "pip install 'bayesagree[report]'" in err

@@ -82,7 +82,7 @@ def test_metrics_of_ratings(run):
     code, out, _ = run(*RATED, "--group", "gender", "--predictions", "guesses.csv", "--json")
     assert code == 0
     answer = json.loads(out)
-    assert answer["metric"] == "absolute_error"
+    assert answer["settings"][0]["metric"] == "absolute_error"
     f, m = answer["groups"]
     assert m["lower"] > f["upper"]
     within, between, _ = answer["agreement"]
@@ -96,7 +96,7 @@ def test_correlation_of_ratings(run):
     code, out, _ = run(*options, "--json")
     assert code == 0
     answer = json.loads(out)
-    assert answer["metric"] == "correlation"
+    assert answer["settings"][0]["metric"] == "correlation"
     assert 0 < answer["groups"][0]["lower"] < answer["groups"][0]["upper"] < 1
     assert "Phi" not in answer["agreement"][0]
     _, out, _ = run(*options)
@@ -128,7 +128,7 @@ def test_progress_counts_the_pairs_of_groups_that_phi_takes(run, bars):
 def test_bins_of_disagreement_by_default(run):
     code, out, _ = run("labels.csv", "--predictions", "models.csv", "--bins", "2", "--draws", "50", "--json")
     assert code == 0
-    assert json.loads(out)["by"] == "disagreement rate"
+    assert json.loads(out)["settings"][0]["by"] == "disagreement rate"
 
 
 def test_report_of_the_specification(run, files):

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from bayesagree.report.data import report_data
-from bayesagree.report.settings import Settings
+from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import labelled_test_set
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -33,7 +33,7 @@ def test_set():
 
 @pytest.fixture(scope="session")
 def data(test_set):
-    return report_data(test_set.labels, test_set.predictions, settings=Settings(draws=200))
+    return report_data(test_set.labels, test_set.predictions, settings=ReportSettings(draws=200))
 
 
 @pytest.fixture(scope="session")

@@ -26,9 +26,8 @@ from bayesagree import (
 )
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.groups import group_results
-from bayesagree.report.items import rankings_of
-from bayesagree.report.scores import point_estimate
-from bayesagree.report.settings import Settings
+from bayesagree.report.kinds import kind_of
+from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import noisy_models, rankings, ratings
 from bayesagree.subjective.groups import Groups
 
@@ -80,7 +79,7 @@ def test_the_least_certain_items_come_first_with_their_annotations(data, test_se
 def test_rankings_are_read_with_plackett_luce_draws_for_the_items_shown():
     given = rankings(n_items=30, n_labels=6, seed=1).rankings
     models = noisy_models(given, n_models=2, seed=1)
-    settings = Settings(plausibility="plackett_luce", reliability=(1.0,), draws=150, least_certain=25)
+    settings = ReportSettings(plausibility="plackett_luce", reliability=(1.0,), draws=150, least_certain=25)
     found = report_data(given, models, settings=settings)
     assert found.settings.metrics == ("top_3_accuracy", "average_overlap_3")
     assert found.diagnostics["r_hat"] < 1.2
@@ -90,7 +89,7 @@ def test_rankings_are_read_with_plackett_luce_draws_for_the_items_shown():
     mean = tree["posterior"]["plausibility"].mean(("chain", "draw"))
     for item in found.open_items[:3]:
         at = given.items.astype(str).tolist().index(item.item)
-        assert item.n_annotations == len(rankings_of(given, at)) == len(item.said)
+        assert item.n_annotations == len(given.of_item(at)) == len(item.said)
         for candidate in item.candidates:
             # Two runs of 600 and 1000 draws, which the chains are worth a good third of.
             known = float(mean.sel(item=given.items[at], category=int(candidate.label)))
@@ -117,7 +116,7 @@ def test_ratings_ask_for_a_threshold_and_are_judged_by_it():
     with pytest.raises(InputError, match="pass threshold=c"):
         report_data(given)
     middle = sum(given.scale) / 2
-    found = report_data(given, settings=Settings(threshold=middle, least_certain=5))
+    found = report_data(given, settings=ReportSettings(threshold=middle, least_certain=5))
     assert "phi" in found.agreement["coefficient"].tolist()
     assert {c.label for c in found.open_items[0].candidates} == {"below", "at_or_above"}
     assert len(found.open_items[0].said[0].split(",")) == found.open_items[0].n_annotations
@@ -126,17 +125,19 @@ def test_ratings_ask_for_a_threshold_and_are_judged_by_it():
 @pytest.mark.parametrize("values", [[[1, 5], [4, 4]], [[1, 2], [5, 4]]])
 def test_the_point_estimate_of_ratings_is_the_side_of_the_mean(values):
     given = Ratings.from_matrix(values, scale=(1, 5))
-    estimate = point_estimate(given, 3.0)
+    estimate = kind_of(given).point_estimate(given, 3.0)
     assert estimate.sel(category="at_or_above").values.tolist() == [float(np.mean(row) >= 3) for row in values]
 
 
 def test_the_point_estimate_of_rankings_is_irn():
     given = Rankings.from_blocks([[[[0], [1]], [[1]]]], labels=3)
-    assert point_estimate(given, None).equals(irn(given))
+    assert kind_of(given).point_estimate(given, None).equals(irn(given))
 
 
 def test_a_metric_of_sets_is_scored_against_the_point_estimate(test_set):
-    found = report_data(test_set.labels, test_set.predictions, settings=Settings(metrics=("set_2_accuracy",), draws=20))
+    found = report_data(
+        test_set.labels, test_set.predictions, settings=ReportSettings(metrics=("set_2_accuracy",), draws=20)
+    )
     vote = set_accuracy(majority_vote(test_set.labels), test_set.predictions, k=2).squeeze(("chain", "draw"))
     np.testing.assert_allclose(found.scores.table["ordinary"].sel(metric="set_2_accuracy"), vote)
 
@@ -170,8 +171,8 @@ def test_a_specification_needs_the_annotators(unequal):
     votes, people, model = unequal
     declared = EvaluationSpecification("unequal accuracy", protected=["gender"], smallest_group=6)
     with pytest.raises(InputError, match="features of their annotators"):
-        report_data(votes, model, specification=declared, settings=Settings(draws=20))
-    found = report_data(votes, model, annotators=people, specification=declared, settings=Settings(draws=20))
+        report_data(votes, model, specification=declared, settings=ReportSettings(draws=20))
+    found = report_data(votes, model, annotators=people, specification=declared, settings=ReportSettings(draws=20))
     assert any("fewer than 6 annotators" in gap for gap in found.specification.gaps)
 
 

@@ -8,10 +8,10 @@ from bayesagree import InputError, Labels, Predictions, Rankings, Ratings
 from bayesagree.report.data import report_data
 from bayesagree.report.headlines import headlines
 from bayesagree.report.page import render
-from bayesagree.report.settings import Settings
+from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import labelled_test_set
 
-QUICK = Settings(draws=50)
+QUICK = ReportSettings(draws=50)
 
 
 def first_sentences(annotations, models=None, settings=QUICK):
@@ -63,7 +63,7 @@ def test_an_item_without_annotations_is_as_open_as_the_prior():
 def test_reliability_from_none_to_full(level):
     votes = Labels.from_counts([[5, 1]] * 30)
     found, _ = first_sentences(
-        votes, Predictions.from_labels({"m": [0] * 30, "n": [1] * 30}), Settings(reliability=(level,), draws=250)
+        votes, Predictions.from_labels({"m": [0] * 30, "n": [1] * 30}), ReportSettings(reliability=(level,), draws=250)
     )
     score = found.scores.table["score"].sel(metric="top_1_accuracy", model="m").item()
     assert score == pytest.approx(0.5 if level == 0 else 1.0, abs=5 * np.sqrt(0.25 / 30_000))
@@ -74,7 +74,7 @@ def test_ratings_with_models_of_the_two_sides():
     models = Predictions.from_labels(
         {"right": ["below", "at_or_above"], "wrong": ["at_or_above", "below"]}, labels=["below", "at_or_above"]
     )
-    _, said = first_sentences(given, models, Settings(draws=100, threshold=3.0))
+    _, said = first_sentences(given, models, ReportSettings(draws=100, threshold=3.0))
     assert said[0].startswith("Model right is better than wrong")
 
 
@@ -87,7 +87,7 @@ def test_rankings_of_few_labels_are_scored_by_the_first_place(labels):
 
 def test_a_sample_of_items_says_where_the_variance_comes_from():
     test_set = labelled_test_set(n_items=40, seed=1)
-    found, said = first_sentences(test_set.labels, test_set.predictions, Settings(draws=100, items="bootstrap"))
+    found, said = first_sentences(test_set.labels, test_set.predictions, ReportSettings(draws=100, items="bootstrap"))
     share = found.scores.table["annotation_share"]
     assert ((share > 0) & (share < 1)).all()
     assert any("of the variance of that score comes from the annotations" in sentence for sentence in said)
@@ -114,7 +114,7 @@ def test_many_models_with_endless_names_stay_on_a_phone(browser, tmp_path):
 
 def test_metrics_without_their_depth_and_metrics_named_twice():
     test_set = labelled_test_set(n_items=10, seed=1)
-    asked = Settings(metrics=("average_overlap", "average_overlap_3"), draws=20)
+    asked = ReportSettings(metrics=("average_overlap", "average_overlap_3"), draws=20)
     found, _ = first_sentences(test_set.labels, test_set.predictions, asked)
     assert found.settings.metrics == ("average_overlap_3",)
 
@@ -122,7 +122,7 @@ def test_metrics_without_their_depth_and_metrics_named_twice():
 def test_what_cannot_be_reported_is_said():
     votes = Labels.from_counts([[2, 1]])
     with pytest.raises(InputError, match="use 'dirichlet' or 'dawid_skene'"):
-        report_data(votes, settings=Settings("prirn"))
+        report_data(votes, settings=ReportSettings("prirn"))
     with pytest.raises(InputError, match="lists a value twice"):
         models = Predictions.from_labels({"m": [0]}, labels=[0, 1])
-        report_data(votes, models, settings=Settings(reliability=(1, 1)))
+        report_data(votes, models, settings=ReportSettings(reliability=(1, 1)))

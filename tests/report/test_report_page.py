@@ -11,11 +11,11 @@ import pytest
 from bayesagree import Annotators, EvaluationSpecification, Labels, Predictions
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
-from bayesagree.report.figures import Mark, Row, certainty_curve, interval_plot
+from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
 from bayesagree.report.headlines import headlines
 from bayesagree.report.methods import methods_paragraph, references
 from bayesagree.report.page import render, write_report
-from bayesagree.report.settings import Settings
+from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import rankings, ratings
 from bayesagree.subjective.groups import Groups
 
@@ -62,7 +62,7 @@ def evil():
     declared = EvaluationSpecification(EVIL, protected=[EVIL], collection=EVIL)
     return report_data(
         votes, models, groups=Groups.by_features(votes, people, [EVIL]), annotators=people, specification=declared,
-        settings=Settings(draws=50),
+        settings=ReportSettings(draws=50),
     )  # fmt: skip
 
 
@@ -166,12 +166,14 @@ def test_a_warning_is_in_the_summary_and_in_its_section(data):
 def test_methods_say_what_was_done_and_cite_it(kind, test_set):
     ranked, rated = rankings(n_items=8, seed=1).rankings, ratings(n_items=8, ratings_per_item=5, seed=1).ratings
     given, models, settings, keys = {
-        "labels": (test_set.labels, test_set.predictions, Settings(draws=20), {"Stutz et al., 2023"}),
-        "rankings": (ranked, None, Settings(draws=20), {"Stutz et al., 2023"}),
-        "ratings": (rated, None, Settings(threshold=0.5), {"Checco et al., 2017", "Rubin, 1981"}),
-        "bootstrap": (test_set.labels, test_set.predictions, Settings(draws=20, items="bootstrap"), {"Rubin, 1981"}),
+        "labels": (test_set.labels, test_set.predictions, ReportSettings(draws=20), {"Stutz et al., 2023"}),
+        "rankings": (ranked, None, ReportSettings(draws=20), {"Stutz et al., 2023"}),
+        "ratings": (rated, None, ReportSettings(threshold=0.5), {"Checco et al., 2017", "Rubin, 1981"}),
+        "bootstrap": (
+            test_set.labels, test_set.predictions, ReportSettings(draws=20, items="bootstrap"), {"Rubin, 1981"},
+        ),
         "dawid_skene": (
-            test_set.labels, None, Settings("dawid_skene", draws=50, chains=2), {"Dawid and Skene, 1979"},
+            test_set.labels, None, ReportSettings("dawid_skene", draws=50, chains=2), {"Dawid and Skene, 1979"},
         ),
     }[kind]  # fmt: skip
     found = report_data(given, models, settings=settings)
@@ -197,7 +199,7 @@ def test_numbers_are_never_rounded_to_certainty():
 def test_figures_survive_values_that_are_all_alike(values):
     value, lower, upper = values
     marks = (Mark(value, lower, upper, "x"), Mark(float("nan"), float("nan"), float("nan"), "missing"))
-    figure = interval_plot([Row("A" * 200, marks)], title="t", axis="a", limits=(0, 1))
+    figure = interval_plot([MarkGroup("A" * 200, marks)], title="t", axis="a", limits=(0, 1))
     assert "nan" not in str(figure)
     curve = certainty_curve([1.0], np.full((1, 3), value), 0.95)
     assert "nan" not in str(curve)

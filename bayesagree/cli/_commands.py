@@ -1,0 +1,52 @@
+"""The group of commands: its help comes from the table of names, a command is imported when it runs."""
+
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from bayesagree.cli import COMMANDS
+
+
+class LazyGroup(TyperGroup):
+    """Commands by name: with their line of help in the group's help, with their options once they are called."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return name, command and remaining arguments; here the command's module is imported."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and load(str(name)), rest
+
+
+def load(name: str) -> Any:
+    """Return a command with its options: the function, or the group, that its module names as itself."""
+    found = getattr(import_module(f"bayesagree.cli.{name}"), name)
+    if not isinstance(found, typer.Typer):
+        alone, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
+        found.command(name)(alone)
+    return typer.main.get_command(found)
+
+
+# Plain help: the one with boxes imports all of rich, which takes three times as long as everything else here.
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"bayesagree {version('bayesagree')}")
+        raise typer.Exit
+
+
+@app.callback(help="Bayesian agreement and evaluation when annotators disagree.")
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Take the options of the group itself."""

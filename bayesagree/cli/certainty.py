@@ -1,0 +1,55 @@
+"""`bayesagree certainty`: how much the annotations leave open."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Option
+
+from bayesagree.cli import _options, _output
+from bayesagree.cli.plausibility import posterior
+
+_SHOWN = 20
+"""Items on the screen: what fits without scrolling back; the document and the file have all."""
+
+
+@_options.flattened
+def certainty(
+    source: _options.Source,
+    sampling: _options.Sampling,
+    plausibility: _options.Plausibility = None,
+    reliability: Annotated[str, Option(help="Weight of an annotation, one or several: 1,3,10.")] = "1",
+    k: Annotated[int, Option(help="Certainty of the k most plausible labels.", min=1)] = 1,
+    exact: Annotated[bool, Option(help="Without Monte-Carlo error (k = 1; closed forms only).")] = False,
+    threshold: _options.Threshold = None,
+    json: _options.Json = False,
+    output: Annotated[
+        Path | None, Option("--output", "-o", help="All items, as CSV: item, reliability, certainty.")
+    ] = None,
+) -> None:
+    """Show the annotation certainty of the items, least certain first.
+
+    Example: bayesagree certainty annotations.csv --reliability 1,3,10
+    """
+    import pandas as pd
+
+    from bayesagree.certainty import annotation_certainty
+    from bayesagree.evaluation.tables import OPEN
+
+    truth, _ = source.read()
+    size: dict[str, Any] = vars(sampling) | ({"draws": 1} if exact else {})
+    if not hasattr(truth, "rating") and not exact:
+        size["top_labels"] = k
+    tables = []
+    for level in _options.numbers(reliability, "--reliability"):
+        tree = posterior(truth, plausibility, reliability=level, **size)
+        values = annotation_certainty(tree, k=k, threshold=threshold, exact=exact)
+        tables.append(pd.DataFrame({"item": truth.items, "reliability": level, "certainty": values.values}))
+    table = pd.concat(tables).sort_values(["reliability", "certainty", "item"], kind="stable")
+    _output.write_table(table, output)
+    below = (f"share_below_{OPEN}", lambda values: float((values < OPEN).mean()))
+    summary = table.groupby("reliability")["certainty"].agg(mean="mean", smallest="min", **dict([below]))
+    shown = [
+        _output.Table("certainty", summary.reset_index(), "Annotation certainty"),
+        _output.Table("items", table, "Least certain items", most=_SHOWN),
+    ]
+    _output.show(shown, json=json)

@@ -1,0 +1,107 @@
+"""Results of an evaluation in the arrangement that readers see: the command line, the report and the figures share it.
+
+Functions
+---------
+comparisons
+    `compare` at every metric and reliability.
+best_first
+    Models of a comparison in order of their scores.
+score_intervals
+    Means and intervals of all scores.
+score_table, pair_table
+    The same as records, best model first.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesagree._numerics.intervals import column_hdi
+from bayesagree.evaluation.comparison import compare
+
+OPEN = 0.95
+"""Annotation certainty below which an item counts as open: the level of the intervals everywhere else."""
+
+type Comparisons = Mapping[tuple[str, float], xr.Dataset]
+"""Metric and reliability to the result of `compare`."""
+
+
+def comparisons(tree: xr.DataTree) -> dict[tuple[str, float], xr.Dataset]:
+    """Comparison of the models at every metric and reliability of an evaluation, models best first."""
+    posterior = tree["posterior"].to_dataset()
+    levels = posterior["reliability"].values.tolist()
+    return {
+        (str(metric), level): best_first(compare(tree, metric=str(metric), reliability=level))
+        for metric in posterior.data_vars
+        for level in levels
+    }
+
+
+def best_first(comparison: xr.Dataset) -> xr.Dataset:
+    """Comparison with its models in descending order of the mean score.
+
+    Examples
+    --------
+    >>> names, scores = ["A", "B"], [0.4, 0.7]
+    >>> given = xr.Dataset({"score": ("model", scores)}, {"model": names, "other_model": names})
+    >>> best_first(given)["model"].values.tolist()
+    ['B', 'A']
+    """
+    order = np.argsort(-comparison["score"].values, kind="stable")
+    return comparison.isel(model=order, other_model=order)
+
+
+def score_intervals(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
+    """Mean and highest density interval of every score.
+
+    Returns
+    -------
+    Dataset
+        ``score``, ``lower``, ``upper`` (metric, reliability, model).
+    """
+    draws = tree["posterior"].to_dataset().to_dataarray("metric")
+    draws = draws.stack(sample=("chain", "draw")).transpose("sample", "metric", "reliability", "model")
+    values, shape, dims = draws.values, draws.shape[1:], draws.dims[1:]
+    lower, upper = column_hdi(values.reshape(len(values), -1), ci_prob)
+    found = {"score": values.mean(axis=0), "lower": lower.reshape(shape), "upper": upper.reshape(shape)}
+    coords = {dim: draws[dim].values for dim in dims}
+    return xr.Dataset({name: (dims, part) for name, part in found.items()}, coords)
+
+
+def score_table(found: Comparisons) -> pd.DataFrame:
+    """Scores as records: one row per metric, reliability and model, best first.
+
+    Parameters
+    ----------
+    found
+        Result of `comparisons`.
+
+    Returns
+    -------
+    DataFrame
+        Columns metric, reliability, model, mean, lower, upper, ``best_with_probability`` (of the first place) and
+        ``better_than_next``: probability to be better than the model in the next row, NaN for the last one.
+    """
+    parts = []
+    for (metric, level), one in found.items():
+        better = np.diagonal(one["prob_better"].transpose("model", "other_model").values, offset=1)
+        table = {
+            "metric": metric,
+            "reliability": level,
+            "model": one["model"].values,
+            "mean": one["score"].values,
+            "lower": one["score_lower"].values,
+            "upper": one["score_upper"].values,
+            "best_with_probability": one["rank_probability"].sel(rank=1).values,
+            "better_than_next": np.append(better, np.nan),
+        }
+        parts.append(pd.DataFrame(table))
+    return pd.concat(parts, ignore_index=True)
+
+
+def pair_table(comparison: xr.Dataset) -> pd.DataFrame:
+    """Ordered pairs of models: columns model, other_model, prob_better, difference, lower, upper."""
+    pairs = comparison[["prob_better", "difference", "lower", "upper"]].to_dataframe().reset_index()
+    return pairs.loc[pairs["model"] != pairs["other_model"]].reset_index(drop=True)

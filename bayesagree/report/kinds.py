@@ -1,0 +1,179 @@
+"""Facts of a report that depend on the kind of annotations, one record for each kind."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesagree.agreement.coefficients import agreement_table
+from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.certainty import annotator_agreement
+from bayesagree.errors import InputError
+from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn
+from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
+from bayesagree.plausibility.registry import Reference
+from bayesagree.plausibility.votes import majority_vote
+from bayesagree.report.wording import interval, number, percent
+from bayesagree.subjective.disagreement import recode
+
+CHECCO = Reference(
+    "Checco et al., 2017",
+    "A. Checco, K. Roitero, E. Maddalena, S. Mizzaro, G. Demartini. Let's agree to disagree: fixing agreement measures "
+    "for crowdsourcing. HCOMP, 2017.",
+)
+KRIPPENDORFF = Reference("Krippendorff, 2004", "K. Krippendorff. Content analysis, 2nd edition. Sage, 2004.")
+RUBIN = Reference("Rubin, 1981", "D. B. Rubin. The Bayesian bootstrap. Annals of Statistics 9(1), 1981.")
+
+type Said = tuple[tuple[str, ...], int]
+"""Annotations of an item as lines of text, and their number."""
+
+
+@dataclass(frozen=True)
+class AnnotationKind:
+    """Facts about one kind of annotations.
+
+    Attributes
+    ----------
+    title
+        Name for readers.
+    point_estimate, point_estimate_name
+        Single truth that plug-in metrics are computed against, from the annotations and a threshold; its name.
+    agreement
+        Rows of `agreement_table`, from the annotations and a seed.
+    coefficient, headline
+        The coefficient of the summary, and its sentence from estimate, lower and upper end.
+    method
+        Sentence of the methods section about agreement.
+    said
+        Annotations of the item at a position.
+    as_labels
+        Labels to compare groups of annotators on, from the annotations and a threshold; None without groups.
+    ordered
+        Whether the annotations order several labels, so that metrics of several labels make sense.
+    """
+
+    title: str
+    point_estimate: Callable[[Any, float | None], xr.DataArray]
+    point_estimate_name: str
+    agreement: Callable[[Any, int], pd.DataFrame]
+    coefficient: str
+    headline: Callable[[float, float, float], str]
+    method: str
+    said: Callable[[Any, int], Said]
+    as_labels: Callable[[Any, float | None], Labels] | None = None
+    ordered: bool = False
+
+
+def kind_of(annotations: Annotations) -> AnnotationKind:
+    """Return the record of the annotations' kind."""
+    return _KINDS[type(annotations)]
+
+
+def require_threshold(threshold: float | None) -> float:
+    """Return the threshold, or refuse ratings without one."""
+    if threshold is None:
+        raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
+    return threshold
+
+
+def _mean_rating(ratings: Ratings, threshold: float | None) -> xr.DataArray:
+    """Return the side of the threshold on which the mean rating of each item is; one half without ratings."""
+    limit, size = require_threshold(threshold), ratings.items.size
+    n = np.bincount(ratings.item_index, minlength=size)
+    total = np.bincount(ratings.item_index, ratings.rating, size)
+    above = np.where(n > 0, total / np.maximum(n, 1) >= limit, 0.5)
+    coords = {"item": ratings.items, "category": THRESHOLD_LABELS}
+    return xr.DataArray(np.stack([1 - above, above], axis=1), coords, ("item", "category"), "mean_rating")
+
+
+def _agreement_of_rankings(rankings: Rankings, seed: int) -> pd.DataFrame:
+    """Return the mean agreement of annotators with the others, with a normal interval over items."""
+    values = annotator_agreement(rankings).dropna("item").values
+    mean = float(values.mean()) if values.size else np.nan
+    half = 1.96 * float(values.std(ddof=1)) / np.sqrt(values.size) if values.size > 1 else np.nan
+    row = {"coefficient": "leave_one_out", "estimate": mean, "lower": mean - half, "upper": mean + half}
+    size = {"n_items": values.size, "n_annotators": rankings.annotators.size or pd.NA}
+    kind = {"ci_kind": "normal", "ci_prob": 0.95, "n_annotations": rankings.n_annotations}
+    note = "" if values.size else "no item has two rankings"
+    return pd.DataFrame([row | size | kind | {"note": note}])
+
+
+def _said_labels(labels: Labels, item: int) -> Said:
+    votes: Counter[str] = Counter()
+    for row in np.flatnonzero(labels.item_index == item):
+        votes[str(labels.categories[labels.label_index[row]])] += int(labels.count[row])
+    line = ", ".join(f"{name} ({n})" for name, n in votes.most_common())
+    return (line,) if votes else (), votes.total()
+
+
+def _said_ratings(ratings: Ratings, item: int) -> Said:
+    values = np.sort(ratings.rating[ratings.item_index == item])
+    return (", ".join(f"{value:g}" for value in values),) if values.size else (), values.size
+
+
+def _said_rankings(rankings: Rankings, item: int) -> Said:
+    found = rankings.of_item(item)
+    return tuple(" > ".join(map(_block, ranking)) for ranking in found), len(found)
+
+
+def _block(block: list[Any]) -> str:
+    names = ", ".join(map(str, block))
+    return names if len(block) == 1 else f"{{{names}}}"
+
+
+_BOOTSTRAP = (
+    f"the chance-corrected coefficients, among them Krippendorff's alpha ({KRIPPENDORFF.key}), have the shortest 95 % "
+    f"intervals of a Bayesian bootstrap over items ({RUBIN.key})."
+)
+
+_KINDS: dict[type, AnnotationKind] = {
+    Labels: AnnotationKind(
+        title="single labels",
+        point_estimate=lambda labels, threshold: majority_vote(labels),
+        point_estimate_name="the majority vote",
+        agreement=lambda labels, seed: agreement_table(labels, level="nominal", seed=seed),
+        coefficient="alpha_nominal",
+        headline=lambda value, *ends: (
+            f"Krippendorff's alpha of the annotators is {number(value)} (95 % interval {interval(*ends)}); 0 is "
+            "chance, 1 is perfect."
+        ),
+        method=f"Agreement: {_BOOTSTRAP}",
+        said=_said_labels,
+        as_labels=lambda labels, threshold: labels,
+    ),
+    Ratings: AnnotationKind(
+        title="ratings",
+        point_estimate=_mean_rating,
+        point_estimate_name="the mean rating",
+        agreement=lambda ratings, seed: agreement_table(ratings, level="interval", seed=seed),
+        coefficient="phi",
+        headline=lambda value, *ends: (
+            f"Common agreement Phi of the annotators is {number(value)} (95 % interval {interval(*ends)}); 0 is "
+            "chance, 1 is perfect, -1 is two camps."
+        ),
+        method=f"Agreement: Phi ({CHECCO.key}) has a 95 % highest density interval; {_BOOTSTRAP}",
+        said=_said_ratings,
+        as_labels=lambda ratings, threshold: recode(ratings, require_threshold(threshold)),
+    ),
+    Rankings: AnnotationKind(
+        title="partial rankings",
+        point_estimate=lambda rankings, threshold: irn(rankings),
+        point_estimate_name="the averaged ranking",
+        agreement=_agreement_of_rankings,
+        coefficient="leave_one_out",
+        headline=lambda value, lower, upper: (
+            f"An annotator names what the others put first in {percent(value)} of the cases (95 % interval "
+            f"{percent(lower)} to {percent(upper)})."
+        ),
+        method=(
+            "Agreement is the share of annotators who name what the others rank first, averaged over items, with a "
+            "normal 95 % interval."
+        ),
+        said=_said_rankings,
+        ordered=True,
+    ),
+}

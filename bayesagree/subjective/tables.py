@@ -1,0 +1,202 @@
+"""Results about groups of annotators as tables, and groups made from the annotations themselves.
+
+Functions
+---------
+group_table, dispersion_table, group_agreement_table
+    Performance by group, its dispersion over groups, agreement within and between groups.
+performance_posterior
+    Posterior of the performance, by the model that fits the annotations.
+disagreement_groups
+    Groups of annotators by their disagreement rate.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesagree._inference.streams import Seed
+from bayesagree._numerics.intervals import column_hdi
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.errors import InputError
+from bayesagree.subjective.agreement import group_agreement
+from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
+from bayesagree.subjective.group_model import group_posterior, group_summary
+from bayesagree.subjective.groups import Groups
+from bayesagree.subjective.normal_group_model import normal_group_posterior
+from bayesagree.subjective.performance import ModelPredictions
+
+
+class DisagreementGroups(NamedTuple):
+    """Groups by disagreement rate, and the annotations to score: those that the rate is not of."""
+
+    groups: Groups
+    annotations: Labels | Ratings
+
+
+def as_labels(annotations: Labels | Ratings, threshold: float | None) -> Labels:
+    """Labels themselves, or ratings recoded by a threshold.
+
+    Raises
+    ------
+    InputError
+        Ratings without a threshold.
+    """
+    if isinstance(annotations, Labels):
+        return annotations
+    if threshold is None:
+        raise InputError(
+            "accuracy and the disagreement rate are of labels, and these are ratings: pass threshold=c, such as the "
+            "middle of the scale"
+        )
+    return recode(annotations, threshold)
+
+
+def disagreement_groups(
+    annotations: Labels | Ratings,
+    *,
+    threshold: float | None = None,
+    bins: int = 5,
+    rate_share: float | None = None,
+    seed: Seed = None,
+) -> DisagreementGroups:
+    """Annotators grouped by their disagreement rate, from all items or from a share of them drawn at random.
+
+    Parameters
+    ----------
+    annotations
+        Labels, or ratings with a threshold.
+    threshold
+        For ratings, see `as_labels`.
+    bins
+        Number of groups.
+    rate_share
+        Share of the items that the rate comes from; the others are left to score models on.
+    seed
+        Of the choice of those items.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import crowd_labels
+    >>> labels = crowd_labels(n_items=40, n_annotators=8, seed=1).labels
+    >>> found = disagreement_groups(labels, bins=2, rate_share=0.25, seed=1)
+    >>> found.groups.names.size, found.annotations.items.size
+    (2, 30)
+    """
+    votes = as_labels(annotations, threshold)
+    if rate_share is None:
+        return DisagreementGroups(Groups.by_disagreement(disagreement_rate(votes), bins=bins), annotations)
+    if not 0 < rate_share < 1:
+        raise InputError(f"rate_share={rate_share:g} is not between 0 and 1")
+    n = max(round(rate_share * votes.items.size), 1)
+    chosen = np.random.default_rng(seed).permutation(votes.items)[:n]
+    groups = Groups.by_disagreement(disagreement_rate(votes, items=chosen), bins=bins)
+    return DisagreementGroups(groups, without_items(annotations, chosen))
+
+
+def performance_posterior(
+    scored: Labels | Ratings,
+    models: ModelPredictions,
+    groups: Groups,
+    performance: xr.Dataset,
+    *,
+    draws: int = 1000,
+    seed: Seed = None,
+) -> xr.DataTree:
+    """Posterior of the performance by group: beta-binomial for labels, normal for ratings."""
+    if isinstance(scored, Labels):
+        return group_posterior(scored, models, groups, draws=draws, seed=seed)
+    return normal_group_posterior(performance, draws=draws, seed=seed)
+
+
+def group_table(performance: xr.Dataset, tree: xr.DataTree) -> pd.DataFrame:
+    """Raw and posterior performance of every model for every group; NaN for groups without data.
+
+    Parameters
+    ----------
+    performance
+        Result of `group_performance`.
+    tree
+        Result of `performance_posterior`.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, group, annotators, annotations, raw_mean, posterior_mean, lower, upper (HDI 0.95).
+    """
+    found = group_summary(tree).rename(mean="posterior_mean")
+    found = found.reindex(group=performance["group"], model=performance["model"])
+    found["raw_mean"] = performance["performance"]
+    for name in ("annotators", "annotations"):
+        found[name] = performance[f"n_{name}"]
+    table = found.transpose("model", "group").to_dataframe(dim_order=["model", "group"]).reset_index()
+    columns = ["model", "group", "annotators", "annotations", "raw_mean", "posterior_mean", "lower", "upper"]
+    return table.loc[:, columns]
+
+
+def dispersion_table(performance: xr.Dataset, tree: xr.DataTree, null: xr.Dataset) -> pd.DataFrame:
+    """Dispersion over groups of every model, with its test against chance.
+
+    Parameters
+    ----------
+    performance, tree
+        As in `group_table`.
+    null
+        Result of `dispersion_null`.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, mean, raw_dispersion, dispersion, lower, upper (HDI 0.95), p_value, differs.
+    """
+    draws = tree["posterior"].to_dataset()["dispersion"].stack(sample=("chain", "draw"))
+    draws = draws.sel(model=performance["model"]).transpose("sample", "model").values
+    lower, upper = column_hdi(draws)
+    return pd.DataFrame(
+        {
+            "model": performance["model"].values,
+            "mean": performance["mean_performance"].values,
+            "raw_dispersion": performance["dispersion"].values,
+            "dispersion": draws.mean(axis=0),
+            "lower": lower,
+            "upper": upper,
+            "p_value": null["p_value"].values,
+            "differs": null["biased"].values,
+        }
+    )
+
+
+def group_agreement_table(
+    annotations: Labels | Ratings, groups: Groups, phi: xr.DataTree | None = None
+) -> pd.DataFrame:
+    """Krippendorff's alpha, and Phi if it was drawn, within every group and between every two.
+
+    Parameters
+    ----------
+    annotations, groups
+        As in `group_agreement`.
+    phi
+        Result of `group_phi`.
+
+    Returns
+    -------
+    DataFrame
+        Columns group, other_group, pairs, alpha; with `phi` also Phi, lower, upper (HDI 0.95).
+    """
+    known = group_agreement(annotations, groups)
+    first, second = np.triu_indices(groups.names.size)
+    table = pd.DataFrame(
+        {
+            "group": groups.names[first],
+            "other_group": groups.names[second],
+            "pairs": known["n_pairs"].values[first, second],
+            "alpha": known["alpha"].values[first, second],
+        }
+    )
+    if phi is None:
+        return table
+    draws = phi["posterior"].to_dataset()["phi"].transpose("chain", "draw", "group", "other_group").values
+    draws = draws[:, :, first, second].reshape(-1, first.size)
+    lower, upper = column_hdi(draws)
+    return table.assign(Phi=draws.mean(axis=0), lower=lower, upper=upper)

@@ -1,0 +1,86 @@
+"""Every number and name in the first sentences is the right one: each test tells apart what an exchange would give."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from bayesagree.evaluation.tables import OPEN
+from bayesagree.report.data import report_data
+from bayesagree.report.groups import GroupResults
+from bayesagree.report.headlines import headlines
+from bayesagree.report.settings import ReportSettings
+from bayesagree.report.wording import number
+from bayesagree.simulate import labelled_test_set
+
+METRIC = "top_1_accuracy"
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Models in an order that is not that of their scores: the best one comes neither first nor last."""
+    test_set = labelled_test_set(n_items=60, seed=1)
+    shuffled = test_set.predictions
+    found = report_data(test_set.labels, shuffled, settings=ReportSettings(draws=200))
+    names = found.scores.comparison[METRIC]["model"].values.tolist()
+    assert found.scores.table["model"].values.tolist() != names
+    return found
+
+
+def with_plug_in(data, **scores):
+    """Return the data with other scores against the majority vote, by model."""
+    table = data.scores.table.copy(deep=True)
+    for model, score in scores.items():
+        table["ordinary"].loc[{"metric": METRIC, "model": model}] = score
+    return replace(data, scores=replace(data.scores, table=table))
+
+
+def sentence(data, part):
+    [found] = [text for text in headlines(data) if part in text]
+    return found
+
+
+def test_score_and_interval_are_those_of_the_best_model(data):
+    best = data.scores.comparison[METRIC]["model"].values[0]
+    row = data.scores.table.sel(metric=METRIC, model=best).sel(reliability=data.settings.reference)
+    text = sentence(data, "when the annotators' uncertainty is taken into account")
+    ends = f"{float(row['lower']):.3f} to {float(row['upper']):.3f}"
+    assert f"of {best} is {number(float(row['score']))} (95 % interval {ends})" in text
+    others = data.scores.table.drop_sel(model=best).sel(metric=METRIC, reliability=data.settings.reference)
+    assert number(float(row["lower"])) not in map(number, others["lower"].values)
+
+
+def test_the_plug_in_score_is_that_of_the_best_model(data):
+    best = data.scores.comparison[METRIC]["model"].values[0]
+    scores = dict(zip(data.scores.table["model"].values.tolist(), (0.111, 0.222, 0.333)))
+    changed = with_plug_in(data, **scores)
+    text = sentence(changed, "when the annotators' uncertainty is taken into account")
+    assert f"it is {scores[best]:.3f}." in text
+
+
+def test_the_model_that_the_plug_in_metric_puts_first_is_named(data):
+    names = data.scores.comparison[METRIC]["model"].values.tolist()
+    changed = with_plug_in(data, **dict(zip(names, (0.5, 0.9, 0.1))))
+    assert sentence(changed, "would have put").split()[-2] == names[1]
+    same = with_plug_in(data, **dict(zip(names, (0.9, 0.5, 0.1))))
+    assert not any("would have put" in text for text in headlines(same))
+
+
+def test_open_items_are_counted_at_the_reference_reliability(data):
+    counts = (np.asarray(data.certainty) < OPEN).sum(axis=1).tolist()
+    assert data.certainty["reliability"].values[0] == data.settings.reference
+    assert counts[0] not in counts[1:]
+    assert f"({counts[0]} of 60)" in sentence(data, "leave the answer open")
+
+
+def test_the_group_served_worst_is_named_first(data):
+    rows = [("A", "old", "young", 0.99, 0.01), ("B", "young", "old", 0.97, 0.02), ("C", "old", "young", 0.6, 0.5)]
+    worst = pd.DataFrame(rows, columns=["model", "worst", "best", "probability", "p_value"])
+    groups = GroupResults("age", pd.DataFrame(), xr.Dataset(), worst)
+    said = [text for text in headlines(replace(data, groups=groups)) if "serves the group" in text]
+    assert said == [
+        "A serves the group old worse than young with probability 0.99 (groups by age).",
+        "B serves the group young worse than old with probability 0.97 (groups by age).",
+    ]
