@@ -35,9 +35,9 @@ from .agreement import (
 from .annotations import Annotators, Labels, Rankings, Ratings
 from .blind import blind_posterior, blind_scores
 from .calibration import calibrate, calibration_scores, pool_with_votes
+from .agreement.leave_one_out import annotator_agreement
 from .certainty import (
     annotation_certainty,
-    annotator_agreement,
     expected_risk,
     label_certainty,
     plausibility_entropy,

@@ -11,9 +11,10 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree.agreement.coefficients import agreement_table
+from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.annotators import Annotators
-from bayesagree.certainty import annotator_agreement, label_certainty
+from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError
 from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 from bayesagree.plausibility.registry import POSTERIORS, posterior_for
