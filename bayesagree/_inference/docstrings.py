@@ -5,9 +5,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+_NAMES = re.compile(r"^\{([a-z_, ]+)\}$", re.MULTILINE)
+
 
 def shared[F: Callable[..., Any]](**parameters: str) -> Callable[[F], F]:
     """Replace lines such as ``{truth, threshold}`` of a docstring by the descriptions of these parameters.
+
+    A description that begins with the heading ``Parameters`` is whole sections, inserted as they are.
 
     Examples
     --------
@@ -18,16 +22,18 @@ def shared[F: Callable[..., Any]](**parameters: str) -> Callable[[F], F]:
     ['k', '    Number of labels.']
     """
 
+    def text(names: re.Match[str]) -> str:
+        return "\n".join(paragraph(name) for name in names[1].split(", "))
+
     def paragraph(name: str) -> str:
-        return "\n    ".join([name, *inspect.cleandoc(parameters[name]).splitlines()])
+        lines = inspect.cleandoc(parameters[name]).splitlines()
+        if lines[1:2] == ["----------"]:  # whole sections
+            return _NAMES.sub(text, "\n".join(lines))
+        return "\n    ".join([name, *lines])
 
     def decorate(function: F) -> F:
-        function.__doc__ = re.sub(
-            r"^\{([a-z_, ]+)\}$",
-            lambda found: "\n".join(paragraph(name) for name in found[1].split(", ")),
-            inspect.cleandoc(function.__doc__ or ""),  # compilers dedent docstrings from Python 3.13 on only
-            flags=re.MULTILINE,
-        )
+        # Compilers dedent docstrings from Python 3.13 on only.
+        function.__doc__ = _NAMES.sub(text, inspect.cleandoc(function.__doc__ or ""))
         return function
 
     return decorate

@@ -11,7 +11,8 @@ from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.errors import InputError
 from bayesagree.evaluation.comparison import compare, hdi
 from bayesagree.evaluation.scoring import evaluate
-from bayesagree.metrics.uncertainty_adjusted import Metric, per_item, top_k_accuracy
+from bayesagree.metrics.registry import RankMetric
+from bayesagree.metrics.uncertainty_adjusted import per_item, top_k_accuracy
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn
 from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 from bayesagree.plausibility.votes import majority_vote
@@ -92,7 +93,7 @@ def _best_first(comparison: xr.Dataset) -> xr.Dataset:
 
 def _ordinary(name: str, estimate: xr.DataArray, predictions: Predictions) -> Any:
     """Score the models against the point estimate, shape (model,); labels tied on top share the point of top-k."""
-    metric = Metric.named(name)
-    if metric.pattern.startswith("top"):
+    metric = RankMetric.named(name)
+    if metric.record.one_true_label:
         return top_k_accuracy(estimate, predictions, k=metric.k).values.ravel()
-    return per_item(metric.name, estimate, predictions).mean("item").values
+    return per_item(estimate, predictions, metric=metric.name).mean("item").values

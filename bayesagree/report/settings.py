@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.errors import InputError
-from bayesagree.metrics.uncertainty_adjusted import Metric
+from bayesagree.metrics.registry import RankMetric
 from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
 from bayesagree.predictions import Predictions
 
@@ -71,5 +71,5 @@ class Settings:
             self,
             plausibility=record.name,
             reliability=self.reliability or record.reliabilities,
-            metrics=tuple(dict.fromkeys(Metric.named(metric).name for metric in metrics)),
+            metrics=tuple(dict.fromkeys(RankMetric.named(metric).name for metric in metrics)),
         )

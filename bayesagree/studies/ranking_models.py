@@ -36,7 +36,7 @@ SCORES: Mapping[str, Callable[..., xr.DataArray]] = {
     "top_3_accuracy": partial(top_k_accuracy, k=3),
     "set_2_accuracy": partial(set_accuracy, k=2),
     "set_3_accuracy": partial(set_accuracy, k=3),
-    "average_overlap_3": partial(average_overlap, depth=3),
+    "average_overlap_3": partial(average_overlap, k=3),
 }
 """The scores of the paper's figure 6."""
 
