@@ -32,12 +32,12 @@ from .agreement import (
     phi_clusters,
     phi_difference,
 )
+from .agreement.leave_one_out import annotator_agreement
 from .annotations import Annotators, Labels, Rankings, Ratings
 from .blind import blind_posterior, blind_scores
 from .calibration import calibrate, calibration_scores, pool_with_votes
 from .certainty import (
     annotation_certainty,
-    annotator_agreement,
     expected_risk,
     label_certainty,
     plausibility_entropy,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import BLOCK, block_generator
-from bayesagree.metrics.uncertainty_adjusted import Scorer
+from bayesagree.metrics._scorer import Scorer
 from bayesagree.plausibility._draws.blocks import DrawBlock
 
 type Floats = NDArray[np.float64]

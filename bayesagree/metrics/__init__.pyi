@@ -1,10 +1,9 @@
 from . import auc
 from .hard_labels import hard_label_scores
 from .partial_rankings import partial_average_overlap
+from .top_k import accuracy_given_risk, expected_top_k_accuracy
 from .uncertainty_adjusted import (
-    accuracy_given_risk,
     average_overlap,
-    expected_top_k_accuracy,
     kendall_tau,
     overlap,
     per_item,

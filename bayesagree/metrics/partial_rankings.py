@@ -1,13 +1,13 @@
 """Average overlap between a model's ranking and annotators' partial rankings, both with ties.
 
 The places inside a tied block are unknown, so a label of a block that fills places a + 1 .. a + b stands among the
-first k with probability min(max((k - a)/b, 0), 1); labels that an annotator does not name are one last tied block.
+first j with probability min(max((j - a)/b, 0), 1); labels that an annotator does not name are one last tied block.
 
-    AO = mean over k = 1 .. depth of  sum over labels P_k(label) Q_k(label) / k,
+    AO = mean over j = 1 .. k of  sum over labels P_j(label) Q_j(label) / j,
 
 optionally divided by the root of the two rankings' overlaps with themselves, so that a ranking with ties can reach 1.
 
-Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appendix B.5.
+Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", arXiv:2307.02191, appendix B.5.
 """
 
 import numpy as np
@@ -15,14 +15,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Rankings
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError, positive_int, renamed
 from bayesagree.predictions import Predictions
 
 
+@renamed(depth="k")
 def partial_average_overlap(
-    rankings: Rankings, predictions: Predictions, *, depth: int = 3, normalise: bool = False
+    rankings: Rankings, predictions: Predictions, *, k: int = 3, normalise: bool = False
 ) -> xr.DataArray:
-    """Compute the partial average overlap of each model with the annotators of each item.
+    """Average overlap of each model with the partial rankings of the annotators of each item.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ def partial_average_overlap(
         Partial rankings with ties.
     predictions
         Scores; equal scores are a tie. A hard label is a ranking that names one label.
-    depth
+    k
         Number of places compared, from 1 to the number of labels.
     normalise
         Divide by sqrt(overlap of the prediction with itself x of the annotation with itself).
@@ -40,27 +41,40 @@ def partial_average_overlap(
     DataArray
         Mean over the annotators of an item (model, item), between 0 and 1.
 
+    Raises
+    ------
+    InputError
+        More places than labels, other items or labels.
+
+    See Also
+    --------
+    average_overlap, irn
+
+    References
+    ----------
+    .. [1] D. Stutz et al., arXiv:2307.02191, appendix B.5.
+
     Examples
     --------
     >>> rankings = Rankings.from_blocks([[[[0], [1, 2]]]], labels=4)
     >>> scores = {"A": [[3.0, 2.0, 2.0, 0.0]]}
-    >>> partial_average_overlap(rankings, Predictions.from_scores(scores), depth=4).values.tolist()
+    >>> partial_average_overlap(rankings, Predictions.from_scores(scores), k=4).values.tolist()
     [[0.9375]]
     """
-    depth = positive_int(depth, "depth")
+    k = positive_int(k, "k")
     n_labels = rankings.categories.size
-    if depth > n_labels:
-        raise InputError(f"depth={depth} is more than the {n_labels} labels there are")
+    if k > n_labels:
+        raise InputError(f"k={k} is more than the {n_labels} labels there are")
     aligned = predictions.aligned(rankings.items, rankings.categories)
     value = np.zeros((aligned.models.size, rankings.items.size))
     bounds = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     for i in range(rankings.items.size):
-        theirs = np.stack([_among_first(_annotator_key(rankings, r), depth) for r in range(bounds[i], bounds[i + 1])])
+        theirs = np.stack([_among_first(_annotator_key(rankings, r), k) for r in range(bounds[i], bounds[i + 1])])
         for m in range(aligned.models.size):
-            ours = _among_first(_model_key(aligned, m, i), depth)
+            ours = _among_first(_model_key(aligned, m, i), k)
             value[m, i] = _overlap(ours, theirs, normalise).mean()
     coords = {"model": aligned.models, "item": rankings.items}
-    return xr.DataArray(value, dims=("model", "item"), coords=coords, name=f"partial_average_overlap_{depth}")
+    return xr.DataArray(value, dims=("model", "item"), coords=coords, name=f"partial_average_overlap_{k}")
 
 
 def _annotator_key(rankings: Rankings, ranking: int) -> NDArray[np.float64]:
@@ -80,19 +94,19 @@ def _model_key(predictions: Predictions, model: int, item: int) -> NDArray[np.fl
     return key
 
 
-def _among_first(key: NDArray[np.float64], depth: int) -> NDArray[np.float64]:
-    """Return the probability of each label to stand among the first k, shape (k, label)."""
+def _among_first(key: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """Return the probability of each label to be among the first 1, 2, ... k, shape (k, label)."""
     _, block, size = np.unique(key, return_inverse=True, return_counts=True)
     before = (np.cumsum(size) - size)[block]
-    k = np.arange(1, depth + 1)[:, None]
-    return np.clip((k - before) / size[block], 0, 1)
+    places = np.arange(1, k + 1)[:, None]
+    return np.clip((places - before) / size[block], 0, 1)
 
 
 def _overlap(ours: NDArray[np.float64], theirs: NDArray[np.float64], normalise: bool) -> NDArray[np.float64]:
     """Return the average overlap of one ranking (k, label) with several (annotator, k, label)."""
-    k = np.arange(1, ours.shape[0] + 1)
-    shared = ((ours * theirs).sum(axis=-1) / k).mean(axis=-1)
+    places = np.arange(1, ours.shape[0] + 1)
+    shared = ((ours * theirs).sum(axis=-1) / places).mean(axis=-1)
     if not normalise:
         return shared
-    own = ((ours * ours).sum(axis=-1) / k).mean()
-    return shared / np.sqrt(own * ((theirs * theirs).sum(axis=-1) / k).mean(axis=-1))
+    own = ((ours * ours).sum(axis=-1) / places).mean()
+    return shared / np.sqrt(own * ((theirs * theirs).sum(axis=-1) / places).mean(axis=-1))

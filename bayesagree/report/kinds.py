@@ -10,8 +10,8 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree.agreement.coefficients import agreement_table
+from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
-from bayesagree.certainty import annotator_agreement
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn
 from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS

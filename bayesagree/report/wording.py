@@ -3,20 +3,11 @@
 import math
 from typing import Any
 
-from bayesagree.metrics.uncertainty_adjusted import Metric
+from bayesagree.metrics.registry import RankMetric
 
 MISSING = "–"
 SPACE = "\N{NO-BREAK SPACE}"
 """Between a number and its sign or unit, which belong on one line."""
-
-_METRICS = {
-    "top_{}_accuracy": "share of items whose most plausible label is among the {k} best labels of the model",
-    "set_{}_accuracy": "share of items whose {k} most plausible labels are exactly the {k} best labels of the model",
-    "overlap_{}": "mean share of the {k} most plausible labels that are among the {k} best labels of the model",
-    "average_overlap_{}": "mean overlap of the best 1, 2, ... {k} labels of the model with the most plausible ones",
-    "kendall_tau_{}": "how far the order of the {k} best labels agrees (Kendall), 1 for the same order",
-    "spearman_footrule_{}": "how near the {k} best labels stand to their places (Spearman), 1 for the same places",
-}
 
 
 def percent(share: float) -> str:
@@ -77,14 +68,14 @@ def metric_name(name: str) -> str:
     >>> metric_name("top_3_accuracy"), metric_name("kendall_tau_5")
     ('top-3 accuracy', 'kendall tau 5')
     """
-    metric = Metric.named(name)
-    return f"top-{metric.k} accuracy" if metric.pattern.startswith("top") else name.replace("_", " ")
+    metric = RankMetric.named(name)
+    return metric.record.title.format(metric.k)
 
 
 def metric_meaning(name: str) -> str:
     """Say what a metric measures."""
-    metric = Metric.named(name)
-    return _METRICS[metric.pattern].format(k=metric.k).replace("among the 1 best labels", "the best label")
+    metric = RankMetric.named(name)
+    return metric.record.meaning.format(k=metric.k).replace("among the 1 best labels", "the best label")
 
 
 def listed(names: list[Any]) -> str:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed
+from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Rankings
-from bayesagree.certainty import annotation_certainty, annotator_agreement, expected_risk, risk_certainty
+from bayesagree.certainty import annotation_certainty, expected_risk, risk_certainty
 from bayesagree.errors import InputError
 from bayesagree.metrics.uncertainty_adjusted import average_overlap, set_accuracy, top_k_accuracy
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn, prirn
@@ -35,7 +36,7 @@ SCORES: Mapping[str, Callable[..., xr.DataArray]] = {
     "top_3_accuracy": partial(top_k_accuracy, k=3),
     "set_2_accuracy": partial(set_accuracy, k=2),
     "set_3_accuracy": partial(set_accuracy, k=3),
-    "average_overlap_3": partial(average_overlap, depth=3),
+    "average_overlap_3": partial(average_overlap, k=3),
 }
 """The scores of the paper's figure 6."""
 

@@ -28,7 +28,8 @@ from bayesagree import (
     spearman_footrule,
     top_k_accuracy,
 )
-from bayesagree.metrics.uncertainty_adjusted import Metric, Scorer
+from bayesagree.metrics._scorer import Scorer
+from bayesagree.metrics.registry import RankMetric
 from bayesagree.plausibility._draws.blocks import DrawBlock
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "stutz.json").read_text())
@@ -57,7 +58,7 @@ def models(*orders):
 
 @pytest.mark.parametrize("case", GOLDEN["average_overlap"]["cases"])
 def test_golden_average_overlap(case):
-    value = average_overlap(estimate([case["truth"]]), models(case["predicted"]), depth=case["depth"])
+    value = average_overlap(estimate([case["truth"]]), models(case["predicted"]), k=case["depth"])
     assert float(value.squeeze()) == pytest.approx(case["value"])
 
 
@@ -69,7 +70,7 @@ def test_golden_partial_average_overlap(case):
     rankings = Rankings.from_blocks([[case["annotated"]]], labels=4)
     for name in ("plain", "normalised"):
         value = partial_average_overlap(
-            rankings, Predictions.from_scores({"A": key[None]}), depth=case["depth"], normalise=name == "normalised"
+            rankings, Predictions.from_scores({"A": key[None]}), k=case["depth"], normalise=name == "normalised"
         )
         assert float(value.squeeze()) == pytest.approx(case[name], abs=1e-7)
 
@@ -119,7 +120,7 @@ FUNCTIONS = {
     "top": lambda t, p, k: top_k_accuracy(t, p, k=k),
     "set": lambda t, p, k: set_accuracy(t, p, k=k),
     "overlap": lambda t, p, k: overlap(t, p, k=k),
-    "average": lambda t, p, k: average_overlap(t, p, depth=k),
+    "average": lambda t, p, k: average_overlap(t, p, k=k),
     "kendall": lambda t, p, k: kendall_tau(t, p, k=k),
     "footrule": lambda t, p, k: spearman_footrule(t, p, k=k),
 }
@@ -148,7 +149,7 @@ def test_draws_scored_together_are_the_draws_scored_one_by_one(n_labels, n_diffe
         "kendall_tau_3",
         "spearman_footrule_4",
     )
-    scorer = Scorer(given, [Metric.named(name) for name in names])
+    scorer = Scorer(given, [RankMetric.named(name) for name in names])
     weights = rng.random((3, 200)) if weighted else None
     together = scorer.score(DrawBlock(slice(0, 3), top), weights)
     one_by_one = [
@@ -197,7 +198,7 @@ def test_per_draw_and_per_item_are_two_means_of_one_table(crowd):
     for name, metric in (("top_2_accuracy", top_k_accuracy(tree, predictions, k=2)),
                          ("average_overlap_3", average_overlap(tree, predictions)),
                          ("kendall_tau_3", kendall_tau(tree, predictions))):  # fmt: skip
-        by_item = per_item(name, tree, predictions)
+        by_item = per_item(tree, predictions, metric=name)
         np.testing.assert_allclose(by_item.mean("item"), metric.mean(("chain", "draw")), atol=1e-12)
 
 
@@ -219,8 +220,8 @@ def test_high_reliability_is_the_ordinary_metric_without_ties_and_shares_with_ti
     labels = Labels.from_counts([[5, 1, 0], [0, 2, 0], [3, 3, 0]])
     predictions = Predictions.from_labels({"A": [0, 2, 1]}, labels=[0, 1, 2])
     tree = dirichlet(labels, reliability=1e8, draws=2000, seed=1, top_labels=1)
-    assert per_item("top_1_accuracy", tree, predictions).values[0, :2].tolist() == [1, 0]
-    share = float(per_item("top_1_accuracy", tree, predictions).values[0, 2])
+    assert per_item(tree, predictions, metric="top_1_accuracy").values[0, :2].tolist() == [1, 0]
+    share = float(per_item(tree, predictions, metric="top_1_accuracy").values[0, 2])
     assert abs(share - 0.5) < 4.5 * 0.5 / np.sqrt(8000)
     vote = top_k_accuracy(majority_vote(labels), predictions)
     assert float(expected_top_k_accuracy(tree, predictions).squeeze()) == pytest.approx(float(vote.squeeze()), abs=1e-3)
@@ -264,11 +265,11 @@ def test_item_and_model_order_change_nothing(crowd_random):
 
 
 def test_metric_names():
-    assert Metric.named("average_overlap") == Metric.named("average_overlap_3")
-    assert Metric.named("top_10_accuracy").name == "top_10_accuracy"
+    assert RankMetric.named("average_overlap") == RankMetric.named("average_overlap_3")
+    assert RankMetric.named("top_10_accuracy").name == "top_10_accuracy"
     for wrong in ("top_0_accuracy", "accuracy", "top_K_accuracy", "overlap_-1"):
         with pytest.raises(InputError, match=f"metric '{wrong}' is not known; use top_K_accuracy"):
-            Metric.named(wrong)
+            RankMetric.named(wrong)
 
 
 def test_depth_beyond_the_labels_is_refused():

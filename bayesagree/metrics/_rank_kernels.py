@@ -1,6 +1,7 @@
 """Compiled comparison of each draw's best labels with each model's best labels, for a block of items.
 
-All metrics see the same draws. Only sums leave the kernel, so memory does not grow with items or metrics.
+All metrics see the same draws. Only sums leave the kernel, so memory does not grow with items or metrics. A metric is
+a function of two lists of labels, a code, and a branch of `_value`; all else about it is its record in `registry`.
 """
 
 from typing import Any, NamedTuple
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 TOP, SET, OVERLAP, AVERAGE_OVERLAP, KENDALL, FOOTRULE = range(6)
 
+# Lists are compared once each while every one has so many draws on average: with fewer, finding the equal ones costs
+# more than comparing all.
 REPEATS = 4
-"""Lists are compared once each while every one has so many draws on average."""
 
 
 class BlockScores(NamedTuple):
@@ -44,16 +46,16 @@ def _overlap(truth: NDArray[Any], place: NDArray[np.int32], k: int) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _average_overlap(truth: NDArray[Any], place: NDArray[np.int32], depth: int) -> float:
+def _average_overlap(truth: NDArray[Any], place: NDArray[np.int32], k: int) -> float:
     total = 0.0
-    for k in range(1, depth + 1):
-        total += _overlap(truth, place, k) / k
-    return total / depth
+    for depth in range(1, k + 1):
+        total += _overlap(truth, place, depth) / depth
+    return total / k
 
 
 @numba.njit(cache=True, nogil=True)
 def _kendall(truth: NDArray[Any], predicted: NDArray[Any], place: NDArray[np.int32], k: int) -> Any:
-    """Return the discordant pairs of two top-k lists; pairs that one list alone holds count one half (Fagin et al.)."""
+    """Return the discordant pairs of two top-k lists; pairs that one list alone holds count one half."""
     shared = _overlap(truth, place, k)
     alone = k - shared
     distance = alone * alone + alone * (alone - 1) * 0.5
@@ -92,7 +94,7 @@ def _footrule(truth: NDArray[Any], place: NDArray[np.int32], k: int) -> Any:
 
 @numba.njit(cache=True, nogil=True)
 def _value(kind: int, k: int, worst: float, truth: NDArray[Any], predicted: NDArray[Any], place: Any) -> float:
-    """Return a metric of two lists; `place` is where each label stands in the model's list."""
+    """Return a metric of two lists; `place` is where each label is in the model's list."""
     if kind == TOP:
         return 1.0 if place[truth[0]] < k else 0.0
     if kind == SET:
@@ -169,7 +171,7 @@ def score_block(
     predicted
         Best labels of each model, -1 for none, shape (model, item, rank).
     kinds, ks, worst
-        Metric codes, their k, and the largest distance of `KENDALL` and `FOOTRULE`, shape (metric,).
+        Codes of the metrics, their k, and the largest distance of two lists, shape (metric,).
     n_labels
         Number of labels.
     weights
