@@ -197,7 +197,7 @@ def settings(data: ReportData) -> list[tuple[str, str]]:
 
 
 def diagnostics(data: ReportData) -> list[tuple[str, str, str]]:
-    """Say how well Markov chains mixed, or that there are none."""
+    """Show the convergence of the Markov chains, or that there are none."""
     if not data.diagnostics:
         return [("Draws", "independent", "exact posterior, no Markov chain to diagnose")]
     rows = []

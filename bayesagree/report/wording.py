@@ -82,7 +82,7 @@ def metric_name(name: str) -> str:
 
 
 def metric_meaning(name: str) -> str:
-    """Say what a metric measures."""
+    """Return the meaning of a metric."""
     metric = Metric.named(name)
     return _METRICS[metric.pattern].format(k=metric.k).replace("among the 1 best labels", "the best label")
 
