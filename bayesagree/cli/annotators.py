@@ -41,6 +41,7 @@ def annotators(
     """
     from bayesagree.annotations import Labels
     from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
+    from bayesagree.predictive.crowd_summary import confidence_on_gold
 
     crowd, _ = source.read()
     if not isinstance(crowd, Labels):
@@ -56,7 +57,7 @@ def annotators(
         tables, notes = _tables(crowd, tree)
         advance()
         if known:
-            rows = _named("measure", _confidence(blind, known, sampling.seed))
+            rows = _named("measure", confidence_on_gold(blind, known, seed=sampling.seed))
             tables.append(_output.Table("confidence", rows, "Confidence"))
             advance()
         else:
@@ -84,58 +85,22 @@ def _read_gold(path: Path, source: _options.Source, crowd: "Labels") -> dict[Any
 
 def _tables(crowd: "Labels", tree: "xr.DataTree") -> tuple[list[_output.Table], list[str]]:
     """Return annotators, flagged ones first, their confusion, and the checks of the crowd."""
-    from bayesagree.predictive.annotator_checks import (
-        agreement_check,
-        annotation_parts,
-        annotator_table,
-        label_switching,
-    )
+    from bayesagree.predictive.annotator_checks import annotator_table
+    from bayesagree.predictive.crowd_summary import crowd_checks
 
     table = annotator_table(tree)
-    table["flagged"] = [not flags for flags in table["flags"]]
-    table = table.sort_values(["flagged", "n_labels_given"], ascending=[True, False], kind="stable").drop(
-        columns="flagged"
-    )
-    confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw"))
-    agreement = agreement_check(crowd, tree, seed=1)
-    switched = label_switching(tree)
-    checks = {
-        "disconnected_groups_of_annotators": int(annotation_parts(crowd).max()) + 1,
-        "share_of_draws_with_switched_labels": switched,
-        "agreement_varies_more_than_independent_errors_z": float(agreement["z"].sel(statistic="variance")),
-        "agreement_unlike_independent_errors_p": float(agreement["p_value"].sel(statistic="histogram")),
-        "largest_r_hat": _largest_r_hat(tree),
-    }
+    order = sorted(range(len(table)), key=lambda j: (not table["flags"][j], -table["n_labels_given"][j]))
+    confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw")).rename("probability")
+    checks = crowd_checks(crowd, tree)
     title = f"Annotators ({min(_SHOWN, len(table))} of {len(table)}, flagged first); intervals are HDI 0.95"
     tables = [
-        _output.Table("annotators", table, title, most=_SHOWN),
-        _output.Table("confusion", confusion.rename("probability").to_dataframe().reset_index(), most=0),
+        _output.Table("annotators", table.iloc[order], title, most=_SHOWN),
+        _output.Table("confusion", confusion.to_dataframe().reset_index(), most=0),
         _output.Table("checks", _named("check", checks), "Checks of the crowd"),
     ]
     prior_only = "Some draws switch labels: only the prior says that this crowd is better than chance; pass --gold."
-    return tables, [prior_only] if switched > _SWITCHED else []
+    return tables, [prior_only] if checks["share_of_draws_with_switched_labels"] > _SWITCHED else []
 
 
-def _largest_r_hat(tree: "xr.DataTree") -> float:
-    group = "diagnostics" if "diagnostics" in tree else "sample_stats"
-    return float(tree[group].to_dataset()["r_hat"].max())
-
-
-def _named(key: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+def _named(key: str, values: dict[str, float]) -> list[dict[str, Any]]:
     return [{key: name, "value": value} for name, value in values.items()]
-
-
-def _confidence(tree: "xr.DataTree", gold: dict[Any, Any], seed: int) -> dict[str, Any]:
-    from bayesagree.calibration.recalibration import calibrate, calibration_scores, gold_items_needed, label_probability
-
-    predicted = calibration_scores(label_probability(tree), gold)
-    calibrated = calibrate(tree, gold, seed=seed)
-    confidence = calibrated["posterior"].to_dataset()["mean_confidence"]
-    return {
-        "gold_items": len(gold),
-        "accuracy_on_gold": float(predicted["mean_accuracy"]),
-        "predicted_on_gold": float(predicted["mean_confidence"]),
-        "calibrated_over_all_items": float(confidence.mean()),
-        "calibrated_sd": float(confidence.std()),
-        "gold_items_for_an_interval_of_0.04": gold_items_needed(calibrated, width=0.04),
-    }

@@ -9,8 +9,6 @@ from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from bayesagree.annotations import Labels, Ratings
     from bayesagree.annotations.annotators import Annotators
     from bayesagree.subjective.groups import Groups
@@ -62,6 +60,7 @@ def subjective(
     from bayesagree.subjective import tables
     from bayesagree.subjective.agreement import group_phi
     from bayesagree.subjective.dispersion import dispersion_null
+    from bayesagree.subjective.files import write_specification_report
     from bayesagree.subjective.performance import group_performance
 
     given, known = source.read()
@@ -88,7 +87,9 @@ def subjective(
         advance()
         drawn = None if rated is None else group_phi(rated, groups, draws=draws, seed=seed, progress=advance)
     if output is not None:
-        _write_report(output, specification, scored, people, result)
+        if specification is None or people is None:
+            raise InputError(f"the report {output} compares --specification FILE with --annotators FILE; give both")
+        write_specification_report(output, specification, scored, people, result)
     name = result.attrs["metric"]
     title = f"{name.capitalize().replace('_', ' ')} by {groups.by}, 95 % HDI"
     agreement = tables.group_agreement_table(given, groups, drawn)
@@ -115,42 +116,12 @@ def groups_by(annotations: "Labels | Ratings", people: "Annotators | None", feat
 def _models(
     path: Path | None, known: Any, scored: "Labels | Ratings", source: _options.Source, model: str
 ) -> "ModelPredictions":
-    """Read predictions per item, or per (item, annotator) where the file has a column for the annotator."""
-    import pandas as pd
-
-    from bayesagree.annotations import Labels
-    from bayesagree.io.files import read_table
     from bayesagree.subjective.agreement import predictions_of
+    from bayesagree.subjective.files import read_model_predictions
 
-    if path is None:
-        if known is None:
-            raise InputError("there are no predictions: give --predictions FILE")
-        return predictions_of(known, scored.items)
-    table = read_table(path)
-    item, annotator = source.item, source.annotator
-    index = [item, annotator] if annotator in table.columns else item
-    if isinstance(scored, Labels) and index == item:
-        return predictions_of(source.predictions(path, model), scored.items)
-    column = source.label if isinstance(scored, Labels) else source.rating
-    missing = [name for name in (model, item, column) if name not in table.columns]
-    if missing:
-        raise InputError(f"{path}: no column {missing[0]!r}; these predictions need {model}, {item}, {column}")
-    return {str(m): pd.Series(part.set_index(index)[column]) for m, part in table.groupby(model)}
-
-
-def _write_report(
-    path: Path, declared: Path | None, scored: "Labels | Ratings", people: "Annotators | None", result: "xr.Dataset"
-) -> None:
-    from bayesagree.io.files import atomic_path
-    from bayesagree.subjective.specification import EvaluationSpecification
-    from bayesagree.subjective.specification_check import check_specification
-
-    if declared is None or people is None:
-        raise InputError(f"the report {path} compares --specification FILE with --annotators FILE; give both")
-    if path.suffix not in (".md", ".json"):
-        raise InputError(f"{path}: the report is written as .md or .json")
-    specification = EvaluationSpecification.from_json(declared.read_text(encoding="utf-8"))
-    report = check_specification(specification, scored, people, scores=result)
-    with atomic_path(path) as temporary:
-        text = report.to_markdown() if path.suffix == ".md" else report.to_json()
-        temporary.write_text(text + "\n", encoding="utf-8")
+    if path is not None:
+        columns = {name: getattr(source, name) for name in ("item", "annotator", "label", "rating")}
+        return read_model_predictions(path, scored, model=model, **columns)
+    if known is None:
+        raise InputError("there are no predictions: give --predictions FILE")
+    return predictions_of(known, scored.items)

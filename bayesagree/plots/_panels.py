@@ -1,6 +1,10 @@
-"""What all figures share: panels without global settings, and marks that differ in more than colour."""
+"""Shared parts of the figures: panels without global settings, marks that differ in more than colour, preparation.
 
-from typing import TYPE_CHECKING, Any
+The figures of the report are drawn by other means and share the preparation.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +15,36 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+type Floats = NDArray[np.float64]
+
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", ":", "-.")
 
 
 def new_panels(
-    n_rows: int = 1, n_columns: int = 1, *, width: float = 4.5, height: float = 3.2, **options: Any
+    n_rows: int = 1,
+    n_columns: int = 1,
+    *,
+    width: float = 4.5,
+    height: float = 3.2,
+    margin: tuple[float, float] = (0, 0),
+    **options: Any,
 ) -> tuple["Figure", "NDArray[Any]"]:
     """Make a figure with a grid of panels, `width` x `height` inches each; `options` as matplotlib's subplots."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
+    size = (width * n_columns + margin[0], height * n_rows + margin[1])
+    figure = Figure(figsize=size, layout="constrained")
     return figure, figure.subplots(n_rows, n_columns, squeeze=False, **options)
+
+
+def wrapped_panels(number: int, most: int, **options: Any) -> tuple["Figure", "NDArray[Any]"]:
+    """Make a figure with this number of panels in rows of at most `most`; `options` as `new_panels`."""
+    n_columns = min(most, number)
+    figure, panels = new_panels(-(-number // n_columns), n_columns, **options)
+    for panel in panels.ravel()[number:]:
+        panel.set_axis_off()
+    return figure, panels
 
 
 def one_panel(*, width: float = 4.5, height: float = 3.2) -> tuple["Figure", "Axes"]:
@@ -44,3 +66,32 @@ def positions(wanted: Any, names: NDArray[Any], role: str) -> NDArray[np.int64]:
     if missing:
         raise InputError(f"there is no {role} {missing[0]!r}; there is {shorten(names, 10)}")
     return np.array([place[name] for name in wanted])
+
+
+def write_cells(
+    panel: "Axes", table: Floats, texts: Callable[[float, int, int], str], *, limit: float, light_above: bool
+) -> None:
+    """Write texts (of value, row, column) into the cells of an image, in black or white, to stand out from it."""
+    for (row, column), value in np.ndenumerate(table):
+        colour = "white" if (value > limit) == light_above else "black"
+        panel.text(column, row, texts(float(value), row, column), ha="center", va="center", color=colour)
+
+
+class SortedCurve(NamedTuple):
+    """Values in ascending order, and the share of the items up to each, from 0 to 1."""
+
+    share: Floats
+    value: Floats
+
+
+def sorted_curve(values: Floats, most: int | None = None) -> SortedCurve:
+    """Return all values sorted, or the curve through them in at most `most` points."""
+    if most is None:
+        return SortedCurve(np.linspace(0, 1, values.size), np.sort(values))
+    share = np.linspace(0, 1, max(2, min(most, values.size)))
+    return SortedCurve(share, np.quantile(values, share))
+
+
+def with_sizes(names: Iterable[Any], sizes: Iterable[int]) -> list[str]:
+    """Return names of groups with their numbers of annotators."""
+    return [f"{name} ({size})" for name, size in zip(names, sizes)]

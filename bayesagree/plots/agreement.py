@@ -8,10 +8,10 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
-from bayesagree.evaluation.comparison import hdi
-from bayesagree.plots._panels import LINES, new_panels, positions, style
+from bayesagree.plots._panels import LINES, new_panels, positions, style, wrapped_panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,25 +91,21 @@ def plot_item_fits(tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] 
     if "item_mean" not in posterior:
         raise InputError("the posterior has no item means; call common_agreement with keep_item_means=True")
     shown = list(posterior["item"].values[:12]) if items is None else list(items)
-    n_columns = min(4, len(shown))
-    n_rows = -(-len(shown) // n_columns)
-    figure, panels = new_panels(n_rows, n_columns, width=2.4, height=1.9, sharex=True)
+    figure, panels = wrapped_panels(len(shown), 4, width=2.4, height=1.9, sharex=True)
     low, high = ratings.scale
     phi = posterior["phi"].values.ravel()
     at = positions(shown, ratings.items, "item")
     for panel, name, row in zip(panels.ravel(), shown, at):
         means = (posterior["item_mean"].sel(item=name).values.ravel() - low) / (high - low)
         density = _density(means, phi) / (high - low)
-        ends = np.array([hdi(column, 0.95) for column in density.T])
+        lower, upper = column_hdi(density)
         x = low + (high - low) * _GRID
-        panel.fill_between(x, ends[:, 0], ends[:, 1], color="C2", alpha=0.3)
+        panel.fill_between(x, lower, upper, color="C2", alpha=0.3)
         panel.plot(x, density.mean(axis=0), color="C2")
         own = ratings.rating[ratings.item_index == row]
         panel.plot(own, np.zeros(own.size), "|", color="0.1", markersize=12, clip_on=False)
         panel.set_title(f"{name} ({own.size} ratings)", fontsize="small")
-        panel.set_ylim(0, 1.15 * float(np.quantile(ends[:, 1], 0.97)))
-    for panel in panels.ravel()[len(shown) :]:
-        panel.set_axis_off()
+        panel.set_ylim(0, 1.15 * float(np.quantile(upper, 0.97)))
     figure.supxlabel("rating")
     figure.supylabel("density")
     return figure

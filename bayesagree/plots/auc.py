@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-import numpy as np
 import xarray as xr
 
 from bayesagree.errors import InputError, shorten
-from bayesagree.plots._panels import one_panel
+from bayesagree.plots._panels import new_panels, one_panel, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,8 +58,6 @@ def plot_swap_errors(
     >>> len(plot_swap_errors(tree, "good", labels_per_item=[5], labels_per_annotator=[5]).axes)
     1
     """
-    from matplotlib.figure import Figure
-
     errors = tree["study"].to_dataset()["swap_error"]
     wanted = {
         "case": [case], "labels_per_item": labels_per_item, "labels_per_annotator": labels_per_annotator,
@@ -73,8 +70,7 @@ def plot_swap_errors(
     reference = float(errors.sel({"auc_method": "supervised"}).mean())
     names = [name.replace("_published", "").upper() for name in auc_methods]
     n_rows, n_columns = len(labels_per_item), len(labels_per_annotator)
-    figure = Figure(figsize=(2.4 * n_columns + 0.8, 2 * n_rows + 0.8), layout="constrained")
-    panels = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
+    figure, panels = new_panels(n_rows, n_columns, width=2.4, height=2, margin=(0.8, 0.8), sharex=True, sharey=True)
     for (row, per_item), (column, per_annotator) in product(
         enumerate(labels_per_item), enumerate(labels_per_annotator)
     ):
@@ -115,16 +111,17 @@ def plot_quality_regions(regions: xr.DataArray) -> "Figure":
     table = regions.transpose("tpr", "fpr").values
     figure, panel = one_panel(width=4.4, height=3.6)
     panel.imshow(table, cmap="Greys", vmin=0, vmax=1)
-    for (row, column), value in np.ndenumerate(table):
-        name, colour = _REGIONS[row][column], "white" if value > 0.5 else "black"
-        shown = f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}"
-        panel.text(column, row, f"{name}\n{shown}", ha="center", va="center", color=colour)
+    write_cells(panel, table, _region_text, light_above=True, limit=0.5)
     thirds = [str(third) for third in regions["fpr"].values]
     panel.set_xticks(range(3), thirds)
     panel.set_yticks(range(3), [str(third) for third in regions["tpr"].values])
     panel.set_xlabel("false positive rate")
     panel.set_ylabel("true positive rate")
     return figure
+
+
+def _region_text(value: float, row: int, column: int) -> str:
+    return f"{_REGIONS[row][column]}\n" + (f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}")
 
 
 _REGIONS = (("very bad", "bad", "skewed"), ("bad", "average", "good"), ("skewed", "good", "very good"))

@@ -40,9 +40,7 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "
     >>> plot_method_correlation(tree, measure="spearman").axes[0].get_ylabel()
     'spearman with gold'
     """
-    data = _methods(tree)
-    if measure not in data["measure"].values:
-        raise InputError(f"measure={measure!r} is not one of {shorten(data['measure'].values)}")
+    data = _methods(tree, measure)
     found = data["correlation"].sel(measure=measure).transpose("metric", "estimator")
     methods = [str(name).replace("_", "\n") for name in found["estimator"].values]
     figure, panel = one_panel(width=0.75 * len(methods) + 1.8, height=3.4)
@@ -81,9 +79,7 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> 
     >>> plot_quality_correlation(tree).axes[0].get_xlabel()
     'quality of the pseudo-gold'
     """
-    data = _methods(tree)
-    if measure not in data["measure"].values:
-        raise InputError(f"measure={measure!r} is not one of {shorten(data['measure'].values)}")
+    data = _methods(tree, measure)
     figure, panel = one_panel()
     for k, metric in enumerate(data["metric"].values.tolist()):
         x = data["quality"].sel(metric=metric).values
@@ -97,7 +93,10 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> 
     return figure
 
 
-def _methods(tree: xr.DataTree) -> xr.Dataset:
+def _methods(tree: xr.DataTree, measure: str) -> xr.Dataset:
     if "methods" not in tree.children:
         raise InputError("methods are judged by gold; run blind_experiment with gold=")
-    return tree["methods"].to_dataset()
+    data = tree["methods"].to_dataset()
+    if measure not in data["measure"].values:
+        raise InputError(f"measure={measure!r} is not one of {shorten(data['measure'].values)}")
+    return data

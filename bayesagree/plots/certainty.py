@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import LINES, new_panels, one_panel
+from bayesagree.plots._panels import LINES, new_panels, one_panel, sorted_curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +57,9 @@ def plot_certainty(
     for k, (name, values) in enumerate(curves.items()):
         at = np.arange(values.size)
         if order is None or name == order:
-            panel.plot(at, np.sort(values.values), label=name, color=f"C{k % 10}", linestyle=LINES[k % len(LINES)])
+            panel.plot(
+                at, sorted_curve(values.values).value, label=name, color=f"C{k % 10}", linestyle=LINES[k % len(LINES)]
+            )
         else:
             reference = curves[order]
             y = values.sel(item=reference["item"]).values[np.argsort(reference.values, kind="stable")]
@@ -143,11 +145,11 @@ def plot_risk(certainty: xr.DataArray, risk_certainty: xr.DataArray, expected_ri
     """
     figure, panels = new_panels(1, 2, width=4, height=3)
     left, right = panels[0]
-    left.plot(np.sort(certainty.values), "-", color="C0", label="label")
-    left.plot(np.sort(risk_certainty.values), "--", color="C3", label="risk level")
+    left.plot(sorted_curve(certainty.values).value, "-", color="C0", label="label")
+    left.plot(sorted_curve(risk_certainty.values).value, "--", color="C3", label="risk level")
     left.set_ylabel("certainty")
     left.legend(fontsize="small")
-    right.plot(np.sort(expected_risk.values), color="0.2")
+    right.plot(sorted_curve(expected_risk.values).value, color="0.2")
     right.set_ylabel("expected risk level")
     for panel in (left, right):
         panel.set_xlabel("items, sorted")

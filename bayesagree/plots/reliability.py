@@ -1,16 +1,18 @@
-"""Which reliability predicts the annotator left out."""
+"""Figure of the reliability that best predicts a held-out annotator."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import xarray as xr
 
+from bayesagree.plots._panels import new_panels
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset) -> "Figure":
-    """Draw how far each reliability is behind the best one in predicting the annotator left out, and its agreement.
+    """Draw the elpd difference of each reliability to the best one for a held-out annotator, and its agreement.
 
     Upper panels: log score behind the best with its HDI 0.95 over items (lower is better). Lower panels: probability
     that two further annotators make the same first choice; dashed, the observed share.
@@ -32,11 +34,8 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset) -> "Fi
     >>> len(plot_reliability_curve(curve).axes)
     2
     """
-    from matplotlib.figure import Figure
-
     named = {str(curves.attrs.get("plausibility", "")): curves} if isinstance(curves, xr.Dataset) else dict(curves)
-    figure = Figure(figsize=(2.6 * len(named) + 0.6, 4.2), layout="constrained")
-    panels = figure.subplots(2, len(named), sharex="col", squeeze=False)
+    figure, panels = new_panels(2, len(named), width=2.6, height=2.1, margin=(0.6, 0), sharex="col")
     for column, (title, curve) in enumerate(named.items()):
         score, agreement = panels[:, column]
         at = curve["reliability"].values

@@ -7,7 +7,8 @@ import xarray as xr
 
 from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation.comparison import compare
-from bayesagree.plots._panels import MARKERS, new_panels, one_panel, style
+from bayesagree.evaluation.tables import best_first, score_intervals
+from bayesagree.plots._panels import MARKERS, new_panels, one_panel, style, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,15 +45,11 @@ def plot_scores(tree: xr.DataTree, *, metric: str, ordinary: xr.DataArray | None
     posterior = tree["posterior"].to_dataset()
     if metric not in posterior:
         raise InputError(f"metric {metric!r} was not computed; there is {shorten(posterior.data_vars)}")
-    levels = posterior["reliability"].values
-    found = [compare(tree, metric=metric, reliability=float(level)) for level in levels]
+    found = score_intervals(tree).sel(metric=metric).transpose("model", "reliability")
+    levels, models = found["reliability"].values, found["model"].values.tolist()
     figure, panel = one_panel()
-    models = posterior["model"].values.tolist()
     for m, model in enumerate(models):
-        score, lower, upper = (
-            np.array([float(one[key].sel(model=model)) for one in found])
-            for key in ("score", "score_lower", "score_upper")
-        )
+        score, lower, upper = (found[key].values[m] for key in ("score", "lower", "upper"))
         at = np.arange(levels.size) + 0.08 * (m - (len(models) - 1) / 2)
         panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=str(model), **style(m))
         if ordinary is not None:
@@ -130,15 +127,13 @@ def plot_rank_probability(comparison: xr.Dataset) -> "Figure":
     >>> [label.get_text() for label in plot_rank_probability(result).axes[0].get_yticklabels()]
     ['B', 'A', 'C']
     """
-    best_first = comparison.isel(model=np.argsort(-comparison["score"].values, kind="stable"))
-    table = best_first["rank_probability"].transpose("model", "rank").values
+    ordered = best_first(comparison)
+    table = ordered["rank_probability"].transpose("model", "rank").values
     figure, panel = one_panel(width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
     image = panel.imshow(table, cmap="Greys", vmin=0, vmax=1, aspect="auto")
-    for (row, column), value in np.ndenumerate(table):
-        if value >= 0.005:
-            panel.text(column, row, f"{value:.2f}", ha="center", va="center", color="white" if value > 0.5 else "black")
-    panel.set_yticks(range(table.shape[0]), [str(m) for m in best_first["model"].values])
-    panel.set_xticks(range(table.shape[1]), [str(r) for r in best_first["rank"].values])
+    write_cells(panel, table, lambda p, row, column: f"{p:.2f}" if p >= 0.005 else "", light_above=True, limit=0.5)
+    panel.set_yticks(range(table.shape[0]), [str(m) for m in ordered["model"].values])
+    panel.set_xticks(range(table.shape[1]), [str(r) for r in ordered["rank"].values])
     panel.set_xlabel(f"place by {comparison.attrs.get('metric', 'score')}".replace("_", " "))
     figure.colorbar(image, ax=panel, label="probability")
     return figure

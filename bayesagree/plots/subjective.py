@@ -1,14 +1,13 @@
 """Figures of groups of annotators: whom a model serves, who disagrees, who annotated."""
 
 from collections.abc import Sequence
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import new_panels, one_panel
+from bayesagree.plots._panels import new_panels, one_panel, with_sizes, wrapped_panels, write_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,21 +41,14 @@ def plot_group_heatmap(result: xr.Dataset) -> "Figure":
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['1.00', '0.00']
     """
-    from matplotlib.figure import Figure
-
-    table = result["performance"].transpose("group", "model")
+    table = result["performance"].transpose("group", "model").values
     n_groups, n_models = table.shape
-    figure = Figure(figsize=(1.2 * n_models + 3, 0.35 * n_groups + 1.2), layout="constrained")
-    panel = figure.subplots()
-    image = panel.imshow(table.values, aspect="auto", cmap="viridis")
-    counts = zip(result["group"].values.tolist(), result["n_annotators"].values.tolist())
-    panel.set_yticks(range(n_groups), [f"{name} ({n})" for name, n in counts])
+    figure, panel = one_panel(width=1.2 * n_models + 3, height=0.35 * n_groups + 1.2)
+    image = panel.imshow(table, aspect="auto", cmap="viridis")
+    panel.set_yticks(range(n_groups), with_sizes(result["group"].values, result["n_annotators"].values))
     panel.set_xticks(range(n_models), [str(m) for m in result["model"].values])
-    middle = (table.min() + table.max()) / 2
-    for g, m in product(range(n_groups), range(n_models)):
-        value = float(table[g, m])
-        if value == value:
-            panel.text(m, g, f"{value:.2f}", ha="center", va="center", color="black" if value > middle else "white")
+    middle = (np.nanmin(table) + np.nanmax(table)) / 2
+    write_cells(panel, table, lambda v, g, m: "" if v != v else f"{v:.2f}", light_above=False, limit=middle)
     figure.colorbar(image, ax=panel, label=str(result.attrs["metric"]))
     panel.set_ylabel(f"{result.attrs['by']} (annotators)")
     return figure
@@ -85,24 +77,23 @@ def plot_group_intervals(tree: xr.DataTree) -> "Figure":
     >>> plot_group_intervals(tree).axes[0].get_xlabel()
     'accuracy, HDI 0.95'
     """
-    from matplotlib.figure import Figure
-
     from bayesagree.subjective.group_model import group_summary
 
     summary = group_summary(tree)
     models, groups = summary["model"].values, summary["group"].values
     sizes = tree["constant_data"].to_dataset()["n_annotators"].values
-    figure = Figure(figsize=(3 * len(models) + 2, 0.3 * len(groups) + 1.2), layout="constrained")
-    panels = figure.subplots(1, len(models), sharex=True, sharey=True, squeeze=False)[0]
-    for panel, model in zip(panels, models):
+    figure, panels = new_panels(
+        1, len(models), width=3, height=0.3 * len(groups) + 1.2, margin=(2, 0), sharex=True, sharey=True
+    )
+    for panel, model in zip(panels[0], models):
         one = summary.sel(model=model)
         panel.hlines(range(len(groups)), one["lower"].values, one["upper"].values, color="C0")
         panel.plot(one["mean"].values, range(len(groups)), "o", color="C0")
         panel.axvline(float(one["mean"].mean()), color="0.6", linestyle="--", linewidth=1)
         panel.set_title(str(model), fontsize="medium")
         panel.set_xlabel("accuracy, HDI 0.95")
-    panels[0].set_yticks(range(len(groups)), [f"{g} ({n})" for g, n in zip(groups, sizes)])
-    panels[0].invert_yaxis()
+    panels[0, 0].set_yticks(range(len(groups)), with_sizes(groups, sizes))
+    panels[0, 0].invert_yaxis()
     return figure
 
 
@@ -133,8 +124,6 @@ def plot_disagreement_by_quality(
     >>> plot_disagreement_by_quality(disagreement_rate(votes), crowdtruth(votes)["wqs"]).axes[0].get_xlabel()
     'quality WQS (annotators)'
     """
-    from matplotlib.figure import Figure
-
     if not rate["annotator"].equals(quality["annotator"]):
         raise InputError("rate and quality are of different annotators; compute both from the same labels")
     last = len(edges) - 2
@@ -146,8 +135,7 @@ def plot_disagreement_by_quality(
             boxes[f"{edges[i]:g}-{edges[i + 1]:g}\n({rates.size})"] = rates
     if not boxes:
         raise InputError(f"no annotator has a quality within {edges[0]:g} to {edges[-1]:g}")
-    figure = Figure(figsize=(1.2 * len(boxes) + 1.5, 3), layout="constrained")
-    panel = figure.subplots()
+    figure, panel = one_panel(width=1.2 * len(boxes) + 1.5, height=3)
     panel.boxplot([values.to_numpy() for values in boxes.values()], widths=0.6, manage_ticks=False)
     panel.set_xticks(range(1, len(boxes) + 1), list(boxes))
     panel.set_xlabel("quality WQS (annotators)")
@@ -228,18 +216,15 @@ def plot_shares(distributions: "pd.DataFrame") -> "Figure":
     groups = list(distributions.groupby(["kind", "feature"], sort=False))
     if not groups:
         raise InputError("there is no distribution to draw: the specification names no feature")
-    n_columns = min(3, len(groups))
-    figure, panels = new_panels(-(-len(groups) // n_columns), n_columns, width=3.2, height=2.4)
+    figure, panels = wrapped_panels(len(groups), 3, width=3.2, height=2.4)
     for panel, (names, rows) in zip(panels.ravel(), groups):
         kind, feature = names  # type: ignore[misc]
         at = np.arange(len(rows))
         panel.barh(at, 100 * rows["actual"].to_numpy(float), color="C0", alpha=0.7, label="actual")
         panel.plot(100 * rows["target"].to_numpy(float), at, "D", color="0.1", label="target")
-        panel.set_yticks(at, [f"{value} ({n})" for value, n in zip(rows["value"], rows["n"])], fontsize="small")
+        panel.set_yticks(at, with_sizes(rows["value"], rows["n"]), fontsize="small")
         panel.invert_yaxis()
         panel.set_title(f"{kind}: {feature}", fontsize="medium")
         panel.set_xlabel("share (%)")
-    for panel in panels.ravel()[len(groups) :]:
-        panel.set_axis_off()
     panels[0, 0].legend(fontsize="small")
     return figure

@@ -3,6 +3,7 @@
 - `checks`: prior and posterior predictive draws, log likelihood and log prior, leave-one-item-out.
 - `reliability`: the reliability that best predicts a held-out annotator.
 - `annotator_checks`: accuracy of each annotator, label switching, power of the agreement check.
+- `crowd_summary`: checks of a crowd and of its confidence, as named numbers.
 - `_item_likelihood`: log likelihood of an item, its own parameters integrated out.
 - `_replicates`, `_log_prior`: replicated annotations and prior densities.
 - `_held_out_rankings`: held-out scores of rankings.

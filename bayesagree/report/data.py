@@ -1,4 +1,4 @@
-"""Everything that a report says, as numbers: computed here, written by `bayesagree.report.page`."""
+"""All numbers of a report: computed here, written by `bayesagree.report.page`."""
 
 import warnings
 from collections.abc import Callable
@@ -40,7 +40,7 @@ class ReportSource:
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Everything that a report says.
+    """All numbers of a report.
 
     Attributes
     ----------

@@ -7,10 +7,13 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from bayesagree.plots._panels import sorted_curve
+
 WIDTH = 440
 """Width of the drawing in its own units; text is 12 of them high, which stays legible on a phone."""
 _DASHES = ("", "7 4", "2 3", "10 3 2 3", "1 5")
 _POINTS = 200
+"""Points of a curve: every second unit of the width, so that more would not be seen."""
 
 
 class Mark(NamedTuple):
@@ -43,15 +46,14 @@ def certainty_curve(levels: Sequence[float], certainty: NDArray[np.float64], lim
         Items below it are open.
     """
     left, right, top, bottom = 40, WIDTH - 10, 10, 220
-    share = np.linspace(0, 1, max(2, min(_POINTS, certainty.shape[1])))
     low = min(0.9, np.floor(certainty.min() * 10) / 10)
-    x = left + (right - left) * share
     parts = [_grid(left, right, top, bottom, low)]
     y_limit = bottom - (bottom - top) * (limit - low) / (1 - low)
     parts.append(_line("limit", left, right, y_limit))
     for k, (level, values) in enumerate(zip(levels, certainty)):
-        y = bottom - (bottom - top) * (np.quantile(values, share) - low) / (1 - low)
-        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y))
+        share, ordered = sorted_curve(values, _POINTS)
+        y = bottom - (bottom - top) * (ordered - low) / (1 - low)
+        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(left + (right - left) * share, y))
         style = ("curve" if k == 0 else "curve other", _DASHES[k % len(_DASHES)])
         parts.append(Markup('<polyline class="{}" stroke-dasharray="{}" points="{}"/>').format(*style, points))
         y_key = bottom + 62 + 18 * k

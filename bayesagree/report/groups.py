@@ -1,4 +1,4 @@
-"""Whom the models serve: accuracy for each group of annotators, and whether groups differ by more than chance."""
+"""Accuracy for groups of annotators, and whether groups differ by more than chance."""
 
 from dataclasses import dataclass
 

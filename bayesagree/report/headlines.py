@@ -32,7 +32,7 @@ def ordinary_truth(data: ReportData) -> str:
 
 
 def _models(data: ReportData) -> Iterator[str]:
-    """Say who is best and how sure that is."""
+    """Yield the best model and the probability that it is better than the next."""
     if data.scores is None:
         return
     metric = data.settings.metrics[0]
@@ -90,7 +90,7 @@ def _agreement(data: ReportData) -> Iterator[str]:
 
 
 def _reliability(data: ReportData) -> Iterator[str]:
-    """Say whether the best model depends on how far annotators are trusted."""
+    """Yield whether the best model is the same at every reliability."""
     levels = data.settings.reliability
     if data.scores is None or len(levels) < 2 or data.scores.table.sizes["model"] < 2:
         return

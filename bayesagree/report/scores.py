@@ -1,4 +1,4 @@
-"""How good the models are: scores across reliabilities, the ordinary metric beside them, and who is better."""
+"""Scores of the models across reliabilities, the ordinary metric beside them, and who is better."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from bayesagree.report.settings import ReportSettings
 
 @dataclass(frozen=True, eq=False)
 class ModelScores:
-    """How good the models are.
+    """Scores and comparisons of the models.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How the numbers of a report are made: settings, with defaults that fit the annotations."""
+"""Settings of a report, with defaults that fit the annotations."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, Self

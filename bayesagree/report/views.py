@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesagree.plausibility.registry import POSTERIORS
+from bayesagree.plots._panels import with_sizes
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
 from bayesagree.report.headlines import ordinary_truth
@@ -141,7 +142,7 @@ def groups(data: ReportData) -> dict[str, Any]:
         for group in found.accuracy["group"].values.tolist():
             cell = found.accuracy.sel(model=model, group=group)
             value, lower, upper = (float(cell[key]) for key in ("mean", "lower", "upper"))
-            marks.append(Mark(value, lower, upper, f"{group} ({sizes[group]})"))
+            marks.append(Mark(value, lower, upper, with_sizes([group], [sizes[group]])[0]))
             rows.append((model, group, sizes[group], number(value), interval(lower, upper)))
         plots.append(MarkGroup(str(model), tuple(marks)))
     worst = [
@@ -196,7 +197,7 @@ def settings(data: ReportData) -> list[tuple[str, str]]:
 
 
 def diagnostics(data: ReportData) -> list[tuple[str, str, str]]:
-    """Say how well Markov chains mixed, or that there are none."""
+    """Show the convergence of the Markov chains, or that there are none."""
     if not data.diagnostics:
         return [("Draws", "independent", "exact posterior, no Markov chain to diagnose")]
     rows = []

@@ -73,7 +73,7 @@ def metric_name(name: str) -> str:
 
 
 def metric_meaning(name: str) -> str:
-    """Say what a metric measures."""
+    """Return the meaning of a metric."""
     metric = RankMetric.named(name)
     return metric.record.meaning.format(k=metric.k).replace("among the 1 best labels", "the best label")
 

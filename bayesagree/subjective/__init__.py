@@ -6,6 +6,7 @@
 - `agreement`: agreement within and between groups, scores against each group's truth.
 - `disagreement`: disagreement with the majority.
 - `dispersion`: the spread over groups against chance.
+- `files`: predictions from files, and the report of a specification.
 - `tables`: these results as tables, groups by disagreement rate.
 - `specification`, `specification_check`: the declared evaluation beside the data.
 """

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+from bayesagree import Predictions
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.report.data import report_data
 from bayesagree.report.groups import GroupResults
@@ -22,10 +23,14 @@ METRIC = "top_1_accuracy"
 def data():
     """Models in an order that is not that of their scores: the best one comes neither first nor last."""
     test_set = labelled_test_set(n_items=60, seed=1)
-    shuffled = test_set.predictions
+    given = test_set.predictions
+    said = dict(zip(given.models.tolist(), given.categories[given.hard_labels()].tolist()))
+    shuffled = Predictions.from_labels(
+        {model: said[model] for model in "BAC"}, items=given.items.tolist(), labels=given.categories.tolist()
+    )
     found = report_data(test_set.labels, shuffled, settings=ReportSettings(draws=200))
-    names = found.scores.comparison[METRIC]["model"].values.tolist()
-    assert found.scores.table["model"].values.tolist() != names
+    assert found.scores.comparison[METRIC]["model"].values.tolist() == list("ABC")
+    assert found.scores.table["model"].values.tolist() == list("BAC")
     return found
 
 

@@ -1,0 +1,78 @@
+"""Tables about groups of annotators, and groups made from the annotations."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import InputError, Labels, Predictions, Ratings
+from bayesagree.annotations.annotators import Annotators
+from bayesagree.subjective import tables
+from bayesagree.subjective.agreement import group_agreement, group_phi
+from bayesagree.subjective.dispersion import dispersion_null
+from bayesagree.subjective.groups import Groups
+from bayesagree.subjective.performance import group_performance
+
+
+@pytest.fixture(scope="module")
+def votes():
+    rng = np.random.default_rng(1)
+    said = (rng.random((25, 12)) < np.where(np.arange(12) < 6, 0.95, 0.5)).astype(int)
+    return Labels.from_matrix(said, annotators=[f"w{j}" for j in range(12)], labels=[0, 1])
+
+
+@pytest.fixture(scope="module")
+def groups(votes):
+    people = Annotators.from_table(pd.DataFrame({"annotator": votes.annotators, "camp": ["f"] * 6 + ["m"] * 6}))
+    return Groups.by_features(votes, people, ["camp"])
+
+
+def test_performance_and_dispersion_by_group(votes, groups):
+    models = Predictions.from_labels({"ones": [1] * 25, "zeros": [0] * 25}, labels=[0, 1])
+    result = group_performance(votes, models, groups)
+    tree = tables.performance_posterior(votes, models, groups, result, draws=100, seed=1)
+    table = tables.group_table(result, tree)
+    assert table[["model", "group"]].to_numpy().tolist() == [
+        ["ones", "f"], ["ones", "m"], ["zeros", "f"], ["zeros", "m"],
+    ]  # fmt: skip
+    assert table["annotators"].tolist() == [6] * 4
+    assert table["annotations"].tolist() == [150] * 4
+    np.testing.assert_allclose(table["raw_mean"], result["performance"].transpose("model", "group").values.ravel())
+    assert (table["lower"] < table["posterior_mean"]).all()
+    assert (table["posterior_mean"] < table["upper"]).all()
+    null = dispersion_null(result, seed=1)
+    spread = tables.dispersion_table(result, tree, null)
+    np.testing.assert_allclose(spread["raw_dispersion"], result["dispersion"])
+    assert spread["differs"].all()
+    assert (spread["lower"] < spread["dispersion"]).all()
+
+
+def test_agreement_of_every_two_groups(votes, groups):
+    table = tables.group_agreement_table(votes, groups)
+    known = group_agreement(votes, groups)["alpha"].values
+    assert table[["group", "other_group"]].to_numpy().tolist() == [["f", "f"], ["f", "m"], ["m", "m"]]
+    np.testing.assert_allclose(table["alpha"], [known[0, 0], known[0, 1], known[1, 1]])
+    rated = Ratings.from_matrix(1.0 + 2 * np.arange(12)[None] % 3 + np.zeros((5, 1)), scale=(1, 5), step=1)
+    halves = Groups.by_features(
+        rated, Annotators.from_table(pd.DataFrame({"annotator": rated.annotators, "half": [0] * 6 + [1] * 6})), ["half"]
+    )
+    phi = group_phi(rated, halves, draws=20, seed=1)
+    with_phi = tables.group_agreement_table(rated, halves, phi)
+    np.testing.assert_allclose(with_phi["Phi"][1], phi["posterior"]["phi"].mean(("chain", "draw"))[0, 1])
+    assert (with_phi["lower"] <= with_phi["upper"]).all()
+
+
+def test_groups_by_disagreement_score_other_items(votes):
+    groups, left = tables.disagreement_groups(votes, bins=2, rate_share=0.4, seed=1)
+    assert groups.names.size == 2
+    assert left.items.size == 15
+    _, everything = tables.disagreement_groups(votes, bins=2)
+    assert everything is votes
+    with pytest.raises(InputError, match="rate_share=1 is not between"):
+        tables.disagreement_groups(votes, rate_share=1)
+
+
+def test_ratings_need_a_threshold_to_become_labels():
+    rated = Ratings.from_matrix([[1, 5], [4, 2]], scale=(1, 5))
+    assert tables.as_labels(rated, 3).categories.size == 2
+    with pytest.raises(InputError, match="pass threshold=c"):
+        tables.as_labels(rated, None)
