@@ -86,6 +86,7 @@ def test_a_stopped_study_continues_and_loses_nothing(tmp_path):
     assert len(journal.read_text().splitlines()) == 1 + 8
 
 
+@pytest.mark.cluster
 def test_a_killed_process_continues(tmp_path):
     journal = tmp_path / "study.journal"
     script = (
@@ -129,7 +130,9 @@ def test_input_errors():
 # The claims of the paper, on a small and on the whole study
 
 
-@pytest.fixture(scope="module", params=[6, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.fixture(
+    scope="module", params=[pytest.param(6, marks=pytest.mark.long), pytest.param(100, marks=pytest.mark.slow)]
+)
 def tree(request):
     return auc_study(runs=request.param)
 
