@@ -11,7 +11,7 @@ from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
-from bayesagree.cli import app
+from bayesagree.cli._commands import app
 from bayesagree.errors import InputError
 from bayesagree.simulate import crowdsourced_binary
 from bayesagree.studies import auc_claims as claims
