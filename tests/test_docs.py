@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer.main
 
 import bayesagree
-from bayesagree.cli import app, main
+from bayesagree.cli import main
+from bayesagree.cli._commands import load
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"generated", "_build"} & set(page.relative_to(DOCS).parts))
@@ -60,7 +60,7 @@ def test_commands_of_the_first_page_run_on_its_files(tmp_path, monkeypatch):
 @named([page for page in PAGES if commands(page)])
 def test_commands_have_their_options(page):
     for words in commands(page):
-        command = typer.main.get_command(app)
+        command = load(words.pop(0))
         while words and words[0] in getattr(command, "commands", {}):
             command = command.commands[words.pop(0)]
         known = {name for parameter in command.params for name in parameter.opts}

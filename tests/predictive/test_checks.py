@@ -113,10 +113,11 @@ def said_and_difficulty(d, said, ability, pi):
 
 
 VARIANTS = ["full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership"]
+OF_A_CROWD = [pytest.param(variant, marks=pytest.mark.long) for variant in VARIANTS[3:]]
 
 
 @pytest.mark.filterwarnings("ignore:the chains disagree")
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", [*VARIANTS[:3], *OF_A_CROWD])
 def test_crowd_item_is_the_sum_over_its_truth_or_readings(variant):
     tree = dawid_skene(CROWD, variant=variant, draws=2, chains=1, tune=20, seed=1)
     found = log_likelihood(tree, CROWD)
@@ -209,6 +210,7 @@ def test_group_value_left_out_is_predicted_by_the_others():
     assert_mean((replicate - draws).reshape(4000, -1), 0.0)
 
 
+@pytest.mark.long
 def test_leaving_out_an_item_is_fitting_without_it():
     """az.loo against refits: log p(item | the others), Phi integrated over the posterior without the item."""
     ratings = simulate.ratings(n_items=12, ratings_per_item=3, phi=0.4, n_levels=5, seed=3).ratings

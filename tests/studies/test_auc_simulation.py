@@ -11,7 +11,7 @@ from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
-from bayesagree.cli import app
+from bayesagree.cli._commands import app
 from bayesagree.errors import InputError
 from bayesagree.simulate import crowdsourced_binary
 from bayesagree.studies import auc_claims as claims
@@ -86,6 +86,7 @@ def test_a_stopped_study_continues_and_loses_nothing(tmp_path):
     assert len(journal.read_text().splitlines()) == 1 + 8
 
 
+@pytest.mark.cluster
 def test_a_killed_process_continues(tmp_path):
     journal = tmp_path / "study.journal"
     script = (
@@ -129,7 +130,9 @@ def test_input_errors():
 # The claims of the paper, on a small and on the whole study
 
 
-@pytest.fixture(scope="module", params=[6, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.fixture(
+    scope="module", params=[pytest.param(6, marks=pytest.mark.long), pytest.param(100, marks=pytest.mark.slow)]
+)
 def tree(request):
     return auc_study(runs=request.param)
 

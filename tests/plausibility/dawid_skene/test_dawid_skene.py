@@ -88,6 +88,7 @@ def test_full_gibbs_equals_the_reference_posterior():
         agree(posterior[variable].values, expected["mean"], expected["mcse_mean"], name)
 
 
+@pytest.mark.long
 def test_mixed_membership_gibbs_equals_the_reference_posterior():
     record = reference("mixed_membership")
     prior = CrowdPrior(ambiguity=2.0, ambiguity_sd=0.4, concentration=8.0, concentration_sd=0.5)

@@ -40,7 +40,12 @@ def test_reference_posterior_by_draws(seed):
 
 
 @pytest.mark.parametrize(
-    ("n_labels", "seeds"), [(20, range(50)), pytest.param(419, range(100, 110), marks=pytest.mark.slow)]
+    ("n_labels", "seeds"),
+    [
+        (20, range(10)),
+        pytest.param(20, range(10, 50), marks=pytest.mark.long),
+        pytest.param(419, range(100, 110), marks=pytest.mark.slow),
+    ],
 )
 def test_exact_certainty_equals_monte_carlo(n_labels, seeds):
     """MATHS 2.1: 10^6 draws, labels with P > 1e-4."""
