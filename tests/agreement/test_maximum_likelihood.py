@@ -25,9 +25,7 @@ def test_maximum_likelihood_is_that_of_an_optimiser_over_all_means():
         cells = np.diff(below, prepend=0, append=1)
         return -sum(np.log(cell[row]).sum() for cell, row in zip(cells, rows))
 
-    best = minimize(
-        loss, [1.0, -1.0, 1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12, "maxiter": 4000}
-    )
-    assert phi_maximum_likelihood(prepare(levels(rows, 5)).like) == pytest.approx(
-        float(phi_of(np.exp(best.x[0]))), abs=1e-4
-    )
+    options = {"xatol": 1e-8, "fatol": 1e-12, "maxiter": 4000}
+    best = minimize(loss, [1.0, -1.0, 1.0, 0.0], method="Nelder-Mead", options=options)
+    found = phi_maximum_likelihood(prepare(levels(rows, 5)).like)
+    assert found == pytest.approx(float(phi_of(np.exp(best.x[0]))), abs=1e-4)
