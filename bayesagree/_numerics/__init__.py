@@ -1,5 +1,6 @@
 """Numerical kernels: numbers in, numbers out, by NumPy, SciPy and numba alone.
 
+- `beta`: incomplete beta function, both tails and derivatives.
 - `gamma`: gamma and log-gamma draws.
 - `dirichlet_argmax`: probabilities of the largest entry of a Dirichlet vector.
 - `intervals`: highest density intervals.

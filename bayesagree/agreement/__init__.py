@@ -1,10 +1,9 @@
 """How far annotators agree: common agreement Phi and the classic coefficients, all with intervals.
 
-- `phi`: the posterior of Phi, by quadrature (`_exact`) or NUTS.
+- `phi`: the posterior of Phi, by quadrature (`_exact`) or NUTS; warnings where the paper's own limits apply.
 - `model`: the PyMC model of Phi and its prior; `_binned_beta` is its likelihood.
 - `checks`: posterior predictive checks of Phi; finite mixtures over Phi.
-- `coefficients`: alpha, kappas, AC1, intraclass correlations; `_formulas` holds each formula once.
-- `_limits`: warnings where the paper's own limits apply.
+- `coefficients`: alpha, kappas, AC1, intraclass correlations; `_formulas` holds each formula once, `_items` the counts.
 """
 
 import lazy_loader as lazy

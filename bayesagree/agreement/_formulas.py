@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayesagree.agreement._exact.patterns import Floats
 
 CELLS = 4_000_000
+"""Largest table of (replicate, pattern) held at once: 32 MB."""
 
 type Codes = NDArray[np.int64]
 
@@ -74,17 +75,17 @@ def alpha(W: Floats, C: Floats, level: str, values: Floats) -> Floats:
     n, total = C.sum(axis=1), W @ C
     N = total.sum(axis=1)
     if level == "nominal":
-        # Of n^2 pairs of values those are apart that are not equal: no table of pairs of values.
+        # All pairs but the equal ones are apart: no table of pairs of values.
         observed = W @ ((n**2 - (C * C).sum(axis=1)) / (n - 1))
         expected = N**2 - np.sum(total**2, axis=1)
     elif level == "ordinal":
-        # The distance is that of ranks, which every replicate has its own of.
+        # The distance is that of ranks, which differ between replicates.
         rank = np.cumsum(total, axis=1) - total / 2 - N[:, None] / 2
         observed = np.empty(len(W))
         step = max(1, CELLS // max(n.size, 1))
         for some in (slice(start, start + step) for start in range(0, len(W), step)):
-            spread = n * (rank[some] ** 2 @ C.T) - (rank[some] @ C.T) ** 2
-            observed[some] = np.sum(W[some] * spread / (n - 1), axis=1)
+            distance = n * (rank[some] ** 2 @ C.T) - (rank[some] @ C.T) ** 2
+            observed[some] = np.sum(W[some] * distance / (n - 1), axis=1)
         expected = N * np.sum(total * rank**2, axis=1) - np.sum(total * rank, axis=1) ** 2
     else:
         distance = squared_distances(level, values)
@@ -125,7 +126,7 @@ def cohen(W: Floats, pairs: Codes, A: Floats) -> Floats:
 
 
 def conger(W: Floats, C: Floats, A: Floats, by_annotator: Floats) -> Floats:
-    """Return Conger's kappa: every annotator has a distribution of values of his own.
+    """Return Conger's kappa: every annotator has their own distribution of values.
 
     `by_annotator` counts the weighted annotations, shape (B, annotator, V).
     """

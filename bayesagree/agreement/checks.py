@@ -110,7 +110,7 @@ def item_fit(
     return table.iloc[order][n[order] > 1].reset_index(drop=True)
 
 
-def item_mean_check(ratings: Ratings, *, draws: int = 500, seed: Seed = None) -> xr.Dataset:
+def item_mean_check(ratings: Ratings, *, draws: int = 1000, seed: Seed = None) -> xr.Dataset:
     """Return the histogram of item means beside that of the hierarchical model, with a posterior predictive p-value.
 
     Parameters

@@ -6,83 +6,30 @@ coefficients are functions of weighted item patterns (`_formulas`), so a replica
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import scipy as sp
-from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement import _formulas as formula
-from bayesagree.agreement._exact.patterns import Floats, RatingCounts, collapse_codes, collapsed
+from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.agreement._items import MOST_VALUES, AgreementData, Items, items_of
 from bayesagree.agreement.phi import common_agreement
-from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
-from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
 
-type AgreementData = Labels | Ratings | LabelPatterns | RatingPatterns
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]
 type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
 
 REPLICATES = 2000
 """Bootstrap replicates: the ends of a 95 % HDI are then good to a few hundredths of its width."""
-MOST_VALUES = 150
-"""With more distinct values than this the table holds only the coefficients of the interval level: those of the others
-multiply every replicate by a table of pairs of values."""
 WEIGHTS_OF_LEVEL: dict[Level, Weights] = {
     "nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio",
 }  # fmt: skip
-CELLS = 4_000_000
-
-
-@dataclass(frozen=True)
-class Items:
-    """Annotations as the coefficients need them.
-
-    Attributes
-    ----------
-    item, annotator, code
-        One row per annotation: positions of item, annotator (-1: unknown) and value; no rows for patterns.
-    values
-        Distinct values in their order, shape (value,); positions where the labels are no numbers.
-    numeric
-        Whether the values are numbers.
-    patterns
-        Distinct items.
-    rated
-        The annotations themselves where they are ratings on a bounded scale, one for each annotator and item.
-    """
-
-    item: NDArray[Any]
-    annotator: NDArray[Any]
-    code: NDArray[Any]
-    values: Floats
-    numeric: bool
-    patterns: RatingCounts
-    rated: Ratings | RatingPatterns | None
-
-    def counts(self) -> Floats:
-        """Return the dense (pattern, value) counts."""
-        return self.patterns.counts.toarray()
-
-    @cached_property
-    def n_annotators(self) -> int:
-        """Number of annotators, 0 if unknown."""
-        return int(np.count_nonzero(np.bincount(self.annotator[self.annotator >= 0])))
-
-    @property
-    def n_annotations(self) -> int:
-        """Number of annotations."""
-        return round(float(self.patterns.weight @ self.patterns.size))
-
-    def moments(self) -> Floats:
-        """Return n, sum x, sum x^2 of every pattern, x centred at the mean of the values, shape (pattern, 3)."""
-        centred = self.values - self.values.mean()
-        return self.patterns.counts @ np.stack([np.ones_like(centred), centred, centred**2], axis=1)
+CELLS = formula.CELLS
 
 
 class Row(NamedTuple):
@@ -91,6 +38,11 @@ class Row(NamedTuple):
     estimate: float
     replicates: Floats
     note: str
+
+
+def undefined(note: str) -> Row:
+    """Return a coefficient that does not exist."""
+    return Row(np.nan, np.empty(0), note)
 
 
 def agreement_table(
@@ -153,7 +105,7 @@ def agreement_table(
         raise InputError(f"level={level!r} is not one of {', '.join(map(repr, WEIGHTS_OF_LEVEL))}")
     if not 0 < ci_prob < 1:
         raise InputError(f"ci_prob={ci_prob!r} must lie between 0 and 1")
-    items = _items(annotations)
+    items = items_of(annotations)
     rng = np.random.default_rng(seed_sequence(seed))
     kind = weights or WEIGHTS_OF_LEVEL[level]
     rows = {name: _with_interval(row, ci_prob) for name, row in _rows(items, kind, rng)}
@@ -195,46 +147,12 @@ def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") 
     >>> krippendorff_alpha(ratings)
     -0.125
     """
-    items = _items(annotations)
+    items = items_of(annotations)
     weight = items.patterns.weight[None]
     if level == "interval":
         return float(formula.interval_alpha(weight, items.moments())[0])
     counts = items.patterns.counts if level == "nominal" else items.counts()
     return float(formula.alpha(weight, counts, level, items.values)[0])
-
-
-def _items(annotations: AgreementData) -> Items:
-    none: Any = np.empty(0, np.int64)
-    match annotations:
-        case RatingPatterns():
-            values: Any = annotations.scale[0] + annotations.step * np.arange(annotations.n_levels)
-            return Items(none, none, none, values, True, collapsed(annotations), annotations)
-        case LabelPatterns():
-            return Items(none, none, none, *_label_values(annotations.categories), collapsed(annotations), None)
-        case Ratings():
-            values, code = _rating_values(annotations)
-            numeric, count, rated = True, none, None if annotations.has_repeats else annotations
-        case Labels():
-            values, numeric = _label_values(annotations.categories)
-            code, count, rated = annotations.label_index, annotations.count, None
-    item, annotator = annotations.item_index, annotations.annotator_index
-    if count.max(initial=1) > 1:
-        item, annotator, code = (np.repeat(column, count) for column in (item, annotator, code))
-    patterns = collapse_codes(item, code, values, annotations.items.size)
-    return Items(item, annotator, code, values, numeric, patterns, rated)
-
-
-def _rating_values(ratings: Ratings) -> tuple[Floats, NDArray[Any]]:
-    """Return the distinct values, of short scales all levels, and the position of each rating's."""
-    if ratings.n_levels is None or ratings.n_levels > MOST_VALUES:
-        return np.unique(ratings.rating, return_inverse=True)
-    return (ratings.scale[0] + (ratings.step or 1.0) * np.arange(ratings.n_levels)).astype(float), ratings.levels()
-
-
-def _label_values(labels: NDArray[Any]) -> tuple[Floats, bool]:
-    """Return labels that are numbers as they are, others as their positions."""
-    numeric = labels.dtype.kind in "if"
-    return labels.astype(float) if numeric else np.arange(labels.size, dtype=float), numeric
 
 
 def _rows(items: Items, kind: Weights, rng: np.random.Generator) -> Iterator[tuple[str, Row]]:
@@ -243,20 +161,18 @@ def _rows(items: Items, kind: Weights, rng: np.random.Generator) -> Iterator[tup
 
     def row(compute: Callable[[Floats], Floats], missing: str = "") -> Row:
         if missing:
-            return Row(np.nan, np.empty(0), missing)
+            return undefined(missing)
         estimate = float(compute(weight[None])[0])
         if np.isnan(estimate):
-            return Row(np.nan, np.empty(0), _why_undefined(items))
+            return undefined(_why_undefined(items))
         step = max(1, CELLS // max(items.values.size**2 if items.values.size <= MOST_VALUES else 1, weight.size))
         parts = [compute(replicates[k : k + step]) for k in range(0, len(replicates), step)]
         return Row(estimate, np.concatenate(parts), "")
 
-    many = _too_many(items)
-    C, A = (
-        (np.empty((0, 0)), np.empty((0, 0)))
-        if many
-        else (items.counts(), formula.agreement_weights(kind, items.values))
-    )
+    n = items.values.size
+    many = f"{n} distinct values: too many for a table of pairs" if n > MOST_VALUES else ""
+    C = np.empty((0, 0)) if many else items.counts()
+    A = np.empty((0, 0)) if many else formula.agreement_weights(kind, items.values)
     yield "percent_agreement", row(lambda W: formula.observed_agreement(W, C, np.eye(len(A))), many)
     yield from _annotator_rows(items, C, A, many, rng)
     yield "fleiss_kappa", row(lambda W: formula.fleiss(W, C, A), many)
@@ -278,24 +194,14 @@ def _annotator_rows(
 ) -> Iterator[tuple[str, Row]]:
     """Yield the coefficients that need to know who annotated what: Cohen, Scott, Conger."""
     two = many or ("" if items.n_annotators == 2 else "needs exactly two known annotators")
-    repeats = items.n_annotators > 0 and _repeated(items)
-    two = two or ("an annotator annotated an item more than once" if repeats else "")
-    if two:
-        for name in ("cohen_kappa", "scott_pi"):
-            yield name, Row(np.nan, np.empty(0), two)
-    else:
-        pairs, weight = _pairs(items)
-        counts = np.eye(len(A))[pairs].sum(axis=1)
-        for name, compute in (
-            ("cohen_kappa", lambda W: formula.cohen(W, pairs, A)),
-            ("scott_pi", lambda W: formula.fleiss(W, counts, A)),
-        ):
-            yield (
-                name,
-                _bootstrapped(compute, weight, rng) if weight.size else Row(np.nan, np.empty(0), "no item has both"),
-            )
+    two = two or ("an annotator annotated an item more than once" if items.repeated else "")
+    pairs, weight = (np.empty((0, 2), np.int64), np.empty(0)) if two else items.pairs()
+    two = two or ("" if weight.size else "no item has both")
+    counts = np.empty(0) if two else np.eye(len(A))[pairs].sum(axis=1)
+    yield "cohen_kappa", undefined(two) if two else _bootstrapped(lambda W: formula.cohen(W, pairs, A), weight, rng)
+    yield "scott_pi", undefined(two) if two else _bootstrapped(lambda W: formula.fleiss(W, counts, A), weight, rng)
     missing = many or ("" if items.n_annotators >= 2 else "needs two or more known annotators")
-    yield "conger_kappa", Row(np.nan, np.empty(0), missing) if missing else _conger_row(items, C, A, rng)
+    yield "conger_kappa", undefined(missing) if missing else _conger_row(items, C, A, rng)
 
 
 def _conger_row(items: Items, C: Floats, A: Floats, rng: np.random.Generator) -> Row:
@@ -315,7 +221,7 @@ def _conger_row(items: Items, C: Floats, A: Floats, rng: np.random.Generator) ->
 
     estimate = float(compute(np.ones((1, n_items)))[0])
     if np.isnan(estimate):
-        return Row(np.nan, np.empty(0), _why_undefined(items))
+        return undefined(_why_undefined(items))
     step = max(1, CELLS // max(n_items, shape[0]))
     parts = []
     for start in range(0, REPLICATES, step):
@@ -325,26 +231,20 @@ def _conger_row(items: Items, C: Floats, A: Floats, rng: np.random.Generator) ->
 
 
 def _two_way_rows(items: Items, words: str, rng: np.random.Generator) -> Iterator[tuple[str, Row]]:
-    matrix = None if words or items.n_annotators < 2 else _complete_matrix(items)
+    matrix = None if words or items.n_annotators < 2 else items.complete_matrix()
     note = words or "needs every item annotated once by every one of the known annotators"
     for name, absolute in (("icc_agreement", True), ("icc_consistency", False)):
         if matrix is None or len(matrix) < 2:
-            yield name, Row(np.nan, np.empty(0), note if matrix is None else "needs two or more items")
+            yield name, undefined(note if matrix is None else "needs two or more items")
         else:
-            yield (
-                name,
-                _bootstrapped(
-                    lambda W, absolute=absolute: formula.icc_two_way(W, matrix, absolute=absolute),
-                    np.ones(len(matrix)),
-                    rng,
-                ),
-            )
+            compute = partial(formula.icc_two_way, X=matrix, absolute=absolute)
+            yield name, _bootstrapped(compute, np.ones(len(matrix)), rng)
 
 
 def _bootstrapped(compute: Callable[[Floats], Floats], weight: Floats, rng: np.random.Generator) -> Row:
     estimate = float(compute(weight[None])[0])
     if np.isnan(estimate):
-        return Row(np.nan, np.empty(0), "expected agreement is complete: only one value was used")
+        return undefined("expected agreement is complete: only one value was used")
     return Row(estimate, compute(_bootstrap(weight, rng)), "")
 
 
@@ -380,30 +280,3 @@ def _why_undefined(items: Items) -> str:
     if (items.patterns.weight @ items.patterns.counts > 0).sum() == 1:
         return "only one value was used: there is no disagreement to expect"
     return "expected disagreement is 0"
-
-
-def _too_many(items: Items) -> str:
-    n = items.values.size
-    return f"{n} distinct values: too many for a table of pairs" if n > MOST_VALUES else ""
-
-
-def _repeated(items: Items) -> bool:
-    same = (items.item[1:] == items.item[:-1]) & (items.annotator[1:] == items.annotator[:-1])
-    return bool(same.any())
-
-
-def _pairs(items: Items) -> tuple[NDArray[np.int64], Floats]:
-    """Return the distinct pairs of values of two annotators on items that both annotated, and their numbers."""
-    both = np.flatnonzero(items.item[1:] == items.item[:-1])
-    pairs, weight = np.unique(
-        np.stack([items.code[both], items.code[both + 1]], axis=1).astype(np.int64), axis=0, return_counts=True
-    )
-    return pairs, weight.astype(float)
-
-
-def _complete_matrix(items: Items) -> Floats | None:
-    """Return the (item, annotator) matrix of values if every cell is filled exactly once."""
-    n_items = items.patterns.n_items
-    if items.code.size != n_items * items.n_annotators or _repeated(items):
-        return None
-    return (items.values[items.code] - items.values.mean()).reshape(n_items, items.n_annotators)

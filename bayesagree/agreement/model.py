@@ -1,10 +1,14 @@
-"""The common-agreement model in PyMC, and its prior."""
+"""The common-agreement model in PyMC, its prior, and its NUTS draws in the form of the exact engine's."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import xarray as xr
 
+from bayesagree._inference.results import result_tree
+from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._exact.likelihood import Kind, intervals
 from bayesagree.agreement._exact.problem import MeanPrior
 from bayesagree.annotations import Ratings
@@ -121,3 +125,33 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> 
         # Neighbours touch at an edge that rounding may have split: the bin starts at the nearest edge to its left end.
         start = np.searchsorted(edges, ends[0][which[code]], side="left")
         BinnedBeta("rating", alpha, beta, edges, observed=start, dims="rating_row")
+
+
+def sample_tree(
+    model: "pm.Model",
+    shape: tuple[int, int],
+    ci_prob: float,
+    keep_item_means: bool,
+    sampler: Mapping[str, Any] | None,
+    options: dict[str, Any],
+) -> xr.DataTree:
+    """Return NUTS draws of the model in the form of the exact engine's, with their summary."""
+    from bayesagree._inference.nuts import sample_nuts
+
+    sampled = sample_nuts(model, draws=shape[1], chains=shape[0], seed=options["seed"], sampler=sampler)
+    posterior, stats = (sampled[group].to_dataset() for group in ("posterior", "sample_stats"))
+    names = ["phi", "mean_location", "mean_spread"] + ["item_mean"] * keep_item_means
+    phi = posterior["phi"].values
+    lower, upper = hdi(phi, ci_prob)
+    summary = {
+        "mean": phi.mean(), "sd": phi.std(ddof=1), "lower": lower, "upper": upper, "prob_positive": (phi > 0).mean(),
+    }  # fmt: skip
+    groups = {
+        "posterior": {name: (posterior[name].dims, posterior[name].values) for name in names if name in posterior},
+        "agreement": {name: ((), value) for name, value in summary.items()},
+        "sample_stats": {
+            name: (value.dims, value.values) for name, value in stats.items() if value.dims == ("chain", "draw")
+        },
+    }
+    library = str(posterior.attrs.get("inference_library", "pymc"))
+    return result_tree(groups, {"item": posterior["item"].values}, sampler=library, **options)

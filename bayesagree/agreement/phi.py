@@ -25,7 +25,7 @@ from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import phi_of, phi_posterior
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, item_mean_p_value
-from bayesagree.agreement.model import AgreementPrior, build_model
+from bayesagree.agreement.model import AgreementPrior, build_model, sample_tree
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int, renamed
 from bayesagree.patterns.patterns import RatingPatterns
@@ -150,7 +150,7 @@ def common_agreement(
     if engine == "nuts":
         single = problem.single_ratings("engine='nuts'")
         model = common_agreement_model(single, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
-        tree = _nuts_tree(model, shape, ci_prob, keep_item_means, sampler, options)
+        tree = sample_tree(model, shape, ci_prob, keep_item_means, sampler, options)
     elif engine == "exact":
         tree = _exact_tree(ratings, problem, shape, ci_prob, keep_item_means, options)
     else:
@@ -245,33 +245,6 @@ def _exact_tree(
         "density": {"density": (("grid",), posterior.phi_density()[::THIN])},
     }
     return result_tree(groups, coords, **options)
-
-
-def _nuts_tree(
-    model: "pm.Model",
-    shape: tuple[int, int],
-    ci_prob: float,
-    keep_item_means: bool,
-    sampler: Mapping[str, Any] | None,
-    options: dict[str, Any],
-) -> xr.DataTree:
-    from bayesagree._inference.nuts import sample_nuts
-
-    sampled = sample_nuts(model, draws=shape[1], chains=shape[0], seed=options["seed"], sampler=sampler)
-    posterior, stats = (sampled[group].to_dataset() for group in ("posterior", "sample_stats"))
-    names = ["phi", "mean_location", "mean_spread"] + ["item_mean"] * keep_item_means
-    phi = posterior["phi"].values
-    lower, upper = hdi(phi, ci_prob)
-    summary = {
-        "mean": phi.mean(), "sd": phi.std(ddof=1), "lower": lower, "upper": upper, "prob_positive": (phi > 0).mean(),
-    }  # fmt: skip
-    groups = {
-        "posterior": {name: (posterior[name].dims, posterior[name].values) for name in names if name in posterior},
-        "agreement": {name: ((), value) for name, value in summary.items()},
-        "sample_stats": {name: (SAMPLE, value.values) for name, value in stats.items() if value.dims == SAMPLE},
-    }
-    library = str(posterior.attrs.get("inference_library", "pymc"))
-    return result_tree(groups, {"item": posterior["item"].values}, sampler=library, **options)
 
 
 def decision(lower: float, upper: float) -> str:

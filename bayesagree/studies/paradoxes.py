@@ -1,4 +1,4 @@
-"""The limitations of agreement coefficients (Checco et al., section 3) as one table: the paper's values beside ours."""
+"""Limitations of agreement coefficients (Checco et al. 2017, section 3): the paper's values beside ours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesagree.agreement._exact.patterns import collapse
 from bayesagree.agreement._exact.posterior import phi_posterior
 from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement._formulas import observed_agreement
 from bayesagree.agreement.coefficients import krippendorff_alpha
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 
 type Rows = tuple[tuple[tuple[int, ...], int], ...]
+"""Pairs of an item's ratings and the number of such items."""
 
 YES, NO, SPLIT = (1, 1), (0, 0), (1, 0)
 TWO_LEVELS = "binned, two levels say almost nothing about Phi: the interval is wide"
@@ -21,7 +24,7 @@ TWO_LEVELS = "binned, two levels say almost nothing about Phi: the interval is w
 
 @dataclass(frozen=True)
 class Paradox:
-    """One toy case: its items (ratings, how many such items), and what the paper's table 2 prints."""
+    """Toy case: its items (ratings, number of such items), and the values of the paper's table 2."""
 
     case: str
     rows: Rows
@@ -67,15 +70,15 @@ COLUMNS: dict[str, dict[str, Any]] = {
 
 
 def random_guessing() -> Ratings:
-    """Return limitation 1: 100 workers guess at 1000 items on two levels (seeded)."""
+    """Return the ratings of limitation 1: 100 workers guess at 1000 items on two levels (seeded)."""
     guesses = np.random.default_rng(1).integers(0, 2, (1000, 100))
     return Ratings.from_matrix(guesses.astype(float), scale=(0, 1), step=1)
 
 
 def paradox_table(cases: Sequence[str] | None = None) -> pd.DataFrame:
-    """Compute percent agreement, alpha and Phi for every toy case, beside the values the paper prints.
+    """Return percent agreement, alpha and Phi of every toy case, beside the values of the paper.
 
-    The paper's claims are about the squeezed likelihood with flat item means. With the binned likelihood a two-level
+    The paper's findings are about the squeezed likelihood with flat item means. With the binned likelihood a two-level
     scale says almost nothing about Phi, and the intervals of the other two columns say so.
 
     Parameters
@@ -96,7 +99,13 @@ def paradox_table(cases: Sequence[str] | None = None) -> pd.DataFrame:
 
     References
     ----------
-    Checco et al., "Let's agree to disagree", HCOMP 2017, section 3 and table 2.
+    Checco et al., "Let's agree to disagree", HCOMP 2017, section 3 and table 2, doi:10.1609/hcomp.v5i1.13306.
+
+    Examples
+    --------
+    >>> found = paradox_table(["7c"])
+    >>> float(found["percent"].iloc[0]), found["phi_squeezed_flat"].iloc[0]
+    (0.6, '-0.09 [-0.54, 0.37]')
     """
     names = ["1", *(paradox.case for paradox in PARADOXES)]
     unknown = set(cases or ()) - set(names)
@@ -133,9 +142,6 @@ def percent_agreement(ratings: Ratings) -> float:
     >>> percent_agreement(Ratings.from_matrix([[0, 0, 0, 0, 1]], scale=(0, 1), step=1))
     0.6
     """
-    from bayesagree.agreement._exact.patterns import collapse
-    from bayesagree.agreement._formulas import observed_agreement
-
     patterns = collapse(ratings)
     counts = patterns.counts.toarray()
     return float(observed_agreement(patterns.weight[None], counts, np.eye(counts.shape[1]))[0])

@@ -1,7 +1,4 @@
-"""How agreement depends on how much of a data set one looks at: the same items, a random share of them at a time.
-
-Source: Checco et al., "Let's agree to disagree" (2017), section 6 and figures 4 and 5.
-"""
+"""Agreement on random shares of the items of a data set (Checco et al. 2017, section 6 and figures 4 and 5)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,10 +21,11 @@ def agreement_by_size(
     shares: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 1.0),
     repeats: int = 20,
     level: Level = "interval",
+    ci_prob: float = 0.95,
     seed: Seed = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> xr.Dataset:
-    """Compute Phi and Krippendorff's alpha on random subsamples of the items.
+    """Return Phi and Krippendorff's alpha on random subsamples of the items.
 
     Parameters
     ----------
@@ -39,20 +37,30 @@ def agreement_by_size(
         Subsamples per share.
     level
         Level of measurement of alpha.
+    ci_prob
+        Probability of the intervals.
     seed
         Same seed, same subsamples.
     progress
-        Called with 1 after every subsample.
+        Called with the number of subsamples done since the last call.
 
     Returns
     -------
     Dataset
-        ``phi`` (posterior mean), ``lower`` and ``upper`` (HDI 0.95), ``alpha``, dims (share, repeat).
+        ``phi`` (posterior mean), ``lower`` and ``upper`` (HDI), ``alpha``, dims (share, repeat).
 
     Raises
     ------
     InputError
         A share outside (0, 1].
+
+    See Also
+    --------
+    bayesagree.common_agreement, bayesagree.krippendorff_alpha : both on all items.
+
+    References
+    ----------
+    Checco et al., "Let's agree to disagree", HCOMP 2017, section 6, doi:10.1609/hcomp.v5i1.13306.
 
     Examples
     --------
@@ -70,13 +78,13 @@ def agreement_by_size(
         n = max(1, round(share * ratings.items.size))
         for r in range(repeats):
             part = _items(ratings, np.sort(rng.permutation(ratings.items.size)[:n]))
-            found = common_agreement(part, draws=1, chains=1, seed=rng)["agreement"].to_dataset()
+            found = common_agreement(part, ci_prob=ci_prob, draws=1, chains=1, seed=rng)["agreement"].to_dataset()
             values: list[Any] = [found[name] for name in ("mean", "lower", "upper")]
             rows[s, r] = [*map(float, values), krippendorff_alpha(part, level=level)]
             progress(1)
     names = ("phi", "lower", "upper", "alpha")
     data = {name: (("share", "repeat"), rows[..., k]) for k, name in enumerate(names)}
-    return xr.Dataset(data, {"share": list(shares)}, {"ci_kind": "hdi", "ci_prob": 0.95, "level": level})
+    return xr.Dataset(data, {"share": list(shares)}, {"ci_kind": "hdi", "ci_prob": ci_prob, "level": level})
 
 
 def _items(ratings: Ratings, kept: NDArray[np.int64]) -> Ratings:
@@ -85,9 +93,6 @@ def _items(ratings: Ratings, kept: NDArray[np.int64]) -> Ratings:
     place[kept] = np.arange(kept.size)
     rows = np.flatnonzero(place[ratings.item_index] >= 0)
     return replace(
-        ratings,
-        items=ratings.items[kept],
-        item_index=place[ratings.item_index[rows]],
-        annotator_index=ratings.annotator_index[rows],
-        rating=ratings.rating[rows],
-    )
+        ratings, items=ratings.items[kept], item_index=place[ratings.item_index[rows]],
+        annotator_index=ratings.annotator_index[rows], rating=ratings.rating[rows],
+    )  # fmt: skip

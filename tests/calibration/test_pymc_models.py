@@ -62,7 +62,7 @@ def test_dirichlet_model(calibration):
 def test_common_agreement_model(calibration):
     """Six items, three ratings on five levels. One item mean in 25 is an end of the scale in floats, and ties."""
     model = common_agreement_model(Ratings.from_matrix(np.tile([1, 2, 3], (6, 1)), scale=(1, 5), step=1))
-    quantities = {"phi": [0], "mean_location": [0], "mean_spread": [0], "item_mean": [0]}
+    quantities = {"phi": [0], "mean_location": [0], "mean_spread": [0], "unit_item_mean": [0]}
     judge(calibration, "common_agreement_model", model, quantities, target_accept=0.9)
 
 

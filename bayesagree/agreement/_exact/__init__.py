@@ -1,10 +1,11 @@
 """The exact engine of Phi: adaptive quadrature over the precision, item means integrated out.
 
 - `problem`: ratings and options, checked and collapsed.
-- `patterns`: distinct items and their counts.
+- `patterns`: distinct patterns of ratings and their numbers.
 - `compression`: continuous ratings as a few weighted ones.
 - `likelihood`: log likelihood of each pattern over nodes of the item mean.
-- `item_means`: flat, known and hierarchical item means, integrated out.
+- `item_means`: flat and known item means, integrated out.
+- `hyper_grid`: hierarchical item means, and the grid that follows the posterior of their prior.
 - `posterior`: the marginal posterior of Phi.
 - `draws`: draws of item means and of their prior given the precision.
 - `maximum_likelihood`: the estimate of Checco et al.

@@ -1,0 +1,91 @@
+"""Posterior of Phi by quadrature: brute force, accuracy over the whole range, symmetry."""
+
+import numpy as np
+import pytest
+from _phi import brute_force, levels, posterior_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesagree import simulate
+from bayesagree.agreement._exact.posterior import phi_of, precision_of
+from bayesagree.agreement._exact.problem import prepare
+from bayesagree.annotations import Ratings
+
+
+@pytest.mark.parametrize(("precision", "phi"), [(2, 0), (4, 0.5), (6, 0.75)])
+def test_phi_of_precision(precision, phi):
+    assert phi_of(precision) == pytest.approx(phi, abs=1e-15)
+    assert precision_of(phi) == pytest.approx(precision, abs=1e-12)
+
+
+def test_posterior_of_a_small_problem_is_its_integral():
+    """Three items on five levels, flat means: the mean of Phi from scipy alone."""
+    rows = [[0, 1, 1], [2, 4, 4], [3, 3, 2]]
+    precision = np.exp(np.linspace(np.log(1e-5), np.log(200), 80))
+    phi, mass = 1 - 2 ** (1 - precision / 2), precision * 2 ** (-precision / 2)
+    mass = mass * [np.prod([brute_force(row, 5, p) for row in rows]) for p in precision]
+    found = posterior_of(levels(rows, 5), item_mean="flat").summary()
+    assert found.mean == pytest.approx(mass @ phi / mass.sum(), abs=1e-6)
+
+
+def test_mode_is_the_maximum_of_the_density_of_phi():
+    """Not of the density of log p, which has another maximum: the evidence times a flat prior of Phi, from scipy."""
+    rows = [[0, 1, 1], [2, 4, 4], [3, 3, 2]]
+    phi = np.linspace(-0.2, 0.9, 221)
+    evidence = [np.sum([np.log(brute_force(row, 5, p)) for row in rows]) for p in precision_of(phi)]
+    mode = posterior_of(levels(rows, 5), item_mean="flat").summary().mode
+    assert mode == pytest.approx(phi[np.argmax(evidence)], abs=0.005)
+
+
+EXTREMES = [
+    (phi, raters, n_levels)
+    for phi in (-0.95, -0.5, 0.0, 0.9, 0.999)
+    for raters, n_levels in ((2, 5), (7, 101), (3, None))
+] + [(0.4, 1, 5), (0.6, 1000, 5), (0.9, 300, 101), (0.2, 5, 2)]
+
+
+@pytest.mark.parametrize(("phi", "raters", "n_levels"), EXTREMES)
+@pytest.mark.parametrize("item_mean", ["flat", "hierarchical"])
+def test_reaches_its_accuracy_over_the_whole_range(phi, raters, n_levels, item_mean):
+    items = 12 if raters > 100 else 40
+    problem = simulate.ratings(n_items=items, ratings_per_item=raters, phi=phi, n_levels=n_levels, seed=4)
+    posterior = posterior_of(problem.ratings, item_mean=item_mean)
+    assert posterior.log_evidence_error < 1e-6
+    assert posterior.interval_error < 1e-4
+    summary = posterior.summary()
+    assert summary.lower <= summary.mean <= summary.upper
+    if raters > 1 and n_levels != 2 and item_mean == "hierarchical":
+        assert abs(summary.mean - phi) < 5 * summary.sd + 1e-3
+
+
+def test_unequal_raters_and_lonely_items():
+    rng = np.random.default_rng(2)
+    x = rng.integers(0, 5, (60, 40)).astype(float)
+    x[np.arange(40)[None] >= rng.integers(1, 41, 60)[:, None]] = np.nan
+    x[0, 1:] = np.nan
+    assert posterior_of(Ratings.from_matrix(x, scale=(0, 4), step=1)).interval_error < 1e-4
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6))
+def test_reversing_items_changes_nothing(seed):
+    """Any items where the means are flat, to rounding; all of them under one prior, to the quadrature's error."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 5, (8, 4)).astype(float)
+    flipped = np.where((rng.random(8) < 0.5)[:, None], 4 - x, x)
+    for likelihood in ("binned", "squeezed"):
+        a, b = (prepare(levels(v, 5), item_mean="flat", likelihood=likelihood).means for v in (x, flipped))
+        for precision in (0.2, 2.0, 12.0):
+            assert a.log_evidence(precision, 0) == pytest.approx(b.log_evidence(precision, 0), abs=1e-10)
+    a, b = (prepare(levels(v, 5)).means for v in (x, 4 - x))
+    assert a.log_evidence(2.0, 1) == pytest.approx(b.log_evidence(2.0, 1), abs=1e-6)
+
+
+def test_reversing_every_item_and_its_truth_changes_nothing():
+    rng = np.random.default_rng(4)
+    x = rng.integers(0, 5, (8, 4)).astype(float)
+    truth = dict(enumerate(rng.integers(0, 5, 8).astype(float)))
+    mirrored = {k: 4 - v for k, v in truth.items()}
+    a = posterior_of(levels(x, 5), item_mean=truth, truth_sd=0.5)
+    b = posterior_of(levels(4 - x, 5), item_mean=mirrored, truth_sd=0.5)
+    assert a.log_evidence == pytest.approx(b.log_evidence, abs=1e-10)
