@@ -89,7 +89,8 @@ def _tables(crowd: "Labels", tree: "xr.DataTree") -> tuple[list[_output.Table], 
     from bayesagree.predictive.crowd_summary import crowd_checks
 
     table = annotator_table(tree)
-    order = sorted(range(len(table)), key=lambda j: (not table["flags"][j], -table["n_labels_given"][j]))
+    flags, given = table["flags"].tolist(), table["n_labels_given"].tolist()
+    order = sorted(range(len(table)), key=lambda j: (not flags[j], -given[j]))
     confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw")).rename("probability")
     checks = crowd_checks(crowd, tree)
     title = f"Annotators ({min(_SHOWN, len(table))} of {len(table)}, flagged first); intervals are HDI 0.95"
