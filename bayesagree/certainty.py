@@ -156,10 +156,6 @@ def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataA
     DataArray
         Mean entropy over the draws, in nats (item).
 
-    See Also
-    --------
-    annotation_certainty
-
     Examples
     --------
     >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, seed=1)

@@ -73,6 +73,13 @@ def test_sets_are_counted_as_sets(k, n_labels, n_samples, seed):
     assert most_frequent_set(top.astype(np.int16), n_labels) == max(counted.values()) / n_samples
 
 
+def test_sets_that_differ_in_their_first_label_only_are_different_sets():
+    """256 labels, 9 in a set: the first label is the digit of 2**64, where a code not numbered anew overflows."""
+    top = np.arange(100, 109)[None].repeat(2, axis=0)
+    top[1, 0] = 3
+    assert most_frequent_set(top.astype(np.int16), 256) == 0.5
+
+
 def test_certainty_takes_full_draws_and_top_labels_alike():
     labels = Labels.from_counts(np.random.default_rng(1).integers(0, 5, (70, 6)))
     full = dirichlet(labels, draws=400, seed=2)

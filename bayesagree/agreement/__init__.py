@@ -4,6 +4,7 @@
 - `model`: the PyMC model of Phi and its prior; `_binned_beta` is its likelihood.
 - `checks`: posterior predictive checks of Phi; finite mixtures over Phi.
 - `coefficients`: alpha, kappas, AC1, intraclass correlations; `_formulas` holds each formula once, `_items` the counts.
+- `leave_one_out`: agreement of each annotator with the others of an item.
 """
 
 import lazy_loader as lazy

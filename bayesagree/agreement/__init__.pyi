@@ -1,11 +1,13 @@
 from .checks import item_fit, item_mean_check, phi_clusters
 from .coefficients import agreement_table, krippendorff_alpha
+from .leave_one_out import annotator_agreement
 from .model import AgreementPrior
 from .phi import common_agreement, common_agreement_model, phi_difference
 
 __all__ = [
     "AgreementPrior",
     "agreement_table",
+    "annotator_agreement",
     "common_agreement",
     "common_agreement_model",
     "item_fit",

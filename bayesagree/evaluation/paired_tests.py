@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy as sp
+import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree.errors import InputError
@@ -133,20 +134,20 @@ def adjusted(p_values: NDArray[np.floating[Any]], multiplicity: Multiplicity) ->
     return result
 
 
-def copeland_rank(scores: ArrayLike, different: ArrayLike | None = None) -> NDArray[np.int64]:
-    """Rank models by the number of others they beat minus the number that beat them.
+def copeland_rank(scores: ArrayLike | xr.DataArray, different: ArrayLike | None = None) -> xr.DataArray:
+    """Rank of each model by the number of others that it beats minus the number that beat it.
 
     Parameters
     ----------
     scores
-        Higher is better, shape (model,). A NaN neither beats nor is beaten.
+        Higher is better, shape (model,); a DataArray gives the models their names. A NaN neither beats nor is beaten.
     different
         Whether two models differ significantly, shape (model, model); others are tied. None: any difference counts.
 
     Returns
     -------
-    array of int, shape (model,)
-        1 is best; models with equal counts share the best of their places (1, 1, 3).
+    DataArray
+        Ranks (model), 1 is best; models with equal counts share the best of their places (1, 1, 3).
 
     References
     ----------
@@ -155,9 +156,9 @@ def copeland_rank(scores: ArrayLike, different: ArrayLike | None = None) -> NDAr
     Examples
     --------
     >>> different = [[False, False, True], [False, False, False], [True, False, False]]
-    >>> copeland_rank([0.8, 0.7, 0.6], different).tolist()
+    >>> copeland_rank([0.8, 0.7, 0.6], different).values.tolist()
     [1, 2, 3]
-    >>> copeland_rank([0.8, 0.8, 0.6]).tolist()
+    >>> copeland_rank([0.8, 0.8, 0.6]).values.tolist()
     [1, 1, 3]
     """
     score = np.asarray(scores, dtype=float)
@@ -165,4 +166,7 @@ def copeland_rank(scores: ArrayLike, different: ArrayLike | None = None) -> NDAr
     if different is not None:
         beats = beats & np.asarray(different, dtype=bool)
     points = beats.sum(axis=1) - beats.sum(axis=0)
-    return 1 + (points > points[:, None]).sum(axis=1)
+    coords = (
+        {"model": scores["model"].values} if isinstance(scores, xr.DataArray) and "model" in scores.coords else None
+    )
+    return xr.DataArray(1 + (points > points[:, None]).sum(axis=1), coords, dims="model", name="rank")

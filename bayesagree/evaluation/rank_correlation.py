@@ -1,7 +1,7 @@
 """How close two scorings of the same systems are, and whether one estimator is significantly closer than another."""
 
 import warnings
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy as sp
@@ -13,8 +13,15 @@ type Measure = Literal["pearson", "spearman", "kendall", "swap_rate"]
 MEASURES = ("pearson", "spearman", "kendall", "swap_rate")
 
 
+class DependentCorrelationTest(NamedTuple):
+    """Statistic of a test of two dependent correlations, and its two-sided p value."""
+
+    statistic: float
+    p_value: float
+
+
 def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = "kendall") -> float:
-    """Measure how far two scorings (or rankings) of the same systems agree.
+    """Correlation of two scorings (or rankings) of the same systems.
 
     Parameters
     ----------
@@ -47,14 +54,8 @@ def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = 
     if a.size < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         warnings.warn(f"{measure} does not exist: one side gives all systems the same score", UserWarning, stacklevel=2)
         return float("nan")
-
-    if measure == "kendall":
-        a, b = np.sign(a[:, None] - a).ravel(), np.sign(b[:, None] - b).ravel()
-    elif measure == "spearman":
-        a, b = sp.stats.rankdata(a), sp.stats.rankdata(b)
-    if measure != "kendall":
-        a, b = a - a.mean(), b - b.mean()
-    return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1))
+    test = {"pearson": sp.stats.pearsonr, "spearman": sp.stats.spearmanr, "kendall": sp.stats.kendalltau}[measure]
+    return float(test(a, b).statistic)
 
 
 def swap_rate(scores_a: ArrayLike, scores_b: ArrayLike) -> float:
@@ -80,7 +81,7 @@ def swap_rate(scores_a: ArrayLike, scores_b: ArrayLike) -> float:
 
 def williams_test(
     r_xy: float, r_xz: float, r_yz: float, n: int, *, correction: Literal["williams", "hotelling"] = "williams"
-) -> tuple[float, float]:
+) -> DependentCorrelationTest:
     """Test whether estimator y correlates with the gold x more than estimator z does.
 
     With D = 1 - r_xy^2 - r_xz^2 - r_yz^2 + 2 r_xy r_xz r_yz and m = (r_xy + r_xz)/2, Williams' statistic
@@ -101,8 +102,8 @@ def williams_test(
 
     Returns
     -------
-    statistic, p_value : float
-        Two-sided.
+    DependentCorrelationTest
+        ``statistic`` and two-sided ``p_value``.
 
     Warns
     -----
@@ -138,17 +139,17 @@ def williams_test(
     if correction == "williams":
         scale += ((r_xy + r_xz) / 2) ** 2 * (1 - r_yz) ** 3 / (n - 1)
     if r_xy == r_xz:
-        return 0.0, 1.0
+        return DependentCorrelationTest(0.0, 1.0)
     if not (determinant > -1e-9 and scale > 1e-12):
         warnings.warn(
             f"the statistic does not exist for correlations {r.tolist()}: one is missing, or two are perfect",
             UserWarning,
             stacklevel=2,
         )
-        return float("nan"), float("nan")
+        return DependentCorrelationTest(float("nan"), float("nan"))
 
     statistic = float((r_xy - r_xz) * np.sqrt((1 + r_yz) / scale))
-    return statistic, float(2 * sp.stats.t.sf(abs(statistic), n - 3))
+    return DependentCorrelationTest(statistic, float(2 * sp.stats.t.sf(abs(statistic), n - 3)))
 
 
 def _pair(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -214,7 +214,7 @@ class _Judge:
             "score": score,
             "lower": ends[:, 0],
             "upper": ends[:, 1],
-            "rank": np.where(np.isnan(score), np.nan, copeland_rank(score, self.different(p_values))),
+            "rank": np.where(np.isnan(score), np.nan, copeland_rank(score, self.different(p_values)).values),
             "prob_best": places[:, 0],
             "expected_rank": places @ np.arange(1, score.size + 1),
         }
@@ -262,7 +262,7 @@ def _methods_group(
                     tests = _triangle_tests([e[of][m] for e in estimates], value[:, m, r], measure)
                     if baseline in methods:
                         p_value[:, m, r] = tests[:, methods.index(baseline)]
-                    rank[:, m, r] = copeland_rank(value[:, m, r], judge.different(tests))
+                    rank[:, m, r] = copeland_rank(value[:, m, r], judge.different(tests)).values
         related = _quality_correlation(methods, quality, value)
     of_method = ("estimator", "metric", "measure")
     return {

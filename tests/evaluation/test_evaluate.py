@@ -146,3 +146,20 @@ def test_compare_asks_for_a_reliability(crowd):
         compare(tree, metric="top_1_accuracy", reliability=3)
     with pytest.raises(InputError, match="metric 'overlap_1' was not computed"):
         compare(tree, metric="overlap_1", reliability=1)
+
+
+def test_the_test_set_part_of_few_items_is_the_variance_of_their_flat_dirichlet_weights():
+    """Four items whose truth is nearly certain: the score is a weighted mean of 1, 1, 0, 0."""
+    labels = Labels.from_counts([[1000, 0], [1000, 0], [0, 1000], [0, 1000]])
+    models = Predictions.from_labels({"A": [0, 0, 0, 0]}, labels=[0, 1])
+    tree = evaluate(labels, models, draws=20, seed=1, items="bootstrap")
+    part = tree["variance"]["top_1_accuracy"].sel(part="test_set").item()
+    assert part == pytest.approx(0.5 * 0.5 / (4 + 1), abs=1e-6)
+
+
+def test_a_file_of_other_annotations_is_refused(tmp_path):
+    models = Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
+    first, other = (Labels.from_counts(counts) for counts in ([[3, 1], [0, 2]], [[3, 1], [1, 2]]))
+    evaluate(first, models, draws=5, seed=1, to=tmp_path / "run.nc")
+    with pytest.raises(InputError, match="belongs to another run"):
+        evaluate(other, models, draws=5, seed=1, to=tmp_path / "run.nc")

@@ -82,14 +82,14 @@ def test_adjusted_p_values():
 
 def test_copeland_gives_the_order_of_the_paper():
     case = GOLDEN["copeland"]
-    assert copeland_rank(case["scores"], case["different"]).tolist() == case["rank"]
+    assert copeland_rank(case["scores"], case["different"]).values.tolist() == case["rank"]
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=8))
 def test_copeland_without_tests_is_the_ranking_of_the_scores(scores):
     expected = stats.rankdata(-np.array(scores), method="min")
-    assert copeland_rank(scores).tolist() == expected.tolist()
-    assert set(copeland_rank(scores, np.zeros((len(scores),) * 2)).tolist()) == {1}
+    assert copeland_rank(scores).values.tolist() == expected.tolist()
+    assert set(copeland_rank(scores, np.zeros((len(scores),) * 2)).values.tolist()) == {1}
 
 
 def test_probabilities_of_better_equivalent_and_worse():

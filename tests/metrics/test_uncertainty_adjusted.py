@@ -14,6 +14,7 @@ from bayesagree import (
     Labels,
     Predictions,
     Rankings,
+    Ratings,
     accuracy_given_risk,
     average_overlap,
     dirichlet,
@@ -21,6 +22,7 @@ from bayesagree import (
     irn,
     kendall_tau,
     majority_vote,
+    normal_inverse_gamma,
     overlap,
     partial_average_overlap,
     per_item,
@@ -29,7 +31,7 @@ from bayesagree import (
     top_k_accuracy,
 )
 from bayesagree.metrics._scorer import Scorer
-from bayesagree.metrics.registry import RankMetric
+from bayesagree.metrics.registry import METRICS, RankMetric
 from bayesagree.plausibility._draws.blocks import DrawBlock
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "stutz.json").read_text())
@@ -275,3 +277,49 @@ def test_metric_names():
 def test_depth_beyond_the_labels_is_refused():
     with pytest.raises(InputError, match="the top 4 labels do not exist: there are 3"):
         overlap(estimate([(0, 1, 2)]), models((0, 1, 2)), k=4)
+
+
+def test_partial_average_overlap_is_the_mean_over_annotators():
+    rankings = Rankings.from_blocks([[[[0]], [[1]], [[2]]]], labels=3)
+    scores = Predictions.from_scores({"A": [[3.0, 2.0, 1.0]]})
+    each = [
+        partial_average_overlap(Rankings.from_blocks([[[[label]]]], labels=3), scores, k=2).item() for label in range(3)
+    ]
+    assert len(set(each)) == 3
+    assert partial_average_overlap(rankings, scores, k=2).item() == pytest.approx(np.mean(each))
+
+
+@pytest.mark.parametrize("record", METRICS.values(), ids=METRICS)
+def test_records_state_the_range_and_the_direction(record):
+    name = record.pattern.format(2)
+    orders = [*itertools.permutations(range(4))]
+    scores = per_item(estimate([(0, 1, 2, 3)]), models(*orders), metric=name).squeeze()
+    assert (scores.min(), scores.max()) == record.bounds
+    assert scores[orders.index((0, 1, 2, 3))] == record.bounds[int(record.higher_is_better)]
+    assert record.meaning.format(k=2)
+    assert record.title.format(2)
+
+
+def test_former_names_and_order_of_arguments_work_for_one_release(crowd):
+    labels, predictions = crowd
+    tree = dirichlet(labels, draws=5, seed=1)
+    new = per_item(tree, predictions, metric="overlap_2")
+    with pytest.warns(DeprecationWarning, match=r"per_item\(truth, predictions, metric=metric\)"):
+        assert per_item("overlap_2", tree, predictions).identical(new)
+    with pytest.warns(DeprecationWarning, match=r"average_overlap\(k=\)"):
+        assert average_overlap(tree, predictions, depth=2).identical(average_overlap(tree, predictions, k=2))
+    with pytest.warns(DeprecationWarning, match=r"overlap\(truth=\)"):
+        assert overlap(tree=tree, predictions=predictions).identical(overlap(tree, predictions))
+
+
+def test_every_metric_takes_ratings_with_a_threshold():
+    ratings = Ratings.from_matrix([[1, 2, 2], [5, 4, 5], [1, 1, 5]], scale=(1, 5), step=1)
+    tree = normal_inverse_gamma(ratings, draws=50, seed=1)
+    predictions = Predictions.from_labels({"A": ["below", "at_or_above", "below"]})
+    score = top_k_accuracy(tree, predictions, threshold=3)
+    for metric in (set_accuracy, overlap, average_overlap, kendall_tau, spearman_footrule):
+        np.testing.assert_array_equal(metric(tree, predictions, k=1, threshold=3), score)
+    exact = expected_top_k_accuracy(tree, predictions, threshold=3)
+    assert abs(float(score.mean() - exact.squeeze())) < 4.5 * float(score.std()) / np.sqrt(200)
+    high = accuracy_given_risk(tree, predictions, {"below": 0, "at_or_above": 1}, 1, threshold=3)
+    assert high.dims == ("chain", "draw", "model")

@@ -14,21 +14,21 @@ from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder
 from bayesagree.predictions import Predictions
 
 type Floats = NDArray[np.float64]
-type Method = Literal["dgt", "sgt", "pgt"]
-type Ties = Literal["random", "redrawn", "exclude"]
+type AucMethod = Literal["dgt", "sgt", "pgt"]
+type VoteTies = Literal["random", "redrawn", "exclude"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class AucOptions:
     """How crowd labels become an AUC; see `auc` for the meaning of each field."""
 
-    method: Method
+    method: AucMethod
     weights: Mapping[Any, float] | None
     prior: float
-    ties: Ties
+    ties: VoteTies
 
-    def checked(self) -> "Settings":
-        """Return the same settings, or refuse a choice that does not exist."""
+    def checked(self) -> "AucOptions":
+        """Return the same options, or refuse a choice that does not exist."""
         for name, value, choices in (
             ("method", self.method, ("dgt", "sgt", "pgt")),
             ("ties", self.ties, ("random", "redrawn", "exclude")),
@@ -47,25 +47,25 @@ class Areas:
     silent_annotators: NDArray[Any]
 
 
-type Compare = Callable[[Labels, Floats, Settings], dict[Any, Areas]]
+type Compare = Callable[[Labels, Floats, AucOptions], dict[Any, Areas]]
 
 
 def against_truth(
-    labels: Labels, predictions: Predictions, settings: Settings, seed: Seed, compare: Compare
+    labels: Labels, predictions: Predictions, options: AucOptions, seed: Seed, compare: Compare
 ) -> dict[Any, Areas]:
     """Check the input, let the crowd vote where the method says so, and compare."""
     if labels.has_repeats:
         raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
-    if not labels.annotators_known and (settings.method == "sgt" or settings.weights is not None):
+    if not labels.annotators_known and (options.method == "sgt" or options.weights is not None):
         raise InputError("method='sgt' and weights need to know who gave each label; these labels are counts")
     scores = label_scores(predictions.aligned(labels.items, labels.categories))
-    if settings.method != "dgt":
-        return compare(labels, scores, settings)
+    if options.method != "dgt":
+        return compare(labels, scores, options)
     rng = np.random.Generator(np.random.SFC64(seed_sequence(seed)))
-    counted = replace(settings, method="pgt", weights=None, prior=0.0)
-    if settings.ties != "redrawn":
-        return compare(_vote(labels, settings, rng), scores, counted)
-    parts = [compare(_vote(labels, settings, rng), scores[:, [m]], counted) for m in range(scores.shape[1])]
+    counted = replace(options, method="pgt", weights=None, prior=0.0)
+    if options.ties != "redrawn":
+        return compare(_vote(labels, options, rng), scores, counted)
+    parts = [compare(_vote(labels, options, rng), scores[:, [m]], counted) for m in range(scores.shape[1])]
     joined = {key: np.concatenate([part[key].values for part in parts]) for key in parts[0]}
     return {key: replace(parts[0][key], values=values) for key, values in joined.items()}
 
@@ -98,16 +98,16 @@ def annotator_weights(labels: Labels, weights: Mapping[Any, float] | None) -> Fl
     return np.array([positive(weights[as_python(name)], f"weights[{name!r}]", zero=True) for name in labels.annotators])
 
 
-def _vote(labels: Labels, settings: Settings, rng: np.random.Generator) -> Labels:
+def _vote(labels: Labels, options: AucOptions, rng: np.random.Generator) -> Labels:
     """Return one label per item, the one with most votes; items without any, or with an excluded tie, have none."""
     n_items, n_labels = labels.items.size, labels.categories.size
     cell = labels.item_index.astype(np.int64) * n_labels + labels.label_index
-    weight = _row_weights(labels, settings.weights)
+    weight = _row_weights(labels, options.weights)
     votes = np.bincount(cell, weights=weight, minlength=n_items * n_labels).reshape(n_items, n_labels)
     best = (votes == votes.max(axis=1, keepdims=True)) & (votes > 0)
     coin = np.floor(rng.random(n_items) * best.sum(axis=1))
     winner = (best & (np.cumsum(best, axis=1) == coin[:, None] + 1)).argmax(axis=1)
-    decided = best.sum(axis=1) == 1 if settings.ties == "exclude" else best.any(axis=1)
+    decided = best.sum(axis=1) == 1 if options.ties == "exclude" else best.any(axis=1)
     return _one_label_each(labels, np.flatnonzero(decided), winner[decided])
 
 
@@ -117,25 +117,25 @@ def _one_label_each(labels: Labels, item: NDArray[Any], label: NDArray[Any]) -> 
     return Labels(labels.items, nobody, labels.categories, item.astype(np.int32), unknown, label.astype(np.int32), once)
 
 
-def areas(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats, settings: Settings) -> Areas:
+def areas(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats, options: AucOptions) -> Areas:
     """Compare scores (model, item) with labels of which some are positive, by annotator or by their share."""
-    if settings.method == "sgt":
-        return _by_annotator(labels, is_positive, scores, settings)
-    n_items, weight = labels.items.size, _row_weights(labels, settings.weights)
+    if options.method == "sgt":
+        return _by_annotator(labels, is_positive, scores, options)
+    n_items, weight = labels.items.size, _row_weights(labels, options.weights)
     total = np.bincount(labels.item_index, weights=weight, minlength=n_items)
     n_positive = np.bincount(labels.item_index, weights=weight * is_positive, minlength=n_items)
-    mass = total + 2 * settings.prior
+    mass = total + 2 * options.prior
     used = np.flatnonzero(mass > 0)
-    share = (n_positive[used] + settings.prior) / mass[used]
+    share = (n_positive[used] + options.prior) / mass[used]
     values = ScoreOrder.of(scores[:, used]).graded(share)
     if not 0 < n_positive.sum() < total.sum():  # the prior alone would rank items by their number of labels
         values = np.full(len(scores), np.nan)
     return Areas(values, labels.items[total == 0], labels.annotators[:0])
 
 
-def _by_annotator(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats, settings: Settings) -> Areas:
+def _by_annotator(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats, options: AucOptions) -> Areas:
     rows = AnnotatorLabels(labels.item_index, labels.annotator_index, is_positive, labels.annotators.size)
-    weights = annotator_weights(labels, settings.weights)
+    weights = annotator_weights(labels, options.weights)
     silent = (rows.pairs() == 0) | (weights == 0)
     unlabelled = np.bincount(labels.item_index, weights=~silent[labels.annotator_index], minlength=labels.items.size)
     values = ScoreOrder.of(scores).by_annotator(rows, weights)

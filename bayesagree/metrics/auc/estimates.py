@@ -1,4 +1,4 @@
-"""Area under the curve (AUC) without ground truth: three readings of what the crowd's labels mean.
+"""Area under the curve (AUC) without ground truth, by three definitions of the truth.
 
 ======  ==============================  =====================================================================
 method  the truth is                    AUC against
@@ -13,7 +13,7 @@ data, section 3. More than two labels: Hand and Till, A simple generalisation of
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -21,46 +21,49 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._inference.docstrings import shared
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, as_python, shorten
-from bayesagree.metrics.auc._areas import Areas, Floats, Method, Settings, Ties, against_truth, areas
+from bayesagree.metrics.auc._areas import Areas, AucMethod, AucOptions, Compare, Floats, VoteTies, against_truth, areas
 from bayesagree.predictions import Predictions
 
+_shared = shared(
+    labels="Crowd labels (for `auc`: of two kinds), at most one per item and annotator.",
+    predictions="Models, on the same items.",
+    method='Truth that the labels define, see the table of this module: ``"pgt"``, ``"dgt"`` or ``"sgt"``.',
+    weights="Weight of each annotator's labels, by name; by default all are 1.",
+    prior="""
+    For "pgt": pseudo-labels of each kind added to an item, p_i = (n_i1 + prior) / (n_i + 2 prior): 0.5 is
+    Jeffreys-Perks, 1 Laplace, 0 the plain share.
+    """,
+    ties="""
+    For "dgt", an item with a tied vote: a coin thrown once for all models ("random"), a coin thrown for each model, as
+    published, which adds noise to every comparison ("redrawn"), or left out ("exclude").
+    """,
+    seed="Decides the coins.",
+)
 
+
+@_shared
 def auc(
     labels: Labels,
     predictions: Predictions,
     *,
-    method: Method = "pgt",
+    method: AucMethod = "pgt",
     weights: Mapping[Any, float] | None = None,
     prior: float = 0.5,
-    ties: Ties = "random",
+    ties: VoteTies = "random",
     seed: Seed = None,
 ) -> xr.DataArray:
-    """Compute the AUC of each model from crowd labels of two kinds; the last label is the positive one.
+    """Area under the curve (AUC) of each model, from crowd labels of two kinds; the last label is the positive one.
 
     The AUC is the probability that a model scores a positive item above a negative one, equal scores counting one
     half. Scores are those of the positive label; hard labels count as scores 0 and 1.
 
     Parameters
     ----------
-    labels
-        Crowd labels of two kinds, at most one per item and annotator.
-    predictions
-        Models, on the same items.
-    method
-        What the labels are compared as, see the table of this module.
-    weights
-        Weight of each annotator's labels, by name; by default all are 1.
-    prior
-        For "pgt": pseudo-labels of each kind added to an item, p_i = (n_i1 + prior) / (n_i + 2 prior): 0.5 is
-        Jeffreys-Perks, 1 Laplace, 0 the plain share.
-    ties
-        For "dgt": what an item with a tied vote is: a coin thrown once for all models ("random"), a coin thrown
-        for each model, as published, which adds noise to every comparison ("redrawn"), or left out ("exclude").
-    seed
-        Decides the coins.
+    {labels, predictions, method, weights, prior, ties, seed}
 
     Returns
     -------
@@ -85,29 +88,33 @@ def auc(
     ----------
     Urkullu, Perez, Calvo, algorithms 1 (dgt), 2 (sgt) and 3 (pgt).
     """
-    settings = Settings(method, weights, prior, ties).checked()
     if labels.categories.size != 2:
         raise InputError(
             f"auc needs two labels, got {labels.categories.size} ({shorten(labels.categories)}); "
             "use one_vs_rest_auc or hand_till_auc"
         )
-    found = against_truth(labels, predictions, settings, seed, _last_label)
-    return _result(found, found[None].values, ("model",), {"model": predictions.models}, settings)
+    options = AucOptions(method, weights, prior, ties)
+    return _estimate(labels, predictions, options, seed, _last_label, lambda table: table[0])
 
 
+@_shared
 def one_vs_rest_auc(
     labels: Labels,
     predictions: Predictions,
     *,
-    method: Method = "pgt",
+    method: AucMethod = "pgt",
     weights: Mapping[Any, float] | None = None,
     prior: float = 0.5,
-    ties: Ties = "random",
+    ties: VoteTies = "random",
     seed: Seed = None,
 ) -> xr.DataArray:
-    """Compute the AUC of each model for each label against all others together.
+    """AUC of each model for each label against all others together.
 
-    Parameters and errors are those of `auc`, for any number of labels. "dgt" votes among all labels first.
+    "dgt" votes among all labels first.
+
+    Parameters
+    ----------
+    {labels, predictions, method, weights, prior, ties, seed}
 
     Returns
     -------
@@ -121,29 +128,31 @@ def one_vs_rest_auc(
     >>> one_vs_rest_auc(labels, predictions).values.tolist()
     [[1.0, 0.8333333333333334, 0.5]]
     """
-    settings = Settings(method, weights, prior, ties).checked()
-    found = against_truth(labels, predictions, settings, seed, _each_label)
-    values = np.stack([a.values for a in found.values()], axis=1)
-    coords = {"model": predictions.models, "category": labels.categories}
-    return _result(found, values, ("model", "category"), coords, settings)
+    options = AucOptions(method, weights, prior, ties)
+    areas_of = _estimate(labels, predictions, options, seed, _each_label, lambda table: table.T)
+    return areas_of.assign_coords(category=labels.categories)
 
 
+@_shared
 def hand_till_auc(
     labels: Labels,
     predictions: Predictions,
     *,
-    method: Method = "pgt",
+    method: AucMethod = "pgt",
     weights: Mapping[Any, float] | None = None,
     prior: float = 0.5,
-    ties: Ties = "random",
+    ties: VoteTies = "random",
     seed: Seed = None,
 ) -> xr.DataArray:
-    """Compute Hand and Till's M of each model: the mean AUC over pairs of labels.
+    """Hand and Till's M of each model: the mean AUC over pairs of labels.
 
     For labels k and l, the mean of the AUC of k against l by the score of k, and of l against k by the score of l,
-    on the annotations that say k or l. Parameters and errors are those of `auc`, for any number of labels; "dgt"
-    votes among all labels first. A pair that no model can be compared on has no part in the mean (a warning says
-    which).
+    on the annotations that say k or l. "dgt" votes among all labels first.
+    A pair that no model can be compared on has no part in the mean (a warning names it).
+
+    Parameters
+    ----------
+    {labels, predictions, method, weights, prior, ties, seed}
 
     Returns
     -------
@@ -157,26 +166,26 @@ def hand_till_auc(
     >>> hand_till_auc(labels, predictions).round(3).item()
     0.694
     """
-    settings = Settings(method, weights, prior, ties).checked()
-    found = against_truth(labels, predictions, settings, seed, _each_pair)
-    table = np.stack([a.values for a in found.values()])
+    return _estimate(labels, predictions, AucOptions(method, weights, prior, ties), seed, _each_pair, _mean_of_pairs)
+
+
+def _mean_of_pairs(table: Floats) -> Floats:
     exists = ~np.isnan(table)
-    values = np.where(exists, table, 0).sum(axis=0) / np.where(exists.any(axis=0), exists.sum(axis=0), np.nan)
-    return _result(found, values, ("model",), {"model": predictions.models}, settings)
+    return np.where(exists, table, 0).sum(axis=0) / np.where(exists.any(axis=0), exists.sum(axis=0), np.nan)
 
 
-def _last_label(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, Areas]:
-    return {None: areas(labels, labels.label_index == labels.categories.size - 1, scores[-1], settings)}
+def _last_label(labels: Labels, scores: Floats, options: AucOptions) -> dict[Any, Areas]:
+    return {None: areas(labels, labels.label_index == labels.categories.size - 1, scores[-1], options)}
 
 
-def _each_label(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, Areas]:
+def _each_label(labels: Labels, scores: Floats, options: AucOptions) -> dict[Any, Areas]:
     return {
-        as_python(name): areas(labels, labels.label_index == k, scores[k], settings)
+        as_python(name): areas(labels, labels.label_index == k, scores[k], options)
         for k, name in enumerate(labels.categories)
     }
 
 
-def _each_pair(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, Areas]:
+def _each_pair(labels: Labels, scores: Floats, options: AucOptions) -> dict[Any, Areas]:
     """Compare each pair of labels on the annotations that say either."""
     found = {}
     for k, m in combinations(range(labels.categories.size), 2):
@@ -190,22 +199,30 @@ def _each_pair(labels: Labels, scores: Floats, settings: Settings) -> dict[Any, 
             label_index=labels.label_index[rows],
             count=labels.count[rows],
         )
-        one, other = (areas(pair, pair.label_index == c, scores[c][:, here], settings) for c in (k, m))
+        one, other = (areas(pair, pair.label_index == c, scores[c][:, here], options) for c in (k, m))
         names = as_python(labels.categories[k]), as_python(labels.categories[m])
         found[names] = replace(one, values=(one.values + other.values) / 2)
     return found
 
 
-def _result(
-    found: Mapping[Any, Areas], values: Floats, dims: tuple[str, ...], coords: Mapping[str, Any], settings: Settings
+def _estimate(
+    labels: Labels,
+    predictions: Predictions,
+    options: AucOptions,
+    seed: Seed,
+    compare: Compare,
+    combine: Callable[[Floats], Floats],
 ) -> xr.DataArray:
-    """Wrap the areas with what was silent, and say so in a warning; of several labels, where most was."""
-    kept = settings.method == "pgt" and settings.prior > 0
+    """Combine the areas (label or pair, model), and warn of what tells nothing; of several labels, where most is."""
+    options = options.checked()
+    found = against_truth(labels, predictions, options, seed, compare)
+    values = combine(np.stack([area.values for area in found.values()]))
+    kept = options.method == "pgt" and options.prior > 0
     missing = [key for key, area in found.items() if np.isnan(area.values).any()]
     if missing:
         where = "" if missing == [None] else f" for the labels {shorten(missing)}"
         warnings.warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ", stacklevel=3)
-    attrs: dict[str, Any] = {"method": settings.method}
+    attrs: dict[str, Any] = {"method": options.method}
     for name, of, fate in (
         ("items", lambda area: area.silent_items, "stay at one half" if kept else "have no part in the AUC"),
         ("annotators", lambda area: area.silent_annotators, "have no part in the AUC"),
@@ -216,4 +233,5 @@ def _result(
             why = "without labels that tell anything" if name == "items" else "used one label only or have weight 0 and"
             place = "" if key is None else f" (labels {key!r})"
             warnings.warn(f"{silent.size} {name} {why} {fate}{place}: {shorten(silent)}", stacklevel=3)
-    return xr.DataArray(values, dims=dims, coords=dict(coords), name="auc", attrs=attrs)
+    dims = ("model", "category")[: values.ndim]
+    return xr.DataArray(values, dims=dims, coords={"model": predictions.models}, name="auc", attrs=attrs)

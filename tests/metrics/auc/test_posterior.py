@@ -202,3 +202,20 @@ def test_more_input_errors():
         auc_posterior(
             Labels.from_long(table, duplicates="keep"), Predictions.from_labels({"A": [0]}, items=[1], labels=[0, 1])
         )
+
+
+def test_ceiling_of_few_items_takes_pairs_of_different_items_only():
+    """Three items: an item paired with itself would be a third of the mean over pairs."""
+    share, both, weight = np.array([0.9, 0.5, 0.2]), np.array([0.8, 0.3, 0.05]), np.array([1.0, 2.0, 0.5])
+    pairs = [(a, b) for a in range(3) for b in range(3) if a != b]
+    mass = sum(weight[a] * weight[b] for a, b in pairs)
+    mean_square = sum(weight[a] * weight[b] * share[a] * share[b] for a, b in pairs) / mass
+    mean, second = (np.average(values, weights=weight) for values in (share, both))
+    size = (mean - mean_square) / (second - mean_square) - 1
+    a, b = mean * size, (1 - mean) * size
+
+    def difference(p):  # E|p - p'| of a Beta variable is the integral of 2 F (1 - F)
+        return 2 * beta.cdf(p, a, b) * beta.sf(p, a, b)
+
+    expected = 0.5 + quad(difference, 0, 1)[0] / (4 * mean * (1 - mean))
+    assert ceiling(weight[None], share, both).item() == pytest.approx(expected, rel=1e-6)
