@@ -79,19 +79,19 @@ def test_the_least_certain_items_come_first_with_their_annotations(data, test_se
 def test_rankings_are_read_with_plackett_luce_draws_for_the_items_shown():
     given = rankings(n_items=30, n_labels=6, seed=1).rankings
     models = noisy_models(given, n_models=2, seed=1)
-    settings = ReportSettings(plausibility="plackett_luce", reliability=(1.0,), draws=150, least_certain=25)
+    settings = ReportSettings(plausibility="plackett_luce", reliability=(1.0,), draws=400, least_certain=25)
     found = report_data(given, models, settings=settings)
     assert found.settings.metrics == ("top_3_accuracy", "average_overlap_3")
     assert found.diagnostics["r_hat"] < 1.2
-    tree = plackett_luce(given, draws=150, seed=1)
-    certainty = label_certainty(plackett_luce(given, draws=150, seed=1, top_labels=1)).max("category")
+    tree = plackett_luce(given, draws=400, seed=1)
+    certainty = label_certainty(plackett_luce(given, draws=400, seed=1, top_labels=1)).max("category")
     np.testing.assert_allclose(found.certainty.isel(reliability=0), certainty)
     mean = tree["posterior"]["plausibility"].mean(("chain", "draw"))
     for item in found.open_items[:3]:
         at = given.items.astype(str).tolist().index(item.item)
         assert item.n_annotations == len(given.of_item(at)) == len(item.said)
         for candidate in item.candidates:
-            # Two runs of 600 and 1000 draws, which the chains are worth a good third of.
+            # Two runs of 1600 and 1000 draws, which the chains are worth a good third of.
             known = float(mean.sel(item=given.items[at], category=int(candidate.label)))
             assert candidate.plausibility == pytest.approx(known, abs=5 * 0.5 / np.sqrt(200))
     assert found.agreement["coefficient"].tolist() == ["leave_one_out"]

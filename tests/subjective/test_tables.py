@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from bayesagree import InputError, Labels, Predictions, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.subjective import tables
-from bayesagree.subjective.agreement import group_agreement, group_phi
+from bayesagree.subjective.agreement import group_agreement
 from bayesagree.subjective.dispersion import dispersion_null
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import group_performance
@@ -51,14 +52,13 @@ def test_agreement_of_every_two_groups(votes, groups):
     known = group_agreement(votes, groups)["alpha"].values
     assert table[["group", "other_group"]].to_numpy().tolist() == [["f", "f"], ["f", "m"], ["m", "m"]]
     np.testing.assert_allclose(table["alpha"], [known[0, 0], known[0, 1], known[1, 1]])
-    rated = Ratings.from_matrix(1.0 + 2 * np.arange(12)[None] % 3 + np.zeros((5, 1)), scale=(1, 5), step=1)
-    halves = Groups.by_features(
-        rated, Annotators.from_table(pd.DataFrame({"annotator": rated.annotators, "half": [0] * 6 + [1] * 6})), ["half"]
-    )
-    phi = group_phi(rated, halves, draws=20, seed=1)
-    with_phi = tables.group_agreement_table(rated, halves, phi)
-    np.testing.assert_allclose(with_phi["Phi"][1], phi["posterior"]["phi"].mean(("chain", "draw"))[0, 1])
-    assert (with_phi["lower"] <= with_phi["upper"]).all()
+    draws = np.random.default_rng(1).random((2, 50, 2, 2))
+    dims = ("chain", "draw", "group", "other_group")
+    phi = xr.DataTree.from_dict({"posterior": xr.Dataset({"phi": (dims, draws)})})
+    with_phi = tables.group_agreement_table(votes, groups, phi)
+    np.testing.assert_allclose(with_phi["Phi"], draws.mean(axis=(0, 1))[[0, 0, 1], [0, 1, 1]])
+    assert (with_phi["lower"] < with_phi["Phi"]).all()
+    assert (with_phi["Phi"] < with_phi["upper"]).all()
 
 
 def test_groups_by_disagreement_score_other_items(votes):
