@@ -145,7 +145,7 @@ def plausibility_entropy(tree: xr.DataTree, *, exact: bool = False) -> xr.DataAr
         shape = _concentration(tree)
         total = shape.sum(axis=1, keepdims=True)
         mean = sp.special.digamma(total[:, 0] + 1) - (shape / total * sp.special.digamma(shape + 1)).sum(axis=1)
-        return _per_item(mean, np.asarray(tree["constant_data"]["item"]), "plausibility_entropy")
+        return _per_item(mean, np.asarray(tree["posterior_parameters"]["item"]), "plausibility_entropy")
     entropy = _by_item(tree, "the entropy", lambda values: sp.special.entr(values).sum(axis=-1).mean(axis=(0, 1)))
     return _per_item(entropy, np.asarray(tree["posterior"]["item"]), "plausibility_entropy")
 
@@ -202,7 +202,7 @@ def expected_risk(tree: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "t
             return _per_item(risk_of, np.asarray(tree["posterior"]["item"]), "expected_risk")
         shape = _concentration(tree)
         mass = shape / shape.sum(axis=1, keepdims=True)
-        return _per_item((mass * levels).sum(axis=1), np.asarray(tree["constant_data"]["item"]), "expected_risk")
+        return _per_item((mass * levels).sum(axis=1), np.asarray(tree["posterior_parameters"]["item"]), "expected_risk")
     probability = level_probability(tree, risk, via=via)
     return (probability * probability["level"]).sum("level").rename("expected_risk")
 
@@ -226,7 +226,7 @@ def level_probability(tree: xr.DataTree, risk: Mapping[Any, float], *, via: Via 
         probability = _by_item(tree, "the mass of a level", share)
     else:
         # Sums of the parts of a Dirichlet vector are again Dirichlet: no draws are needed.
-        items = np.asarray(tree["constant_data"]["item"])
+        items = np.asarray(tree["posterior_parameters"]["item"])
         probability = argmax_probabilities(_add_up(_concentration(tree), level_of, levels.size))
     coords = {"item": items, "level": levels}
     return xr.DataArray(probability, dims=("item", "level"), coords=coords, name="level_probability")
@@ -279,27 +279,27 @@ def most_frequent_set(top: NDArray[Any], n_labels: int) -> float:
 
 
 def _exact_label_certainty(tree: xr.DataTree, threshold: float | None) -> xr.DataArray:
-    constant = tree["constant_data"].to_dataset() if "constant_data" in tree else xr.Dataset()
-    if "location" in constant:
+    parameters = tree["posterior_parameters"].to_dataset() if "posterior_parameters" in tree else xr.Dataset()
+    if "location" in parameters:
         if threshold is None:
             raise InputError("ratings have no labels; pass threshold=c")
-        location, strength, shape, scale = (constant[name].values for name in _NORMAL_INVERSE_GAMMA)
+        location, strength, shape, scale = (parameters[name].values for name in _NORMAL_INVERSE_GAMMA)
         distance = (threshold - location) / np.sqrt(scale / (shape * strength))
         below, above = sp.special.stdtr(2 * shape, distance), sp.special.stdtr(2 * shape, -distance)
-        items = np.asarray(constant["item"])
+        items = np.asarray(parameters["item"])
         return _per_item_label(np.stack([below, above], axis=1), items, THRESHOLD_LABELS, "label_certainty")
     probability = argmax_probabilities(_concentration(tree))
-    items, labels = np.asarray(constant["item"]), np.asarray(constant["category"])
+    items, labels = np.asarray(parameters["item"]), np.asarray(parameters["category"])
     return _per_item_label(probability, items, labels, "label_certainty")
 
 
 def _concentration(tree: xr.DataTree) -> NDArray[np.float64]:
-    if "constant_data" not in tree or "concentration" not in tree["constant_data"].data_vars:
+    if "posterior_parameters" not in tree or "concentration" not in tree["posterior_parameters"].data_vars:
         raise InputError(
             "this posterior has no closed form (only dirichlet, prirn and normal_inverse_gamma do); use exact=False, "
             "and keep full plausibilities (no top_labels) where mass is asked for"
         )
-    return tree["constant_data"]["concentration"].transpose("item", "category").values
+    return tree["posterior_parameters"]["concentration"].transpose("item", "category").values
 
 
 def _by_item(

@@ -117,8 +117,7 @@ def _tables(crowd: "Labels", tree: "xr.DataTree") -> tuple[list[_output.Table], 
 
 
 def _largest_r_hat(tree: "xr.DataTree") -> float:
-    group = "diagnostics" if "diagnostics" in tree else "sample_stats"
-    return float(tree[group].to_dataset()["r_hat"].max())
+    return float(tree["diagnostics"].to_dataset()["r_hat"].max())
 
 
 def _named(key: str, values: dict[str, Any]) -> list[dict[str, Any]]:
