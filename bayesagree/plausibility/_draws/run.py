@@ -141,7 +141,7 @@ def draw_posterior(posterior: ItemPosterior, request: Request) -> xr.DataTree:
     ranks = next((last["rank"] for last, _ in variables.values() if "rank" in last), 0)
     coords: dict[str, Any] = {"item": annotations.items, "rank": np.arange(1, ranks + 1)}
     if hasattr(annotations, "categories"):
-        coords["category"] = posterior.categories
+        coords["category"] = posterior.categories if request.top_labels is None else annotations.categories
     return kept.finish(
         result_tree(
             groups, coords, model=posterior.name, engine=request.engine, sampler=program, seed=request.seed,
