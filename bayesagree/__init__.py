@@ -21,10 +21,18 @@ from os.path import dirname, isfile
 
 import lazy_loader as lazy
 
-__getattr__, __dir__, _names = lazy.attach_stub(__name__, __file__)
+_load, __dir__, _names = lazy.attach_stub(__name__, __file__)
 # A star import brings functions and classes, no sub-package: `io` would hide Python's own.
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     name
     for name in _names
     if not any(map(isfile, (f"{dirname(__file__)}/{name}{end}" for end in (".py", "/__init__.py"))))
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == "CrowdPrior":  # for one release
+        from bayesagree.plausibility.dawid_skene import prior
+
+        return prior.CrowdPrior
+    return _load(name)

@@ -63,7 +63,7 @@ from .metrics import (
 from .metrics.auc import auc, auc_posterior, concordance, hand_till_auc, one_vs_rest_auc
 from .patterns import LabelPatterns, RankingPatterns, RatingPatterns
 from .plausibility import majority_vote
-from .plausibility.dawid_skene import CrowdPrior, dawid_skene, dawid_skene_model
+from .plausibility.dawid_skene import DawidSkenePrior, dawid_skene, dawid_skene_model
 from .plausibility.dirichlet import dirichlet, dirichlet_model, irn, prirn, prirn_model
 from .plausibility.normal_inverse_gamma import NormalInverseGammaPrior, normal_inverse_gamma, normal_inverse_gamma_model
 from .plausibility.plackett_luce import (
@@ -123,7 +123,7 @@ __all__ = [
     "NormalInverseGammaPrior",
     "dawid_skene",
     "dawid_skene_model",
-    "CrowdPrior",
+    "DawidSkenePrior",
     "majority_vote",
     "calibrate",
     "calibration_scores",

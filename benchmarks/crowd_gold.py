@@ -112,7 +112,7 @@ def mixed_chains(labels: Labels, variant: Variant) -> xr.DataTree:
             labels, variant=variant, draws=200, chains=4 if small else 2, tune=500 * longer,
             thin=(3 if small else 2) * longer, top_labels=1, confusion=False, seed=1,
         )  # fmt: skip
-        if float(tree["sample_stats"]["r_hat"].max()) < MIXED:
+        if float(tree["diagnostics"]["r_hat"].max()) < MIXED:
             break
     return tree
 
@@ -136,7 +136,7 @@ def rows_of(name: str, folder: Path, done: set[str], kept: Path | None) -> Itera
             if kept is not None:
                 keep_fit(probability, gold, kept / f"{name}__{method}.npz")
         if method in VARIANTS:
-            row["r_hat"] = float(result["sample_stats"]["r_hat"].max())
+            row["r_hat"] = float(result["diagnostics"]["r_hat"].max())
         if method == "mixed_membership":
             row["ambiguity"] = float(result["posterior"]["ambiguity"].mean())
         print(json.dumps(row), flush=True)

@@ -83,7 +83,7 @@ def gibbs() -> None:
     start, work = time.perf_counter(), time.process_time()
     tree = dawid_skene(labels, draws=250, seed=1)
     seconds, work = time.perf_counter() - start, time.process_time() - work
-    stats = tree["sample_stats"].to_dataset()
+    stats = tree["diagnostics"].to_dataset()
     print(
         f"{labels.n_annotations} labels, 4 x (500 + 250) sweeps: {seconds:.1f} s, {work:.1f} s of processor; "
         f"r-hat at most {float(stats['r_hat'].max()):.3f}, ess at least {float(stats['ess'].min()):.0f}"

@@ -122,7 +122,7 @@ def best_of_few(price: Prices) -> HotPath:
 
 def best_of_many(price: Prices) -> HotPath:
     dense = prirn(load("derm-ddx").annotations, reliability=10, draws=1, chains=1, seed=1, top_labels=1)
-    table = dense["constant_data"]["concentration"].values
+    table = dense["posterior_parameters"]["concentration"].values
     rest = float(table.min())
     item, label = np.nonzero(table > rest)
     start, shape = np.searchsorted(item, np.arange(len(table) + 1)), table[item, label]

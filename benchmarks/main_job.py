@@ -50,7 +50,7 @@ def ours_dermatology() -> float:
 def numpy_dermatology() -> float:
     rankings = load("derm-ddx").annotations
     tree = prirn(rankings, reliability=10, draws=1, chains=1, seed=1, top_labels=1)  # type: ignore[arg-type]
-    shapes = tree["constant_data"]["concentration"].values
+    shapes = tree["posterior_parameters"]["concentration"].values
     rng, start = np.random.default_rng(1), time.perf_counter()
     for row in shapes:
         rng.dirichlet(row, size=1000)

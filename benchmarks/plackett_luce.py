@@ -92,7 +92,7 @@ def main() -> None:
     compiling = seconds(lambda: sample(one))
     wall = seconds(lambda: sample(rankings), 3)
     processor = seconds(lambda: sample(rankings), 3, time.process_time)
-    effective = float(sample(rankings)["sample_stats"]["ess"].sum())
+    effective = float(sample(rankings)["diagnostics"]["ess"].sum())
     print(
         f"{rankings.items.size} cases, {rankings.n_annotations} rankings, {CHAINS} chains x ({TUNE} + {DRAWS}) sweeps"
     )

@@ -96,7 +96,7 @@ def plackett_luce() -> list[Row]:
     def sample():
         return plackett_luce(rankings, unranked="lumped", chains=4, tune=100, draws=250, top_labels=3, seed=1)
 
-    effective = float(sample()["sample_stats"]["ess"].sum())
+    effective = float(sample()["diagnostics"]["ess"].sum())
     ours = shortest(sample) / effective
     note = f"{effective:.3g} effective draws of 1947 cases; peer measured before"
     return [Row("Plackett-Luce, dermatology, one effective draw", ours, "published sampler", PUBLISHED_PL, note)]
@@ -116,7 +116,7 @@ def prirn() -> list[Row]:
 
     ours(2)
     tree = prirn(rankings, reliability=10, draws=1, chains=1, seed=1, top_labels=1)
-    shapes, rng = tree["constant_data"]["concentration"].values, np.random.default_rng(1)
+    shapes, rng = tree["posterior_parameters"]["concentration"].values, np.random.default_rng(1)
     peer = shortest(lambda: [rng.dirichlet(row, size=1000) for row in shapes], 1)
     why = "the peer draws and stops; ours also ranks every draw and scores four models"
     return [Row("PrIRN, 1947 x 419, 1000 draws, certainty and top-3", shortest(ours), "numpy's draws alone", peer, why)]

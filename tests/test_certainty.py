@@ -89,7 +89,7 @@ def test_certainty_takes_full_draws_and_top_labels_alike():
             "/posterior": xr.Dataset(
                 {"top_label": (("chain", "draw", "item", "rank"), ranked)}, coords={"item": labels.items}
             ),
-            "/constant_data": full["constant_data"].to_dataset(),
+            "/posterior_parameters": full["posterior_parameters"].to_dataset(),
         }
     )
     for k in (1, 2, 3):

@@ -1,60 +1,67 @@
-"""Sampling a plausibility's PyMC model into the same result as its fast engine."""
+"""Draws of the package's PyMC models by the No-U-Turn sampler."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, n_threads, seed_sequence
+from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import pymc as pm
 
+type Sampler = Mapping[str, Any] | None
+"""Further arguments of `pymc.sample`, for instance ``{"target_accept": 0.95}``."""
+
+OURS = ("draws", "chains", "random_seed", "model", "return_inferencedata")
+"""Arguments of `pymc.sample` that the package sets."""
+
+_DEFAULTS: dict[str, Any] = {"nuts_sampler": "pymc", "progressbar": False, "quiet": True}
+
 
 def sample_nuts(
-    model: "pm.Model", *, draws: int, chains: int, seed: Seed, sampler: Mapping[str, Any] | None = None
+    model: "pm.Model", *, draws: int, chains: int, tune: int | None = None, seed: Seed, sampler: Sampler = None
 ) -> xr.DataTree:
-    """Run NUTS on a model of this package, quietly, on all processors; `sampler` holds arguments of `pymc.sample`."""
+    """Sample a model, quietly, on all processors; ``attrs["sampler"]`` names the program that drew.
+
+    Parameters
+    ----------
+    model
+        A PyMC model.
+    draws, chains, tune
+        Draws kept per chain, number of chains, and steps before the first draw (by default PyMC's own 1000).
+    seed
+        Same seed, same draws.
+    sampler
+        Further arguments of `pymc.sample`. The sampler is PyMC's own wherever it runs, so that a seed means the same
+        draws everywhere; ``{"nuts_sampler": "nutpie"}`` asks for another.
+    """
     import pymc as pm
 
+    chosen: dict[str, Any] = _DEFAULTS | {"cores": min(chains, n_threads())} | dict(sampler or {})
+    if taken := [name for name in OURS if name in chosen]:
+        raise InputError(f"sampler={dict(sampler or {})!r}: {taken[0]} is an argument of its own; leave it out there")
+    if tune is not None:
+        chosen["tune"] = tune
     with model:
-        return pm.sample(
+        tree = pm.sample(
             draws,
             chains=chains,
-            cores=min(chains, n_threads()),
-            random_seed=[int(w) for w in seed_sequence(seed).generate_state(chains)],
-            progressbar=False,
-            quiet=True,
-            **(sampler or {}),
+            random_seed=[int(word) for word in seed_sequence(seed).generate_state(chains)],
+            **chosen,
         )
+    made_by = tree["posterior"].attrs
+    tree.attrs["sampler"] = f"{made_by['inference_library']} {made_by['inference_library_version']}"
+    return tree
 
 
-def sample_plausibility(
-    model: "pm.Model",
-    concentration: NDArray[np.float64],
-    *,
-    name: str,
-    draws: int,
-    chains: int,
-    seed: Seed,
-    settings: Mapping[str, Any],
-) -> xr.DataTree:
-    """Sample a model whose plausibilities are Dirichlet a posteriori."""
-    sampled = sample_nuts(model, draws=draws, chains=chains, seed=seed)
-    posterior, stats = sampled["posterior"], sampled["sample_stats"]
-    dims = ("chain", "draw", "item", "category")
-    return result_tree(
-        {
-            "posterior": {"plausibility": (dims, posterior["plausibility"].values)},
-            "sample_stats": {k: (("chain", "draw"), stats[k].values) for k in ("diverging", "energy", "step_size")},
-            "constant_data": {"concentration": (("item", "category"), concentration)},
-        },
-        {"item": np.asarray(model.coords["item"]), "category": np.asarray(model.coords["category"])},
-        model=name,
-        engine="nuts",
-        seed=seed,
-        settings=settings,
-    )
+def sampler_stats(sampled: xr.DataTree) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:
+    """Return the sampler's numbers of each draw, dims (chain, draw): divergences, energy, step size and the others."""
+    stats = sampled["sample_stats"].to_dataset()
+    return {
+        str(name): (("chain", "draw"), values.values)
+        for name, values in stats.items()
+        if values.dims == ("chain", "draw") and values.dtype.kind in "biuf"
+    }

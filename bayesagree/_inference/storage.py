@@ -66,12 +66,6 @@ class KeptDraws:
         return tree if self.store is None else self.store.finish(tree, set(self.variables))
 
 
-def refuse_nuts(client: Any, to: Destination) -> None:
-    """Refuse options of the fast engines where PyMC samples."""
-    if client is not None or to is not None:
-        raise InputError("client= and to= are for the fast engines, which work block by block; not for engine='nuts'")
-
-
 class Store:
     """A zarr store for one result."""
 

@@ -21,8 +21,8 @@ from bayesagree.agreement._exact.posterior import precision_of
 from bayesagree.agreement.phi import prepare
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.errors import InputError
-from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
-from bayesagree.plausibility.dirichlet.posterior import prior_shape
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
+from bayesagree.plausibility.dirichlet._draws import prior_shape
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGammaPrior
 from bayesagree.predictive._held_out_rankings import marginal_log_probability
 
@@ -104,7 +104,7 @@ def _hierarchical_evidence(like: Any, precision: float, m: Floats, s: Floats) ->
     return np.asarray(sp.special.logsumexp(like.table(precision, at) + log_prior, axis=1))
 
 
-def dawid_skene_items(labels: Labels, parameters: Parameters, variant: str, prior: CrowdPrior) -> Pointwise:
+def dawid_skene_items(labels: Labels, parameters: Parameters, variant: str, prior: DawidSkenePrior) -> Pointwise:
     """Sum the true label out, and integrate difficulty or plausibilities, shape (sample, item)."""
     if variant == "mixed_membership":
         return _mixed_membership_items(labels, parameters)

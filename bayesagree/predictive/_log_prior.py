@@ -12,7 +12,7 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree.agreement._exact.posterior import precision_of
-from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 type Floats = NDArray[np.float64]
 type Parameters = Mapping[str, NDArray[Any]]
@@ -28,7 +28,7 @@ def common_agreement_prior(parameters: Parameters) -> dict[str, Floats]:
     return found
 
 
-def dawid_skene_prior(parameters: Parameters, variant: str, prior: CrowdPrior) -> dict[str, Floats]:
+def dawid_skene_prior(parameters: Parameters, variant: str, prior: DawidSkenePrior) -> dict[str, Floats]:
     """Return log densities of prevalence and of what the variant's crowd is made of, each (sample,)."""
     prevalence, confusion = parameters["prevalence"], parameters["confusion"]
     n_labels = prevalence.shape[1]

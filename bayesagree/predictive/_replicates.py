@@ -14,7 +14,7 @@ from bayesagree.agreement._exact.item_means import beta_shapes
 from bayesagree.agreement._exact.posterior import precision_of
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.errors import InputError
-from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
 
@@ -25,10 +25,10 @@ type Rng = np.random.Generator
 CELLS = 4_000_000
 
 
-def crowd_of(settings: Mapping[str, Any]) -> tuple[str, CrowdPrior]:
+def crowd_of(settings: Mapping[str, Any]) -> tuple[str, DawidSkenePrior]:
     """Return variant and prior of a crowd from the settings of a result."""
     prior = settings.get("prior") or {}
-    return settings.get("variant", "full"), prior if isinstance(prior, CrowdPrior) else CrowdPrior(**prior)
+    return settings.get("variant", "full"), prior if isinstance(prior, DawidSkenePrior) else DawidSkenePrior(**prior)
 
 
 def refuse_lumped(settings: Mapping[str, Any]) -> None:
@@ -213,7 +213,9 @@ def prior_common_agreement(ratings: Ratings, hierarchical: bool, samples: int, r
     return drawn | {"item_mean": low + (high - low) * mean}
 
 
-def prior_dawid_skene(labels: Labels, variant: str, prior: CrowdPrior, samples: int, rng: Rng) -> dict[str, Floats]:
+def prior_dawid_skene(
+    labels: Labels, variant: str, prior: DawidSkenePrior, samples: int, rng: Rng
+) -> dict[str, Floats]:
     """Draw prevalence, confusion and the items' truth (or plausibilities) from their prior."""
     n_labels, n_annotators, n_items = labels.categories.size, labels.annotators.size, labels.items.size
     drawn = {"prevalence": _dirichlet(rng, np.full((samples, n_labels), prior.prevalence))}

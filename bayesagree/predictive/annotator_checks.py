@@ -26,7 +26,7 @@ from bayesagree.annotations import Labels
 from bayesagree.calibration.recalibration import label_probability
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene.posterior import Variant, dawid_skene
-from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 CI_PROB = 0.95
 WIDE = 0.3
@@ -96,8 +96,8 @@ def label_switching(tree: xr.DataTree) -> float:
 
     In every draw the crowd's mean confusion matrix (annotators weighted by their labels) should be largest on its
     diagonal, row by row after the best matching of labels; a draw whose best matching is not the identity has switched.
-    Where some have, the labels alone leave open which is which: give gold, or a `CrowdPrior` that says how good the
-    crowd is at least.
+    Where some have, the labels alone leave open which is which: give gold, or a `DawidSkenePrior` that says how good
+    the crowd is at least.
     """
     posterior = tree["posterior"].to_dataset()
     if "confusion" not in posterior:
@@ -229,7 +229,12 @@ def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200,
 
 
 def prior_sensitivity(
-    labels: Labels, *, variant: Variant = "full", prior: CrowdPrior | None = None, draws: int = 250, seed: Seed = None
+    labels: Labels,
+    *,
+    variant: Variant = "full",
+    prior: DawidSkenePrior | None = None,
+    draws: int = 250,
+    seed: Seed = None,
 ) -> pd.DataFrame:
     """Fit again with half and twice the strength of the prior and report how far the answers move.
 
@@ -239,7 +244,7 @@ def prior_sensitivity(
         Rows ``strength`` x 0.5 and x 2: the largest change of a label probability and of an annotator's accuracy, and
         the share of items whose best label changes. Changes below 0.02 may be Monte-Carlo error.
     """
-    prior = prior or CrowdPrior()
+    prior = prior or DawidSkenePrior()
     fitted = {
         factor: dawid_skene(
             labels,

@@ -26,8 +26,8 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import PRIOR, Ties, inverse_ranks
-from bayesagree.plausibility.dirichlet.posterior import Prior, prior_shape
 from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked
 from bayesagree.predictive._held_out_rankings import plackett_luce_scores, races_log_probability, stream_apart
 

@@ -207,10 +207,9 @@ def _specification(
 
 def _diagnostics(tree: xr.DataTree) -> dict[str, float]:
     """Return how well Markov chains mixed; exact engines draw independently and have nothing to diagnose."""
-    group = next((name for name in ("diagnostics", "sample_stats") if name in tree), None)
-    if group is None:
+    if "diagnostics" not in tree:
         return {}
-    stats = tree[group].to_dataset()
+    stats = tree["diagnostics"].to_dataset()
     worst: dict[str, Callable[[Any], Any]] = {"r_hat": np.nanmax, "ess": np.nanmin}
     known = {name: stats[name].values for name in worst if name in stats and np.isfinite(stats[name].values).any()}
     return {name: float(worst[name](values)) for name, values in known.items()}

@@ -111,10 +111,8 @@ def _mean_plausibility(
     annotations: Annotations, tree: xr.DataTree, at: NDArray[np.intp], n_labels: int
 ) -> NDArray[np.float64]:
     """Return the posterior mean of the plausibilities of some items, shape (item, category)."""
-    groups = [name for name in ("posterior_parameters", "constant_data") if name in tree]
-    group = next((name for name in groups if "concentration" in tree[name].data_vars), None)
-    if group is not None:
-        shape = tree[group]["concentration"].transpose("item", "category").values[at]
+    if "posterior_parameters" in tree and "concentration" in tree["posterior_parameters"].data_vars:
+        shape = tree["posterior_parameters"]["concentration"].transpose("item", "category").values[at]
         return shape / shape.sum(axis=1, keepdims=True)
     if "derived" in tree:
         return tree["derived"]["label_probability"].transpose("item", "category").values[at]

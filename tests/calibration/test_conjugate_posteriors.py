@@ -82,7 +82,7 @@ def test_prirn_draws_have_their_dirichlet_distribution(calibration, n, seed):
     """PrIRN has no sampling model; its draws are ranked among exact ones of the same Dirichlet distribution."""
     rankings = Rankings.from_blocks([[[[0, 1], [2]], [[1]]]], labels=5)
     tree = prirn(rankings, reliability=3.0, prior=0.3, draws=n, chains=1, seed=seed)
-    shape = tree["constant_data"]["concentration"].values[0]
+    shape = tree["posterior_parameters"]["concentration"].values[0]
     drawn = tree["posterior"]["plausibility"].values[0, :, 0]
     exact = dirichlet_distribution(shape).rvs((n, 49), random_state=seed)
     for k in (0, 1, 4):

@@ -9,13 +9,13 @@ from bayesagree.calibration.recalibration import calibration_scores, label_proba
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._gibbs import Keep, run_chains
 from bayesagree.plausibility.dawid_skene.em import vote_shares
-from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, sampler_start
-from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+from bayesagree.plausibility.dawid_skene.posterior import DawidSkenePosterior, dawid_skene
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
 
 N_ITEMS, N_ANNOTATORS, N_LABELS, DRAWS = 20, 4, 3, 63
 THIN = {"full": 6, "hierarchical": 10, "mixed_membership": 10}
-PRIOR = CrowdPrior()
+PRIOR = DawidSkenePrior()
 
 
 def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str, float]]:
@@ -50,7 +50,7 @@ def _draws(variant: str, labels: Labels, seed: int) -> dict[str, np.ndarray]:
     cells = annotation_cells(*triple, n_items=N_ITEMS, n_annotators=N_ANNOTATORS, n_labels=N_LABELS)
     shares = vote_shares(cells, labels.item_index, labels.label_index)
     keep = Keep(N_LABELS, N_ANNOTATORS, None, True, np.array([0]))
-    start = sampler_start(labels, cells, shares, variant, PRIOR)
+    start = DawidSkenePosterior(labels, variant, PRIOR).start(cells, shares)
     (chain,) = run_chains(start, keep, tune=20 * THIN[variant], draws=DRAWS, thin=THIN[variant], chains=1, seed=seed)
     v = chain.variables
     drawn = {

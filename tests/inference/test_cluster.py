@@ -212,7 +212,7 @@ def test_draws_go_on_after_a_kill(crowd, tmp_path):
     tree, alone = plackett_luce(rankings, to=path, **options), plackett_luce(rankings, **options)
     assert not state.exists()
     for stored in (tree, plackett_luce(rankings, to=path, **options), read_result(path)):
-        for group in ("posterior", "sample_stats", "constant_data"):
+        for group in ("posterior", "diagnostics", "constant_data"):
             assert stored[group].to_dataset().equals(alone[group].to_dataset())
     assert annotation_certainty(tree).identical(annotation_certainty(alone))
 

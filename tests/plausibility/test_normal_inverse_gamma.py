@@ -45,7 +45,7 @@ def test_golden():
     prior = NormalInverseGammaPrior(*GOLDEN["prior"])
     ratings = ratings_of([GOLDEN["ratings"]])
     tree = normal_inverse_gamma(ratings, reliability=GOLDEN["reliability"], prior=prior, draws=1, chains=1)
-    after = tree["constant_data"].to_dataset().isel(item=0)
+    after = tree["posterior_parameters"].to_dataset().isel(item=0)
     assert after["location"].item() == pytest.approx(GOLDEN["mean"], abs=5e-7)
     assert (after["scale"] / (after["shape"] - 1)).item() == pytest.approx(GOLDEN["variance"], abs=5e-7)
     certainty = annotation_certainty(tree, threshold=GOLDEN["threshold"], exact=True)
@@ -64,8 +64,8 @@ def test_nuts_is_the_same_posterior():
 
 def test_an_item_without_ratings_keeps_the_prior():
     tree = normal_inverse_gamma(Ratings.from_matrix([[4.0], [None]], scale=(0, 10)), draws=1, chains=1)
-    assert tree["constant_data"]["location"].values[1] == 5.0
-    assert tree["constant_data"]["shape"].values[1] == 1.5
+    assert tree["posterior_parameters"]["location"].values[1] == 5.0
+    assert tree["posterior_parameters"]["shape"].values[1] == 1.5
 
 
 def test_ratings_need_a_threshold():

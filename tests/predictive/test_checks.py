@@ -9,7 +9,7 @@ from predictive.test_reliability import CASES, RANKINGS, chance
 from scipy import integrate, special, stats
 
 from bayesagree import (
-    CrowdPrior,
+    DawidSkenePrior,
     InputError,
     Labels,
     NormalInverseGammaPrior,
@@ -249,7 +249,7 @@ def test_log_prior_is_the_density_of_the_prior():
     tree = dawid_skene(CROWD, draws=2, chains=1, tune=20, seed=1)
     found, drawn = with_log_likelihood(tree, CROWD)["log_prior"], tree["posterior"].to_dataset().isel(chain=0, draw=1)
     rows = drawn["confusion"].values.astype(float).reshape(9, 3)
-    base = np.tile(CrowdPrior().confusion(3), (3, 1))
+    base = np.tile(DawidSkenePrior().confusion(3), (3, 1))
     expected = sum(stats.dirichlet(b).logpdf(r / r.sum()) for b, r in zip(base, rows))
     assert float(found["confusion"][0, 1]) == pytest.approx(expected, rel=1e-5)
     pi = drawn["prevalence"].values.astype(float)

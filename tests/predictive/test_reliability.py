@@ -67,7 +67,9 @@ def test_prirn_score_is_the_mean_over_its_plausibilities():
     for case in CASES[:2]:
         for r, ranking in enumerate(case):
             others = Rankings.from_blocks([case[:r] + case[r + 1 :]], labels=5)
-            alpha = prirn(others, reliability=gamma, prior=prior, draws=1, chains=1)["constant_data"]["concentration"]
+            alpha = prirn(others, reliability=gamma, prior=prior, draws=1, chains=1)["posterior_parameters"][
+                "concentration"
+            ]
             values = chance(ranking, dirichlet_distribution(alpha.values[0]).rvs(20_000, random_state=rng))
             expected += np.log(values.mean())
             variance += values.var() / values.mean() ** 2 / values.size

@@ -1,4 +1,4 @@
-"""What every posterior hands to certainty and metrics: the best labels of each draw, block of items by block."""
+"""The best labels of each draw, block of items by block: the form in which certainty and metrics take any posterior."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks
+from bayesagree.errors import InputError, positive_int
 
 
 class DrawBlock(NamedTuple):
@@ -21,7 +22,7 @@ class DrawBlock(NamedTuple):
     top_label
         The `rank` best labels of each draw, best first, shape (item, sample, rank); sample = chain * draws + draw.
     diagnostics
-        Split r-hat and effective sample size of each item, shape (item, 2), where chains made the draws.
+        R-hat and bulk ESS of each item, shape (item, 2), where Markov chains made the draws.
     """
 
     items: slice
@@ -62,10 +63,24 @@ class Schedule(NamedTuple):
         return map_blocks(one, jobs[self.first :], self.client)
 
 
-HERE = Schedule()
+LOCAL = Schedule()
 """Threads of this process, all blocks, as they are."""
 
 
 def label_dtype(n_labels: int) -> DTypeLike:
     """Return the smallest integer type that holds a label's position."""
     return np.int16 if n_labels <= np.iinfo(np.int16).max else np.int32
+
+
+def by_chain(values: NDArray[Any], chains: int) -> NDArray[Any]:
+    """Bring a block from (item, sample, ...) to (chain, draw, item, ...)."""
+    n_items, n_samples, *rest = values.shape
+    return np.moveaxis(values.reshape(n_items, chains, n_samples // chains, *rest), 0, 2)
+
+
+def check_depth(top_labels: int, n_labels: int) -> int:
+    """Return how many best labels to keep of each draw."""
+    depth = positive_int(top_labels, "top_labels")
+    if depth > n_labels:
+        raise InputError(f"top_labels={depth} is more than the {n_labels} labels there are")
+    return depth

@@ -20,8 +20,8 @@ from bayesagree.errors import shorten
 
 type Floats = NDArray[np.float64]
 
-# 1.01 is the limit for one parameter that a paper reports. Here the worst of thousands of items is compared with
-# it, and at 100 effective draws the noise of R-hat alone takes some of them to 1.05: 1.1 warns of chains that disagree.
+# 1.01 is the limit for one parameter in a paper. The worst of thousands of items is compared here, and at 100
+# effective draws the noise of R-hat alone takes some of them to 1.05: above 1.1 the chains do disagree.
 R_HAT_LIMIT = 1.1
 """Chains count as converged up to this R-hat."""
 # Chains of one annotator with ten labels wander slowly, which hardly moves the items; at 1.5 they have ended in
@@ -34,7 +34,7 @@ ENOUGH_DRAWS = 100
 
 
 def diagnostics(draws: NDArray[Any]) -> tuple[Floats, Floats]:
-    """R-hat and bulk ESS of each parameter: draws (chain, draw, parameter), two results of shape (parameter,).
+    """Return R-hat and bulk ESS of each parameter: draws (chain, draw, parameter), two results of shape (parameter,).
 
     NaN without variation, with NaN among the draws, or with fewer than four draws a chain.
     """
@@ -47,7 +47,7 @@ def diagnostics(draws: NDArray[Any]) -> tuple[Floats, Floats]:
 
 
 def worst_diagnostics(samples: Floats, chains: int) -> tuple[float, float]:
-    """Largest R-hat and smallest ESS over the columns of samples (chain * draw, column), constant columns left out.
+    """Return the largest R-hat and the smallest ESS over the columns of samples (chain * draw, column).
 
     Examples
     --------
@@ -60,7 +60,7 @@ def worst_diagnostics(samples: Floats, chains: int) -> tuple[float, float]:
     return (float(r_hat[known].max()), float(ess[known].min())) if known.any() else (math.nan, math.nan)
 
 
-def warn_not_converged(items: NDArray[Any], r_hat: Floats, way_out: str) -> None:
+def warn_not_converged(items: NDArray[Any], r_hat: Floats, way_out: str, *, stacklevel: int = 3) -> None:
     """Warn with the names of the items whose chains disagree, worst first."""
     bad = np.flatnonzero(r_hat > R_HAT_LIMIT)
     if bad.size:
@@ -69,13 +69,13 @@ def warn_not_converged(items: NDArray[Any], r_hat: Floats, way_out: str) -> None
             f"{bad.size} of {items.size} items have not converged (r_hat up to {r_hat[bad[0]]:.2f}, limit "
             f"{R_HAT_LIMIT}): {shorten(items[bad])}; {way_out}",
             UserWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
 
 @lru_cache(maxsize=8)
 def _normal_scores(size: int) -> Floats:
-    """Normal quantiles of the ranks 1, 1.5, ..., `size`, by Blom's formula."""
+    """Return the normal quantiles of the ranks 1, 1.5, ..., `size`, by Blom's formula."""
     from scipy.special import ndtri
 
     return ndtri((np.arange(1, size + 0.5, 0.5) - 3 / 8) / (size + 1 / 4))

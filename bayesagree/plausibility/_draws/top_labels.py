@@ -100,7 +100,7 @@ def plausibility_block(tree: xr.DataTree, items: slice) -> NDArray[np.float64]:
 
 def labels_of(tree: xr.DataTree) -> NDArray[Any]:
     """Return the names of all labels, also where only the best ones were kept."""
-    for group in ("constant_data", "posterior"):
+    for group in ("constant_data", "posterior_parameters", "posterior"):
         if group in tree and "category" in tree[group].coords:
             return np.asarray(tree[group]["category"])
     raise InputError("the result does not name its labels")

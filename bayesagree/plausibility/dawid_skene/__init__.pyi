@@ -1,9 +1,9 @@
 from .model import dawid_skene_model
 from .posterior import dawid_skene
-from .prior import CrowdPrior
+from .prior import DawidSkenePrior
 
 __all__ = [
-    "CrowdPrior",
+    "DawidSkenePrior",
     "dawid_skene",
     "dawid_skene_model",
 ]

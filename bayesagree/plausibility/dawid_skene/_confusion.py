@@ -13,7 +13,7 @@ from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     expand_rows,
 )
 from bayesagree.plausibility.dawid_skene.em import accuracy_cells
-from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 type Rng = np.random.Generator
 type Floats = NDArray[np.float64]
@@ -22,7 +22,7 @@ type Floats = NDArray[np.float64]
 class FullRows:
     """Every row of every annotator has its own Dirichlet distribution."""
 
-    def __init__(self, cells: AnnotationCells, prior: CrowdPrior, n_labels: int) -> None:
+    def __init__(self, cells: AnnotationCells, prior: DawidSkenePrior, n_labels: int) -> None:
         self.cells = cells
         self.row = cells.row_of_cell()
         self.shape = prior.confusion(n_labels)
@@ -65,7 +65,7 @@ class HierarchicalRows(FullRows):
     Annotators from number `n_annotators` on are experts: they name what they read, and are not of the crowd.
     """
 
-    def __init__(self, cells: AnnotationCells, prior: CrowdPrior, n_labels: int, n_annotators: int) -> None:
+    def __init__(self, cells: AnnotationCells, prior: DawidSkenePrior, n_labels: int, n_annotators: int) -> None:
         super().__init__(cells, prior, n_labels)
         self.expert = (cells.row_annotator >= n_annotators)[self.row]
         self.names_truth = cells.cell_label == cells.row_label[self.row]
@@ -123,7 +123,7 @@ class HierarchicalRows(FullRows):
 class Accuracies:
     """One accuracy per annotator, or per annotator and true label; wrong answers are uniform."""
 
-    def __init__(self, cells: AnnotationCells, prior: CrowdPrior, n_labels: int, *, one_coin: bool) -> None:
+    def __init__(self, cells: AnnotationCells, prior: DawidSkenePrior, n_labels: int, *, one_coin: bool) -> None:
         self.cells, self.n_labels = cells, n_labels
         self.right_count, self.wrong_count = prior.strength * prior.accuracy, prior.strength * (1 - prior.accuracy)
         self.coin = cells.row_annotator if one_coin else np.arange(cells.row_label.size)

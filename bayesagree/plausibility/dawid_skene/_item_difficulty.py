@@ -17,7 +17,7 @@ from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._confusion import Floats, Rng
 from bayesagree.plausibility.dawid_skene._gibbs import start_truth, truth_plausibility
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_candidate, log_dirichlet_draw
-from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
 class ItemDifficultySampler:
@@ -29,7 +29,7 @@ class ItemDifficultySampler:
         annotator: NDArray[np.integer[Any]],
         label: NDArray[np.integer[Any]],
         n_annotators: int,
-        prior: CrowdPrior,
+        prior: DawidSkenePrior,
         shares: Floats,
         n_labels: int,
         rng: Rng,

@@ -44,7 +44,7 @@ from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
     draw_readings,
     draw_seats,
 )
-from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
 class MixedMembershipSampler:
@@ -54,7 +54,7 @@ class MixedMembershipSampler:
         self,
         cells: AnnotationCells,
         n_annotators: int,
-        prior: CrowdPrior,
+        prior: DawidSkenePrior,
         shares: Floats,
         n_labels: int,
         rng: Rng,

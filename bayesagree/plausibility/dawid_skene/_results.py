@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,11 @@ from numpy.typing import NDArray
 from bayesagree._inference.results import check_size, result_tree
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, as_python
+from bayesagree.plausibility._draws.blocks import check_depth
+from bayesagree.plausibility._draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
+from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._gibbs import ChainDraws
-from bayesagree.plausibility.dirichlet._draws import check_depth
 
 DIMS: dict[str, tuple[str, ...]] = {
     "plausibility": ("item", "category"),
@@ -27,37 +28,26 @@ DIMS: dict[str, tuple[str, ...]] = {
     "difficulty": ("item",),
     "ambiguity": (),
 }
-R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, ENOUGH_DRAWS = 1.1, 1.5, 100
-"""An annotator or an item may lag behind the crowd; at 1.5 its chains have ended in different places."""
+# Each costs half a millisecond, and items and annotators are exchangeable: a sample tells of all.
 WATCHED = 50
-"""How many items and annotators have convergence diagnostics; each costs milliseconds."""
+"""How many items and annotators have convergence diagnostics."""
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much to draw and what to keep of it."""
-
-    draws: int
-    chains: int
-    top_labels: int | None
-    confusion: bool
-    max_bytes: int
-
-    def check(self, labels: Labels) -> None:
-        """Refuse a result that would not fit, before anything is drawn."""
-        sizes = {"chain": self.chains, "draw": self.draws, "item": labels.items.size}
-        n_labels, n_annotators = labels.categories.size, labels.annotators.size
-        if self.top_labels is None:
-            way_out = "pass top_labels=L to keep only the L best labels of each draw, or fewer draws"
-            check_size(sizes | {"category": n_labels}, 4, self.max_bytes, way_out)
-        else:
-            depth = check_depth(self.top_labels, n_labels)
-            check_size(sizes | {"rank": depth}, 2, self.max_bytes, "use fewer draws")
-        sizes = {"chain": self.chains, "draw": self.draws, "annotator": n_annotators}
-        if self.confusion:
-            matrix = {"category": n_labels, "observed_category": n_labels}
-            check_size(sizes | matrix, 4, self.max_bytes, "pass confusion=False to keep accuracies only")
-        check_size({"item": labels.items.size, "category": n_labels}, 8, self.max_bytes, "use fewer items at a time")
+def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
+    """Refuse a result that would not fit, before anything is drawn."""
+    sizes, most = {"chain": request.chains, "draw": request.draws}, request.max_bytes
+    items = {"item": labels.items.size}
+    n_labels = labels.categories.size
+    if request.top_labels is None:
+        way_out = "pass top_labels=L to keep only the L best labels of each draw, or fewer draws"
+        check_size(sizes | items | {"category": n_labels}, 4, most, way_out)
+    else:
+        depth = check_depth(request.top_labels, n_labels)
+        check_size(sizes | items | {"rank": depth}, 2, most, "use fewer draws")
+    if confusion:
+        matrix = {"annotator": labels.annotators.size, "category": n_labels, "observed_category": n_labels}
+        check_size(sizes | matrix, 4, most, "pass confusion=False to keep accuracies only")
+    check_size(items | {"category": n_labels}, 8, most, "use fewer items at a time")
 
 
 def chains_tree(
@@ -68,22 +58,30 @@ def chains_tree(
     engine: str,
     seed: Any,
     settings: Mapping[str, Any],
+    sampler: str = "",
+    sample_stats: Mapping[str, Any] | None = None,
 ) -> xr.DataTree:
     """Stack chains into the result of `dawid_skene`."""
     drawn = {name: np.stack([c.variables[name] for c in chains]) for name in chains[0].variables}
     probability = sum(c.expected for c in chains) / len(chains)
-    diagnostics = _diagnostics(drawn | {"label_probability": np.stack([c.watched for c in chains])})
+    worst = _diagnostics(drawn | {"label_probability": np.stack([c.watched for c in chains])})
     posterior = {name: (("chain", "draw", *DIMS[name]), values) for name, values in drawn.items()}
     derived = {
         "label_probability": (("item", "category"), cells.expand(np.asarray(probability), labels.categories.size))
     }
+    groups: dict[str, Any] = {
+        "posterior": posterior,
+        "diagnostics": worst,
+        "derived": derived,
+        "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
+    }
+    if sample_stats:
+        groups["sample_stats"] = sample_stats
+    ranks = drawn["top_label"].shape[-1] if "top_label" in drawn else 0
+    coords = coordinates(labels, ranks) | {"parameter": _parameter_names(drawn, labels)}
     tree = result_tree(
-        {"posterior": posterior, "sample_stats": diagnostics, "derived": derived,
-         "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))}},
-        coordinates(labels, drawn["top_label"].shape[-1] if "top_label" in drawn else 0)
-        | {"parameter": _parameter_names(drawn, labels)},
-        model="dawid_skene", engine=engine, seed=seed, settings=settings,
-    )  # fmt: skip
+        groups, coords, model="dawid_skene", engine=engine, sampler=sampler, seed=seed, settings=settings
+    )
     warn_unless_converged(tree)
     return tree
 
@@ -149,19 +147,9 @@ def _watched_parameters(name: str, values: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def _diagnostics(drawn: Mapping[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, ...], Any]]:
-    from arviz_stats.base.array import array_stats
-
     chosen = [c for c in (_watched_parameters(n, v) for n, v in drawn.items()) if c is not None]
-    draws = np.concatenate(chosen, axis=2)
-    varies = np.ptp(draws, axis=(0, 1)) > 0
-    stats = {}
-    for name, function in (("r_hat", array_stats.rhat), ("ess", array_stats.ess)):
-        values = np.full(varies.size, np.nan)
-        if varies.any() and draws.shape[1] >= 4:
-            with np.errstate(divide="ignore", invalid="ignore"):  # a probability that hardly ever leaves 0
-                values[varies] = function(draws[:, :, varies], chain_axis=0, draw_axis=1)
-        stats[name] = (("parameter",), values)
-    return stats
+    r_hat, ess = diagnostics(np.concatenate(chosen, axis=2))
+    return {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)}
 
 
 def _parameter_names(drawn: Mapping[str, NDArray[Any]], labels: Labels) -> list[str]:
@@ -180,14 +168,14 @@ def warn_unless_converged(tree: xr.DataTree) -> None:
     """Warn where chains disagree; with fewer than a hundred draws r-hat is mostly noise."""
     if tree["posterior"].sizes["draw"] < ENOUGH_DRAWS:
         return
-    r_hat = tree["sample_stats"].to_dataset()["r_hat"]
+    r_hat = tree["diagnostics"].to_dataset()["r_hat"]
     names = [str(name) for name in r_hat["parameter"].values]
     one = [name.startswith(("label_probability", "accuracy")) for name in names]
     excess = np.nan_to_num(r_hat.values / np.where(one, R_HAT_LIMIT_OF_ONE, R_HAT_LIMIT))
     worst = int(excess.argmax())
     if excess[worst] > 1:
         warnings.warn(
-            f"the chains disagree about {names[worst]} (r-hat {float(r_hat[worst]):.2f}); pass more draws and tune, or "
+            f"the chains disagree about {names[worst]} (r_hat {float(r_hat[worst]):.2f}); pass more draws and tune, or "
             "a larger thin. Chains that still disagree have found different explanations of the labels: pass gold",
             UserWarning,
             stacklevel=4,

@@ -10,18 +10,20 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.nuts import sample_nuts
-from bayesagree._inference.streams import Seed, block_generators
+from bayesagree._inference.nuts import sample_nuts, sampler_stats
+from bayesagree._inference.streams import block_generators
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.blocks import label_dtype
-from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
+from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, ChainDraws
-from bayesagree.plausibility.dawid_skene._results import Size, chains_tree, gold_codes, watched_items
-from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+from bayesagree.plausibility.dawid_skene._results import chains_tree, gold_codes, watched_items
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 if TYPE_CHECKING:
     import pymc as pm
+
+    from bayesagree.plausibility.dawid_skene.posterior import DawidSkenePosterior
 
 KEPT = ("prevalence", "accuracy", "confusion", "concentration", "crowd_confusion", "difficulty", "ambiguity")
 
@@ -30,7 +32,7 @@ def dawid_skene_model(
     labels: Labels,
     *,
     variant: str = "full",
-    prior: CrowdPrior | None = None,
+    prior: DawidSkenePrior | None = None,
     gold: Mapping[Any, Any] | None = None,
 ) -> "pm.Model":
     """Build the PyMC model of a Dawid-Skene variant.
@@ -42,7 +44,7 @@ def dawid_skene_model(
     variant
         As in `dawid_skene`.
     prior
-        By default `CrowdPrior()`.
+        By default `DawidSkenePrior()`.
     gold
         Items whose true label is known.
 
@@ -67,7 +69,7 @@ def dawid_skene_model(
     """
     import pymc as pm
 
-    prior = prior or CrowdPrior()
+    prior = prior or DawidSkenePrior()
     names = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
     coords = names | {"observed_category": labels.categories, "annotation": np.arange(labels.item_index.size)}
     codes = gold_codes(labels.items, labels.categories, gold)
@@ -80,7 +82,7 @@ def dawid_skene_model(
     return model
 
 
-def _confusion(labels: Labels, variant: str, prior: CrowdPrior) -> Any:
+def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
     """Give every annotator a matrix, with or without a crowd it comes from."""
     import pymc as pm
 
@@ -96,7 +98,7 @@ def _confusion(labels: Labels, variant: str, prior: CrowdPrior) -> Any:
     return pm.Dirichlet("confusion", shape, dims=dims)
 
 
-def _log_chance(labels: Labels, variant: str, prior: CrowdPrior) -> Any:
+def _log_chance(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
     """Return log Pr(given label | true label) of each annotation, shape (annotation, label)."""
     import pymc as pm
     import pytensor.tensor as pt
@@ -113,7 +115,7 @@ def _log_chance(labels: Labels, variant: str, prior: CrowdPrior) -> Any:
         chance: Any = pt.sigmoid(logit[:, None])
     elif variant in ("one_coin", "class_conditional"):
         right, wrong = prior.strength * prior.accuracy, prior.strength * (1 - prior.accuracy)
-        dims = ("annotator",) if variant == "one_coin" else ("annotator", "label")
+        dims = ("annotator",) if variant == "one_coin" else ("annotator", "category")
         coin: Any = pm.Beta("right", right, wrong, dims=dims)
         accuracy = coin[:, None].repeat(n_labels, axis=1) if variant == "one_coin" else coin
         chance = accuracy[annotator]
@@ -138,7 +140,7 @@ def _sum_out_truth(labels: Labels, prevalence: Any, log_chance: Any, gold: NDArr
     pm.Deterministic("label_probability", pt.exp(joint - total), dims=("item", "category"))
 
 
-def _mixed_membership(labels: Labels, prior: CrowdPrior, prevalence: Any, gold: NDArray[np.int64]) -> None:
+def _mixed_membership(labels: Labels, prior: DawidSkenePrior, prevalence: Any, gold: NDArray[np.int64]) -> None:
     import pymc as pm
     import pytensor.tensor as pt
 
@@ -155,34 +157,29 @@ def _mixed_membership(labels: Labels, prior: CrowdPrior, prevalence: Any, gold: 
 
 
 def sample_dawid_skene(
-    labels: Labels,
-    cells: AnnotationCells,
-    variant: str,
-    prior: CrowdPrior,
-    gold: Mapping[Any, Any] | None,
-    size: Size,
-    seed: Seed,
-    settings: Mapping[str, Any],
+    fit: "DawidSkenePosterior", request: Request, *, confusion: bool, tune: int | None
 ) -> xr.DataTree:
-    """Sample the PyMC model into the same result as the Gibbs samplers; `cells` have all labels as candidates."""
-    model = dawid_skene_model(labels, variant=variant, prior=prior, gold=gold)
-    sampled = sample_nuts(model, draws=size.draws, chains=size.chains, seed=seed)
-    posterior, stats = sampled["posterior"].to_dataset(), sampled["sample_stats"].to_dataset()
+    """Sample the PyMC model into the same result as the Gibbs samplers."""
+    labels, variant = fit.labels, fit.variant
+    model = dawid_skene_model(labels, variant=variant, prior=fit.prior, gold=fit.gold)
+    how = {"draws": request.draws, "chains": request.chains, "seed": request.seed, "sampler": request.sampler}
+    sampled = sample_nuts(model, tune=tune, **how)
+    posterior = sampled["posterior"].to_dataset()
     variables = {name: posterior[name].values for name in KEPT if name in posterior}
     right = np.diagonal(posterior["confusion"].values, axis1=3, axis2=4)
     variables["accuracy"] = (right * posterior["prevalence"].values[:, :, None]).sum(axis=3)
     name = "plausibility" if variant == "mixed_membership" else "label_probability"
     probability = posterior[name].transpose("chain", "draw", "item", "category").values
     chains = []
-    for c, rng in enumerate(block_generators(seed, size.chains)):
-        kept = {n: v[c] for n, v in variables.items() if size.confusion or n != "confusion"}
+    for c, rng in enumerate(block_generators(request.seed, request.chains)):
+        kept = {n: v[c] for n, v in variables.items() if confusion or n != "confusion"}
         drawn = probability[c] if variant == "mixed_membership" else _draw_truth(probability[c], rng)
-        kept |= _best(drawn, size.top_labels)
+        kept |= _best(drawn, request.top_labels)
         chains.append(ChainDraws(kept, probability[c].mean(axis=0).ravel(), _watched(probability[c])))
-    tree = chains_tree(labels, cells, chains, engine="nuts", seed=seed, settings=settings)
-    extra = {k: (("chain", "draw"), stats[k].values) for k in ("diverging", "energy", "step_size")}
-    tree["sample_stats"] = xr.DataTree(tree["sample_stats"].to_dataset().assign(extra))
-    return tree
+    return chains_tree(
+        labels, fit.all_cells(), chains, engine="nuts", seed=request.seed, settings=fit.settings,
+        sampler=sampled.attrs["sampler"], sample_stats=sampler_stats(sampled),
+    )  # fmt: skip
 
 
 def _draw_truth(probability: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:

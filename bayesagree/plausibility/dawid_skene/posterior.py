@@ -25,45 +25,196 @@ Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing 
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
 from bayesagree._inference.streams import Seed, item_blocks
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, positive_int, shorten
-from bayesagree.plausibility._draws.blocks import HERE, DrawBlock, Schedule
+from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule
+from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, FullRows, HierarchicalRows, Rng
 from bayesagree.plausibility.dawid_skene._gibbs import AccuracySampler, CrowdSampler, Keep, RowSampler, run_chains
 from bayesagree.plausibility.dawid_skene._item_difficulty import ItemDifficultySampler
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene._results import (
-    Size,
     chains_tree,
+    check_result,
     coordinates,
     gold_codes,
     labels_given,
     watched_candidates,
 )
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
-from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 type Variant = Literal["full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership"]
 VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership")
 EM_VARIANTS = ("full", "one_coin", "class_conditional")
 
 
+@dataclass(frozen=True, eq=False)
+class DawidSkenePosterior:
+    """The posterior of `dawid_skene`, with its data and prior."""
+
+    labels: Labels
+    variant: Variant = "full"
+    prior: DawidSkenePrior | None = None
+    gold: Mapping[Any, Any] | None = None
+    candidates: Candidates = "all"
+
+    def __post_init__(self) -> None:
+        labels = self.labels
+        if not labels.annotators_known:
+            raise InputError("dawid_skene needs to know who gave which label; counts (from_counts) go to dirichlet()")
+        if labels.n_annotations == 0:
+            raise InputError("there is no label: every annotation is missing")
+        if labels.categories.size < 2:
+            raise InputError(
+                f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
+            )
+        if self.variant not in VARIANTS:
+            raise InputError(f"variant={self.variant!r} is not one of {shorten(VARIANTS, 9)}")
+
+    @cached_property
+    def gold_index(self) -> NDArray[np.int64]:
+        """Known true labels, -1 where unknown, shape (item,)."""
+        return gold_codes(self.labels.items, self.labels.categories, self.gold)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments that say what the model is."""
+        return {
+            "variant": self.variant,
+            "candidates": self.candidates,
+            "prior": None if self.prior is None else asdict(self.prior),
+            "n_gold": int((self.gold_index >= 0).sum()),
+        }
+
+    def all_cells(self) -> AnnotationCells:
+        """Return the layout in which every label may be true, for the PyMC model."""
+        return _layout(self.labels, "all", np.full(self.labels.items.size, -1), self.variant)
+
+    def gibbs(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> xr.DataTree:
+        """Draw with the Gibbs sampler of the variant."""
+        tune = 500 if tune is None else tune
+        thin = (2 if self.variant == "mixed_membership" else 1) if thin is None else positive_int(thin, "thin")
+        labels, gold = self.labels, self.gold_index
+        cells = _layout(labels, self.candidates, gold, self.variant)
+        known = gold[labels.item_index]
+        votes = np.where(known >= 0, known, labels.label_index)  # chains start from gold where there is some
+        shares = vote_shares(cells, labels.item_index, votes)
+        watched = watched_candidates(cells, shares)
+        keep = Keep(labels.categories.size, labels.annotators.size, request.top_labels, confusion, watched)
+        chains = run_chains(
+            self.start(cells, shares), keep, tune=tune, draws=request.draws, thin=thin, chains=request.chains,
+            seed=request.seed, client=request.client,
+        )  # fmt: skip
+        settings = self.settings | {"tune": tune, "thin": thin}
+        return chains_tree(labels, cells, chains, engine="gibbs", seed=request.seed, settings=settings)
+
+    def nuts(self, request: Request, *, confusion: bool, tune: int | None) -> xr.DataTree:
+        """Draw from the PyMC model."""
+        from bayesagree.plausibility.dawid_skene.model import sample_dawid_skene
+
+        if self.candidates != "all":
+            raise InputError("candidates='observed' exists for engine='gibbs' and 'em' only")
+        return sample_dawid_skene(self, request, confusion=confusion, tune=tune)
+
+    def start(self, cells: AnnotationCells, shares: NDArray[np.float64]) -> Callable[[Rng], CrowdSampler]:
+        """Return how a chain of the variant starts."""
+        labels, variant, prior = self.labels, self.variant, self.prior or DawidSkenePrior()
+        n_labels, n_annotators = labels.categories.size, labels.annotators.size
+
+        def start(rng: Rng) -> CrowdSampler:
+            if variant == "mixed_membership":
+                return MixedMembershipSampler(cells, n_annotators, prior, shares, n_labels, rng)
+            if variant == "item_difficulty":
+                given = (labels.annotator_index, labels.label_index)
+                return ItemDifficultySampler(cells, *given, n_annotators, prior, shares, n_labels, rng)
+            shared = (prior.prevalence, shares, n_labels, rng)
+            if variant == "full":
+                return RowSampler(cells, FullRows(cells, prior, n_labels), *shared)
+            if variant == "hierarchical":
+                return RowSampler(cells, HierarchicalRows(cells, prior, n_labels, n_annotators), *shared)
+            return AccuracySampler(cells, Accuracies(cells, prior, n_labels, one_coin=variant == "one_coin"), *shared)
+
+        return start
+
+    def em(self, request: Request, restarts: int) -> xr.DataTree:
+        """Climb to one point estimate."""
+        if self.variant not in EM_VARIANTS:
+            raise InputError(f"variant={self.variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
+        labels, prior, gold = self.labels, self.prior, self.gold_index
+        n_labels, n_annotators = labels.categories.size, labels.annotators.size
+        matrix = {"annotator": n_annotators, "category": n_labels, "observed_category": n_labels}
+        check_size(matrix, 8, request.max_bytes, "use dawid_skene_em, whose result stays sparse")
+        fit = dawid_skene_em(
+            labels.item_index, labels.annotator_index, labels.label_index,
+            n_items=labels.items.size, n_annotators=n_annotators, n_labels=n_labels,
+            variant=self.variant,  # type: ignore[arg-type]
+            prior_confusion=None if prior is None else prior.confusion(n_labels),
+            prior_prevalence=0.0 if prior is None else prior.prevalence,
+            gold=gold if (gold >= 0).any() else None, candidates=self.candidates, restarts=restarts,
+            seed=request.seed, client=request.client,
+        )  # fmt: skip
+        if not fit.converged:
+            warnings.warn(
+                f"EM did not converge in {fit.log_likelihood.size} iterations; use dawid_skene_em with more of them",
+                UserWarning,
+                stacklevel=4,
+            )
+        confusion, probability = fit.confusion(n_annotators), fit.label_probability
+        accuracy = np.nansum(np.diagonal(confusion, axis1=1, axis2=2) * fit.prevalence, axis=1)
+        once = ("chain", "draw")
+        return result_tree(
+            {
+                "posterior": {
+                    "plausibility": ((*once, "item", "category"), probability[None, None]),
+                    "prevalence": ((*once, "category"), fit.prevalence[None, None]),
+                    "confusion": ((*once, "annotator", "category", "observed_category"), confusion[None, None]),
+                    "accuracy": ((*once, "annotator"), accuracy[None, None]),
+                },
+                "diagnostics": {"log_likelihood": (("iteration",), fit.log_likelihood)},
+                "derived": {"label_probability": (("item", "category"), probability)},
+                "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
+            },
+            coordinates(labels),
+            model="dawid_skene",
+            engine="em",
+            seed=request.seed,
+            settings=self.settings,
+        )
+
+
+def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64], variant: Variant) -> AnnotationCells:
+    item, annotator, label = labels.item_index, labels.annotator_index, labels.label_index
+    n_annotators, known = labels.annotators.size, np.flatnonzero(gold >= 0)
+    if variant == "mixed_membership" and known.size:  # an expert's annotations, not a single truth
+        item, label = np.append(item, known), np.append(label, gold[known])
+        annotator = np.append(annotator, np.full(known.size, n_annotators))
+        n_annotators += 1
+        known = known[:0]
+    return annotation_cells(
+        item, annotator, label,
+        n_items=labels.items.size, n_annotators=n_annotators, n_labels=labels.categories.size,
+        candidates=candidates, gold=gold if known.size else None,
+    )  # fmt: skip
+
+
 def dawid_skene(
     labels: Labels,
     *,
     variant: Variant = "full",
-    engine: Literal["gibbs", "em", "nuts"] = "gibbs",
-    prior: CrowdPrior | None = None,
+    prior: DawidSkenePrior | None = None,
     gold: Mapping[Any, Any] | None = None,
     candidates: Candidates = "all",
     draws: int = 1000,
@@ -72,6 +223,8 @@ def dawid_skene(
     thin: int | None = None,
     restarts: int = 0,
     seed: Seed = None,
+    engine: Literal["gibbs", "em", "nuts"] = "gibbs",
+    sampler: Sampler = None,
     top_labels: int | None = None,
     confusion: bool = True,
     max_bytes: int = MAX_BYTES,
@@ -91,8 +244,8 @@ def dawid_skene(
         ``"gibbs"`` draws from the posterior; ``"em"`` climbs to one point estimate (full, class_conditional and
         one_coin); ``"nuts"`` samples `dawid_skene_model`, where true labels are summed out, with PyMC.
     prior
-        What is believed about the crowd. None is `CrowdPrior()` for the posterior, and no prior (maximum likelihood)
-        for ``engine="em"``.
+        Hyperparameters; None is `DawidSkenePrior()` for the posterior, and no prior (maximum likelihood) for
+        ``engine="em"``.
     gold
         Items whose true label is known: item to label. They teach the annotators' confusion. In mixed membership a
         gold label is an expert's reading of the item, which stays as ambiguous as it is.
@@ -123,10 +276,10 @@ def dawid_skene(
         the variant adds (``concentration``, ``crowd_confusion``, ``difficulty``, ``ambiguity`` = alpha). Where an item
         has one truth, a draw's plausibility is the drawn truth (all but a thousandth, which orders the other labels):
         its mean is the posterior probability, its best label the draw. Group ``derived``: ``label_probability``
-        (item, category), the same mean with less Monte-Carlo error. Group ``sample_stats``: ``r_hat`` and ``ess`` of
+        (item, category), the same mean with less Monte-Carlo error. Group ``diagnostics``: ``r_hat`` and ``ess`` of
         prevalence, the variant's parameters, up to 50 annotators' accuracies and up to 50 items.
 
-        With ``engine="em"`` there is one chain of one draw, and ``sample_stats`` holds ``log_likelihood``
+        With ``engine="em"`` there is one chain of one draw, and ``diagnostics`` holds ``log_likelihood``
         (iteration).
 
     Raises
@@ -156,27 +309,16 @@ def dawid_skene(
     >>> dict(tree["posterior"]["confusion"].sizes)
     {'chain': 2, 'draw': 200, 'annotator': 3, 'category': 2, 'observed_category': 2}
     """
-    _check(labels, variant, engine, candidates)
-    gold_index = gold_codes(labels.items, labels.categories, gold)
-    settings = {
-        "variant": variant,
-        "candidates": candidates,
-        "prior": None if prior is None else asdict(prior),
-        "n_gold": int((gold_index >= 0).sum()),
-    }
+    if engine not in ("gibbs", "em", "nuts"):
+        raise InputError(f"engine={engine!r} is not one of 'gibbs', 'em', 'nuts'")
+    fit = DawidSkenePosterior(labels, variant, prior, gold, candidates)
+    request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client)
     if engine == "em":
-        return _em(labels, variant, prior, gold_index, candidates, restarts, seed, max_bytes, settings, client)
-    prior = prior or CrowdPrior()
-    size = Size(positive_int(draws, "draws"), positive_int(chains, "chains"), top_labels, confusion, max_bytes)
-    size.check(labels)
+        return fit.em(request, restarts)
+    check_result(labels, request, confusion=confusion)
     if engine == "nuts":
-        from bayesagree.plausibility.dawid_skene.model import sample_dawid_skene
-
-        cells = _layout(labels, "all", np.full(labels.items.size, -1), variant)
-        return sample_dawid_skene(labels, cells, variant, prior, gold, size, seed, settings)
-    tune = 500 if tune is None else tune
-    thin = (2 if variant == "mixed_membership" else 1) if thin is None else positive_int(thin, "thin")
-    return _gibbs(labels, variant, prior, gold_index, candidates, size, tune, thin, seed, settings, client)
+        return fit.nuts(request, confusion=confusion, tune=tune)
+    return fit.gibbs(request, confusion=confusion, tune=tune, thin=thin)
 
 
 def dawid_skene_blocks(
@@ -184,14 +326,14 @@ def dawid_skene_blocks(
     *,
     depth: int,
     variant: Variant = "full",
-    prior: CrowdPrior | None = None,
+    prior: DawidSkenePrior | None = None,
     gold: Mapping[Any, Any] | None = None,
     candidates: Candidates = "all",
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
     max_bytes: int = MAX_BYTES,
-    schedule: Schedule = HERE,
+    schedule: Schedule = LOCAL,
 ) -> Iterator[Any]:
     """Give the `depth` best labels of each draw, block of items by block.
 
@@ -207,145 +349,3 @@ def dawid_skene_blocks(
     for items in item_blocks(labels.items.size)[schedule.first :]:
         block = DrawBlock(items, np.ascontiguousarray(samples[:, items].swapaxes(0, 1)))
         yield block if schedule.then is None else schedule.then(block)
-
-
-def _check(labels: Labels, variant: str, engine: str, candidates: str) -> None:
-    if not labels.annotators_known:
-        raise InputError("dawid_skene needs to know who gave which label; counts (from_counts) go to dirichlet()")
-    if labels.n_annotations == 0:
-        raise InputError("there is no label: every annotation is missing")
-    if labels.categories.size < 2:
-        raise InputError(
-            f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
-        )
-    if variant not in VARIANTS:
-        raise InputError(f"variant={variant!r} is not one of {shorten(VARIANTS, 9)}")
-    if engine not in ("gibbs", "em", "nuts"):
-        raise InputError(f"engine={engine!r} is not one of 'gibbs', 'em', 'nuts'")
-    if engine == "em" and variant not in EM_VARIANTS:
-        raise InputError(f"variant={variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
-    if engine == "nuts" and candidates != "all":
-        raise InputError("candidates='observed' exists for engine='gibbs' and 'em' only")
-
-
-def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64], variant: Variant) -> AnnotationCells:
-    item, annotator, label = labels.item_index, labels.annotator_index, labels.label_index
-    n_annotators, known = labels.annotators.size, np.flatnonzero(gold >= 0)
-    if variant == "mixed_membership" and known.size:  # an expert's annotations, not a single truth
-        item, label = np.append(item, known), np.append(label, gold[known])
-        annotator = np.append(annotator, np.full(known.size, n_annotators))
-        n_annotators += 1
-        known = known[:0]
-    return annotation_cells(
-        item, annotator, label,
-        n_items=labels.items.size, n_annotators=n_annotators, n_labels=labels.categories.size,
-        candidates=candidates, gold=gold if known.size else None,
-    )  # fmt: skip
-
-
-def _gibbs(
-    labels: Labels,
-    variant: Variant,
-    prior: CrowdPrior,
-    gold: NDArray[np.int64],
-    candidates: Candidates,
-    size: Size,
-    tune: int,
-    thin: int,
-    seed: Seed,
-    settings: dict[str, Any],
-    client: Any,
-) -> xr.DataTree:
-    cells = _layout(labels, candidates, gold, variant)
-    known = gold[labels.item_index]
-    votes = np.where(known >= 0, known, labels.label_index)  # chains start from gold where there is some
-    shares = vote_shares(cells, labels.item_index, votes)
-    keep = Keep(
-        labels.categories.size,
-        labels.annotators.size,
-        size.top_labels,
-        size.confusion,
-        watched_candidates(cells, shares),
-    )
-    start = sampler_start(labels, cells, shares, variant, prior)
-    chains = run_chains(
-        start, keep, tune=tune, draws=size.draws, thin=thin, chains=size.chains, seed=seed, client=client
-    )
-    settings = settings | {"tune": tune, "thin": thin}
-    return chains_tree(labels, cells, chains, engine="gibbs", seed=seed, settings=settings)
-
-
-def sampler_start(
-    labels: Labels, cells: AnnotationCells, shares: NDArray[np.float64], variant: Variant, prior: CrowdPrior
-) -> Callable[[Rng], CrowdSampler]:
-    """Return how a chain of the variant starts."""
-    n_labels = labels.categories.size
-
-    def start(rng: Rng) -> CrowdSampler:
-        if variant == "mixed_membership":
-            return MixedMembershipSampler(cells, labels.annotators.size, prior, shares, n_labels, rng)
-        if variant == "item_difficulty":
-            given = (labels.annotator_index, labels.label_index)
-            return ItemDifficultySampler(cells, *given, labels.annotators.size, prior, shares, n_labels, rng)
-        shared = (prior.prevalence, shares, n_labels, rng)
-        if variant in ("full", "hierarchical"):
-            if variant == "full":
-                rows = FullRows(cells, prior, n_labels)
-            else:
-                rows = HierarchicalRows(cells, prior, n_labels, labels.annotators.size)
-            return RowSampler(cells, rows, *shared)
-        return AccuracySampler(cells, Accuracies(cells, prior, n_labels, one_coin=variant == "one_coin"), *shared)
-
-    return start
-
-
-def _em(
-    labels: Labels,
-    variant: Variant,
-    prior: CrowdPrior | None,
-    gold: NDArray[np.int64],
-    candidates: Candidates,
-    restarts: int,
-    seed: Seed,
-    max_bytes: int,
-    settings: dict[str, Any],
-    client: Any,
-) -> xr.DataTree:
-    n_labels, n_annotators = labels.categories.size, labels.annotators.size
-    matrix = {"annotator": n_annotators, "category": n_labels, "observed_category": n_labels}
-    check_size(matrix, 8, max_bytes, "use dawid_skene_em, whose result stays sparse")
-    fit = dawid_skene_em(
-        labels.item_index, labels.annotator_index, labels.label_index,
-        n_items=labels.items.size, n_annotators=n_annotators, n_labels=n_labels,
-        variant=variant,  # type: ignore[arg-type]
-        prior_confusion=None if prior is None else prior.confusion(n_labels),
-        prior_prevalence=0.0 if prior is None else prior.prevalence,
-        gold=gold if (gold >= 0).any() else None, candidates=candidates, restarts=restarts, seed=seed, client=client,
-    )  # fmt: skip
-    if not fit.converged:
-        warnings.warn(
-            f"EM did not converge in {fit.log_likelihood.size} iterations; use dawid_skene_em with more of them",
-            UserWarning,
-            stacklevel=3,
-        )
-    confusion, probability = fit.confusion(n_annotators), fit.label_probability
-    accuracy = np.nansum(np.diagonal(confusion, axis1=1, axis2=2) * fit.prevalence, axis=1)
-    once = ("chain", "draw")
-    return result_tree(
-        {
-            "posterior": {
-                "plausibility": ((*once, "item", "category"), probability[None, None]),
-                "prevalence": ((*once, "category"), fit.prevalence[None, None]),
-                "confusion": ((*once, "annotator", "category", "observed_category"), confusion[None, None]),
-                "accuracy": ((*once, "annotator"), accuracy[None, None]),
-            },
-            "sample_stats": {"log_likelihood": (("iteration",), fit.log_likelihood)},
-            "derived": {"label_probability": (("item", "category"), probability)},
-            "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
-        },
-        coordinates(labels),
-        model="dawid_skene",
-        engine="em",
-        seed=seed,
-        settings=settings,
-    )

@@ -1,5 +1,6 @@
-"""What is believed about a crowd of annotators before its labels are seen."""
+"""Priors of the Dawid-Skene family."""
 
+import warnings
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -9,8 +10,8 @@ from bayesagree.errors import InputError, positive
 
 
 @dataclass(frozen=True)
-class CrowdPrior:
-    """What is believed about a crowd before its labels are seen.
+class DawidSkenePrior:
+    """Hyperparameters of prevalence, confusion, ability, difficulty and ambiguity.
 
     Attributes
     ----------
@@ -32,7 +33,7 @@ class CrowdPrior:
 
     Examples
     --------
-    >>> prior = CrowdPrior(accuracy=0.8, strength=20)  # annotators known to be good
+    >>> prior = DawidSkenePrior(accuracy=0.8, strength=20)  # annotators known to be good
     >>> prior.prevalence
     3.0
     """
@@ -61,3 +62,10 @@ class CrowdPrior:
         counts = np.full((n_labels, n_labels), wrong)
         np.fill_diagonal(counts, self.strength * self.accuracy)
         return counts
+
+
+def __getattr__(name: str) -> object:
+    if name == "CrowdPrior":  # the name of a former release
+        warnings.warn("CrowdPrior is now DawidSkenePrior", DeprecationWarning, stacklevel=2)
+        return DawidSkenePrior
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,19 +1,23 @@
-"""Dirichlet posteriors of many items at once: what `dirichlet` and `prirn` share once their shapes are known."""
+"""Dirichlet posteriors of many items at once, for `dirichlet` and `prirn`, which differ in their shapes only."""
 
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import check_size, result_tree
-from bayesagree._inference.storage import KeptDraws, Store, Variable
+from bayesagree._inference.results import check_size
 from bayesagree._inference.streams import Seed
-from bayesagree.errors import InputError, positive_int
-from bayesagree.plausibility._draws.blocks import HERE, DrawBlock, Schedule, label_dtype
-from bayesagree.plausibility.dirichlet._kernels import plausibility_draws, top_label_draws
+from bayesagree.errors import InputError
+from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, by_chain, check_depth, label_dtype
+from bayesagree.plausibility._draws.run import Block, Groups, ItemPosterior, Request, Values, worst_of_items
+from bayesagree.plausibility.dirichlet._kernels import best_of_draws, plausibility_draws, top_label_draws
+
+type Prior = float | Sequence[float] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +74,7 @@ class Concentration:
         table[np.repeat(np.arange(self.n_items), np.diff(self.start)), self.label] = self.shape
         return table
 
-    def top_label_blocks(self, depth: int, n_samples: int, seed: Seed, schedule: Schedule = HERE) -> Iterator[Any]:
+    def top_label_blocks(self, depth: int, n_samples: int, seed: Seed, schedule: Schedule = LOCAL) -> Iterator[Any]:
         """Yield the `depth` best labels of every draw, a `DrawBlock` for each block of items."""
         dtype = label_dtype(self.n_labels)
 
@@ -82,7 +86,7 @@ class Concentration:
 
         return schedule.draw(draw, self.n_items, seed)
 
-    def plausibility_blocks(self, n_samples: int, seed: Seed, schedule: Schedule = HERE) -> Iterator[Any]:
+    def plausibility_blocks(self, n_samples: int, seed: Seed, schedule: Schedule = LOCAL) -> Iterator[Any]:
         """Yield items and all their draws, shape (item, sample, label), for each block of items."""
 
         def draw(items: slice, rng: np.random.Generator) -> tuple[slice, NDArray[np.float64]]:
@@ -93,72 +97,56 @@ class Concentration:
         return schedule.draw(draw, self.n_items, seed)
 
 
-def concentration_tree(
-    concentration: Concentration,
-    items: NDArray[Any],
-    labels: NDArray[Any],
-    *,
-    draws: int,
-    chains: int,
-    seed: Seed,
-    top_labels: int | None,
-    max_bytes: int,
-    model: str,
-    settings: Mapping[str, Any],
-    client: Any = None,
-    store: Store | None = None,
-) -> xr.DataTree:
-    """Draw from Dirichlet posteriors into the result every exact plausibility returns."""
-    if store is not None and (finished := store.finished()) is not None:
-        return finished
-    sizes = {"chain": positive_int(chains, "chains"), "draw": positive_int(draws, "draws"), "item": items.size}
-    depth = None if top_labels is None else check_depth(top_labels, labels.size)
-    name, last = ("plausibility", {"category": labels.size}) if depth is None else ("top_label", {"rank": depth})
-    dtype = np.float64 if depth is None else label_dtype(labels.size)
-    if store is None:
-        check_size(sizes | last, np.dtype(dtype).itemsize, max_bytes, way_out(depth))
-    check_size({"item": items.size, "category": labels.size}, 8, max_bytes, "use evaluate(), which streams")
-    sizes |= last
-    kept = KeptDraws({name: Variable(tuple(sizes), tuple(sizes.values()), dtype)}, store)
-    schedule, n_samples = Schedule(client, first=kept.first), chains * draws
-    blocks: Iterator[Any] = (
-        concentration.plausibility_blocks(n_samples, seed, schedule)
-        if depth is None
-        else concentration.top_label_blocks(depth, n_samples, seed, schedule)
-    )
-    for which, values, *_ in blocks:
-        kept.put(which, {name: by_chain(values, chains)})
-    return kept.finish(
-        result_tree(
-            {
-                "posterior": {name: kept.variable(name)},
-                "constant_data": {"concentration": (("item", "category"), concentration.dense())},
-            },
-            {"item": items, "category": labels, "rank": np.arange(1, (depth or 0) + 1)},
-            model=model,
-            engine="exact",
-            seed=seed,
-            settings=settings,
-        )
-    )
+class DirichletItems(ItemPosterior):
+    """A posterior whose items have Dirichlet distributions."""
+
+    engine = "exact"
+
+    @cached_property
+    @abstractmethod
+    def concentration(self) -> Concentration:
+        """The shapes of all items."""
+
+    def draw(self, request: Request, schedule: Schedule) -> Iterator[Block]:
+        """Yield independent draws of all plausibilities, or their best labels."""
+        (name,), samples = self.variables(request), request.chains * request.draws
+        if request.top_labels is None:
+            blocks = self.concentration.plausibility_blocks(samples, request.seed, schedule)
+        else:
+            blocks = self.concentration.top_label_blocks(request.top_labels, samples, request.seed, schedule)
+        for items, values, *_ in blocks:
+            yield items, {name: by_chain(values, request.chains)}
+
+    def from_nuts(self, sampled: xr.DataTree, request: Request) -> Values:
+        """Read plausibilities or best labels from PyMC's draws."""
+        drawn = sampled["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").values
+        worst = worst_of_items(drawn)
+        if request.top_labels is None:
+            return {"plausibility": drawn, **worst}
+        chains, draws, n_items, n_labels = drawn.shape
+        top = np.empty((n_items, chains * draws, request.top_labels), label_dtype(n_labels))
+        best_of_draws(drawn.reshape(-1, n_items, n_labels), top)
+        return {"top_label": by_chain(top, chains), **worst}
+
+    def groups(self, request: Request) -> Groups:
+        """Return the concentrations, from which certainties follow exactly."""
+        shape = {"item": self.annotations.items.size, "category": self.categories.size}
+        check_size(shape, 8, request.max_bytes, "use evaluate(), which streams")
+        return {"posterior_parameters": {"concentration": (("item", "category"), self.concentration.dense())}}
+
+    def label_blocks(self, depth: int, n_samples: int, seed: Seed, schedule: Schedule) -> Iterator[Any]:
+        """Yield the `depth` best labels of each draw, a `DrawBlock` for each block of items."""
+        depth = check_depth(depth, self.categories.size)
+        return self.concentration.top_label_blocks(depth, n_samples, seed, schedule)
 
 
-def by_chain(values: NDArray[Any], chains: int) -> NDArray[Any]:
-    """Bring a block from (item, sample, ...) to (chain, draw, item, ...)."""
-    n_items, n_samples, *rest = values.shape
-    return np.moveaxis(values.reshape(n_items, chains, n_samples // chains, *rest), 0, 2)
-
-
-def way_out(depth: int | None) -> str:
-    """Say what to do about a result that is too large for memory."""
-    if depth is None:
-        return "pass top_labels=L to keep only the L best labels of each draw, to= for a file, or evaluate()"
-    return "use fewer draws, to= for a file, or evaluate(), which streams"
-
-
-def check_depth(top_labels: int, n_labels: int) -> int:
-    """Return how many best labels to keep of each draw."""
-    depth = positive_int(top_labels, "top_labels")
-    if depth > n_labels:
-        raise InputError(f"top_labels={depth} is more than the {n_labels} labels there are")
-    return depth
+def prior_shape(prior: Prior, n_labels: int) -> NDArray[np.float64]:
+    """Return the prior shape of each label, shape (label,)."""
+    shape = np.full(n_labels, 1 / n_labels) if prior is None else np.asarray(prior, dtype=np.float64)
+    if shape.ndim == 0:
+        shape = np.full(n_labels, float(shape))
+    if shape.shape != (n_labels,):
+        raise InputError(f"prior has shape {shape.shape} for {n_labels} labels; give one number or one per label")
+    if not (np.isfinite(shape) & (shape > 0)).all():
+        raise InputError(f"prior {prior!r} must be positive: a label of prior 0 could never be true")
+    return shape

@@ -13,21 +13,23 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.nuts import sample_plausibility
+from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES
-from bayesagree._inference.storage import Destination, Store, refuse_nuts
+from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive, positive_int
-from bayesagree.plausibility._draws.blocks import HERE, Schedule
-from bayesagree.plausibility.dirichlet._draws import Concentration, check_depth, concentration_tree
-from bayesagree.plausibility.dirichlet.posterior import Prior, prior_shape
+from bayesagree.plausibility._draws.blocks import LOCAL, Schedule
+from bayesagree.plausibility._draws.run import Request, draw_posterior
+from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior, prior_shape
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -35,6 +37,38 @@ if TYPE_CHECKING:
 type Ties = Literal["split", "full"]
 PRIOR = 0.01
 """Prior shape of each label in the authors' released code."""
+
+
+@dataclass(frozen=True, eq=False)
+class PrIRNPosterior(DirichletItems):
+    """The posterior of `prirn`, with its data and prior."""
+
+    annotations: Rankings
+    reliability: float = 1.0
+    prior: Prior = PRIOR
+    ties: Ties = "split"
+    name = "prirn"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments that say what the model is."""
+        return {"reliability": self.reliability, "prior": self.prior, "ties": self.ties}
+
+    @cached_property
+    def concentration(self) -> Concentration:
+        """The shapes of all items: gamma times the inverse rank normalisation plus the prior."""
+        item, score = _scores(self.annotations, self.ties)
+        return Concentration.of(
+            item,
+            self.annotations.label_index,
+            positive(self.reliability, "reliability", zero=True) * score,
+            n_items=self.annotations.items.size,
+            prior=prior_shape(self.prior, self.annotations.categories.size),
+        )
+
+    def model(self) -> "pm.Model":
+        """Build the same posterior in PyMC."""
+        return prirn_model(self.annotations, **self.settings)
 
 
 def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
@@ -81,6 +115,7 @@ def prirn(
     chains: int = 4,
     seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
+    sampler: Sampler = None,
     top_labels: int | None = None,
     max_bytes: int = MAX_BYTES,
     client: Any = None,
@@ -110,35 +145,11 @@ def prirn(
     --------
     >>> rankings = Rankings.from_blocks([[[["eczema"], ["psoriasis"]]]], labels=["acne", "eczema", "psoriasis"])
     >>> tree = prirn(rankings, reliability=30, seed=1)
-    >>> tree["constant_data"]["concentration"].values.round(2).tolist()
+    >>> tree["posterior_parameters"]["concentration"].values.round(2).tolist()
     [[0.01, 20.01, 10.01]]
     """
-    settings = {"reliability": reliability, "prior": prior, "ties": ties}
-    concentration = _concentration(rankings, reliability, prior, ties)
-    if engine == "nuts":
-        refuse_nuts(client, to)
-        model = prirn_model(rankings, reliability=reliability, prior=prior, ties=ties)
-        return sample_plausibility(
-            model, concentration.dense(), name="prirn", draws=draws, chains=chains, seed=seed, settings=settings
-        )
-    if engine != "exact":
-        raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
-    return concentration_tree(
-        concentration,
-        rankings.items,
-        rankings.categories,
-        draws=draws,
-        chains=chains,
-        seed=seed,
-        top_labels=top_labels,
-        max_bytes=max_bytes,
-        model="prirn",
-        settings=settings,
-        client=client,
-        store=Store.at(
-            to, seed, model="prirn", **settings, annotations=rankings, draws=draws, chains=chains, top_labels=top_labels
-        ),
-    )
+    posterior = PrIRNPosterior(rankings, reliability, prior, ties)
+    return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
 
 
 def prirn_blocks(
@@ -151,12 +162,11 @@ def prirn_blocks(
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
-    schedule: Schedule = HERE,
+    schedule: Schedule = LOCAL,
 ) -> Iterator[Any]:
-    """Stream the `depth` best labels of each draw, block of items by block: `prirn` for any number of items."""
-    depth = check_depth(depth, rankings.categories.size)
+    """Yield the `depth` best labels of each draw, block of items by block: `prirn` for any number of items."""
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
-    return _concentration(rankings, reliability, prior, ties).top_label_blocks(depth, n_samples, seed, schedule)
+    return PrIRNPosterior(rankings, reliability, prior, ties).label_blocks(depth, n_samples, seed, schedule)
 
 
 def prirn_model(
@@ -177,7 +187,7 @@ def prirn_model(
     """
     import pymc as pm
 
-    shape = _concentration(rankings, reliability, prior, ties).dense()
+    shape = PrIRNPosterior(rankings, reliability, prior, ties).concentration.dense()
     with pm.Model(coords={"item": rankings.items, "category": rankings.categories}) as model:
         pm.Dirichlet("plausibility", shape, dims=("item", "category"))
     return model
@@ -196,15 +206,3 @@ def _scores(rankings: Rankings, ties: Ties) -> tuple[NDArray[np.int64], NDArray[
     item = rankings.item_index[rankings.ranking_index()].astype(np.int64)
     score = inverse_ranks(rankings, ties=ties)
     return item, score / np.bincount(item, weights=score, minlength=rankings.items.size)[item]
-
-
-def _concentration(rankings: Rankings, reliability: float, prior: Prior, ties: Ties) -> Concentration:
-    gamma = positive(reliability, "reliability", zero=True)
-    item, score = _scores(rankings, ties)
-    return Concentration.of(
-        item,
-        rankings.label_index,
-        gamma * score,
-        n_items=rankings.items.size,
-        prior=prior_shape(prior, rankings.categories.size),
-    )

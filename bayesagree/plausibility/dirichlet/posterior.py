@@ -12,26 +12,57 @@ gamma = 0 the annotations say nothing.
 Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.1 (single labels).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._inference.nuts import sample_plausibility
+from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES
-from bayesagree._inference.storage import Destination, Store, refuse_nuts
+from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, positive, positive_int
-from bayesagree.plausibility._draws.blocks import HERE, Schedule
-from bayesagree.plausibility.dirichlet._draws import Concentration, check_depth, concentration_tree
+from bayesagree.errors import positive, positive_int
+from bayesagree.plausibility._draws.blocks import LOCAL, Schedule
+from bayesagree.plausibility._draws.run import Request, draw_posterior
+from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior, prior_shape
 
 if TYPE_CHECKING:
     import pymc as pm
 
-type Prior = float | Sequence[float] | None
+
+@dataclass(frozen=True, eq=False)
+class DirichletPosterior(DirichletItems):
+    """The posterior of `dirichlet`, with its data and prior."""
+
+    annotations: Labels
+    reliability: float = 1.0
+    prior: Prior = None
+    name = "dirichlet"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments that say what the model is."""
+        return {"reliability": self.reliability, "prior": self.prior}
+
+    @cached_property
+    def concentration(self) -> Concentration:
+        """The shapes of all items: gamma times the counts plus the prior."""
+        labels = self.annotations
+        return Concentration.of(
+            labels.item_index,
+            labels.label_index,
+            positive(self.reliability, "reliability", zero=True) * labels.count.astype(np.float64),
+            n_items=labels.items.size,
+            prior=prior_shape(self.prior, labels.categories.size),
+        )
+
+    def model(self) -> "pm.Model":
+        """Build the same posterior in PyMC."""
+        return dirichlet_model(self.annotations, **self.settings)
 
 
 def dirichlet(
@@ -43,6 +74,7 @@ def dirichlet(
     chains: int = 4,
     seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
+    sampler: Sampler = None,
     top_labels: int | None = None,
     max_bytes: int = MAX_BYTES,
     client: Any = None,
@@ -79,7 +111,7 @@ def dirichlet(
     -------
     DataTree
         Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over label, or
-        ``top_label`` (chain, draw, item, rank), positions of labels. Group ``constant_data``: ``concentration``
+        ``top_label`` (chain, draw, item, rank), positions of labels. Group ``posterior_parameters``: ``concentration``
         (item, category), from which certainties follow exactly.
 
     Raises
@@ -97,44 +129,13 @@ def dirichlet(
     --------
     >>> votes = Labels.from_counts([[3, 1, 0]], labels=["cat", "dog", "fox"])
     >>> tree = dirichlet(votes, prior=1.0, seed=1)
-    >>> tree["constant_data"]["concentration"].values.tolist()
+    >>> tree["posterior_parameters"]["concentration"].values.tolist()
     [[4.0, 2.0, 1.0]]
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 1, 'category': 3}
     """
-    settings = {"reliability": reliability, "prior": prior}
-    if engine == "nuts":
-        refuse_nuts(client, to)
-        model = dirichlet_model(labels, reliability=reliability, prior=prior)
-        concentration = _concentration(labels, reliability, prior).dense()
-        return sample_plausibility(
-            model, concentration, name="dirichlet", draws=draws, chains=chains, seed=seed, settings=settings
-        )
-    if engine != "exact":
-        raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
-    return concentration_tree(
-        _concentration(labels, reliability, prior),
-        labels.items,
-        labels.categories,
-        draws=draws,
-        chains=chains,
-        seed=seed,
-        top_labels=top_labels,
-        max_bytes=max_bytes,
-        model="dirichlet",
-        settings=settings,
-        client=client,
-        store=Store.at(
-            to,
-            seed,
-            model="dirichlet",
-            **settings,
-            annotations=labels,
-            draws=draws,
-            chains=chains,
-            top_labels=top_labels,
-        ),
-    )
+    posterior = DirichletPosterior(labels, reliability, prior)
+    return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
 
 
 def dirichlet_blocks(
@@ -146,12 +147,11 @@ def dirichlet_blocks(
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
-    schedule: Schedule = HERE,
+    schedule: Schedule = LOCAL,
 ) -> Iterator[Any]:
-    """Stream the `depth` best labels of each draw, block of items by block: `dirichlet` for any number of items."""
-    depth = check_depth(depth, labels.categories.size)
+    """Yield the `depth` best labels of each draw, block of items by block: `dirichlet` for any number of items."""
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
-    return _concentration(labels, reliability, prior).top_label_blocks(depth, n_samples, seed, schedule)
+    return DirichletPosterior(labels, reliability, prior).label_blocks(depth, n_samples, seed, schedule)
 
 
 def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = None) -> "pm.Model":
@@ -187,26 +187,3 @@ def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = 
             log_likelihood: Any = pm.logp(pm.Categorical.dist(p=plausibility[item]), chosen)
             pm.Potential("tempered_log_likelihood", (log_likelihood * power).sum())
     return model
-
-
-def prior_shape(prior: Prior, n_labels: int) -> NDArray[np.float64]:
-    """Return the prior shape of each label, shape (label,)."""
-    shape = np.full(n_labels, 1 / n_labels) if prior is None else np.asarray(prior, dtype=np.float64)
-    if shape.ndim == 0:
-        shape = np.full(n_labels, float(shape))
-    if shape.shape != (n_labels,):
-        raise InputError(f"prior has shape {shape.shape} for {n_labels} labels; give one number or one per label")
-    if not (np.isfinite(shape) & (shape > 0)).all():
-        raise InputError(f"prior {prior!r} must be positive: a label of prior 0 could never be true")
-    return shape
-
-
-def _concentration(labels: Labels, reliability: float, prior: Prior) -> Concentration:
-    gamma = positive(reliability, "reliability", zero=True)
-    return Concentration.of(
-        labels.item_index,
-        labels.label_index,
-        gamma * labels.count.astype(np.float64),
-        n_items=labels.items.size,
-        prior=prior_shape(prior, labels.categories.size),
-    )

@@ -14,20 +14,29 @@ annotations).
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.nuts import sample_nuts
-from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
-from bayesagree._inference.storage import Destination, KeptDraws, Store, Variable, refuse_nuts
+from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.results import MAX_BYTES
+from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive, positive_int
-from bayesagree.plausibility._draws.blocks import HERE, DrawBlock, Schedule
-from bayesagree.plausibility.dirichlet._draws import check_depth
+from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, check_depth
+from bayesagree.plausibility._draws.run import (
+    Block,
+    Groups,
+    ItemPosterior,
+    Request,
+    Values,
+    draw_posterior,
+    worst_of_items,
+)
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -69,6 +78,81 @@ class NormalInverseGammaPrior:
         return cls((low + high) / 2, 0.1, 1.5, 1.5 * ((high - low) / 4) ** 2)
 
 
+@dataclass(frozen=True, eq=False)
+class NormalInverseGammaPosterior(ItemPosterior):
+    """The posterior of `normal_inverse_gamma`, with its data and prior."""
+
+    annotations: Ratings
+    reliability: float = 1.0
+    given_prior: NormalInverseGammaPrior | None = None
+    name = "normal_inverse_gamma"
+    engine = "exact"
+
+    @property
+    def prior(self) -> NormalInverseGammaPrior:
+        """The prior, by default that of the scale."""
+        return self.given_prior or NormalInverseGammaPrior.for_scale(self.annotations.scale)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments that say what the model is."""
+        return {"reliability": self.reliability, "prior": asdict(self.prior)}
+
+    @cached_property
+    def parameters(self) -> dict[str, NDArray[np.floating]]:
+        """Updated parameters of each item: k0, m0, a0 and b0 become k, m, a and b."""
+        ratings, prior = self.annotations, self.prior
+        gamma = positive(self.reliability, "reliability", zero=True)
+        n_items, item, x = ratings.items.size, ratings.item_index, ratings.rating
+        n = np.bincount(item, minlength=n_items)
+        centre = np.bincount(item, weights=x, minlength=n_items) / np.maximum(n, 1)
+        scatter = np.bincount(item, weights=(x - centre[item]) ** 2, minlength=n_items)
+        weight = gamma * n
+        strength = prior.strength + weight
+        shift = prior.strength * weight * (centre - prior.mean) ** 2 / (2 * strength)
+        return {
+            "location": (prior.strength * prior.mean + weight * centre) / strength,
+            "strength": strength,
+            "shape": prior.shape + weight / 2,
+            "scale": prior.scale + gamma * scatter / 2 + shift,
+        }
+
+    def model(self) -> "pm.Model":
+        """Build the same posterior in PyMC."""
+        return normal_inverse_gamma_model(self.annotations, reliability=self.reliability, prior=self.given_prior)
+
+    def variables(self, request: Request) -> dict[str, tuple[dict[str, int], Any]]:
+        """Return what is kept: mean and variance of each item."""
+        return {name: ({}, np.float64) for name in VARIABLES}
+
+    def groups(self, request: Request) -> Groups:
+        """Return the parameters, from which certainties follow exactly."""
+        return {"posterior_parameters": {name: (("item",), values) for name, values in self.parameters.items()}}
+
+    def draw(self, request: Request, schedule: Schedule) -> Iterator[Block]:
+        """Yield independent draws."""
+        shape = (request.chains, request.draws, -1)
+        for items, *drawn in self.moments(request.chains * request.draws, request.seed, schedule):
+            yield items, {name: values.reshape(shape) for name, values in zip(VARIABLES, drawn)}
+
+    def moments(self, n_samples: int, seed: Seed, schedule: Schedule) -> Iterator[Any]:
+        """Yield items and draws of their mean and variance, both of shape (sample, item), block by block."""
+        parameters = self.parameters
+
+        def draw(items: slice, rng: np.random.Generator) -> tuple[slice, NDArray[np.float64], NDArray[np.float64]]:
+            location, strength, shape, scale = (values[items] for values in parameters.values())
+            variance = scale / rng.standard_gamma(shape, (n_samples, shape.size))
+            mean = location + np.sqrt(variance / strength) * rng.standard_normal(variance.shape)
+            return items, mean, variance
+
+        return schedule.draw(draw, self.annotations.items.size, seed)
+
+    def from_nuts(self, sampled: xr.DataTree, request: Request) -> Values:
+        """Read mean and variance from PyMC's draws."""
+        drawn = {name: np.asarray(sampled["posterior"][name]) for name in VARIABLES}
+        return drawn | worst_of_items(np.stack([*drawn.values()], axis=-1))
+
+
 def normal_inverse_gamma(
     ratings: Ratings,
     *,
@@ -78,6 +162,7 @@ def normal_inverse_gamma(
     chains: int = 4,
     seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
+    sampler: Sampler = None,
     max_bytes: int = MAX_BYTES,
     client: Any = None,
     to: Destination = None,
@@ -99,7 +184,7 @@ def normal_inverse_gamma(
     -------
     DataTree
         Group ``posterior``: ``mean`` and ``variance`` (chain, draw, item), in units of the scale and their square.
-        Group ``constant_data``: the posterior's ``location``, ``strength``, ``shape`` and ``scale`` (item).
+        Group ``posterior_parameters``: the posterior's ``location``, ``strength``, ``shape`` and ``scale`` (item).
 
     References
     ----------
@@ -110,47 +195,12 @@ def normal_inverse_gamma(
     >>> ratings = Ratings.from_matrix([[1.2, -0.3, 0.7, 2.0]], scale=(-4, 4))
     >>> prior = NormalInverseGammaPrior(mean=0.1, strength=0.5, shape=1.5, scale=0.8)
     >>> tree = normal_inverse_gamma(ratings, reliability=2.5, prior=prior, seed=1)
-    >>> tree["constant_data"]["location"].values.round(6).tolist()
+    >>> tree["posterior_parameters"]["location"].values.round(6).tolist()
     [0.861905]
     """
-    draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
-    prior = prior or NormalInverseGammaPrior.for_scale(ratings.scale)
-    settings = {"reliability": reliability, "prior": asdict(prior)}
-    store = Store.at(
-        to, seed, model="normal_inverse_gamma", **settings, annotations=ratings, draws=draws, chains=chains
-    )
-    sizes = {"chain": chains, "draw": draws, "item": ratings.items.size}
-    if store is None:
-        check_size(sizes, 16, max_bytes, "use fewer draws, to= for a file, or evaluate(), which streams")
-    elif (finished := store.finished()) is not None:
-        return finished
-    after = _posterior(ratings, reliability, prior)
-    variable = Variable(tuple(sizes), tuple(sizes.values()), np.float64)
-    groups: dict[str, Any] = {"constant_data": {name: (("item",), values) for name, values in after.items()}}
-    if engine == "nuts":
-        refuse_nuts(client, to)
-        sampled = sample_nuts(
-            normal_inverse_gamma_model(ratings, reliability=reliability, prior=prior),
-            draws=draws,
-            chains=chains,
-            seed=seed,
-        )
-        kept = KeptDraws(dict.fromkeys(VARIABLES, variable), None)
-        drawn = sampled["posterior"].to_dataset()
-        kept.put(slice(0, ratings.items.size), {name: drawn[name].values for name in VARIABLES})
-        stats = {k: (("chain", "draw"), sampled["sample_stats"][k].values) for k in ("diverging", "energy")}
-        groups["sample_stats"] = stats
-    elif engine == "exact":
-        kept = KeptDraws(dict.fromkeys(VARIABLES, variable), store)
-        for items, *draws_of in _draw_blocks(after, chains * draws, seed, Schedule(client, first=kept.first)):
-            kept.put(items, {name: v.reshape(chains, draws, -1) for name, v in zip(VARIABLES, draws_of)})
-    else:
-        raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
-    groups["posterior"] = {name: kept.variable(name) for name in VARIABLES}
-    return kept.finish(
-        result_tree(
-            groups, {"item": ratings.items}, model="normal_inverse_gamma", engine=engine, seed=seed, settings=settings
-        )
+    posterior = NormalInverseGammaPosterior(ratings, reliability, prior)
+    return draw_posterior(
+        posterior, Request(draws, chains, seed, engine, sampler, max_bytes=max_bytes, client=client, to=to)
     )
 
 
@@ -164,13 +214,13 @@ def normal_inverse_gamma_blocks(
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
-    schedule: Schedule = HERE,
+    schedule: Schedule = LOCAL,
 ) -> Iterator[Any]:
     """Stream the order of the labels "below" and "at_or_above" the threshold, block of items by block."""
     if threshold is None:
         raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
     depth = check_depth(depth, THRESHOLD_LABELS.size)
-    after = _posterior(ratings, reliability, prior or NormalInverseGammaPrior.for_scale(ratings.scale))
+    posterior = NormalInverseGammaPosterior(ratings, reliability, prior)
     then = schedule.then
 
     def order(drawn: tuple[slice, NDArray[np.float64], NDArray[np.float64]]) -> Any:
@@ -179,7 +229,7 @@ def normal_inverse_gamma_blocks(
         return block if then is None else then(block)
 
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
-    return _draw_blocks(after, n_samples, seed, schedule._replace(then=order))
+    return posterior.moments(n_samples, seed, schedule._replace(then=order))
 
 
 def normal_inverse_gamma_model(
@@ -214,35 +264,3 @@ def normal_inverse_gamma_model(
             log_likelihood: Any = pm.logp(pm.Normal.dist(mean[item], variance[item] ** 0.5), ratings.rating)
             pm.Potential("tempered_log_likelihood", (log_likelihood * power).sum())
     return model
-
-
-def _posterior(ratings: Ratings, reliability: float, prior: NormalInverseGammaPrior) -> dict[str, NDArray[np.floating]]:
-    """Return the updated parameters of each item, k0, m0, a0 and b0 become k, m, a and b."""
-    gamma = positive(reliability, "reliability", zero=True)
-    n_items, item, x = ratings.items.size, ratings.item_index, ratings.rating
-    n = np.bincount(item, minlength=n_items)
-    centre = np.bincount(item, weights=x, minlength=n_items) / np.maximum(n, 1)
-    scatter = np.bincount(item, weights=(x - centre[item]) ** 2, minlength=n_items)
-    weight = gamma * n
-    strength = prior.strength + weight
-    shift = prior.strength * weight * (centre - prior.mean) ** 2 / (2 * strength)
-    return {
-        "location": (prior.strength * prior.mean + weight * centre) / strength,
-        "strength": strength,
-        "shape": prior.shape + weight / 2,
-        "scale": prior.scale + gamma * scatter / 2 + shift,
-    }
-
-
-def _draw_blocks(
-    after: dict[str, NDArray[np.floating]], n_samples: int, seed: Seed, schedule: Schedule
-) -> Iterator[Any]:
-    """Yield items and draws of their mean and variance, both of shape (sample, item)."""
-
-    def draw(items: slice, rng: np.random.Generator) -> tuple[slice, NDArray[np.float64], NDArray[np.float64]]:
-        location, strength, shape, scale = (values[items] for values in after.values())
-        variance = scale / rng.standard_gamma(shape, (n_samples, shape.size))
-        mean = location + np.sqrt(variance / strength) * rng.standard_normal(variance.shape)
-        return items, mean, variance
-
-    return schedule.draw(draw, after["location"].size, seed)

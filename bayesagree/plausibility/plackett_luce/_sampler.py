@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed
 from bayesagree.errors import InputError, positive
-from bayesagree.plausibility._draws.blocks import HERE, DrawBlock, Schedule, label_dtype
+from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, label_dtype
 from bayesagree.plausibility._draws.convergence import worst_diagnostics
 from bayesagree.plausibility.plackett_luce._cases import Cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
@@ -127,7 +127,7 @@ def _named_and_unnamed(cases: Cases, item: int) -> tuple[NDArray[np.int64], NDAr
 
 
 def gibbs_results(
-    cases: Cases, prior: WorthPrior, run: Run, seed: Seed, depth: int | None, schedule: Schedule = HERE
+    cases: Cases, prior: WorthPrior, run: Run, seed: Seed, depth: int | None, schedule: Schedule = LOCAL
 ) -> Results:
     """Run the Gibbs sampler over blocks of items, one random stream per block."""
 

@@ -3,20 +3,13 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.nuts import sample_nuts
 from bayesagree._inference.streams import Seed, block_generators
 from bayesagree.errors import InputError
 from bayesagree.plausibility.plackett_luce._cases import Cases
-from bayesagree.plausibility.plackett_luce._sampler import (
-    Results,
-    Run,
-    WorthBlock,
-    WorthPrior,
-    diagnostics_of,
-    reduce_block,
-)
+from bayesagree.plausibility.plackett_luce._sampler import WorthBlock, WorthPrior, diagnostics_of, reduce_block
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -47,24 +40,20 @@ def worth_model(cases: Cases, prior: WorthPrior, *, rate: float, exponent: float
     return model
 
 
-def nuts_results(
-    cases: Cases, prior: WorthPrior, run: Run, seed: Seed, depth: int | None, model: "pm.Model"
-) -> tuple[Results, dict[str, Any]]:
-    """Sample `worth_model` and return its draws as one block of items, and the sampler's statistics."""
-    tree = sample_nuts(model, draws=run.draws, chains=run.chains, seed=seed)
-    worth = np.asarray(tree["posterior"]["worth"]).reshape(run.chains * run.draws, -1)
+def read_worths(
+    sampled: xr.DataTree, cases: Cases, prior: WorthPrior, seed: Seed, depth: int | None
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return draws of all items from `worth_model`, shape (item, sample, ...), and r_hat and ess, shape (item, 2)."""
+    drawn = sampled["posterior"]["worth"].transpose("chain", "draw", "slot").values
+    worth = np.pad(drawn.reshape(-1, drawn.shape[2]), ((0, 0), (0, 1)))
     slot = _slots(cases, prior, np.arange(cases.n_items))[0]
-    padded = np.concatenate([worth, np.zeros((worth.shape[0], 1))], axis=1)
     theta = []
     for i, n in enumerate(np.diff(cases.label_start)):
-        own = padded[:, slot[i, : n + 1]]
+        own = worth[:, slot[i, : n + 1]]
         theta.append(own / own.sum(axis=1, keepdims=True))
     (rng,) = block_generators(seed, 1)
-    block = WorthBlock(slice(0, cases.n_items), theta, diagnostics_of(theta, run.chains), rng)
-    stats = {
-        name: (("chain", "draw"), tree["sample_stats"][name].values) for name in ("diverging", "energy", "step_size")
-    }
-    return iter([(block.items, reduce_block(cases, prior, block, depth), block.diagnostics)]), stats
+    block = WorthBlock(slice(0, cases.n_items), theta, diagnostics_of(theta, drawn.shape[0]), rng)
+    return reduce_block(cases, prior, block, depth), block.diagnostics
 
 
 def _slots(cases: Cases, prior: WorthPrior, items: NDArray[Any]) -> tuple[Integers, NDArray[np.float64], list[str]]:

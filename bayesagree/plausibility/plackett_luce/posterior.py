@@ -15,30 +15,112 @@ in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranke
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
-from bayesagree._inference.storage import Destination, KeptDraws, Store, Variable, refuse_nuts
+from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.results import MAX_BYTES
+from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive, positive_int
-from bayesagree.plausibility._draws.blocks import HERE, Schedule, label_dtype
-from bayesagree.plausibility._draws.convergence import warn_not_converged
-from bayesagree.plausibility.dirichlet._draws import by_chain, check_depth, way_out
+from bayesagree.plausibility._draws.blocks import LOCAL, Schedule, by_chain, check_depth
+from bayesagree.plausibility._draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
 from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
-from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked, gibbs_results, worth_prior
+from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked, WorthPrior, gibbs_results, worth_prior
 
 if TYPE_CHECKING:
     import pymc as pm
 
-type Stats = dict[str, tuple[tuple[str, ...], Any]]
-
 UNRANKED = "unranked"
 """Name of the pseudo-label for all labels that nobody named (-1 where labels are numbers)."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlackettLucePosterior(ItemPosterior):
+    """The posterior of `plackett_luce`, with its data and prior."""
+
+    annotations: Rankings
+    reliability: int = 1
+    shape: float | None = None
+    rate: float = 1.0
+    unranked: Unranked = "exact"
+    exponent: float = 1.0
+    tune: int = 200
+    thin: int = 1
+    name = "plackett_luce"
+    engine = "gibbs"
+
+    def __post_init__(self) -> None:
+        for name in ("tune", "thin"):
+            positive_int(getattr(self, name), name)
+        positive(self.rate, "rate")
+        positive(self.exponent, "exponent")
+
+    @cached_property
+    def cases(self) -> Cases:
+        """The rankings as the samplers read them."""
+        return read_cases(self.annotations, positive_int(self.reliability, "reliability"))
+
+    @cached_property
+    def prior(self) -> WorthPrior:
+        """Shapes of the worths."""
+        return worth_prior(self.cases, self.shape, self.unranked)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments that say what the model is, and how long a chain runs."""
+        own = ("reliability", "rate", "unranked", "exponent", "tune", "thin")
+        return {name: getattr(self, name) for name in own} | {"shape": self.prior.shape}
+
+    @property
+    def categories(self) -> NDArray[Any]:
+        """The labels, and for ``unranked="lumped"`` the pseudo-label at their end."""
+        labels = self.annotations.categories
+        if self.unranked != "lumped":
+            return labels
+        return np.append(labels, -1 if labels.dtype.kind in "iuf" else UNRANKED)
+
+    def model(self) -> "pm.Model":
+        """Build the same posterior in PyMC."""
+        from bayesagree.plausibility.plackett_luce.model import worth_model
+
+        return worth_model(self.cases, self.prior, rate=self.rate, exponent=self.exponent, items=self.annotations.items)
+
+    def run(self, draws: int, chains: int) -> Run:
+        """Return how long the chains run."""
+        return Run(positive_int(chains, "chains"), self.tune, positive_int(draws, "draws"), self.thin)
+
+    def draw(self, request: Request, schedule: Schedule) -> Iterator[Block]:
+        """Yield draws of the Gibbs sampler, with their diagnostics."""
+        if self.exponent != 1:
+            raise InputError(f"exponent={self.exponent!r} needs engine='nuts'; engine='gibbs' repeats rankings instead")
+        (name,), run = self.variables(request), self.run(request.draws, request.chains)
+        blocks = gibbs_results(self.cases, self.prior, run, request.seed, request.top_labels, schedule)
+        for items, values, worst in blocks:
+            yield items, {name: by_chain(values, request.chains), "r_hat": worst[:, 0], "ess": worst[:, 1]}
+
+    def from_nuts(self, sampled: xr.DataTree, request: Request) -> Values:
+        """Read plausibilities or best labels from PyMC's draws of the worths."""
+        from bayesagree.plausibility.plackett_luce.model import read_worths
+
+        (name,) = self.variables(request)
+        values, worst = read_worths(sampled, self.cases, self.prior, request.seed, request.top_labels)
+        return {name: by_chain(values, request.chains), "r_hat": worst[:, 0], "ess": worst[:, 1]}
+
+    def groups(self, request: Request) -> Groups:
+        """Return whether anybody named each label."""
+        named = self.cases.named(pseudo=self.unranked == "lumped" and request.top_labels is None)
+        return {"constant_data": {"named": (("item", "category"), named)}}
+
+    def advice(self, request: Request) -> str:
+        """Return the way out where chains disagree."""
+        return f"raise tune={self.tune}, draws={request.draws} or thin={self.thin}"
 
 
 def plackett_luce(
@@ -50,11 +132,12 @@ def plackett_luce(
     unranked: Unranked = "exact",
     exponent: float = 1.0,
     draws: int = 1000,
-    tune: int = 200,
     chains: int = 4,
+    tune: int = 200,
     thin: int = 1,
     seed: Seed = None,
     engine: Literal["gibbs", "nuts"] = "gibbs",
+    sampler: Sampler = None,
     top_labels: int | None = None,
     max_bytes: int = MAX_BYTES,
     client: Any = None,
@@ -98,7 +181,7 @@ def plackett_luce(
     -------
     DataTree
         Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over label, or
-        ``top_label`` (chain, draw, item, rank), positions of labels. Group ``sample_stats``: ``r_hat`` and ``ess``
+        ``top_label`` (chain, draw, item, rank), positions of labels. Group ``diagnostics``: ``r_hat`` and ``ess``
         (item) of the worst of the item's labels. Group ``constant_data``: ``named`` (item, category), whether
         anybody named the label.
 
@@ -127,69 +210,8 @@ def plackett_luce(
     >>> tree["posterior"]["plausibility"].mean(("chain", "draw")).round(1).values.tolist()
     [[0.5, 0.3, 0.2, 0.1]]
     """
-    run = Run(*(positive_int(v, n) for v, n in zip((chains, tune, draws, thin), Run._fields)))
-    cases = read_cases(rankings, positive_int(reliability, "reliability"))
-    prior = worth_prior(cases, shape, unranked)
-    depth = None if top_labels is None else check_depth(top_labels, cases.n_labels)
-    settings = {
-        "reliability": reliability, "shape": prior.shape,
-        "rate": positive(rate, "rate"), "unranked": unranked, "exponent": exponent, "tune": tune, "thin": thin,
-    }  # fmt: skip
-    store = Store.at(
-        to,
-        seed,
-        model="plackett_luce",
-        **settings,
-        annotations=rankings,
-        draws=draws,
-        chains=chains,
-        top_labels=top_labels,
-    )
-    if store is None:
-        _check_result(cases, run, depth, unranked, max_bytes)
-    elif (finished := store.finished()) is not None:
-        return finished
-    stats: Stats = {}
-    if engine == "gibbs":
-        if exponent != 1:
-            raise InputError(f"exponent={exponent!r} needs engine='nuts'; engine='gibbs' repeats rankings instead")
-        kept = KeptDraws(_variables(cases, run, depth, unranked), store)
-        results = gibbs_results(cases, prior, run, seed, depth, Schedule(client, first=kept.first))
-    elif engine == "nuts":
-        from bayesagree.plausibility.plackett_luce.model import nuts_results
-
-        refuse_nuts(client, to)
-        kept = KeptDraws(_variables(cases, run, depth, unranked), None)
-        model = plackett_luce_model(
-            rankings, reliability=reliability, shape=shape, rate=rate, unranked=unranked, exponent=exponent
-        )
-        results, stats = nuts_results(cases, prior, run, seed, depth, model)
-    else:
-        raise InputError(f"engine={engine!r} is not one of 'gibbs', 'nuts'")
-    name = "plausibility" if depth is None else "top_label"
-    for items, values, mixing in results:
-        kept.put(items, {name: by_chain(values, run.chains), "r_hat": mixing[:, 0], "ess": mixing[:, 1]})
-    stats |= {key: (("item",), np.asarray(kept.variable(key)[1])) for key in ("r_hat", "ess")}
-    warn_not_converged(rankings.items, stats["r_hat"][1], f"raise tune={tune}, draws={draws} or thin={thin}")
-    named = cases.named(pseudo=depth is None and unranked == "lumped")
-    return kept.finish(
-        result_tree(
-            {
-                "posterior": {name: kept.variable(name)},
-                "sample_stats": stats,
-                "constant_data": {"named": (("item", "category"), named)},
-            },
-            {
-                "item": rankings.items,
-                "category": _label_names(rankings.categories, named.shape[1]),
-                "rank": _ranks(depth),
-            },
-            model="plackett_luce",
-            engine=engine,
-            seed=seed,
-            settings=settings,
-        )
-    )
+    posterior = PlackettLucePosterior(rankings, reliability, shape, rate, unranked, exponent, tune, thin)
+    return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
 
 
 def plackett_luce_blocks(
@@ -201,21 +223,19 @@ def plackett_luce_blocks(
     rate: float = 1.0,
     unranked: Unranked = "exact",
     draws: int = 1000,
-    tune: int = 200,
     chains: int = 4,
+    tune: int = 200,
     thin: int = 1,
     seed: Seed = None,
-    schedule: Schedule = HERE,
+    schedule: Schedule = LOCAL,
 ) -> Iterator[Any]:
     """Stream the `depth` best labels of each draw, block of items by block: `plackett_luce` for any number of items.
 
     The same draws as `plackett_luce` with the same seed.
     """
-    run = Run(*(positive_int(v, n) for v, n in zip((chains, tune, draws, thin), Run._fields)))
-    positive(rate, "rate")
-    cases = read_cases(rankings, positive_int(reliability, "reliability"))
-    prior = worth_prior(cases, shape, unranked)
-    return gibbs_results(cases, prior, run, seed, check_depth(depth, cases.n_labels), schedule)
+    posterior = PlackettLucePosterior(rankings, reliability, shape, rate, unranked, tune=tune, thin=thin)
+    depth = check_depth(depth, rankings.categories.size)
+    return gibbs_results(posterior.cases, posterior.prior, posterior.run(draws, chains), seed, depth, schedule)
 
 
 def plackett_luce_model(
@@ -247,44 +267,4 @@ def plackett_luce_model(
     >>> [v.name for v in plackett_luce_model(rankings).free_RVs]
     ['worth']
     """
-    from bayesagree.plausibility.plackett_luce.model import worth_model
-
-    cases = read_cases(rankings, positive_int(reliability, "reliability"))
-    return worth_model(
-        cases,
-        worth_prior(cases, shape, unranked),
-        rate=positive(rate, "rate"),
-        exponent=positive(exponent, "exponent"),
-        items=rankings.items,
-    )
-
-
-def _check_result(cases: Cases, run: Run, depth: int | None, unranked: Unranked, max_bytes: int) -> None:
-    sizes = {"chain": run.chains, "draw": run.draws, "item": cases.n_items}
-    if depth is None:
-        check_size(sizes | {"category": cases.n_labels + (unranked == "lumped")}, 8, max_bytes, way_out(depth))
-    else:
-        itemsize = np.dtype(label_dtype(cases.n_labels)).itemsize
-        check_size(sizes | {"rank": depth}, itemsize, max_bytes, way_out(depth))
-
-
-def _variables(cases: Cases, run: Run, depth: int | None, unranked: Unranked) -> dict[str, Variable]:
-    """Return what is kept of each item."""
-    dims, shape = ("chain", "draw", "item"), (run.chains, run.draws, cases.n_items)
-    per_item = Variable(("item",), (cases.n_items,), np.float64, "sample_stats")
-    if depth is None:
-        draws = Variable((*dims, "category"), (*shape, cases.n_labels + (unranked == "lumped")), np.float64)
-        return {"plausibility": draws, "r_hat": per_item, "ess": per_item}
-    draws = Variable((*dims, "rank"), (*shape, depth), label_dtype(cases.n_labels))
-    return {"top_label": draws, "r_hat": per_item, "ess": per_item}
-
-
-def _ranks(depth: int | None) -> NDArray[np.int64]:
-    return np.arange(1, (depth or 0) + 1)
-
-
-def _label_names(labels: NDArray[Any], width: int) -> NDArray[Any]:
-    """Return the labels' names, with one for the pseudo-label where there is a column for it."""
-    if width == labels.size:
-        return labels
-    return np.append(labels, -1 if labels.dtype.kind in "iuf" else UNRANKED)
+    return PlackettLucePosterior(rankings, reliability, shape, rate, unranked, exponent).model()

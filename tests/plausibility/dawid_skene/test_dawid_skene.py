@@ -32,7 +32,7 @@ from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
 )
 from bayesagree.plausibility.dawid_skene._results import warn_unless_converged
 from bayesagree.plausibility.dawid_skene.posterior import VARIANTS, dawid_skene, dawid_skene_blocks
-from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
 
 TESTS = ROOT / "tests"
@@ -91,7 +91,7 @@ def test_full_gibbs_equals_the_reference_posterior():
 @pytest.mark.long
 def test_mixed_membership_gibbs_equals_the_reference_posterior():
     record = reference("mixed_membership")
-    prior = CrowdPrior(ambiguity=2.0, ambiguity_sd=0.4, concentration=8.0, concentration_sd=0.5)
+    prior = DawidSkenePrior(ambiguity=2.0, ambiguity_sd=0.4, concentration=8.0, concentration_sd=0.5)
     tree = dawid_skene(labels_of(record), variant="mixed_membership", prior=prior, draws=2500, thin=2, seed=2)
     posterior = tree["posterior"].to_dataset()
     for name in ("prevalence", "ambiguity", "concentration", "crowd_confusion", "confusion", "plausibility"):
@@ -113,11 +113,12 @@ def test_every_gibbs_sampler_equals_its_pymc_twin(variant):
 
 def _compare_engines(variant: str, draws: int) -> None:
     labels = crowd_labels(n_items=15, n_annotators=4, n_labels=3, seed=3).labels
-    prior = CrowdPrior(ambiguity=2.0, ambiguity_sd=0.4, concentration_sd=0.5)
+    prior = DawidSkenePrior(ambiguity=2.0, ambiguity_sd=0.4, concentration_sd=0.5)
     options = {"variant": variant, "prior": prior, "gold": {0: 1}, "seed": 1}
     gibbs = dawid_skene(labels, draws=2000, **options)["posterior"].to_dataset()
     nuts = dawid_skene(labels, draws=draws, engine="nuts", **options)
-    assert {"r_hat", "ess", "diverging"} <= set(nuts["sample_stats"].to_dataset())
+    assert {"r_hat", "ess"} <= set(nuts["diagnostics"].to_dataset())
+    assert "diverging" in nuts["sample_stats"].to_dataset()
     posterior = nuts["posterior"].to_dataset()
     assert set(gibbs) == set(posterior)
     for name in gibbs:
@@ -184,7 +185,7 @@ def test_em_is_one_draw_with_its_climb():
     np.testing.assert_allclose(
         tree["posterior"]["prevalence"].values[0, 0], GOLDEN["anesthesia_em"]["prevalence"], atol=5e-6
     )
-    assert (np.diff(tree["sample_stats"]["log_likelihood"]) > -1e-9).all()
+    assert (np.diff(tree["diagnostics"]["log_likelihood"]) > -1e-9).all()
     assert tree.attrs["engine"] == "em"
 
 
@@ -226,7 +227,7 @@ def test_chains_that_disagree_are_named(parameter, r_hat, warns):
     tree = xr.DataTree.from_dict(
         {
             "/posterior": xr.Dataset({"prevalence": (("chain", "draw", "label"), np.zeros((2, 100, 1)))}),
-            "/sample_stats": xr.Dataset(
+            "/diagnostics": xr.Dataset(
                 {"r_hat": ("parameter", [r_hat, np.nan])}, coords={"parameter": [parameter, "prevalence[b]"]}
             ),
         }
@@ -279,7 +280,7 @@ def test_counts_and_single_labels_are_refused():
     with pytest.raises(InputError, match="only the label"):
         dawid_skene(Labels.from_matrix([["a", "a"]]))
     with pytest.raises(InputError, match="accuracy"):
-        CrowdPrior(accuracy=1.2)
+        DawidSkenePrior(accuracy=1.2)
 
 
 def test_results_that_do_not_fit_are_refused_before_drawing():
@@ -324,7 +325,7 @@ def test_draw_rows_has_dirichlet_means_with_unseen_labels_as_one_share():
     cells = annotation_cells(
         item[seen], annotator[seen], np.minimum(label[seen], 1), n_items=30, n_annotators=5, n_labels=3
     )
-    prior = CrowdPrior().confusion(3)
+    prior = DawidSkenePrior().confusion(3)
     rng = np.random.default_rng(4)
     weights = rng.integers(0, 5, cells.cell_label.size).astype(float)
     draws = np.empty((6000, weights.size))
@@ -357,7 +358,7 @@ def test_log_rising_equals_exact_products(a, n):
 
 def test_draw_tables_has_antoniak_means():
     cells, _ = _cells()
-    prior = CrowdPrior().confusion(3)
+    prior = DawidSkenePrior().confusion(3)
     rng = np.random.default_rng(6)
     weights = rng.integers(0, 6, cells.cell_label.size).astype(float)
     row = cells.row_of_cell()

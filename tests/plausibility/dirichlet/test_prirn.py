@@ -77,7 +77,7 @@ def test_irn_against_the_obvious_loop_and_relabelling(cases, relabel, ties):
 def test_one_annotator_counts_as_much_as_ten():
     one, ten = ([[[[0], [1]]] * n] for n in (1, 10))
     trees = [prirn(Rankings.from_blocks(c, labels=3), reliability=4, draws=1, chains=1) for c in (one, ten)]
-    np.testing.assert_allclose(*(t["constant_data"]["concentration"].values for t in trees))
+    np.testing.assert_allclose(*(t["posterior_parameters"]["concentration"].values for t in trees))
 
 
 def test_unknown_tie_rule():
