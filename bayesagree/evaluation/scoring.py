@@ -21,6 +21,7 @@ from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, seed_sequence
 from bayesagree.annotations import Annotations, Ratings
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, positive_int
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
 from bayesagree.io.files import is_zarr, read_result, write_result
@@ -28,7 +29,6 @@ from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.registry import RankMetric
 from bayesagree.plausibility._draws.blocks import Schedule
 from bayesagree.plausibility._draws.convergence import warn_not_converged
-from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 from bayesagree.plausibility.registry import PosteriorRecord, posterior_for
 from bayesagree.predictions import Predictions
 

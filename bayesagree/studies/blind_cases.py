@@ -1,7 +1,6 @@
 """Public data sets as cases for blind evaluation: systems, a crowd where there is one, and gold to check against."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold
 from bayesagree.datasets import load
 from bayesagree.errors import InputError
 from bayesagree.predictions import Predictions
@@ -23,7 +23,7 @@ class BlindCase(NamedTuple):
 
     predictions: Predictions
     crowd: Labels | None
-    gold: Mapping[Any, Any] | pd.Series | None
+    gold: Gold | None
 
 
 def blind_case(name: str, *, seed: Seed = None) -> BlindCase:

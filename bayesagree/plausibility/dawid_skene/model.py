@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from bayesagree._inference.nuts import sample_nuts
 from bayesagree._inference.streams import Seed, block_generators
 from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.blocks import label_dtype
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, ChainDraws
-from bayesagree.plausibility.dawid_skene._results import Size, chains_tree, gold_codes, watched_items
+from bayesagree.plausibility.dawid_skene._results import Size, chains_tree, watched_items
 from bayesagree.plausibility.dawid_skene.prior import CrowdPrior
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def dawid_skene_model(
     *,
     variant: str = "full",
     prior: CrowdPrior | None = None,
-    gold: Mapping[Any, Any] | None = None,
+    gold: Gold | None = None,
 ) -> "pm.Model":
     """Build the PyMC model of a Dawid-Skene variant.
 
@@ -70,7 +71,7 @@ def dawid_skene_model(
     prior = prior or CrowdPrior()
     names = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
     coords = names | {"observed_category": labels.categories, "annotation": np.arange(labels.item_index.size)}
-    codes = gold_codes(labels.items, labels.categories, gold)
+    codes = gold_codes(gold, labels.items, labels.categories)
     with pm.Model(coords=coords) as model:
         prevalence = pm.Dirichlet("prevalence", np.full(labels.categories.size, prior.prevalence), dims="category")
         if variant == "mixed_membership":
@@ -159,7 +160,7 @@ def sample_dawid_skene(
     cells: AnnotationCells,
     variant: str,
     prior: CrowdPrior,
-    gold: Mapping[Any, Any] | None,
+    gold: Gold | None,
     size: Size,
     seed: Seed,
     settings: Mapping[str, Any],

@@ -24,7 +24,7 @@ Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing 
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
 from bayesagree._inference.streams import Seed, item_blocks
 from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.plausibility._draws.blocks import HERE, DrawBlock, Schedule
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
@@ -46,7 +47,6 @@ from bayesagree.plausibility.dawid_skene._results import (
     Size,
     chains_tree,
     coordinates,
-    gold_codes,
     labels_given,
     watched_candidates,
 )
@@ -64,7 +64,7 @@ def dawid_skene(
     variant: Variant = "full",
     engine: Literal["gibbs", "em", "nuts"] = "gibbs",
     prior: CrowdPrior | None = None,
-    gold: Mapping[Any, Any] | None = None,
+    gold: Gold | None = None,
     candidates: Candidates = "all",
     draws: int = 1000,
     chains: int = 4,
@@ -157,7 +157,7 @@ def dawid_skene(
     {'chain': 2, 'draw': 200, 'annotator': 3, 'category': 2, 'observed_category': 2}
     """
     _check(labels, variant, engine, candidates)
-    gold_index = gold_codes(labels.items, labels.categories, gold)
+    gold_index = gold_codes(gold, labels.items, labels.categories)
     settings = {
         "variant": variant,
         "candidates": candidates,
@@ -185,7 +185,7 @@ def dawid_skene_blocks(
     depth: int,
     variant: Variant = "full",
     prior: CrowdPrior | None = None,
-    gold: Mapping[Any, Any] | None = None,
+    gold: Gold | None = None,
     candidates: Candidates = "all",
     draws: int = 1000,
     chains: int = 4,

@@ -25,15 +25,13 @@ from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
 from bayesagree._inference.storage import Destination, KeptDraws, Store, Variable, refuse_nuts
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Ratings
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility._draws.blocks import HERE, DrawBlock, Schedule
 from bayesagree.plausibility.dirichlet._draws import check_depth
 
 if TYPE_CHECKING:
     import pymc as pm
-
-THRESHOLD_LABELS = np.array(["below", "at_or_above"])
-"""The two labels that a threshold makes of a rating."""
 
 VARIABLES = ("mean", "variance")
 
