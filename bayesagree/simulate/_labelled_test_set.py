@@ -86,7 +86,7 @@ def noisy_models(annotations: Labels | Rankings, *, n_models: int = 4, seed: See
     seed
         Same seed, same predictions.
     """
-    if isinstance(annotations, Labels):
+    if annotations.kind == "labels":
         counts = annotations.counts() + 1 / annotations.categories.size
         share = counts / counts.sum(axis=1, keepdims=True)
     else:

@@ -19,7 +19,7 @@ from bayesagree.annotations.annotators import Annotators
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.predictions import Predictions
-from bayesagree.subjective.disagreement import require_one_each, rows_of
+from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import as_groups
 
@@ -78,8 +78,8 @@ def group_agreement(
                 sizes = np.maximum(by_cell[[g, h], :, 0], 1)
                 weight = np.where(paired, (1 / sizes).mean(axis=0), 0)
             x, y = by_cell[g][paired], by_cell[h][paired]
-            observed, n = _distance(annotations, x, y, same=g == h)
-            expected, n_any = _distance(annotations, x.sum(axis=0)[None], y.sum(axis=0)[None], same=g == h)
+            observed, n = _distance(x, y, same=g == h)
+            expected, n_any = _distance(x.sum(axis=0)[None], y.sum(axis=0)[None], same=g == h)
             pairs[g, h] = n.sum() / (2 if g == h else 1)
             share = (weight[paired] * observed).sum() / max((weight[paired] * n).sum(), 1e-300)
             if n.sum() > 0 and expected.sum() > 0:
@@ -215,7 +215,7 @@ def group_evaluate(
     aligned = predictions.aligned(labels.items, labels.categories)
     trees, n_items = [], []
     for g in present:
-        part = rows_of(labels, of_row == g)
+        part = labels.select(of_row == g)
         n_items.append(part.items.size)
         trees.append(evaluate(part, predictions_of(aligned, part.items), plausibility=plausibility, **options))
     names = groups.names[present]
@@ -243,7 +243,7 @@ def _phi_draws(
     """Draw Phi of one group's ratings, or of panels across two groups, shape (chain, draw)."""
     (g, h), (chains, draws) = pair, shape
     if g == h:
-        trees = [common_agreement(rows_of(ratings, of_row == g), draws=draws, chains=chains, seed=rng)]
+        trees = [common_agreement(ratings.select(of_row == g), draws=draws, chains=chains, seed=rng)]
     else:
         panels = (_panels(ratings, of_row, g, h, rng) for _ in range(chains))
         trees = [common_agreement(panel, draws=draws, chains=1, seed=rng) for panel in panels]
@@ -258,21 +258,22 @@ def _panels(ratings: Ratings, of_row: NDArray[Any], g: int, h: int, rng: np.rand
     common = np.intersect1d(ratings.item_index[first[0]], ratings.item_index[first[1]])
     kept = np.zeros(of_row.size, np.bool_)
     kept[np.concatenate(first)] = True
-    return rows_of(ratings, kept & np.isin(ratings.item_index, common))
+    return ratings.select(kept & np.isin(ratings.item_index, common))
 
 
 def _moments(annotations: Labels | Ratings, kept: NDArray[np.bool_]) -> Floats:
-    """Return what sums over pairs are made of: 1 and an indicator per label, or 1, x and x^2; (row, moment)."""
-    if isinstance(annotations, Labels):
-        chosen = annotations.label_index[kept][:, None] == np.arange(annotations.categories.size)
-        return np.column_stack([np.ones(kept.sum()), chosen])
-    x = annotations.unit()[kept]
-    return np.column_stack([np.ones(x.size), x, x**2])
+    """Return 1, x and |x|^2 of each annotation, shape (row, moment): sums over pairs follow from them.
+
+    x is the rating, or an indicator of each label: two different labels are then sqrt(2) apart.
+    """
+    if annotations.kind == "labels":
+        x = (annotations.label_index[kept][:, None] == np.arange(annotations.categories.size)).astype(np.float64)
+    else:
+        x = annotations.unit()[kept][:, None]
+    return np.column_stack([np.ones(len(x)), x, (x**2).sum(axis=1)])
 
 
-def _distance(annotations: Labels | Ratings, x: Floats, y: Floats, *, same: bool) -> tuple[Floats, Floats]:
-    """Sum the distances over pairs of one annotation of x and one of y; also return the number of pairs."""
+def _distance(x: Floats, y: Floats, *, same: bool) -> tuple[Floats, Floats]:
+    """Sum the squared distances over pairs of one annotation of x and one of y; also count the pairs."""
     n = x[:, 0] * y[:, 0] - (x[:, 0] if same else 0)
-    if isinstance(annotations, Ratings):
-        return x[:, 2] * y[:, 0] + x[:, 0] * y[:, 2] - 2 * x[:, 1] * y[:, 1], n
-    return x[:, 0] * y[:, 0] - (x[:, 1:] * y[:, 1:]).sum(axis=1), n
+    return x[:, -1] * y[:, 0] + x[:, 0] * y[:, -1] - 2 * (x[:, 1:-1] * y[:, 1:-1]).sum(axis=1), n
