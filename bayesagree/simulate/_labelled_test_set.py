@@ -44,7 +44,7 @@ def labelled_test_set(
 ) -> LabelledTestSet:
     """Simulate a test set whose items are partly open to debate.
 
-    Plausibilities are Dirichlet(spread); every annotator of an item draws his label from them; a model scores a label
+    Plausibilities are Dirichlet(spread); every annotator of an item draws a label from them; a model scores a label
     by its log plausibility plus normal noise.
 
     Parameters
