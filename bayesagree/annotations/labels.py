@@ -144,7 +144,7 @@ class Labels(Categorical, Values):
         >>> Labels.from_counts([[3, 0], [1, 2]], labels=["no", "yes"]).n_annotations
         6
         """
-        cells, items_, labels_ = matrix_axes(array, items, labels, "category")
+        cells, items_, labels_ = matrix_axes(array, items, labels, "label")
         counts = float_values(cells.ravel(), cell_place(items_, labels_, column_role="label"), "count")
         counts = counts.reshape(cells.shape)
         bad = np.argwhere(~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))))
