@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, renamed, shorten
 from bayesagree.plausibility._draws.blocks import DrawBlock
 from bayesagree.plausibility._draws.top_labels import plausibility_block, truth_draws
-from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 
 type Via = Literal["top_label", "mass"]
 

@@ -8,21 +8,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree.annotations._axes import cell_place, label_column
 from bayesagree.annotations._columns import (
-    Categorical,
     Codes,
+    cell_place,
     column,
     eager_frame,
     encode,
     float_column,
     float_values,
+    label_column,
     names_array,
     objects,
     require_present,
     values_of,
     wide_table,
 )
+from bayesagree.annotations._container import Categorical
 from bayesagree.errors import InputError, as_python, shorten
 
 
@@ -116,8 +117,7 @@ class Predictions(Categorical):
         items_ = named[0][1]
         rows = [positions(items_, its, f"model {as_python(m)!r}", "item") for m, (_, its) in zip(models, named)]
         table = np.stack([values[row] for (values, _), row in zip(named, rows)])
-        known = None if labels is None else names_array(labels, "label")
-        codes, known = encode(table.ravel(), "label", known, cell_place(models, items_, "model", "item"))
+        codes, known = encode(table.ravel(), "label", labels, cell_place(models, items_, "model", "item"))
         return cls(models, items_, known, None, codes.reshape(table.shape))
 
     @classmethod

@@ -14,7 +14,9 @@ Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 
 - `labels`, `ratings`, `rankings`: the three containers; `_kinds` is their union `Annotations`.
 - `annotators`: features of annotators, one row each.
-- `_columns`, `_axes`: the reading and checking of tables.
+- `gold`: codes of known true labels.
+- `_container`: the properties that all three share: `kind`, `level`, `has_repeats`, `select`.
+- `_columns`: the reading and checking of tables and matrices.
 """
 
 import lazy_loader as lazy

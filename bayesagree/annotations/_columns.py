@@ -1,4 +1,4 @@
-"""From columns of any data frame to integer codes and names: the one place where input tables are read."""
+"""From columns of any data frame, or cells of a matrix, to integer codes and names."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,17 +17,6 @@ type Column = nw.Series[Any]
 type Codes = NDArray[np.int32]
 type Duplicates = Literal["error", "keep", "first", "last"]
 type Place = Callable[[int], str]
-
-
-class Categorical:
-    """Containers whose closed list of labels stands in `categories`."""
-
-    categories: NDArray[Any]
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        """Names of the categories; another name of `categories`."""
-        return self.categories
 
 
 def eager_frame(frame: Any) -> Table:
@@ -56,7 +45,7 @@ def _frame(native: Any) -> Table | None:
 
 
 def column(table: Table, name: str, role: str) -> Column:
-    """Return one column; where it is missing, say which columns exist and how to map them."""
+    """Column of a table; where it is missing, the error says which columns exist and how to map them."""
     if name not in table.columns:
         raise InputError(
             f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: "
@@ -66,7 +55,7 @@ def column(table: Table, name: str, role: str) -> Column:
 
 
 def float_column(table: Table, name: str, role: str) -> NDArray[np.float64]:
-    """Return a column of numbers, with NaN for missing cells; text that is no number is an error."""
+    """Column of numbers, with NaN for missing cells; text that is no number is an error."""
     import narwhals as nw
 
     series = column(table, name, role)
@@ -77,7 +66,7 @@ def float_column(table: Table, name: str, role: str) -> NDArray[np.float64]:
 
 
 def float_values(values: NDArray[Any], place: Place, role: str) -> NDArray[np.float64]:
-    """Return numbers, with NaN for missing values; text that is no number is an error with its place."""
+    """Numbers, with NaN for missing values; text that is no number is an error with its place."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     try:
@@ -92,8 +81,8 @@ def float_values(values: NDArray[Any], place: Place, role: str) -> NDArray[np.fl
     return numbers
 
 
-def categories(series: Column) -> list[Any] | None:
-    """Return the declared categories of a pandas categorical or an Enum column, in their order, or None.
+def declared_categories(series: Column) -> list[Any] | None:
+    """Categories declared by a pandas categorical or an Enum column, in their order, or None.
 
     The categories of other dictionary-encoded columns are an encoding, not a declaration.
     """
@@ -106,7 +95,7 @@ def categories(series: Column) -> list[Any] | None:
 
 
 def values_of(series: Column) -> Any:
-    """Return a column as `encode` reads it: numbers as they are, text as pandas has it, the rest as objects."""
+    """Column as `encode` reads it: numbers as they are, text as pandas has it, the rest as objects."""
     native = series.to_native()
     if isinstance(native, pd.Series) and native.dtype.kind in "biuf" and isinstance(native.dtype, np.dtype):
         return native.to_numpy()
@@ -118,7 +107,7 @@ def values_of(series: Column) -> Any:
 
 
 def objects(values: Sequence[Any]) -> NDArray[Any]:
-    """Return values as a 1-D array of objects, whatever they are."""
+    """One-dimensional array of objects, whatever the values are."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
@@ -127,7 +116,7 @@ def objects(values: Sequence[Any]) -> NDArray[Any]:
 def wide_table(
     table: Any, rows: Sequence[Any] | None, columns: Sequence[Any] | None
 ) -> tuple[NDArray[Any], Sequence[Any] | None, Sequence[Any] | None]:
-    """Return the cells of a matrix or a data frame and the names of its rows and columns.
+    """Cells of a matrix or a data frame and the names of its rows and columns.
 
     A data frame names its columns itself, a pandas frame also its rows (index); names that are passed win.
     """
@@ -147,7 +136,7 @@ def wide_table(
 
 
 def names_array(names: Sequence[Any] | ArrayLike, role: str) -> NDArray[Any]:
-    """Return the names of one axis as a 1-D array of one kind, without repeats."""
+    """Names of one axis as an array of one kind, without repeats."""
     given = objects(list(names))  # type: ignore[arg-type]
     if pd.isna(given).any():
         raise InputError(f"{role} names hold a missing one at position {int(pd.isna(given).argmax())}; name every one")
@@ -159,9 +148,9 @@ def names_array(names: Sequence[Any] | ArrayLike, role: str) -> NDArray[Any]:
 
 
 def encode(
-    values: Any, role: str, names: NDArray[Any] | None = None, place: Place = "row {}".format
+    values: Any, role: str, names: Sequence[Any] | NDArray[Any] | None = None, place: Place = "row {}".format
 ) -> tuple[Codes, NDArray[Any]]:
-    """Code values as positions in `names` (sorted distinct values where none are given); missing is -1.
+    """Positions of values in `names` (by default their distinct values, sorted); missing is -1.
 
     Returns
     -------
@@ -173,46 +162,47 @@ def encode(
     InputError
         A value that `names` does not list, with its place and the nearest way out.
     """
+    known = None if names is None else names_array(names, role)
     codes, distinct = pd.factorize(values, use_na_sentinel=True)
     distinct = np.asarray(distinct)
     # True equals 1, so only the values themselves tell whether a column of objects mixes the two.
     kinds = _kinds(values if isinstance(values, np.ndarray) else distinct)
     found = _one_kind(distinct, kinds, role)
-    if names is None:
+    if known is None:
         order = np.argsort(found, kind="stable")
-        target, names = np.empty(found.size, np.int64), found[order]
+        target, known = np.empty(found.size, np.int64), found[order]
         target[order] = np.arange(found.size)
     else:
-        target = pd.Index(names).get_indexer(pd.Index(found))
+        target = pd.Index(known).get_indexer(pd.Index(found))
         if (target < 0).any():
             unknown = int(np.flatnonzero(target < 0)[0])
             row = int(np.flatnonzero(codes == unknown)[0])
             raise InputError(
-                f"{place(row)}: {role} {as_python(found[unknown])!r} is not one of the {len(names)} known "
-                f"({shorten(names)}); add it to {role}s=[...] or correct the row"
+                f"{place(row)}: {role} {as_python(found[unknown])!r} is not one of the {len(known)} known "
+                f"({shorten(known)}); add it to {role}s=[...] or correct the row"
             )
-    return np.append(target, -1).astype(np.int32)[codes], names
+    return np.append(target, -1).astype(np.int32)[codes], known
 
 
 def _kinds(values: NDArray[Any]) -> set[str]:
-    """Return the kinds of names among the values that are not missing: truth value, number, text."""
-    if values.dtype != object:
-        return {"truth value" if values.dtype.kind == "b" else "number" if values.dtype.kind in "iuf" else "text"}
-    types = set(map(type, values)) - {type(None), type(pd.NA), type(pd.NaT)}
-    floats = {t for t in types if issubclass(t, float | np.floating)}
-    if floats and all(v != v for v in values if isinstance(v, float | np.floating)):
-        types -= floats
+    """Kinds of names among the values that are not missing: truth value, number, text."""
+    types = {values.dtype.type}
+    if values.dtype == object:
+        types = set(map(type, values)) - {type(None), type(pd.NA), type(pd.NaT)}
+        floats = {t for t in types if issubclass(t, float | np.floating)}
+        if floats and all(v != v for v in values if isinstance(v, float | np.floating)):
+            types -= floats
     return {_kind(t) for t in types}
 
 
 def _kind(kind: type) -> str:
     if issubclass(kind, bool | np.bool_):
         return "truth value"
-    return "number" if issubclass(kind, int | float | np.number) else "text"
+    return "number" if issubclass(kind, int | float | np.integer | np.floating) else "text"
 
 
 def _one_kind(values: NDArray[Any], kinds: set[str], role: str) -> NDArray[Any]:
-    """Return names as int64, float64, bool or text; whole floats are integers (a column with gaps holds floats)."""
+    """Names as int64, float64, bool or text; whole floats are integers (a column with gaps holds floats)."""
     if len(kinds) > 1:
         raise InputError(f"{role} names mix {' and '.join(sorted(kinds))} ({shorten(values)}); use one kind")
     if kinds == {"truth value"}:
@@ -229,6 +219,55 @@ def _one_kind(values: NDArray[Any], kinds: set[str], role: str) -> NDArray[Any]:
     return numbers if numbers.dtype == np.uint64 else numbers.astype(np.float64)
 
 
+def annotation_codes(
+    table: Table, item: str, annotator: str
+) -> tuple[tuple[Codes, NDArray[Any]], tuple[Codes, NDArray[Any]]]:
+    """Codes and names of the items and of the annotators; every row must have both."""
+    items = encode(values_of(column(table, item, "item")), "item")
+    annotators = encode(values_of(column(table, annotator, "annotator")), "annotator")
+    require_present(items[0], "item")
+    require_present(annotators[0], "annotator")
+    return items, annotators
+
+
+def label_column(table: Table, label: str, labels: Sequence[Any] | None) -> tuple[Codes, NDArray[Any]]:
+    """Codes and names of the labels: those given, else declared categories, else the values, sorted."""
+    series = column(table, label, "label")
+    return encode(values_of(series), "label", declared_categories(series) if labels is None else labels)
+
+
+def axis_names(names: Sequence[Any] | None, size: int, role: str) -> NDArray[Any]:
+    """Names of an axis, by default 0, 1, ..."""
+    if names is None:
+        return np.arange(size)
+    array = names_array(names, role)
+    if array.size != size:
+        raise InputError(f"{array.size} {role} names for {size} {role}s ({shorten(array)}); give one name each")
+    return array
+
+
+def matrix_axes(
+    array: Any, items: Sequence[Any] | None, columns: Sequence[Any] | None, column_role: str = "annotator"
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Cells of a matrix, names of its items (rows) and of its columns."""
+    matrix, items, columns = wide_table(array, items, columns)
+    if matrix.ndim != 2 or matrix.size == 0:
+        raise InputError(f"expected an (item, {column_role}) matrix with cells, got shape {matrix.shape}")
+    return matrix, axis_names(items, matrix.shape[0], "item"), axis_names(columns, matrix.shape[1], column_role)
+
+
+def cell_place(
+    rows: NDArray[Any], columns: NDArray[Any], row_role: str = "item", column_role: str = "annotator"
+) -> Place:
+    """Place of a cell of a flattened matrix, as errors name it."""
+
+    def place(cell: int) -> str:
+        i, j = divmod(cell, columns.size)
+        return f"{row_role} {as_python(rows[i])!r}, {column_role} {as_python(columns[j])!r}"
+
+    return place
+
+
 def require_present(codes: Codes, role: str) -> None:
     """Refuse rows without a name on an axis that must have one."""
     if (codes < 0).any():
@@ -238,11 +277,12 @@ def require_present(codes: Codes, role: str) -> None:
 def kept_rows(
     item: Codes, annotator: Codes, names: tuple[NDArray[Any], NDArray[Any]], duplicates: Duplicates
 ) -> NDArray[np.int64]:
-    """Return the rows to keep under a rule for repeated (item, annotator) pairs, in their given order."""
+    """Rows to keep under a rule for repeated (item, annotator) pairs, in their given order."""
     if duplicates not in ("error", "keep", "first", "last"):
         raise InputError(f"duplicates={duplicates!r} is not one of 'error', 'keep', 'first', 'last'")
     pair = item.astype(np.int64) * (len(names[1]) + 1) + annotator
-    if duplicates == "keep" or not _has_equal_neighbours(np.sort(pair)):
+    ordered = np.sort(pair)
+    if duplicates == "keep" or not (ordered[1:] == ordered[:-1]).any():
         return np.arange(len(pair))
     repeated = pd.Series(pair).duplicated(keep="last" if duplicates == "last" else "first").to_numpy()
     if duplicates == "error":
@@ -259,17 +299,6 @@ def sort_rows(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[Code
     if float(np.prod(np.asarray(sizes, dtype=float))) >= 2**63:
         order = np.lexsort(tuple(reversed(codes)))
         return tuple(c[order].astype(np.int32) for c in codes)
-    key = np.zeros(codes[0].size, np.int64)
-    for column_codes, size in zip(codes, sizes):
-        key *= size
-        key += column_codes
-    key.sort()
-    columns = []
-    for size in reversed(sizes):
-        key, column_codes = np.divmod(key, size)
-        columns.append(column_codes.astype(np.int32))
-    return tuple(reversed(columns))
-
-
-def _has_equal_neighbours(values: NDArray[Any]) -> bool:
-    return bool((values[1:] == values[:-1]).any())
+    shape = tuple(sizes)
+    key = np.sort(np.ravel_multi_index(tuple(codes), shape))
+    return tuple(c.astype(np.int32) for c in np.unravel_index(key, shape))

@@ -2,28 +2,30 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree.annotations._axes import annotation_codes, cell_place, has_repeats, label_column, matrix_axes
 from bayesagree.annotations._columns import (
-    Categorical,
     Codes,
     Duplicates,
+    annotation_codes,
+    cell_place,
     eager_frame,
     encode,
     float_values,
     kept_rows,
-    names_array,
+    label_column,
+    matrix_axes,
     sort_rows,
 )
+from bayesagree.annotations._container import Categorical, Level, Values
 from bayesagree.errors import InputError, as_python
 
 
 @dataclass(frozen=True, eq=False)
-class Labels(Categorical):
+class Labels(Categorical, Values):
     """One label of a closed list per annotation.
 
     Attributes
@@ -35,6 +37,10 @@ class Labels(Categorical):
     count
         How many annotations the row stands for, shape (row,): 1 unless the labels came as counts.
     """
+
+    kind: ClassVar[Literal["labels"]] = "labels"
+    level: ClassVar[Level] = "nominal"
+    value_fields = ("label_index", "count")
 
     items: NDArray[Any]
     annotators: NDArray[Any]
@@ -115,8 +121,7 @@ class Labels(Categorical):
         [[1, 1], [1, 0]]
         """
         matrix, items_, annotators_ = matrix_axes(array, items, annotators)
-        known = None if labels is None else names_array(labels, "label")
-        codes, known = encode(matrix.ravel(), "label", known, cell_place(items_, annotators_))
+        codes, known = encode(matrix.ravel(), "label", labels, cell_place(items_, annotators_))
         rows = np.flatnonzero(codes >= 0)
         if rows.size == 0:
             raise InputError("the matrix holds no label: every cell is missing")
@@ -140,9 +145,8 @@ class Labels(Categorical):
         6
         """
         cells, items_, labels_ = matrix_axes(array, items, labels, "label")
-        counts = float_values(cells.ravel(), cell_place(items_, labels_, column_role="label"), "count").reshape(
-            cells.shape
-        )
+        counts = float_values(cells.ravel(), cell_place(items_, labels_, column_role="label"), "count")
+        counts = counts.reshape(cells.shape)
         bad = np.argwhere(~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))))
         if bad.size:
             row, col = bad[0]
@@ -154,10 +158,9 @@ class Labels(Categorical):
         if item_codes.size == 0:
             raise InputError("there is no annotation: every count is 0")
         unknown = np.broadcast_to(np.int32(-1), item_codes.shape)
-        return cls(
-            items_, np.empty(0, dtype="<U1"), labels_, item_codes.astype(np.int32), unknown,
-            label_codes.astype(np.int32), counts[item_codes, label_codes].astype(np.int64),
-        )  # fmt: skip
+        number = counts[item_codes, label_codes].astype(np.int64)
+        item_codes, label_codes = item_codes.astype(np.int32), label_codes.astype(np.int32)
+        return cls(items_, np.empty(0, "<U1"), labels_, item_codes, unknown, label_codes, number)
 
     @classmethod
     def _sorted(
@@ -165,12 +168,10 @@ class Labels(Categorical):
         items: NDArray[Any],
         annotators: NDArray[Any],
         labels: NDArray[Any],
-        item: NDArray[Any],
-        annotator: NDArray[Any],
-        label: NDArray[Any],
+        *codes: NDArray[Any],
     ) -> Self:
+        item, annotator, label = sort_rows(codes, (items.size, annotators.size, labels.size))
         one = np.broadcast_to(np.int64(1), item.shape)
-        item, annotator, label = sort_rows((item, annotator, label), (items.size, annotators.size, labels.size))
         return cls(items, annotators, labels, item, annotator, label, one)
 
     @property
@@ -178,18 +179,12 @@ class Labels(Categorical):
         """Number of annotations."""
         return int(self.count.sum())
 
-    @property
-    def annotators_known(self) -> bool:
-        """Whether each annotation says who made it."""
-        return self.annotators.size > 0
-
-    @property
-    def has_repeats(self) -> bool:
-        """Whether some annotator labelled an item more than once (kept with ``duplicates="keep"``)."""
-        return self.annotators_known and has_repeats(self.item_index, self.annotator_index)
+    def text(self) -> NDArray[np.str_]:
+        """Label of each row as text, shape (row,)."""
+        return self.categories.astype(str)[self.label_index]
 
     def counts(self) -> NDArray[np.int64]:
-        """Return the number of annotators of each item who chose each label, shape (item, category)."""
+        """Count the annotators of each item with each label, shape (item, category)."""
         shape = (self.items.size, self.categories.size)
         cell = self.item_index.astype(np.int64) * shape[1] + self.label_index
         return np.bincount(cell, self.count, shape[0] * shape[1]).astype(np.int64).reshape(shape)

@@ -2,27 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.annotations._axes import annotation_codes, axis_names, label_column
 from bayesagree.annotations._columns import (
-    Categorical,
     Codes,
+    annotation_codes,
+    axis_names,
     eager_frame,
     encode,
     float_column,
-    names_array,
+    label_column,
     objects,
     require_present,
 )
+from bayesagree.annotations._container import Categorical, Container, Level
 from bayesagree.errors import InputError, as_python, shorten
 
 
 @dataclass(frozen=True, eq=False)
-class Rankings(Categorical):
+class Rankings(Categorical, Container):
     """One partial ranking with ties per annotation: blocks of labels, best first.
 
     Labels that an annotator does not name rank below all that are named (one last, unordered block).
@@ -38,6 +39,9 @@ class Rankings(Categorical):
     label_index, block
         Label named, and the position 0, 1, ... of its block, shape (entry,); sorted by block, then label.
     """
+
+    kind: ClassVar[Literal["rankings"]] = "rankings"
+    level: ClassVar[Level] = "ordinal"
 
     items: NDArray[Any]
     annotators: NDArray[Any]
@@ -85,7 +89,7 @@ class Rankings(Categorical):
         if len(cases) == 0:
             raise InputError("there is no case: cases is empty")
         items_ = axis_names(items, len(cases), "item")
-        labels_ = np.arange(labels) if isinstance(labels, int | np.integer) else names_array(labels, "label")
+        known = range(int(labels)) if isinstance(labels, int | np.integer) else labels
         item, ranking, named, block = [], [], [], []
         for i, case in enumerate(cases):
             if len(case) == 0:
@@ -102,7 +106,7 @@ class Rankings(Categorical):
         def place(row: int) -> str:
             return f"item {as_python(items_[item[row]])!r}, ranking {ranking[row]}"
 
-        codes, _ = encode(objects(named), "label", labels_, place)
+        codes, labels_ = encode(objects(named), "label", known, place)
         who, names = _annotators_of(annotators, cases, items_)
         ranker = np.asarray(ranking) if who is None else np.asarray([who[i][r] for i, r in zip(item, ranking)])
         return cls._grouped(items_, names, labels_, np.asarray(item), ranker, codes, np.asarray(block))
@@ -167,10 +171,10 @@ class Rankings(Categorical):
         block -= block[first][ranking]
         who = ranker[first] if annotators.size else np.full(first.size, -1)
         _require_one_place(ranking, label, labels, items[item[first]], annotators[who] if annotators.size else None)
-        return cls(
-            items, annotators, labels, item[first].astype(np.int32), who.astype(np.int32),
-            np.append(first, item.size), label.astype(np.int32), block.astype(np.int32),
-        )  # fmt: skip
+        codes = (column.astype(np.int32) for column in (item[first], who, label, block))
+        item_index, annotator_index, label_index, block_index = codes
+        start = np.append(first, item.size)
+        return cls(items, annotators, labels, item_index, annotator_index, start, label_index, block_index)
 
     @property
     def n_annotations(self) -> int:
@@ -178,20 +182,15 @@ class Rankings(Categorical):
         return int(self.item_index.size)
 
     def ranking_index(self) -> NDArray[np.int64]:
-        """Return the ranking that each entry belongs to, shape (entry,)."""
+        """Ranking of each entry, shape (entry,)."""
         return np.repeat(np.arange(self.n_annotations), np.diff(self.start))
 
     def block_sizes(self) -> NDArray[np.int64]:
-        """Return how many labels share the block of each entry, shape (entry,)."""
+        """Size of the block of each entry, shape (entry,)."""
         new_block = np.append(False, np.diff(self.block) != 0)
         new_block[self.start[1:-1]] = True
         block = np.cumsum(new_block)
         return np.bincount(block)[block]
-
-    @property
-    def annotators_known(self) -> bool:
-        """Whether each ranking says who made it."""
-        return self.annotators.size > 0
 
     def of_item(self, position: int) -> list[list[list[Any]]]:
         """Rankings of the item at a position, as nested lists of label names: blocks, best first.

@@ -2,18 +2,31 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree.annotations._axes import annotation_codes, cell_place, has_repeats, matrix_axes
-from bayesagree.annotations._columns import Codes, Duplicates, eager_frame, float_column, float_values, kept_rows
+from bayesagree.annotations._columns import (
+    Codes,
+    Duplicates,
+    annotation_codes,
+    cell_place,
+    eager_frame,
+    float_column,
+    float_values,
+    kept_rows,
+    matrix_axes,
+)
+from bayesagree.annotations._container import Level, Values
 from bayesagree.errors import InputError, as_python
+
+THRESHOLD_LABELS = np.array(["below", "at_or_above"])
+"""Labels of an item whose mean is asked to be at a threshold or above."""
 
 
 @dataclass(frozen=True, eq=False)
-class Ratings:
+class Ratings(Values):
     """One number on a bounded scale per annotation.
 
     Attributes
@@ -28,7 +41,14 @@ class Ratings:
         Lowest and highest possible rating.
     step
         Distance between neighbouring levels (low, low + step, ..., high), or None for a continuous scale.
+    categories
+        Sides of a threshold (`THRESHOLD_LABELS`): the labels of an item once a threshold is chosen.
     """
+
+    kind: ClassVar[Literal["ratings"]] = "ratings"
+    level: ClassVar[Level] = "interval"
+    value_fields = ("rating",)
+    categories: ClassVar[NDArray[np.str_]] = THRESHOLD_LABELS
 
     items: NDArray[Any]
     annotators: NDArray[Any]
@@ -152,25 +172,24 @@ class Ratings:
         """Number of levels of a discrete scale, or None for a continuous one."""
         return None if self.step is None else round((self.scale[1] - self.scale[0]) / self.step) + 1
 
-    @property
-    def has_repeats(self) -> bool:
-        """Whether some annotator rated an item more than once (kept with ``duplicates="keep"``)."""
-        return has_repeats(self.item_index, self.annotator_index)
+    def text(self) -> NDArray[np.str_]:
+        """Rating of each row as text, shape (row,)."""
+        return np.array([f"{value:g}" for value in self.rating], dtype=str)
 
     def unit(self) -> NDArray[np.float64]:
-        """Return the ratings mapped to [0, 1], shape (row,)."""
+        """Ratings mapped to [0, 1], shape (row,)."""
         low, high = self.scale
         return (self.rating - low) / (high - low)
 
     def levels(self) -> NDArray[np.int64]:
-        """Return the level 0, 1, ..., M - 1 of every rating on a discrete scale, shape (row,)."""
+        """Level 0, 1, ..., M - 1 of every rating on a discrete scale, shape (row,)."""
         if self.step is None:
             raise InputError("a continuous scale has no levels; pass step= when building the ratings")
         return np.round((self.rating - self.scale[0]) / self.step).astype(np.int64)
 
 
 def checked_scale(scale: tuple[float, float], step: float | None) -> tuple[float, float]:
-    """Return the ends of the scale as numbers, if they and the step make one."""
+    """Return the ends of a scale as numbers, if they and the step make one."""
     try:
         low, high = (float(end) for end in scale)
     except (TypeError, ValueError) as error:

@@ -16,7 +16,6 @@ scaling).
 """
 
 import bisect
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,20 +26,18 @@ from numpy.typing import NDArray
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.calibration._vector_scaling import draw_parameters, information_of, log_q, prior_precision
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility._draws.blocks import label_dtype
 from bayesagree.plausibility._draws.top_labels import labels_of
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
-from bayesagree.plausibility.dawid_skene._results import gold_codes
 
 FLOOR = 1e-12
 """Smallest probability: an impossible label stays possible enough for a gold label to disagree."""
 
 
-def calibrate(
-    tree: xr.DataTree, gold: Mapping[Any, Any], *, seed: Seed = None, max_bytes: int = MAX_BYTES
-) -> xr.DataTree:
+def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None, max_bytes: int = MAX_BYTES) -> xr.DataTree:
     """Calibrate the label probabilities of a posterior against items whose true label is known.
 
     Parameters
@@ -77,7 +74,7 @@ def calibrate(
     """
     probability = label_probability(tree)
     items, labels = probability["item"].values, probability["category"].values
-    codes = gold_codes(items, labels, gold)
+    codes = gold_codes(gold, items, labels)
     if not (codes >= 0).any():
         raise InputError("gold is empty: calibration needs items whose true label is known, 50 or more")
     if settings_of(tree).get("n_gold", 0):
@@ -259,7 +256,7 @@ def _redraw_truth(
     return {name: (("chain", "draw", "item", last), values)}, mean, confidence
 
 
-def calibration_scores(probability: xr.DataArray, gold: Mapping[Any, Any], *, bins: int = 10) -> xr.Dataset:
+def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10) -> xr.Dataset:
     """Compare claimed confidence with accuracy on items whose true label is known: the data of a reliability diagram.
 
     Parameters
@@ -287,7 +284,7 @@ def calibration_scores(probability: xr.DataArray, gold: Mapping[Any, Any], *, bi
     0.25
     """
     probability = probability.transpose("item", "category")
-    codes = gold_codes(probability["item"].values, probability["category"].values, gold)
+    codes = gold_codes(gold, probability["item"].values, probability["category"].values)
     p, truth = probability.values[codes >= 0], codes[codes >= 0]
     if truth.size == 0:
         raise InputError("gold is empty: there is nothing to compare the confidence with")

@@ -3,9 +3,9 @@
 Each draw weights the items anew, weights ~ Dirichlet(1, ..., 1), as if they were a sample of a larger population, and
 solves for all qualities again. An annotator of five items has a wide interval, one of five hundred a narrow one.
 
-The chance level of an annotator is the quality of his own labels dealt at random over his own items. Somebody who
-always gives the same label sits exactly on it, however often the crowd happens to agree with him. A spammer is an
-annotator whose quality is nearer to his chance level than to the quality of the average annotator; the draws say with
+The chance level of an annotator is the quality of their own labels dealt at random over their own items. Somebody who
+always gives the same label sits exactly on it, however often the crowd happens to agree with them. A spammer is an
+annotator whose quality is nearer to their chance level than to the quality of the average annotator; the draws say with
 what probability.
 """
 
@@ -137,7 +137,7 @@ def spammers(tree: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
 
 
 def _dealt(judgments: Judgments, rng: np.random.Generator) -> Marks:
-    """Deal the vectors of every annotator at random over his own items."""
+    """Deal the vectors of every annotator at random over their own items."""
     places = np.argsort(judgments.annotator, kind="stable")
     shuffled = np.lexsort((rng.random(judgments.annotator.size), judgments.annotator))
     receiver = np.empty_like(places)

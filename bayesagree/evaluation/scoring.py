@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, seed_sequence
-from bayesagree.annotations import Annotations, Ratings
+from bayesagree.annotations import Annotations
 from bayesagree.errors import InputError, positive_int
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
 from bayesagree.io.files import is_zarr, read_result, write_result
@@ -28,7 +28,6 @@ from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.registry import RankMetric
 from bayesagree.plausibility._draws.blocks import Schedule
 from bayesagree.plausibility._draws.convergence import warn_not_converged
-from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 from bayesagree.plausibility.registry import PosteriorRecord, posterior_for
 from bayesagree.predictions import Predictions
 
@@ -118,7 +117,7 @@ def evaluate(
     if not asked:
         raise InputError("there is no metric to compute")
     chosen = posterior_for(annotations, plausibility)
-    labels = THRESHOLD_LABELS if isinstance(annotations, Ratings) else annotations.categories
+    labels = annotations.categories
     scorer = Scorer(predictions.aligned(annotations.items, labels), asked)
     levels = _levels(reliability, chosen)
     settings = {"plausibility": plausibility, "items": items, "options": options, "n_items": annotations.items.size}

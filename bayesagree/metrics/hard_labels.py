@@ -1,15 +1,15 @@
 """Scores of hard labels against one gold label per item: accuracy, precision, recall, specificity and their kin."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numba
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.predictions import Predictions
 
@@ -28,7 +28,7 @@ REASONS = {
 
 def hard_label_scores(
     predictions: Predictions,
-    gold: Mapping[Any, Any] | pd.Series,
+    gold: Gold,
     *,
     metric: Metric = "accuracy",
     positive: Any = None,
@@ -77,35 +77,11 @@ def hard_label_scores(
     [0.67, 0.33]
     """
     place = positive_index(positive, predictions.categories)
-    truth = gold_index(gold, predictions.items, predictions.categories)
+    truth = gold_codes(gold, predictions.items, predictions.categories)
     counts = confusion_counts(truth[None], predictions.hard_labels(), predictions.categories.size)[0]
     scores = scores_of_counts(counts, metric, place)
     warn_undefined(scores, metric, predictions.models)
     return xr.DataArray(scores, dims="model", coords={"model": predictions.models}, name=metric)
-
-
-def gold_index(gold: Mapping[Any, Any] | pd.Series, items: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
-    """Return the position of each item's gold label, -1 where there is none, shape (item,).
-
-    Raises
-    ------
-    InputError
-        A gold item that was not predicted, or a gold label that is not among the labels.
-    """
-    series = (gold if isinstance(gold, pd.Series) else pd.Series(dict(gold), dtype=object)).dropna()
-    place = pd.Index(items).get_indexer(pd.Index(series.index))
-    code = pd.Index(labels).get_indexer(pd.Index(series.to_numpy()))
-    if (place < 0).any():
-        raise InputError(f"gold items that no model predicted: {shorten(series.index[place < 0])}; drop them from gold")
-    if (code < 0).any():
-        item, label = series.index[code < 0][0], series.iloc[int((code < 0).argmax())]
-        raise InputError(
-            f"gold item {as_python(item)!r}: label {as_python(label)!r} is not one of the predicted labels "
-            f"({shorten(labels)}); name all possible labels with labels=[...] when building the predictions"
-        )
-    truth = np.full(items.size, -1, np.int32)
-    truth[place] = code
-    return truth
 
 
 def positive_index(positive: Any, labels: Sequence[Any] | NDArray[Any]) -> int | None:

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy as sp
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.multisets import multisets
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
-from bayesagree.annotations._columns import Categorical
+from bayesagree.annotations._container import Categorical, Kind, Level
 from bayesagree.annotations.ratings import checked_scale
 from bayesagree.errors import InputError
 from bayesagree.patterns._coded_rows import Counts, Entries, Names, level_codes, require_distinct_annotators
@@ -72,7 +72,10 @@ class Patterns:
 
 @dataclass(frozen=True, eq=False)
 class LabelPatterns(Patterns, Categorical):
-    """Distinct multisets of labels; `labels` names the columns of `counts`."""
+    """Distinct multisets of labels; `categories` names the columns of `counts`."""
+
+    kind: ClassVar[Kind] = "labels"
+    level: ClassVar[Level] = "nominal"
 
     categories: NDArray[Any]
 
@@ -137,6 +140,9 @@ class LabelPatterns(Patterns, Categorical):
 @dataclass(frozen=True, eq=False)
 class RatingPatterns(Patterns):
     """Distinct multisets of ratings on a scale of levels; column m of `counts` is the level low + m step."""
+
+    kind: ClassVar[Kind] = "ratings"
+    level: ClassVar[Level] = "interval"
 
     scale: tuple[float, float]
     step: float
@@ -217,6 +223,9 @@ class RatingPatterns(Patterns):
 @dataclass(frozen=True, eq=False)
 class RankingPatterns(Patterns, Categorical):
     """Distinct multisets of partial rankings; column r of `counts` is `rankings[r]`, blocks of names, best first."""
+
+    kind: ClassVar[Kind] = "rankings"
+    level: ClassVar[Level] = "ordinal"
 
     categories: NDArray[Any]
     rankings: list[list[list[Any]]]

@@ -12,10 +12,10 @@ import xarray as xr
 
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError
 from bayesagree.evaluation.tables import OPEN
-from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
 from bayesagree.report.groups import GroupResults, group_results

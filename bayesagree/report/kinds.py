@@ -12,9 +12,9 @@ import xarray as xr
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn
-from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 from bayesagree.plausibility.registry import Reference
 from bayesagree.plausibility.votes import majority_vote
 from bayesagree.report.wording import interval, number, percent

@@ -13,7 +13,7 @@ from bayesagree.errors import InputError, positive, positive_int
 
 @dataclass(frozen=True, eq=False)
 class CrowdLabels:
-    """A simulated crowd whose annotators confuse labels each in his own way.
+    """A simulated crowd whose annotators confuse labels each in their own way.
 
     Attributes
     ----------

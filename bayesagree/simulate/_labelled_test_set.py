@@ -44,7 +44,7 @@ def labelled_test_set(
 ) -> LabelledTestSet:
     """Simulate a test set whose items are partly open to debate.
 
-    Plausibilities are Dirichlet(spread); every annotator of an item draws his label from them; a model scores a label
+    Plausibilities are Dirichlet(spread); every annotator of an item draws a label from them; a model scores a label
     by its log plausibility plus normal noise.
 
     Parameters
@@ -86,7 +86,7 @@ def noisy_models(annotations: Labels | Rankings, *, n_models: int = 4, seed: See
     seed
         Same seed, same predictions.
     """
-    if isinstance(annotations, Labels):
+    if annotations.kind == "labels":
         counts = annotations.counts() + 1 / annotations.categories.size
         share = counts / counts.sum(axis=1, keepdims=True)
     else:

@@ -1,14 +1,13 @@
 """Public data sets as cases for blind evaluation: systems, a crowd where there is one, and gold to check against."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold
 from bayesagree.datasets import load
 from bayesagree.errors import InputError
 from bayesagree.predictions import Predictions
@@ -23,7 +22,7 @@ class BlindCase(NamedTuple):
 
     predictions: Predictions
     crowd: Labels | None
-    gold: Mapping[Any, Any] | pd.Series | None
+    gold: Gold | None
 
 
 def blind_case(name: str, *, seed: Seed = None) -> BlindCase:
@@ -51,12 +50,12 @@ def blind_case(name: str, *, seed: Seed = None) -> BlindCase:
         raise InputError(f"{name!r} is no case for blind evaluation; there are {', '.join(CASES)}")
     data = load(name)
     labels, predictions, gold = data.annotations, data.predictions, data.gold
-    if not isinstance(labels, Labels) or gold is None:
+    if labels.kind != "labels" or gold is None:
         raise InputError(f"data set {name!r} has no labels with gold")
     if name.startswith("human-objects"):
         systems = {str(a): _labels_of(labels, j) for j, a in enumerate(labels.annotators) if j % 2 == 0}
         named = Predictions.from_labels(systems, labels=labels.categories.tolist())
-        return BlindCase(named, _part(labels, np.arange(labels.annotators.size) % 2 == 1), gold)
+        return BlindCase(named, labels.select(labels.annotator_index % 2 == 1), gold)
     if predictions is None:
         raise InputError(f"data set {name!r} has no predictions")
     if name == "cifar10h":
@@ -65,24 +64,11 @@ def blind_case(name: str, *, seed: Seed = None) -> BlindCase:
 
 
 def _labels_of(labels: Labels, annotator: int) -> pd.Series:
-    """Return one annotator's label of every item, None where he gave none."""
+    """Return one annotator's label of every item, None where there is none."""
     given = pd.Series(None, index=labels.items, dtype=object)
     rows = labels.annotator_index == annotator
     given.iloc[labels.item_index[rows]] = labels.categories[labels.label_index[rows]]
     return given
-
-
-def _part(labels: Labels, chosen: NDArray[np.bool_]) -> Labels:
-    """Return the labels of some annotators."""
-    rows = chosen[labels.annotator_index]
-    table = pd.DataFrame(
-        {
-            "item": labels.items[labels.item_index[rows]],
-            "annotator": labels.annotators[labels.annotator_index[rows]],
-            "label": labels.categories[labels.label_index[rows]],
-        }
-    )
-    return Labels.from_long(table, labels=labels.categories.tolist())
 
 
 def _with_weaker(predictions: Predictions, seed: Seed) -> Predictions:

@@ -1,17 +1,17 @@
 """The experiment of Jung and Lease: every method on the same systems, and how well each replaces the gold."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.blind.overlap import jaccard_overlap
 from bayesagree.blind.scores import (
     BLIND,
@@ -35,7 +35,7 @@ from bayesagree.evaluation.paired_tests import (
     paired_terms,
 )
 from bayesagree.evaluation.rank_correlation import MEASURES, correlation, williams_test
-from bayesagree.metrics.hard_labels import confusion_counts, gold_index
+from bayesagree.metrics.hard_labels import confusion_counts
 from bayesagree.predictions import Predictions
 
 PAPER_METRICS = ("accuracy", "precision", "recall", "specificity")
@@ -49,7 +49,7 @@ def blind_experiment(
     predictions: Predictions,
     *,
     crowd: Labels | None = None,
-    gold: Mapping[Any, Any] | pd.Series | None = None,
+    gold: Gold | None = None,
     methods: Sequence[str] | None = None,
     metrics: Sequence[str] = PAPER_METRICS,
     positive: Any = None,
@@ -124,7 +124,7 @@ def blind_experiment(
     if not 0 < significance < 1:
         raise InputError(f"significance={significance!r} must lie between 0 and 1")
     judge = _Judge(systems, tuple(metrics), positive_int(draws, "draws"), significance, multiplicity, ci_prob, seed)
-    truth = None if gold is None else gold_index(gold, systems.items, systems.labels).astype(np.int16)
+    truth = None if gold is None else gold_codes(gold, systems.items, systems.labels).astype(np.int16)
     estimates, quality = [], []
     for method in chosen:
         estimate, of_pseudo_gold = judge.method(method, leave_one_out, truth)

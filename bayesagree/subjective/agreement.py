@@ -12,14 +12,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import Seed, block_generators
+from bayesagree._inference.streams import Seed, block_generators, seed_sequence
+from bayesagree._numerics.intervals import hdi
+from bayesagree.agreement.coefficients import CELLS, REPLICATES
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.predictions import Predictions
-from bayesagree.subjective.disagreement import require_one_each, rows_of
+from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import as_groups
 
@@ -27,7 +29,12 @@ type Floats = NDArray[np.float64]
 
 
 def group_agreement(
-    annotations: Labels | Ratings, annotators: Annotators | Groups, by: Sequence[str] = ()
+    annotations: Labels | Ratings,
+    annotators: Annotators | Groups,
+    by: Sequence[str] = (),
+    *,
+    seed: Seed = None,
+    ci_prob: float = 0.95,
 ) -> xr.Dataset:
     """Compute Krippendorff's alpha within every group and between every two groups.
 
@@ -38,14 +45,34 @@ def group_agreement(
 
     Parameters
     ----------
-    annotations, annotators, by
-        As `group_performance`.
+    annotations
+        Labels or ratings, one per (item, annotator).
+    annotators, by
+        Features of the annotators and which of them to group by; or ready `Groups`.
+    seed
+        For the bootstrap of the intervals.
+    ci_prob
+        Probability of the intervals.
 
     Returns
     -------
     Dataset
-        ``alpha`` (group, other_group), 1 where all say the same thing, 0 as by chance; NaN without common items or
-        where all annotations are equal. ``n_pairs``: pairs of annotations of one item.
+        alpha : (group, other_group)
+            1 where all say the same thing, 0 as by chance; NaN without common items or where all annotations are equal.
+        lower, upper : (group, other_group)
+            HDI over Bayesian-bootstrap weights of the items, the same weights for all pairs of groups.
+        n_pairs : (group, other_group)
+            Pairs of annotations of one item.
+
+    Raises
+    ------
+    InputError
+        Unknown features or annotators, repeated annotations.
+
+    See Also
+    --------
+    group_phi : Posterior of the common agreement Phi within and between groups of annotators.
+    bayesagree.agreement_table : Coefficients of the whole crowd.
 
     Examples
     --------
@@ -56,7 +83,8 @@ def group_agreement(
 
     References
     ----------
-    Krippendorff, "Content analysis" (2004), chapter 11; within one group this is his alpha.
+    Krippendorff, "Content analysis" (2004), chapter 11; within one group this is alpha as defined there. Rubin, "The
+    Bayesian bootstrap", Annals of Statistics 9 (1981), doi:10.1214/aos/1176345338.
     """
     require_one_each(annotations, "agreement of groups")
     groups = as_groups(annotations, annotators, by)
@@ -67,26 +95,26 @@ def group_agreement(
     # Sums over the annotations of each (group, item) and of each group: sums over pairs follow from them.
     cells = group.astype(np.int64) * n_items + item
     by_cell = np.stack([np.bincount(cells, m, size * n_items) for m in moments.T], axis=-1).reshape(size, n_items, -1)
-    alpha, pairs = np.full((size, size), np.nan), np.zeros((size, size))
-    for g in range(size):
-        for h in range(size):
-            if g == h:
-                paired = by_cell[g][:, 0] >= 2
-                weight = np.where(paired, 1 / np.maximum(by_cell[g][:, 0] - 1, 1), 0)
-            else:
-                paired = (by_cell[g][:, 0] > 0) & (by_cell[h][:, 0] > 0)
-                sizes = np.maximum(by_cell[[g, h], :, 0], 1)
-                weight = np.where(paired, (1 / sizes).mean(axis=0), 0)
-            x, y = by_cell[g][paired], by_cell[h][paired]
-            observed, n = _distance(annotations, x, y, same=g == h)
-            expected, n_any = _distance(annotations, x.sum(axis=0)[None], y.sum(axis=0)[None], same=g == h)
-            pairs[g, h] = n.sum() / (2 if g == h else 1)
-            share = (weight[paired] * observed).sum() / max((weight[paired] * n).sum(), 1e-300)
-            if n.sum() > 0 and expected.sum() > 0:
-                alpha[g, h] = 1 - share / (expected.sum() / n_any.sum())
-    coords = {"group": groups.names, "other_group": groups.names}
+    pairs = list(combinations_with_replacement(range(size), 2))
+    parts = [_pair_sums(by_cell[g], by_cell[h], same=g == h) for g, h in pairs]
+    sums = np.split(
+        _bootstrapped_sums(np.hstack(parts), np.random.default_rng(seed_sequence(seed))), len(pairs), axis=1
+    )
+    table = np.full((3, size, size), np.nan)
+    n_pairs = np.zeros((size, size), np.int64)
+    for (g, h), part, total in zip(pairs, parts, sums):
+        n_pairs[g, h] = n_pairs[h, g] = round(part[:, 0].sum() / (2 if g == h else 1))
+        alpha = _alpha(total, same=g == h)
+        known = alpha[1:][np.isfinite(alpha[1:])]
+        ends = hdi(known, ci_prob) if np.isfinite(alpha[0]) and known.size else (np.nan, np.nan)
+        table[:, g, h] = table[:, h, g] = (alpha[0], *ends)
     dims = ("group", "other_group")
-    return xr.Dataset({"alpha": (dims, alpha), "n_pairs": (dims, pairs.astype(np.int64))}, coords)
+    variables = dict(zip(("alpha", "lower", "upper"), ((dims, values) for values in table)))
+    coords, attrs = (
+        {"group": groups.names, "other_group": groups.names},
+        {"ci_kind": "bootstrap hdi", "ci_prob": ci_prob},
+    )
+    return xr.Dataset(variables | {"n_pairs": (dims, n_pairs)}, coords, attrs)
 
 
 def group_phi(
@@ -215,7 +243,7 @@ def group_evaluate(
     aligned = predictions.aligned(labels.items, labels.categories)
     trees, n_items = [], []
     for g in present:
-        part = rows_of(labels, of_row == g)
+        part = labels.select(of_row == g)
         n_items.append(part.items.size)
         trees.append(evaluate(part, predictions_of(aligned, part.items), plausibility=plausibility, **options))
     names = groups.names[present]
@@ -243,7 +271,7 @@ def _phi_draws(
     """Draw Phi of one group's ratings, or of panels across two groups, shape (chain, draw)."""
     (g, h), (chains, draws) = pair, shape
     if g == h:
-        trees = [common_agreement(rows_of(ratings, of_row == g), draws=draws, chains=chains, seed=rng)]
+        trees = [common_agreement(ratings.select(of_row == g), draws=draws, chains=chains, seed=rng)]
     else:
         panels = (_panels(ratings, of_row, g, h, rng) for _ in range(chains))
         trees = [common_agreement(panel, draws=draws, chains=1, seed=rng) for panel in panels]
@@ -258,21 +286,52 @@ def _panels(ratings: Ratings, of_row: NDArray[Any], g: int, h: int, rng: np.rand
     common = np.intersect1d(ratings.item_index[first[0]], ratings.item_index[first[1]])
     kept = np.zeros(of_row.size, np.bool_)
     kept[np.concatenate(first)] = True
-    return rows_of(ratings, kept & np.isin(ratings.item_index, common))
+    return ratings.select(kept & np.isin(ratings.item_index, common))
 
 
 def _moments(annotations: Labels | Ratings, kept: NDArray[np.bool_]) -> Floats:
-    """Return what sums over pairs are made of: 1 and an indicator per label, or 1, x and x^2; (row, moment)."""
-    if isinstance(annotations, Labels):
-        chosen = annotations.label_index[kept][:, None] == np.arange(annotations.categories.size)
-        return np.column_stack([np.ones(kept.sum()), chosen])
-    x = annotations.unit()[kept]
-    return np.column_stack([np.ones(x.size), x, x**2])
+    """Return 1, x and |x|^2 of each annotation, shape (row, moment): sums over pairs follow from them.
+
+    x is the rating, or an indicator of each label: two different labels are then sqrt(2) apart.
+    """
+    if annotations.kind == "labels":
+        x = (annotations.label_index[kept][:, None] == np.arange(annotations.categories.size)).astype(np.float64)
+    else:
+        x = annotations.unit()[kept][:, None]
+    return np.column_stack([np.ones(len(x)), x, (x**2).sum(axis=1)])
 
 
-def _distance(annotations: Labels | Ratings, x: Floats, y: Floats, *, same: bool) -> tuple[Floats, Floats]:
-    """Sum the distances over pairs of one annotation of x and one of y; also return the number of pairs."""
+def _distance(x: Floats, y: Floats, *, same: bool) -> tuple[Floats, Floats]:
+    """Sum the squared distances over pairs of one annotation of x and one of y; also count the pairs."""
     n = x[:, 0] * y[:, 0] - (x[:, 0] if same else 0)
-    if isinstance(annotations, Ratings):
-        return x[:, 2] * y[:, 0] + x[:, 0] * y[:, 2] - 2 * x[:, 1] * y[:, 1], n
-    return x[:, 0] * y[:, 0] - (x[:, 1:] * y[:, 1:]).sum(axis=1), n
+    return x[:, -1] * y[:, 0] + x[:, 0] * y[:, -1] - 2 * (x[:, 1:-1] * y[:, 1:-1]).sum(axis=1), n
+
+
+def _pair_sums(x: Floats, y: Floats, *, same: bool) -> Floats:
+    """Return per item: pairs, weighted pairs and distances within it, and the moments of both groups; (item, sum)."""
+    distance, n = _distance(x, y, same=same)
+    sizes = np.maximum([x[:, 0], y[:, 0]], 1)
+    # Every annotation counts once: its distances to the others of the item are averaged.
+    weight = np.where(n > 0, 1 / np.maximum(x[:, 0] - 1, 1) if same else (1 / sizes).mean(axis=0), 0)
+    paired = (n > 0)[:, None]
+    return np.column_stack([n, weight * n, weight * distance, paired * x, paired * y])
+
+
+def _bootstrapped_sums(values: Floats, rng: np.random.Generator) -> Floats:
+    """Sum values (item, column) over items: as they are, then under bootstrap weights; (1 + replicate, column)."""
+    sums = [values.sum(axis=0)[None]]
+    # Few weights at a time: a hundred thousand items by all replicates would take 1.6 GB.
+    for start in range(0, REPLICATES, step := max(1, CELLS // len(values))):
+        weight = rng.standard_exponential((min(step, REPLICATES - start), len(values)))
+        sums.append(weight / weight.mean(axis=1, keepdims=True) @ values)
+    return np.concatenate(sums)
+
+
+def _alpha(sums: Floats, *, same: bool) -> Floats:
+    """Return alpha from sums over items (replicate, sum), NaN where there is no pair or no distance."""
+    x, y = np.split(sums[:, 3:], 2, axis=1)
+    expected, n_any = _distance(x, y, same=same)
+    defined = (sums[:, 1] > 0) & (expected > 0)
+    share = np.divide(sums[:, 2], sums[:, 1], out=np.full(len(sums), np.nan), where=defined)
+    chance = np.divide(expected, n_any, out=np.ones(len(sums)), where=defined)
+    return 1 - share / chance

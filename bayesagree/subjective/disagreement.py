@@ -8,7 +8,6 @@ Source: Balayn and Bozzon, "Designing evaluations of machine learning models for
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +16,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotations._columns import encode
+from bayesagree.annotations._columns import names_array
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, shorten
 
 SETUPS: dict[int, dict[int, Any]] = {
@@ -102,10 +102,8 @@ def disagreement_rate(
         reason = "annotators have no item with a majority to differ from, their rate is NaN"
         warnings.warn(f"{nobody.size} {reason}: {shorten(nobody)}", stacklevel=2)
     rate = np.divide(differs, n, out=np.full(n.size, np.nan), where=n > 0)
-    return xr.DataArray(
-        rate, {"annotator": labels.annotators}, ("annotator",), "disagreement_rate",
-        {"ties": ties, "own_vote": int(own_vote)},
-    )  # fmt: skip
+    attrs = {"ties": ties, "own_vote": int(own_vote)}
+    return xr.DataArray(rate, {"annotator": labels.annotators}, ("annotator",), "disagreement_rate", attrs)
 
 
 def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
@@ -133,10 +131,9 @@ def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
                 f"item {as_python(ratings.items[ratings.item_index[row]])!r}: rating {ratings.rating[row]:g} has no "
                 f"label; the mapping names {shorten(labels, 20)}"
             )
-        codes, known = new.to_numpy(np.int32), np.asarray(names)
+        codes, known = new.to_numpy(np.int32), names_array(names, "label")
     else:
-        codes, known = (ratings.rating >= labels).astype(np.int32), np.array(["below", "at_or_above"])
-    _, known = encode(known, "label", known)
+        codes, known = (ratings.rating >= labels).astype(np.int32), THRESHOLD_LABELS
     once = np.broadcast_to(np.int64(1), codes.shape)
     return Labels(ratings.items, ratings.annotators, known, ratings.item_index, ratings.annotator_index, codes, once)
 
@@ -158,21 +155,11 @@ def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> 
     left = ~_counts(annotations, items)
     if not left.any():
         raise InputError(f"without {int(left.size)} items none is left; leave out fewer")
-    return rows_of(annotations, left[annotations.item_index])
-
-
-def rows_of[A: Labels | Ratings](annotations: A, kept: NDArray[np.bool_]) -> A:
-    """Return only some of the annotations, shape (row,), and the items that they are of; all annotators stay."""
-    used, item = np.unique(annotations.item_index[kept], return_inverse=True)
-    place = {"items": annotations.items[used], "item_index": item.astype(np.int32)}
-    place["annotator_index"] = annotations.annotator_index[kept]
-    if isinstance(annotations, Labels):
-        return replace(annotations, **place, label_index=annotations.label_index[kept], count=annotations.count[kept])
-    return replace(annotations, **place, rating=annotations.rating[kept])
+    return annotations.select(left[annotations.item_index])
 
 
 def annotator_count(labels: Labels | Ratings) -> NDArray[np.int64]:
-    """Return how many annotations each annotator gave, shape (annotator,)."""
+    """Count the annotations of each annotator, shape (annotator,)."""
     return np.bincount(labels.annotator_index, minlength=labels.annotators.size)
 
 
@@ -191,7 +178,7 @@ def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> NDArr
 
 def require_one_each(annotations: Labels | Ratings, what: str) -> None:
     """Refuse annotations whose annotators are unknown or annotated an item twice."""
-    if annotations.annotators.size == 0:
+    if not annotations.annotators_known:
         raise InputError(f"{what} needs to know who gave each label; use from_long or from_matrix instead of counts")
     if annotations.has_repeats:
         raise InputError(f"{what} needs one annotation per (item, annotator); pass duplicates='first' or 'last'")

@@ -13,7 +13,12 @@ from bayesagree.errors import positive_int
 
 
 def dispersion_null(
-    result: xr.Dataset, *, permutations: int = 2000, seed: Seed = None, significance: float = 0.05
+    result: xr.Dataset,
+    *,
+    permutations: int = 2000,
+    seed: Seed = None,
+    significance: float = 0.05,
+    ci_prob: float = 0.95,
 ) -> xr.Dataset:
     """Compare the spread over groups with its distribution when annotators are dealt at random to the groups.
 
@@ -28,12 +33,14 @@ def dispersion_null(
     significance
         A model is called biased when this share of the null distribution at most reaches its spread. Under a model
         that serves all alike this happens with at most this probability.
+    ci_prob
+        Probability of the interval of the null distribution.
 
     Returns
     -------
     Dataset
         Per model: ``spread`` (standard deviation over groups, ddof = 0), ``null_mean``, ``null_lower`` and
-        ``null_upper`` (ETI 0.95), ``p_value``, ``biased``; ``excess_spread`` = sqrt(max(spread^2 - mean null spread^2,
+        ``null_upper`` (ETI), ``p_value``, ``biased``; ``excess_spread`` = sqrt(max(spread^2 - mean null spread^2,
         0)), the spread without what chance alone gives.
 
     Examples
@@ -65,14 +72,14 @@ def dispersion_null(
         null = np.std(dealt @ member, axis=1)
         # The observed deal is one of all possible ones: without it the test would exceed its level.
         p_value = (1 + (null >= spread * (1 - 1e-12)).sum()) / (1 + times)
-        low, high = np.quantile(null, [0.025, 0.975])
+        low, high = np.quantile(null, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
         excess = np.sqrt(max(spread**2 - np.mean(null**2), 0.0))
         rows.append((spread, null.mean(), low, high, p_value, excess))
     columns = ("spread", "null_mean", "null_lower", "null_upper", "p_value", "excess_spread")
     table = {name: ("model", np.array(column)) for name, column in zip(columns, zip(*rows))}
     answer = xr.Dataset(table, {"model": result["model"]} if "model" in result.coords else None)
     answer["biased"] = answer["p_value"] <= significance
-    return answer.assign_attrs(permutations=times, significance=significance, ci_kind="eti", ci_prob=0.95)
+    return answer.assign_attrs(permutations=times, significance=significance, ci_kind="eti", ci_prob=ci_prob)
 
 
 def dispersion_draws(result: xr.Dataset, *, draws: int = 4000, seed: Seed = None) -> xr.Dataset:

@@ -192,7 +192,7 @@ def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by
 
 def model_rows(annotations: Labels | Ratings, predictions: ModelPredictions) -> ModelRows:
     """Bring predictions per item or per (item, annotator) to one value per annotation and model."""
-    if isinstance(annotations, Labels):
+    if annotations.kind == "labels":
         said = annotations.label_index
         if isinstance(predictions, Predictions):
             aligned = predictions.aligned(annotations.items, annotations.categories)
@@ -206,7 +206,7 @@ def model_rows(annotations: Labels | Ratings, predictions: ModelPredictions) -> 
         raise InputError("there is no model: pass {name: series}")
     models = names_array(list(predictions), "model")
     by_row = [_one_per_row(annotations, series, model) for model, series in predictions.items()]
-    if isinstance(annotations, Ratings):
+    if annotations.kind == "ratings":
         predicted = np.stack([v.astype(np.float64).to_numpy() for v in by_row])
         return ModelRows(models, said, predicted, ~np.isnan(predicted))
     known = pd.Index(annotations.categories)
@@ -243,7 +243,7 @@ def _one_per_row(annotations: Labels | Ratings, series: pd.Series, model: str) -
 
 def _metric_name(annotations: Labels | Ratings, metric: Metric | None) -> str:
     """Return the name of the metric, which must fit the annotations."""
-    fitting = ("accuracy",) if isinstance(annotations, Labels) else ("absolute_error", "correlation")
+    fitting = _METRICS[annotations.kind]
     if metric is None:
         return fitting[0]
     if callable(metric):
@@ -253,6 +253,9 @@ def _metric_name(annotations: Labels | Ratings, metric: Metric | None) -> str:
         raise InputError(f"metric={metric!r} is not one of {shorten(fitting)} for {kind}, nor a function")
     return metric
 
+
+_METRICS = {"labels": ("accuracy",), "ratings": ("absolute_error", "correlation")}
+"""Names of the metrics of each kind of annotations, the default first."""
 
 _ROW_SCORES: dict[str, Callable[[NDArray[Any], NDArray[Any]], Floats]] = {
     "accuracy": lambda said, predicted: (said == predicted).astype(np.float64),
@@ -272,7 +275,7 @@ def _annotator_values(
     function: Callable[[NDArray[Any], NDArray[Any]], float], rows: ModelRows, annotations: Labels | Ratings
 ) -> Floats:
     values = np.full((rows.models.size, annotations.annotators.size), np.nan)
-    labels = annotations.categories if isinstance(annotations, Labels) else None
+    labels = annotations.categories if annotations.kind == "labels" else None
     for m, (predicted, present) in enumerate(zip(rows.predicted, rows.present)):
         kept = np.flatnonzero(present)
         order = kept[np.argsort(annotations.annotator_index[kept], kind="stable")]

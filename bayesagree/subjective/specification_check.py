@@ -132,12 +132,8 @@ def _item_tables(
 
 
 def _label_table(specification: EvaluationSpecification, annotations: Labels | Ratings) -> pd.DataFrame:
-    if isinstance(annotations, Labels):
-        values = annotations.categories[annotations.label_index].astype(str)
-        known = [str(v) for v in annotations.categories]
-    else:
-        values, known = np.array([f"{x:g}" for x in annotations.rating]), []
-    return _shares("label", "label", values, specification.labels, known)
+    known = annotations.categories.astype(str).tolist() if annotations.kind == "labels" else []
+    return _shares("label", "label", annotations.text(), specification.labels, known)
 
 
 def _shares(kind: str, feature: str, values: NDArray[Any], target: Shares, known: Sequence[str] = ()) -> pd.DataFrame:

@@ -94,9 +94,9 @@ def test_counts_equal_a_plain_loop():
 
 def test_errors():
     models = Predictions.from_labels({"A": [0, 1]})
-    with pytest.raises(InputError, match="gold items that no model predicted: 7"):
+    with pytest.raises(InputError, match="gold item 7 is not among"):
         hard_label_scores(models, {7: 1})
-    with pytest.raises(InputError, match="label 5 is not one of the predicted labels"):
+    with pytest.raises(InputError, match="label 5 is not one of the labels"):
         hard_label_scores(models, {0: 5})
     with pytest.raises(InputError, match="positive='x' is not one of the labels"):
         hard_label_scores(models, {0: 1}, positive="x")

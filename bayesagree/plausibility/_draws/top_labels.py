@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import settings_of
 from bayesagree._inference.streams import item_blocks, map_blocks
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.blocks import DrawBlock, label_dtype
 from bayesagree.plausibility.dirichlet._kernels import best_of_draws
-from bayesagree.plausibility.normal_inverse_gamma.posterior import THRESHOLD_LABELS
 
 type Truth = xr.DataTree | xr.DataArray
 """A posterior, or a point estimate of the plausibilities with dims (item, category)."""

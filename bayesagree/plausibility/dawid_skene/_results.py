@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import check_size, result_tree
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, as_python
+from bayesagree.errors import as_python
 from bayesagree.plausibility._draws.blocks import check_depth
 from bayesagree.plausibility._draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
 from bayesagree.plausibility._draws.run import Request
@@ -100,31 +100,6 @@ def coordinates(labels: Labels, n_ranks: int = 0) -> dict[str, NDArray[Any]]:
 def labels_given(labels: Labels) -> NDArray[np.int64]:
     """Count the annotations of each annotator, shape (annotator,)."""
     return np.bincount(labels.annotator_index, minlength=labels.annotators.size)
-
-
-def gold_codes(items: NDArray[Any], labels: NDArray[Any], gold: Mapping[Any, Any] | None) -> NDArray[np.int64]:
-    """Code known labels by item, -1 where unknown, shape (item,).
-
-    Raises
-    ------
-    InputError
-        A gold item or a gold label that does not exist.
-    """
-    codes = np.full(items.size, -1)
-    if not gold:
-        return codes
-    item_of = {as_python(name): i for i, name in enumerate(items)}
-    label_of = {as_python(name): k for k, name in enumerate(labels)}
-    for item, label in gold.items():
-        if as_python(item) not in item_of:
-            raise InputError(f"gold item {as_python(item)!r} is not among the {items.size} items; drop it from gold")
-        if as_python(label) not in label_of:
-            raise InputError(
-                f"gold item {as_python(item)!r}: label {as_python(label)!r} is not one of the labels {list(label_of)}; "
-                "name all labels with labels=[...] when reading the annotations"
-            )
-        codes[item_of[as_python(item)]] = label_of[as_python(label)]
-    return codes
 
 
 def watched_items(n_items: int) -> NDArray[np.int64]:

@@ -3,7 +3,6 @@
 Change a prior or join a model here. Observed data are long: one entry per annotation.
 """
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +12,12 @@ from numpy.typing import NDArray
 from bayesagree._inference.nuts import sample_nuts, sampler_stats
 from bayesagree._inference.streams import block_generators
 from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.blocks import label_dtype
 from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, ChainDraws
-from bayesagree.plausibility.dawid_skene._results import chains_tree, gold_codes, watched_items
+from bayesagree.plausibility.dawid_skene._results import chains_tree, watched_items
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def dawid_skene_model(
     *,
     variant: str = "full",
     prior: DawidSkenePrior | None = None,
-    gold: Mapping[Any, Any] | None = None,
+    gold: Gold | None = None,
 ) -> "pm.Model":
     """Build the PyMC model of a Dawid-Skene variant.
 
@@ -72,7 +72,7 @@ def dawid_skene_model(
     prior = prior or DawidSkenePrior()
     names = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
     coords = names | {"observed_category": labels.categories, "annotation": np.arange(labels.item_index.size)}
-    codes = gold_codes(labels.items, labels.categories, gold)
+    codes = gold_codes(gold, labels.items, labels.categories)
     with pm.Model(coords=coords) as model:
         prevalence = pm.Dirichlet("prevalence", np.full(labels.categories.size, prior.prevalence), dims="category")
         if variant == "mixed_membership":

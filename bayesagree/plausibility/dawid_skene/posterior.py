@@ -24,7 +24,7 @@ Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing 
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -37,6 +37,7 @@ from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
 from bayesagree._inference.streams import Seed, item_blocks
 from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule
 from bayesagree.plausibility._draws.run import Request
@@ -49,7 +50,6 @@ from bayesagree.plausibility.dawid_skene._results import (
     chains_tree,
     check_result,
     coordinates,
-    gold_codes,
     labels_given,
     watched_candidates,
 )
@@ -68,7 +68,7 @@ class DawidSkenePosterior:
     labels: Labels
     variant: Variant = "full"
     prior: DawidSkenePrior | None = None
-    gold: Mapping[Any, Any] | None = None
+    gold: Gold | None = None
     candidates: Candidates = "all"
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class DawidSkenePosterior:
     @cached_property
     def gold_index(self) -> NDArray[np.int64]:
         """Known true labels, -1 where unknown, shape (item,)."""
-        return gold_codes(self.labels.items, self.labels.categories, self.gold)
+        return gold_codes(self.gold, self.labels.items, self.labels.categories)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def dawid_skene(
     *,
     variant: Variant = "full",
     prior: DawidSkenePrior | None = None,
-    gold: Mapping[Any, Any] | None = None,
+    gold: Gold | None = None,
     candidates: Candidates = "all",
     draws: int = 1000,
     chains: int = 4,
@@ -327,7 +327,7 @@ def dawid_skene_blocks(
     depth: int,
     variant: Variant = "full",
     prior: DawidSkenePrior | None = None,
-    gold: Mapping[Any, Any] | None = None,
+    gold: Gold | None = None,
     candidates: Candidates = "all",
     draws: int = 1000,
     chains: int = 4,

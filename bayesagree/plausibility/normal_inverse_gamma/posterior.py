@@ -26,6 +26,7 @@ from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Ratings
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, check_depth
 from bayesagree.plausibility._draws.run import (
@@ -40,9 +41,6 @@ from bayesagree.plausibility._draws.run import (
 
 if TYPE_CHECKING:
     import pymc as pm
-
-THRESHOLD_LABELS = np.array(["below", "at_or_above"])
-"""The two labels that a threshold makes of a rating."""
 
 VARIABLES = ("mean", "variance")
 

@@ -1,0 +1,64 @@
+"""Properties that `Labels`, `Ratings` and `Rankings` share, so that callers need not ask for the type."""
+
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree.annotations._columns import Codes
+
+type Kind = Literal["labels", "ratings", "rankings"]
+type Level = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+class Categorical:
+    """Containers with a closed list of labels, `categories`."""
+
+    categories: NDArray[Any]
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Names of the categories; another name of `categories`."""
+        return self.categories
+
+
+class Container:
+    """One entry per annotation, of an item by an annotator."""
+
+    items: NDArray[Any]
+    annotators: NDArray[Any]
+    item_index: Codes
+    annotator_index: Codes
+
+    @property
+    def annotators_known(self) -> bool:
+        """Whether each annotation says who made it."""
+        return self.annotators.size > 0
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether some annotator annotated an item more than once (kept with ``duplicates="keep"``)."""
+        item, annotator = self.item_index, self.annotator_index
+        return self.annotators_known and bool(((item[1:] == item[:-1]) & (annotator[1:] == annotator[:-1])).any())
+
+
+class Values(Container):
+    """One value per annotation: labels or ratings."""
+
+    value_fields: ClassVar[tuple[str, ...]]
+
+    def select(self, kept: NDArray[np.bool_]) -> Self:
+        """Return some of the annotations, shape (row,), and their items; all annotators stay.
+
+        Examples
+        --------
+        >>> from bayesagree import Labels
+        >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "b"]])
+        >>> votes.select(votes.item_index == 1).items.tolist()
+        [1]
+        """
+        used, item = np.unique(self.item_index[kept], return_inverse=True)
+        rows = {name: getattr(self, name)[kept] for name in ("annotator_index", *self.value_fields)}
+        fields: Any = {"items": self.items[used], "item_index": item.astype(np.int32), **rows}
+        return replace(self, **fields)  # type: ignore[type-var]

@@ -1,0 +1,53 @@
+"""Gold: the known true labels of some items, as codes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree.errors import InputError, as_python, shorten
+
+type Gold = Mapping[Any, Any] | pd.Series | xr.DataArray
+"""True label of each item: a mapping, a series indexed by item, or a DataArray with dim item."""
+
+
+def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.int64]:
+    """Position of each item's gold label among the categories, -1 where there is none, shape (item,).
+
+    Missing labels (None, NaN) are no gold.
+
+    Raises
+    ------
+    InputError
+        A gold item that is not among the items, a gold label that is not among the categories, or an item twice.
+
+    Examples
+    --------
+    >>> gold_codes({"q2": "no"}, np.array(["q1", "q2"]), np.array(["no", "yes"])).tolist()
+    [-1, 0]
+    """
+    codes = np.full(items.size, -1, np.int64)
+    if gold is None or len(gold) == 0:
+        return codes
+    if isinstance(gold, xr.DataArray):
+        gold = pd.Series(gold.values, index=np.asarray(gold["item"]))
+    known = (gold if isinstance(gold, pd.Series) else pd.Series(dict(gold), dtype=object)).dropna()
+    place = pd.Index(items).get_indexer(pd.Index(known.index))
+    code = pd.Index(categories).get_indexer(pd.Index(known.to_numpy()))
+    if (place < 0).any():
+        absent = as_python(known.index[int((place < 0).argmax())])
+        raise InputError(f"gold item {absent!r} is not among the {items.size} items; drop it from gold")
+    if (code < 0).any():
+        first = int((code < 0).argmax())
+        raise InputError(
+            f"gold item {as_python(known.index[first])!r}: label {as_python(known.iloc[first])!r} is not one of the "
+            f"labels ({shorten(categories)}); name all possible labels with labels=[...] when reading the data"
+        )
+    twice = known.index.duplicated()
+    if twice.any():
+        raise InputError(f"gold item {as_python(known.index[twice][0])!r} has several labels; keep one")
+    codes[place] = code
+    return codes
