@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import re
 import shlex
 import sys
@@ -158,3 +159,9 @@ def test_what_readers_use_is_in_the_reference():
         if inspect.isfunction(thing) and own and not module.startswith(("plots", "cli")) and thing not in in_reference:
             missing.add(f"{module}.{name}")
     assert missing == set()
+
+
+def test_every_group_of_results_is_in_their_table():
+    rows = re.findall(r"^\| (`[^|]*) \|", (DOCS / "results.md").read_text(), re.MULTILINE)
+    schema = json.loads((DOCS.parent / "tests" / "golden" / "schema.json").read_text())
+    assert {group for groups in schema.values() for group in groups} <= set(re.findall(r"`(\w+)`", " ".join(rows)))

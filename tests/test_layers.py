@@ -13,7 +13,8 @@ FLOORS = [
     ["patterns", "metrics", "datasets"],
     ["agreement", "evaluation", "blind"],
     ["distributions", "subjective", "studies"],
-    ["predictive", "plots", "report"],
+    ["predictive", "plots"],
+    ["report"],
     ["cli"],
 ]
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}

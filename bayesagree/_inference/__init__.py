@@ -6,4 +6,5 @@
 - `storage`, `checkpoint`: draws in memory or on disk; runs that resume.
 - `nuts`: PyMC models, sampled into the form of the fast engines.
 - `random_draws`: random draws of distributions that PyMC lacks.
+- `docstrings`: descriptions of parameters that functions share.
 """
