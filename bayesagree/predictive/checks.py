@@ -26,7 +26,7 @@ from bayesagree.predictive import _item_likelihood as likelihood
 from bayesagree.predictive import _replicates as replicates
 from bayesagree.predictive._log_prior import common_agreement_prior, dawid_skene_prior
 from bayesagree.subjective.group_model import GroupCounts
-from bayesagree.subjective.normal_group_model import annotator_values
+from bayesagree.subjective.normal_groups import annotator_values
 
 type Parameters = dict[str, NDArray[Any]]
 type OfGroups = GroupCounts | xr.Dataset

@@ -2,7 +2,7 @@
 
 - `groups`: groups of annotators by features or by disagreement.
 - `performance`: scores of models for annotators and groups.
-- `group_model`, `normal_group_model`: their posteriors; `_beta_binomial` is the exact engine.
+- `group_model`, `normal_groups`: their posteriors; `_beta_binomial` is the exact engine.
 - `agreement`: agreement within and between groups, scores against each group's truth.
 - `disagreement`: disagreement with the majority.
 - `dispersion`: the spread over groups against chance.

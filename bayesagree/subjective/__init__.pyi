@@ -11,7 +11,7 @@ from .group_model import (
     prob_worse,
 )
 from .groups import Groups
-from .normal_group_model import normal_group_model, normal_group_posterior
+from .normal_groups import normal_group_model, normal_group_posterior
 from .performance import annotator_performance, group_performance, left_out
 from .specification import EvaluationSpecification, SpecificationReport
 from .specification_check import check_specification, individual_unfairness

@@ -24,7 +24,7 @@ from bayesagree.subjective.agreement import group_agreement
 from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
 from bayesagree.subjective.group_model import group_posterior, group_summary
 from bayesagree.subjective.groups import Groups
-from bayesagree.subjective.normal_group_model import normal_group_posterior
+from bayesagree.subjective.normal_groups import normal_group_posterior
 from bayesagree.subjective.performance import ModelPredictions
 
 

@@ -13,7 +13,7 @@ from bayesagree import Annotators, Labels, Predictions, group_posterior
 from bayesagree.predictive.checks import with_posterior_predictive
 from bayesagree.subjective.group_model import group_counts
 from bayesagree.subjective.groups import Groups
-from bayesagree.subjective.normal_group_model import normal_group_posterior
+from bayesagree.subjective.normal_groups import normal_group_posterior
 
 pytestmark = pytest.mark.slow
 WORLDS, SIZES, ALARM = 60, [8, 30, 30, 30], 0.01

@@ -11,7 +11,7 @@ from bayesagree.annotations.annotators import Annotators
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
 from bayesagree.subjective.agreement import group_phi
 from bayesagree.subjective.dispersion import dispersion_null
-from bayesagree.subjective.normal_group_model import normal_group_posterior
+from bayesagree.subjective.normal_groups import normal_group_posterior
 
 SIZES = np.array([5, 20, 80, 300, 2000])
 GROUP = np.repeat(np.arange(SIZES.size), SIZES)

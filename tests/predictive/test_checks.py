@@ -24,7 +24,7 @@ from bayesagree import (
 )
 from bayesagree.predictive.checks import item_loo, prior_predictive, with_log_likelihood, with_posterior_predictive
 from bayesagree.subjective.group_model import GroupCounts
-from bayesagree.subjective.normal_group_model import normal_group_posterior
+from bayesagree.subjective.normal_groups import normal_group_posterior
 
 CROWD = Labels.from_matrix(
     [["a", "b", "a"], ["b", "b", None], ["c", "a", "a"], [None, "c", "c"]], items=list("wxyz"), annotators=list("123")

@@ -29,7 +29,7 @@ from bayesagree.subjective.group_model import (
     prob_worse,
 )
 from bayesagree.subjective.groups import Groups
-from bayesagree.subjective.normal_group_model import normal_group_model, normal_group_posterior
+from bayesagree.subjective.normal_groups import normal_group_model, normal_group_posterior
 from bayesagree.subjective.performance import annotator_performance, group_performance, left_out
 
 MODELS = ROOT / "models"
