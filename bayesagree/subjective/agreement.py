@@ -33,8 +33,8 @@ def group_agreement(
     annotators: Annotators | Groups,
     by: Sequence[str] = (),
     *,
-    seed: Seed = None,
     ci_prob: float = 0.95,
+    seed: Seed = None,
 ) -> xr.Dataset:
     """Compute Krippendorff's alpha within every group and between every two groups.
 
@@ -49,10 +49,10 @@ def group_agreement(
         Labels or ratings, one per (item, annotator).
     annotators, by
         Features of the annotators and which of them to group by; or ready `Groups`.
-    seed
-        For the bootstrap of the intervals.
     ci_prob
         Probability of the intervals.
+    seed
+        For the bootstrap of the intervals.
 
     Returns
     -------

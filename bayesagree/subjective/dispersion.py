@@ -16,9 +16,9 @@ def dispersion_null(
     result: xr.Dataset,
     *,
     permutations: int = 2000,
-    seed: Seed = None,
     significance: float = 0.05,
     ci_prob: float = 0.95,
+    seed: Seed = None,
 ) -> xr.Dataset:
     """Compare the spread over groups with its distribution when annotators are dealt at random to the groups.
 
@@ -28,13 +28,13 @@ def dispersion_null(
         Result of `group_performance`.
     permutations
         How often to deal.
-    seed
-        Same seed, same answer.
     significance
         A model is called biased when this share of the null distribution at most reaches its spread. Under a model
         that serves all alike this happens with at most this probability.
     ci_prob
         Probability of the interval of the null distribution.
+    seed
+        Same seed, same answer.
 
     Returns
     -------

@@ -56,10 +56,10 @@ def group_posterior(
     annotators: Annotators | Groups,
     by: Sequence[str] = (),
     *,
-    engine: Literal["exact", "nuts"] = "exact",
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
+    engine: Literal["exact", "nuts"] = "exact",
 ) -> xr.DataTree:
     """Draw the accuracy of every model for each group of annotators from its hierarchical posterior.
 
@@ -70,12 +70,12 @@ def group_posterior(
     ----------
     labels, predictions, annotators, by
         As `group_performance`.
-    engine
-        ``"exact"``: quadrature and independent draws; ``"nuts"`` samples `group_performance_model` for each model.
     draws, chains
         chains x draws draws in all.
     seed
         Same seed, same draws.
+    engine
+        ``"exact"``: quadrature and independent draws; ``"nuts"`` samples `group_performance_model` for each model.
 
     Returns
     -------
