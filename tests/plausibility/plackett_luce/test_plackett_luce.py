@@ -15,7 +15,7 @@ from bayesagree.annotations import Rankings
 from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility._draws.convergence import worst_diagnostics
-from bayesagree.plausibility.plackett_luce import _gibbs_kernels as kernel
+from bayesagree.plausibility.plackett_luce import _tied_blocks as kernel
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce, plackett_luce_blocks
 
 type Case = list[list[list[int]]]
