@@ -30,7 +30,7 @@ from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dirichlet._kernels import best_of_draws, plausibility_draws, top_label_draws
 from bayesagree.plausibility.plackett_luce._cases import read_cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
-from bayesagree.plausibility.plackett_luce._sampler import worth_prior
+from bayesagree.plausibility.plackett_luce._sampler import Run, worth_prior
 
 SAMPLES = 1000
 
@@ -162,16 +162,16 @@ def gibbs(price: Prices) -> HotPath:
 
     def sample() -> None:
         for i in items:
-            sample_item(cases, i, prior.shape, prior.unnamed[i], 1, sweeps - 1, 1, 1, rng, out[i])
+            sample_item(cases, i, prior, Run(1, sweeps - 1, 1, 1), rng, out[i])
 
     single = pair = tied = tied_labels = 0
     width = np.diff(cases.entry_start)
     for r in range(cases.ranking_start[items[-1] + 1]):
-        size, copies = width[cases.block_start[r] : cases.block_start[r + 1]], cases.copies[r]
-        single += copies * (size == 1).sum()
-        pair += copies * (size == 2).sum()
-        tied += copies * (size > 2).sum()
-        tied_labels += copies * size[size > 2].sum()
+        size, multiplicity = width[cases.block_start[r] : cases.block_start[r + 1]], cases.multiplicity[r]
+        single += multiplicity * (size == 1).sum()
+        pair += multiplicity * (size == 2).sum()
+        tied += multiplicity * (size > 2).sum()
+        tied_labels += multiplicity * size[size > 2].sum()
     worths = sum(o.size for o in out) + 2 * len(out)
     truncated = price.uniform + price.exp + price.log
     floor = single * price.exponential + pair * (2 * price.exponential + price.uniform)
@@ -200,25 +200,20 @@ def em(price: Prices) -> HotPath:
         crowd.item_index, crowd.annotator_index, crowd.label_index, n_items=crowd.items.size,
         n_annotators=crowd.annotators.size, n_labels=n_labels, candidates="observed",
     )  # fmt: skip
-    messages = passes.lay_out_messages(cells)
-    weights, log_confusion = np.empty(cells.cell_label.size), np.empty(cells.cell_label.size)
-    probability, count = np.full(cells.candidate.size, 0.4), np.empty((1, n_labels))
+    log_confusion, weights = np.empty((cells.cell_label.size, 2)).T
+    probability, count = np.full(cells.candidate.size, 0.4), np.empty(n_labels)
     log_prevalence, prior = np.full(n_labels, -np.log(n_labels)), np.zeros((n_labels, n_labels))
-    passes.send_start(cells, messages, probability, count[0])
+    passes.expected_counts(cells, probability, weights, count)
 
     def iterate() -> None:
-        weights[:] = 0.0
-        blocks, rows = (0, messages.block_start.size - 1), (0, cells.row_label.size)
-        passes.gather_weights(messages, weights, blocks)
-        passes.maximise_rows(cells, weights, prior, np.zeros(n_labels), log_confusion, rows)
-        passes.send_confusion(messages, log_confusion, blocks)
-        passes.expect(cells, messages, log_prevalence, probability, count, (0, 0, crowd.items.size))
+        passes.maximise_rows(cells, weights, prior, np.zeros(n_labels), log_confusion)
+        passes.expect(cells, log_prevalence, log_confusion, probability, weights, count)
 
     n, n_cells = cells.cell.size, cells.cell_label.size
     spent = shortest(iterate) / n
-    # Of a message: the cell twice (4 bytes), the place once (4), the value four times (8). Of a cell: weight and log
-    # confusion written and read, row and label read.
-    bytes_moved = 2 * 4 + 4 + 4 * 8 + (4 * 8 + 8 + 4) * n_cells / n
+    # Of a pair: the cell twice (4 bytes), its log confusion once, its weight read and written (8). Of a cell: weight
+    # and log confusion written and read, row and label read.
+    bytes_moved = 2 * 4 + 3 * 8 + (4 * 8 + 8 + 4) * n_cells / n
     floor = bytes_moved * price.byte + price.log * n_cells / n + price.exp * cells.candidate.size / n
     name = "an iteration of Dawid-Skene EM, 10^6 annotations, 10^4 annotators, 100 labels"
     return HotPath(name, "annotation and candidate", spent, floor, "bytes, a log per cell, an exp per candidate")
@@ -241,8 +236,8 @@ def stream(price: Prices) -> HotPath:
 NOTES = """
 What lies between: a PrIRN draw looks at 8.5 unnamed labels on average before none can reach the best any more, each a
 gamma of its own; selections, ties and rejections branch where nobody can predict it; a Gibbs sweep of Plackett-Luce
-keeps books for every ranking of three labels; the AUC counts pairs in a tree after its sort; EM reads and writes
-messages of a few hundred blocks side by side."""
+adds up exposures for every ranking of three labels; the AUC counts pairs in a tree after its sort; EM waits for cells
+that lie far apart in memory."""
 
 PATHS = [best_of_few, best_of_many, full_draws, selection, gibbs, pairs, em, stream]
 

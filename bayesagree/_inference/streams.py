@@ -11,6 +11,9 @@ import numpy as np
 BLOCK = 64
 """Items per block: small enough that a block of draws stays in memory, large enough to amortise its stream."""
 
+PURPOSES = ("item weights", "agreement of rankings", "resampled systems", "replicated systems")
+"""Streams that belong to no block of items; their order fixes their place among the children of a seed."""
+
 type Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 
@@ -42,6 +45,14 @@ def block_generator(root: np.random.SeedSequence, block: int) -> np.random.Gener
     # Children by position, not by root.spawn(): spawning counts, and a second call would get other streams.
     key = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, block))
     return np.random.Generator(np.random.SFC64(key))
+
+
+def stream_apart(seed: Seed, purpose: str) -> np.random.SeedSequence:
+    """Return the seed of one of the `PURPOSES`: the same in every call, and that of no block of items."""
+    root = seed_sequence(seed)
+    # From the last child backwards: blocks of items count from the first, and there are never 2^32 of them.
+    key = 2**32 - 1 - PURPOSES.index(purpose)
+    return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, key))
 
 
 def n_threads() -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import positive_int
@@ -74,7 +74,7 @@ def independence_check(predictions: Predictions, *, draws: int = 100, chains: in
     prevalence = tree["prevalence"].values.reshape(-1, systems.n_labels)
     confusion = tree["confusion"].values.astype(np.float64).reshape(-1, *tree["confusion"].shape[2:])
     confusion /= confusion.sum(axis=-1, keepdims=True)
-    rng = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 1 << 21)))
+    rng = np.random.default_rng(stream_apart(root, "replicated systems"))
     common, agreed = agreements(systems.predicted, systems.n_labels)
     spread = unevenness(systems.predicted, systems.n_labels)
     worse, expected = np.zeros(2), np.zeros(common.shape)

@@ -30,7 +30,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
+from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
 from bayesagree.annotations import Labels
 from bayesagree.blind import combiners, pseudo_gold
 from bayesagree.blind.systems import LabelCodes, Systems
@@ -260,9 +260,8 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
         raise InputError(f"items={items!r} is not one of 'fixed', 'bootstrap'")
     n_items = systems.items.size
     blocks = item_blocks(draws)
-    root = seed_sequence(seed)
-    # Another branch of the seed than the one that draws gold sets: items are resampled independently of them.
-    branch = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 1 << 20))
+    # Another stream than the one that draws gold sets: items are resampled independently of them.
+    branch = stream_apart(seed, "resampled systems")
 
     def count(job: tuple[slice, np.random.Generator]) -> NDArray[np.float64]:
         block, rng = job

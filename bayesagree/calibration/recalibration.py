@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.draws import categories
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.calibration._vector_scaling import draw_parameters, information_of, log_q, prior_precision
@@ -248,9 +249,8 @@ def _redraw_truth(
         q = np.exp(log_q(log_p, drawn))
         mean += q / confidence.size
         confidence[s] = q.max(axis=1).mean()
-        truth = (np.cumsum(q, axis=1) < rng.random((n_items, 1))).sum(axis=1)
         plausibility = CONDITIONAL_SHARE * q
-        plausibility[np.arange(n_items), np.minimum(truth, n_labels - 1)] += 1 - CONDITIONAL_SHARE
+        plausibility[np.arange(n_items), categories(rng, q)] += 1 - CONDITIONAL_SHARE
         out[s] = np.argsort(-plausibility, axis=1, kind="stable")[:, :depth] if depth else plausibility
     values = out.reshape(chains, draws, *out.shape[1:])
     return {name: (("chain", "draw", "item", last), values)}, mean, confidence

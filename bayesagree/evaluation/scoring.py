@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree
-from bayesagree._inference.streams import BLOCK, Seed, seed_sequence
+from bayesagree._inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.annotations import Annotations
 from bayesagree.errors import InputError, positive_int
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
@@ -131,7 +131,7 @@ def evaluate(
             return checkpoint.own(read_result(to))
     state = None if checkpoint is None else checkpoint.load()
     sums = ScoreSums.start(scorer, levels.size, n_samples, annotations.items.size, state)
-    score = partial(scored, scorer, _weights_seed(seed) if items == "bootstrap" else None)
+    score = partial(scored, scorer, stream_apart(seed, "item weights") if items == "bootstrap" else None)
     for level, value in enumerate(levels):
         trust = {} if chosen.learns_reliability else {"reliability": _whole(value)}
         blocks = chosen.blocks(
@@ -199,9 +199,3 @@ def _levels(reliability: float | Sequence[float], chosen: PosteriorRecord) -> ND
 def _whole(value: float) -> float | int:
     """Give whole reliabilities as integers: Plackett-Luce repeats rankings a whole number of times."""
     return int(value) if float(value).is_integer() else float(value)
-
-
-def _weights_seed(seed: Seed) -> np.random.SeedSequence:
-    """Return a stream apart from those of the draws, the same for every reliability."""
-    root = seed_sequence(seed)
-    return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 2**32 - 1))

@@ -8,7 +8,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
+from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
 from bayesagree.annotations import Rankings
 from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import ranking_log_probability
@@ -72,7 +72,9 @@ def plackett_luce_scores(
 ) -> RankingScores:
     """Score every ranking left out under the posterior of the others, each of them counted `reliability` times."""
     found = _predicted(jackknife(rankings, held_out), reliability, shape, unranked, run, seed)
-    return RankingScores(*found, _agreement(rankings, reliability, shape, unranked, run, stream_apart(seed, 1)))
+    return RankingScores(
+        *found, _agreement(rankings, reliability, shape, unranked, run, stream_apart(seed, "agreement of rankings"))
+    )
 
 
 def marginal_log_probability(rankings: Rankings, shape: float, draws: int, seed: Seed) -> Floats:
@@ -142,11 +144,6 @@ def _agreement(
         return means
 
     return np.array(_over_blocks(square, cases.n_items, seed))
-
-
-def stream_apart(root: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
-    """Return a stream that no block of items uses, the same in every call with the same root."""
-    return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 2**32 - 1 - number))
 
 
 def _log_probability(

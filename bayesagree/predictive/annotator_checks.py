@@ -21,6 +21,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.draws import categories
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels
 from bayesagree.calibration.recalibration import label_probability
@@ -201,10 +202,10 @@ def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200,
         plausibility = draw["plausibility"].transpose("item", "category").values
         confusion = draw["confusion"].transpose("annotator", "category", "observed_category").values
         if mixed:
-            read = _categories(rng, plausibility[labels.item_index])
+            read = categories(rng, plausibility[labels.item_index])
         else:
             read = plausibility.argmax(axis=1)[labels.item_index]
-        given = _categories(rng, confusion[labels.annotator_index, read])
+        given = categories(rng, confusion[labels.annotator_index, read])
         found.append(_agreement(labels.item_index, given, shape, pairs))
     moments, histogram, of_pairs = (np.array(part, dtype=np.float64) for part in zip(*found))
     expected = histogram[1:].mean(axis=0)
@@ -318,9 +319,3 @@ def _agreement(item: NDArray[Any], label: NDArray[Any], shape: tuple[int, int], 
     same = label[pairs.first] == label[pairs.second]
     of_pairs = np.bincount(pairs.pair[same], minlength=len(pairs.annotators))
     return _Agreement(np.array([share.mean(), share.var()]), histogram, of_pairs)
-
-
-def _categories(rng: np.random.Generator, probability: NDArray[Any]) -> NDArray[np.int64]:
-    cumulative = np.cumsum(probability, axis=1)
-    drawn = (cumulative < rng.random((len(probability), 1)) * cumulative[:, -1:]).sum(axis=1)
-    return np.minimum(drawn, probability.shape[1] - 1)

@@ -22,14 +22,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import PRIOR, Ties, inverse_ranks
 from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked
-from bayesagree.predictive._held_out_rankings import plackett_luce_scores, races_log_probability, stream_apart
+from bayesagree.predictive._held_out_rankings import plackett_luce_scores, races_log_probability
 
 type Floats = NDArray[np.float64]
 
@@ -150,7 +150,7 @@ def reliability_curve(
         raise InputError("no item has two annotators, and nobody can be predicted from the others")
     root = seed_sequence(seed)
     scores = scores_of(annotations, levels, seed=root, **options)
-    rng = np.random.default_rng(stream_apart(root, 0))
+    rng = np.random.default_rng(stream_apart(root, "item weights"))
     return _curve(scores, levels, observed, positive_int(replicates, "replicates"), rng, name)
 
 

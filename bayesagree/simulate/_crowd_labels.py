@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.draws import categories, log_dirichlets
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, positive, positive_int
 
@@ -88,27 +89,16 @@ def crowd_labels(
         confusion = rng.standard_gamma(shape)
         confusion /= confusion.sum(axis=2, keepdims=True)
     if positive(ambiguity, "ambiguity", zero=True) > 0:
-        # Logs: for small shapes a gamma variable underflows.
-        shape = np.broadcast_to(ambiguity * share, (n, k))
-        log_share = np.log(rng.standard_gamma(shape + 1)) - rng.standard_exponential((n, k)) / shape
-        plausibility = np.exp(log_share - log_share.max(axis=1, keepdims=True))
-        plausibility /= plausibility.sum(axis=1, keepdims=True)
+        plausibility = np.exp(log_dirichlets(rng, np.broadcast_to(ambiguity * share, (n, k))))
     else:
-        plausibility = np.eye(k)[_categorical(rng, np.broadcast_to(share, (n, k)))]
-    truth = _categorical(rng, plausibility)
+        plausibility = np.eye(k)[categories(rng, np.broadcast_to(share, (n, k)))]
+    truth = categories(rng, plausibility)
     item = np.repeat(np.arange(n), votes)
     annotator = np.argsort(rng.random((n, j)), axis=1)[:, :votes].ravel()
-    read = _categorical(rng, plausibility[item])
-    given = _categorical(rng, confusion[annotator, read])
+    read = categories(rng, plausibility[item])
+    given = categories(rng, confusion[annotator, read])
     order = np.lexsort((annotator, item))
     item, annotator, given = (column[order].astype(np.int32) for column in (item, annotator, given))
     once = np.broadcast_to(np.int64(1), item.shape)
     labels = Labels(np.arange(n), np.arange(j), np.arange(k), item, annotator, given, once)
     return CrowdLabels(labels, truth, share, np.asarray(confusion), plausibility)
-
-
-def _categorical(rng: np.random.Generator, probability: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Draw one category per row."""
-    cumulative = np.cumsum(probability, axis=-1)
-    drawn = (cumulative < rng.random((*probability.shape[:-1], 1)) * cumulative[..., -1:]).sum(axis=-1)
-    return np.minimum(drawn, probability.shape[-1] - 1)

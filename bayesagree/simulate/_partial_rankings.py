@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.draws import log_dirichlets
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive, positive_int
 
@@ -70,12 +71,8 @@ def rankings(
     if not sizes or any(not 0 < sum(pattern) <= k for pattern in sizes):
         raise InputError(f"patterns={patterns!r}: every ranking names between 1 and n_labels={k} labels")
     rng = np.random.default_rng(seed_sequence(seed))
-    a = positive(shape, "shape")
-    # Logs: for small shapes a gamma variable underflows.
-    log_worth = np.log(rng.standard_gamma(a + 1, (shapes[0], k))) - rng.standard_exponential((shapes[0], k)) / a
-    log_worth -= log_worth.max(axis=1, keepdims=True)
+    log_worth = log_dirichlets(rng, np.full((shapes[0], k), positive(shape, "shape")))
     plausibility = np.exp(log_worth)
-    plausibility /= plausibility.sum(axis=1, keepdims=True)
     order = np.argsort(np.log(rng.standard_exponential((*shapes, k))) - log_worth[:, None], axis=-1)
     block = np.full((len(sizes), k), -1)
     for p, pattern in enumerate(sizes):

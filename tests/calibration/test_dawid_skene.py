@@ -14,7 +14,7 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
 
 N_ITEMS, N_ANNOTATORS, N_LABELS, DRAWS = 20, 4, 3, 63
-THIN = {"full": 6, "hierarchical": 10, "mixed_membership": 10}
+THIN = {"full": 6, "hierarchical": 10, "mixed_membership": 30}
 PRIOR = DawidSkenePrior()
 
 

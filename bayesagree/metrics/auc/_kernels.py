@@ -152,44 +152,7 @@ def weighted_concordances(order: Order, tied: Tied, positive: Floats, negative: 
 
 
 @numba.njit(cache=True, nogil=True)
-def pairwise_by_annotator(
-    order: Order,
-    tied: Tied,
-    item: NDArray[np.int32],
-    positive: NDArray[np.bool_],
-    start: NDArray[np.int64],
-    annotators: NDArray[np.int64],
-    pair_weight: Floats,
-    out: Floats,
-) -> None:
-    """Add to `out` (model,) twice the concordant pairs of each of the `annotators`, times `pair_weight`.
-
-    Labels are sorted by annotator, j owning ``start[j]:start[j + 1]``, the negative ones first. Each pair is
-    compared for all models at once, which is vector code: the quickest way while annotators give few labels.
-    """
-    n_models, n_items = order.shape
-    rank = np.empty((n_items, n_models), np.int32)
-    for m in range(n_models):
-        value = 0
-        for place in range(n_items):
-            value += not tied[m, place]
-            rank[order[m, place], m] = value
-    for j in annotators:
-        twice = np.zeros(n_models, np.int32)
-        middle = start[j]
-        while not positive[middle]:
-            middle += 1
-        for a in range(middle, start[j + 1]):
-            high = rank[item[a]]
-            for b in range(start[j], middle):
-                low = rank[item[b]]
-                for m in range(n_models):
-                    twice[m] += np.int32(high[m] > low[m]) + np.int32(high[m] >= low[m])
-        out += pair_weight[j] * twice
-
-
-@numba.njit(cache=True, nogil=True)
-def sorted_by_annotator(
+def concordances_by_annotator(
     order: Order,
     tied: Tied,
     annotator: NDArray[np.int32],
@@ -198,7 +161,7 @@ def sorted_by_annotator(
     pair_weight: Floats,
     out: Floats,
 ) -> None:
-    """Do the same for all annotators with a `pair_weight`, in time linear in the labels.
+    """Add to `out` (model,) twice the concordant pairs of each annotator, times `pair_weight`; linear in the labels.
 
     Labels are sorted by item, i owning ``start[i]:start[i + 1]``. One walk through the items in ascending score
     serves all annotators; `below` holds the negative labels of each that were met so far.

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree.errors import InputError
 from bayesagree.metrics.auc._kernels import (
+    concordances_by_annotator,
     graded_concordances,
-    pairwise_by_annotator,
-    sorted_by_annotator,
     truth_places,
     weighted_concordances,
 )
@@ -19,9 +18,7 @@ from bayesagree.metrics.auc._score_order import order_scores
 type Floats = NDArray[np.float64]
 
 SCORES = 50_000
-"""Scores that one thread orders at a time."""
-PAIRS_PER_LABEL = 64
-"""Above this many pairs per label, sorting an annotator's labels is quicker than comparing the pairs."""
+"""Scores that one thread orders at a time: enough to hide the start of a thread, few enough for its cache."""
 
 
 class AnnotatorLabels(NamedTuple):
@@ -127,21 +124,9 @@ class ScoreOrder(NamedTuple):
             return np.full(len(self.order), np.nan)
         pair_weight = share / np.maximum(pairs, 1) / (2 * share.sum())
         out = np.zeros(len(self.order))
-        few = pairs <= PAIRS_PER_LABEL * n
-        by_annotator = np.argsort(2 * annotator + positive, kind="stable")
-        pairwise_by_annotator(
-            self.order, self.tied, item[by_annotator], positive[by_annotator], _starts(n),
-            np.flatnonzero(few & (share > 0)), pair_weight, out,
-        )  # fmt: skip
-        many = ~few[annotator]
-        if many.any():
-            start = _starts(np.bincount(item[many], minlength=self.order.shape[1]))
-            sorted_by_annotator(self.order, self.tied, annotator[many], positive[many], start, pair_weight, out)
+        start = np.searchsorted(item, np.arange(self.order.shape[1] + 1))
+        concordances_by_annotator(self.order, self.tied, annotator, positive, start, pair_weight, out)
         return out
-
-
-def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(counts)])
 
 
 def concordance(scores: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@
 - `em`: the EM estimate; `_em_kernels` compiles it.
 - `_gibbs`, `_gibbs_kernels`: the Gibbs sampler of annotators' confusion matrices, `_confusion` their summaries.
 - `_item_difficulty`: items of different difficulty.
-- `_mixed_membership`, `_mixed_membership_kernels`, `_latent_counts`: items of mixed membership.
+- `_mixed_membership`, `_mixed_membership_kernels`: items of mixed membership.
 - `_cells`: annotations grouped by annotator and label.
 - `_results`: draws as a tree.
 """

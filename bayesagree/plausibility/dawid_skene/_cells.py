@@ -129,20 +129,33 @@ def annotation_cells(
     candidate_start, candidate = _candidates(item, label, known, n_labels, candidates, max_bytes)
     cell_start = np.concatenate([[0], np.cumsum(np.diff(item_start) * np.diff(candidate_start))])
     _check_size(int(cell_start[-1]), "pairs of annotation and possible truth", candidates, max_bytes)
-    pairs = distinct(annotator, label, n_annotators)
-    cell = np.empty(cell_start[-1], np.int32)
-    if pairs.value.size * n_labels > min(4 * cell.size, MOST):  # many labels: number only the cells that occur
-        cell_pair, cell_truth = _number_touched(pairs, item, item_start, candidate_start, candidate, cell_start, cell)
-    else:
-        _number_all(pairs, item_start, candidate_start, candidate, n_labels, cell)
-        cell_pair = np.repeat(np.arange(pairs.value.size), n_labels)
-        cell_truth = np.tile(np.arange(n_labels, dtype=np.int32), pairs.value.size)
-    # Cells are in order of annotator and given label, so those of a confusion row stay in order of given label.
-    rows = distinct(pairs.group()[cell_pair], cell_truth, n_annotators)
+    # One number for each (annotator, given label, candidate): cells of an annotator and given label are neighbours.
+    given = (annotator.astype(np.int64) * n_labels + label) * n_labels
+    code, cell = np.unique(_with_candidates(given, item_start, candidate_start, candidate), return_inverse=True)
+    rest, truth = np.divmod(code, n_labels)
+    annotator, label = np.divmod(rest, n_labels)
+    row_code, row = np.unique(annotator * n_labels + truth, return_inverse=True)
+    row_start = np.searchsorted(np.sort(row), np.arange(row_code.size + 1))
+    row_annotator, row_label = np.divmod(row_code, n_labels)
     return AnnotationCells(
-        item_start, candidate_start, candidate, cell_start[:-1], cell, pairs.value[cell_pair],
-        rows.row_start, rows.row, rows.group(), rows.value,
+        item_start, candidate_start, candidate, cell_start[:-1], cell.astype(np.int32), label.astype(np.int32),
+        row_start, np.argsort(row, kind="stable"), row_annotator.astype(np.int32), row_label.astype(np.int32),
     )  # fmt: skip
+
+
+@numba.njit(cache=True, nogil=True)
+def _with_candidates(given, item_start, candidate_start, candidate):
+    """Add to the number of each annotation each candidate of its item: one code per (annotation, candidate)."""
+    n = 0
+    for i in range(item_start.size - 1):
+        n += (item_start[i + 1] - item_start[i]) * (candidate_start[i + 1] - candidate_start[i])
+    code, n = np.empty(n, np.int64), 0
+    for i in range(item_start.size - 1):
+        for t in range(item_start[i], item_start[i + 1]):
+            for c in range(candidate_start[i], candidate_start[i + 1]):
+                code[n] = given[t] + candidate[c]
+                n += 1
+    return code
 
 
 def _sorted(
@@ -191,116 +204,6 @@ def _candidates(
         return np.arange(known.size + 1) * n_labels, np.tile(np.arange(n_labels, dtype=np.int32), known.size)
     owner = np.concatenate([item[seen], certain, np.repeat(anything, n_labels)])
     truth = np.concatenate([label[seen], known[certain], np.tile(np.arange(n_labels), anything.size)])
-    possible = distinct(owner, truth.astype(np.int32), known.size)
-    return possible.start, possible.value
-
-
-class Distinct(NamedTuple):
-    """The distinct values of each group of rows.
-
-    Attributes
-    ----------
-    start
-        Where the values of each group start, shape (group + 1,).
-    value
-        The distinct values of one group after the other, ascending, shape (distinct,).
-    place
-        Where in them the value of each row stands, shape (row,).
-    row_start, row
-        Rows of distinct value k: ``row[row_start[k]:row_start[k + 1]]``, in their order.
-    """
-
-    start: NDArray[np.int64]
-    value: NDArray[np.int32]
-    place: NDArray[np.int64]
-    row_start: NDArray[np.int64]
-    row: NDArray[np.int64]
-
-    def group(self) -> NDArray[np.int32]:
-        """Return the group of each distinct value, shape (distinct,)."""
-        return np.repeat(np.arange(self.start.size - 1, dtype=np.int32), np.diff(self.start))
-
-
-def distinct(group: NDArray[np.integer[Any]], value: NDArray[np.int32], n_groups: int) -> Distinct:
-    """Find the distinct values of each group; rows are tens of millions, so they are grouped by counting."""
-    return Distinct(*_distinct(group, value, n_groups))
-
-
-@numba.njit(cache=True, nogil=True)
-def _distinct(group, value, n_groups):
-    start = np.zeros(n_groups + 1, np.int64)
-    for g in group:
-        start[g + 1] += 1
-    start = np.cumsum(start)
-    entry, end = np.empty(value.size, np.int64), start[:-1].copy()  # value in the upper half, row in the lower one
-    for t in range(value.size):
-        entry[end[group[t]]] = (np.int64(value[t]) << 32) | t
-        end[group[t]] += 1
-    # Places are written from the sorted entries: writes at random places need not wait for each other, searches do.
-    place, row_start = np.empty(value.size, np.int64), np.empty(value.size + 1, np.int64)
-    values, kept, n = np.empty_like(value), np.zeros(n_groups + 1, np.int64), 0
-    for g in range(n_groups):
-        _sort(entry[start[g] : start[g + 1]])
-        for t in range(start[g], start[g + 1]):
-            key = entry[t] >> 32
-            if n == kept[g] or key != values[n - 1]:
-                values[n], row_start[n] = key, t
-                n += 1
-            entry[t] &= 0xFFFFFFFF
-            place[entry[t]] = n - 1
-        kept[g + 1] = n
-    row_start[n] = value.size
-    return kept, values[:n].copy(), place, row_start[: n + 1].copy(), entry
-
-
-@numba.njit(cache=True, nogil=True)
-def _sort(entry):
-    """Sort in place; most groups have a handful of entries, too few for a quicksort."""
-    if entry.size > 32:
-        entry.sort()
-        return
-    for t in range(1, entry.size):
-        e, at = entry[t], t
-        while at > 0 and entry[at - 1] > e:
-            entry[at] = entry[at - 1]
-            at -= 1
-        entry[at] = e
-
-
-@numba.njit(cache=True, nogil=True)
-def _number_touched(pairs, item, item_start, candidate_start, candidate, cell_start, cell):
-    """Write the number of each entry's cell, counting only cells that occur; return the pair and the truth of each."""
-    most = 0
-    for p in range(pairs.value.size):
-        n = 0
-        for t in pairs.row[pairs.row_start[p] : pairs.row_start[p + 1]]:
-            n += candidate_start[item[t] + 1] - candidate_start[item[t]]
-        most = max(most, n)
-    pair, truth, n = np.empty(cell.size, np.int32), np.empty(cell.size, np.int32), 0
-    entry = np.empty(most, np.int64)  # truth in the upper half, position in `cell` in the lower one
-    for p in range(pairs.value.size):
-        size, before = 0, n
-        for t in pairs.row[pairs.row_start[p] : pairs.row_start[p + 1]]:
-            first, m = candidate_start[item[t]], candidate_start[item[t] + 1] - candidate_start[item[t]]
-            position = cell_start[item[t]] + (t - item_start[item[t]]) * m
-            for c in range(m):
-                entry[size] = (np.int64(candidate[first + c]) << 32) | (position + c)
-                size += 1
-        _sort(entry[:size])
-        for e in entry[:size]:
-            if n == before or truth[n - 1] != e >> 32:
-                pair[n], truth[n] = p, e >> 32
-                n += 1
-            cell[e & 0xFFFFFFFF] = n - 1
-    return pair[:n].copy(), truth[:n].copy()
-
-
-@numba.njit(cache=True, nogil=True)
-def _number_all(pairs, item_start, candidate_start, candidate, n_labels, cell):
-    """Write the number of each entry's cell; every pair (annotator, given label) has one for every truth."""
-    k = 0
-    for i in range(item_start.size - 1):
-        for t in range(item_start[i], item_start[i + 1]):
-            for c in range(candidate_start[i], candidate_start[i + 1]):
-                cell[k] = pairs.place[t] * n_labels + candidate[c]
-                k += 1
+    code = np.unique(owner * n_labels + truth)
+    start = np.searchsorted(code, np.arange(known.size + 1) * n_labels)
+    return start, (code % n_labels).astype(np.int32)

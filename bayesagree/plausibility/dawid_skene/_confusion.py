@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._em_kernels import row_hits
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
-    draw_crowd_rows,
-    draw_names,
-    draw_right,
+    draw_accuracies,
+    draw_population_rows,
+    draw_relabelling,
     draw_rows,
     expand_rows,
 )
@@ -28,13 +28,13 @@ class FullRows:
         self.shape = prior.confusion(n_labels)
         self.log_confusion = np.empty(cells.cell_label.size)
 
-    def draw_crowd(self, rng: Rng, weights: Floats) -> None:
-        """Draw what the annotators share: nothing."""
+    def draw_hyperparameters(self, rng: Rng, weights: Floats) -> None:
+        """No hyperparameters to draw."""
 
-    def rename(self, rng: Rng) -> NDArray[np.int64] | None:
-        """Draw new names of the true labels, shape (label,), or None where they keep their names."""
+    def relabel(self, rng: Rng) -> NDArray[np.int64] | None:
+        """Draw a permutation of the true labels, shape (label,), or None where they stay."""
 
-    def masses(self, weights: Floats) -> tuple[Floats, Floats]:
+    def pseudo_counts(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return prior shape plus count of each cell and of each row: their ratio is the chance of the next label."""
         row = self.row
         shape = self.shape[self.cells.row_label[row], self.cells.cell_label]
@@ -46,31 +46,32 @@ class FullRows:
         draw_rows(rng, self.cells, weights, self.shape, self.shape.sum(axis=1), self.log_confusion)
         return self.log_confusion
 
-    def right(self, rng: Rng) -> Floats:
+    def diagonal(self, rng: Rng) -> Floats:
         """Return the diagonal."""
-        return draw_right(rng, self.cells, self.log_confusion, self.shape, self.shape.sum(axis=1))
+        return draw_accuracies(rng, self.cells, self.log_confusion, self.shape, self.shape.sum(axis=1))
 
     def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
         """Write whole matrices."""
         expand_rows(rng, self.cells, self.log_confusion, right, self.shape, out)
 
-    def crowd(self) -> dict[str, Floats]:
-        """Nothing: every annotator stands alone."""
+    def hyperparameters(self) -> dict[str, Floats]:
+        """Return no hyperparameters: annotators are independent."""
         return {}
 
 
 class HierarchicalRows(FullRows):
-    """Rows vary around the crowd's rows phi_k with concentration kappa_k, both learnt with the rows integrated out.
+    """Rows vary around the population's phi_k with concentration kappa_k, both learnt with the rows integrated out.
 
-    Annotators from number `n_annotators` on are experts: they name what they read, and are not of the crowd.
+    Annotators from number `n_annotators` on are experts, outside of the population: they give the latent label
+    without error.
     """
 
     def __init__(self, cells: AnnotationCells, prior: DawidSkenePrior, n_labels: int, n_annotators: int) -> None:
         super().__init__(cells, prior, n_labels)
         self.expert = (cells.row_annotator >= n_annotators)[self.row]
         self.names_truth = cells.cell_label == cells.row_label[self.row]
-        # Names are free where every label may be the truth of every item and no expert named any.
-        self.renames = not self.expert.any() and (np.diff(cells.candidate_start) == n_labels).all()
+        # Labels are exchangeable where every one may be the truth of every item and no expert named any.
+        self.exchangeable = not self.expert.any() and (np.diff(cells.candidate_start) == n_labels).all()
         self.prior = prior
         self.base = self.shape
         self.kappa = np.full(n_labels, prior.concentration)
@@ -81,19 +82,19 @@ class HierarchicalRows(FullRows):
             np.searchsorted(np.sort(cells.row_label), np.arange(n_labels + 1)),
         )
 
-    def draw_crowd(self, rng: Rng, weights: Floats) -> None:
+    def draw_hyperparameters(self, rng: Rng, weights: Floats) -> None:
         """Draw phi and kappa with the rows integrated out."""
-        draw_crowd_rows(
+        draw_population_rows(
             rng, self.cells, np.where(self.expert, 0.0, weights), *self.rows, self.base, self.kappa, self.phi,
             np.log(self.prior.concentration), self.prior.concentration_sd,
         )  # fmt: skip
         self.shape = self.kappa[:, None] * self.phi
 
-    def rename(self, rng: Rng) -> NDArray[np.int64] | None:
-        """Draw new names of the true labels, shape (label,), or None where they keep their names."""
-        if not self.renames:
+    def relabel(self, rng: Rng) -> NDArray[np.int64] | None:
+        """Draw a permutation of the true labels, shape (label,), or None where they stay."""
+        if not self.exchangeable:
             return None
-        name = draw_names(rng, np.log(self.phi), self.base[0, 0] - self.base[0, 1])
+        name = draw_relabelling(rng, np.log(self.phi), self.base[0, 0] - self.base[0, 1])
         if (np.diff(name) > 0).all():
             return None
         old = np.argsort(name)
@@ -101,13 +102,13 @@ class HierarchicalRows(FullRows):
         self.shape = self.kappa[:, None] * self.phi
         return name
 
-    def masses(self, weights: Floats) -> tuple[Floats, Floats]:
+    def pseudo_counts(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return prior shape plus count of each cell and of each row; their ratio is 1 or 0 for experts."""
-        mass, row_mass = super().masses(weights)
-        mass[self.expert] = (weights + self.names_truth)[self.expert]
+        cell_counts, row_counts = super().pseudo_counts(weights)
+        cell_counts[self.expert] = (weights + self.names_truth)[self.expert]
         expert_row = self.row[self.expert]
-        row_mass[expert_row] = 1 + np.bincount(self.row, weights, minlength=row_mass.size)[expert_row]
-        return mass, row_mass
+        row_counts[expert_row] = 1 + np.bincount(self.row, weights, minlength=row_counts.size)[expert_row]
+        return cell_counts, row_counts
 
     def draw_rows(self, rng: Rng, weights: Floats) -> Floats:
         """Draw the rows given the annotations of each cell."""
@@ -115,8 +116,8 @@ class HierarchicalRows(FullRows):
         self.log_confusion[self.expert] = np.where(self.names_truth, 0.0, -np.inf)[self.expert]
         return self.log_confusion
 
-    def crowd(self) -> dict[str, Floats]:
-        """Return the crowd's concentration and rows."""
+    def hyperparameters(self) -> dict[str, Floats]:
+        """Return concentration and mean row of the population."""
         return {"concentration": self.kappa.copy(), "crowd_confusion": self.phi.copy()}
 
 
@@ -137,7 +138,7 @@ class Accuracies:
         self.accuracy = rng.beta(self.right_count + right, self.wrong_count + total - right)
         return accuracy_cells(self.cells, self.accuracy[self.coin], self.n_labels)
 
-    def right(self, rng: Rng) -> Floats:
+    def diagonal(self, rng: Rng) -> Floats:
         """Return the accuracies."""
         return self.accuracy[self.coin]
 

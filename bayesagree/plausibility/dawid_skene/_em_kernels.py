@@ -1,58 +1,11 @@
-"""Passes of expectation maximisation over the annotations, in two orders of memory.
+"""Compiled E and M steps of expectation maximisation over the annotations; `cells` is an `AnnotationCells`."""
 
-The expectation needs the annotations of an item together, the maximisation those of an annotator. With 10^5 annotators
-neither table stays in a processor's cache, and fetching one number at a random place takes a hundred times as long as
-computing with it. So every (annotation, candidate) pair has a message, and the messages lie in the order of the crowd:
-by block of neighbouring confusion cells, and within a block by item. A pass over the crowd then touches one block of
-cells after the other, and a pass over the items reads a few hundred blocks from front to end side by side.
-"""
-
-from itertools import pairwise
-from typing import NamedTuple
+import math
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
-
-BLOCKS = 512
-"""At most so many blocks of cells: a line of memory of each fits the innermost cache."""
-
-
-class Messages(NamedTuple):
-    """What items and crowd tell each other about each (annotation, candidate) pair.
-
-    Attributes
-    ----------
-    place
-        Place of the message of each pair; pairs in the order of `AnnotationCells.cell`, shape (pair,).
-    cell
-        Confusion cell of the message at each place, shape (pair,).
-    value
-        Log confusion on the way to the items, probability on the way back, shape (pair,).
-    block_start
-        Places ``block_start[b]:block_start[b + 1]`` belong to block b of cells.
-    """
-
-    place: NDArray[np.uint32]
-    cell: NDArray[np.uint32]
-    value: NDArray[np.float64]
-    block_start: NDArray[np.int64]
-
-
-def lay_out_messages(cells: AnnotationCells) -> Messages:
-    """Lay out the messages; their values are still empty."""
-    n_cells = cells.cell_label.size
-    bits = ((n_cells - 1) // BLOCKS).bit_length()
-    place, cell, block_start = _by_block(cells.cell, bits, ((n_cells - 1) >> bits) + 1)
-    return Messages(place, cell, np.empty(cell.size), block_start)
-
-
-def cut(borders: NDArray[np.int64], parts: int) -> list[tuple[int, int]]:
-    """Cut work that ends at these borders into about equal parts, as positions of borders."""
-    at = np.searchsorted(borders, np.linspace(borders[0], borders[-1], parts + 1)[1:-1])
-    return list(pairwise([0, *at.tolist(), borders.size - 1]))
+from bayesagree._numerics.draws import normalise_logs
 
 
 @numba.njit(cache=True, nogil=True)
@@ -68,110 +21,68 @@ def count_votes(cells, item, label):
 
 
 @numba.njit(cache=True, nogil=True)
-def _by_block(cell, bits, n_blocks):
-    start = np.zeros(n_blocks + 1, np.int64)
-    for k in cell:
-        start[(k >> bits) + 1] += 1
-    start = np.cumsum(start)
-    end = start.copy()
-    # Unsigned: compiled code need not ask whether a place counts from the end.
-    place, sorted_cell = np.empty(cell.size, np.uint32), np.empty(cell.size, np.uint32)
-    for t in range(cell.size):
-        block = cell[t] >> bits
-        place[t] = end[block]
-        sorted_cell[end[block]] = cell[t]
-        end[block] += 1
-    return place, sorted_cell, start
-
-
-@numba.njit(cache=True, nogil=True)
-def send_start(cells, messages, probability, count):
-    """Send the probabilities of all candidates to the crowd, and sum them by label."""
-    for i in range(cells.item_start.size - 1):
-        _send(cells, messages, i, probability, count)
-
-
-@numba.njit(cache=True, nogil=True)
-def _send(cells, messages, i, probability, count):
-    """Send the probabilities of an item's candidates to each of its annotations, and count them."""
-    first, last = cells.candidate_start[i], cells.candidate_start[i + 1]
-    candidates, own = cells.candidate[first:last], probability[first:last]
+def item_log_joint(cells, i, log_prevalence, log_confusion, joint):
+    """Log p(truth = candidate, annotations of item i) of every candidate: a view of `joint`, shape (candidate,)."""
+    candidates = cells.candidate[cells.candidate_start[i] : cells.candidate_start[i + 1]]
     n, m, start = cells.item_start[i + 1] - cells.item_start[i], candidates.size, cells.cell_start[i]
+    for c in range(m):
+        joint[c] = log_prevalence[candidates[c]]
+    own = cells.cell[start : start + n * m]  # a view: positions in it need no check
+    for t in range(n):
+        for c in range(m):
+            joint[c] += log_confusion[own[t * m + c]]
+    return joint[:m]
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_item(cells, i, probability, weights, count):
+    """Add the probabilities of an item's candidates to the labels and to the cells of its annotations."""
+    first, last = cells.candidate_start[i], cells.candidate_start[i + 1]
+    n, m, start = cells.item_start[i + 1] - cells.item_start[i], last - first, cells.cell_start[i]
     if n == 0 and m > 1:
         return  # an item without labels says nothing, unless its truth is known
-    place, value = messages.place[start : start + n * m], messages.value
+    candidates, own, cell = cells.candidate[first:last], probability[first:last], cells.cell[start : start + n * m]
     for c in range(m):
         count[candidates[c]] += own[c]
     for t in range(n):
         for c in range(m):
-            value[place[t * m + c]] = own[c]
+            weights[cell[t * m + c]] += own[c]
 
 
 @numba.njit(cache=True, nogil=True)
-def item_log_joint(cells, i, log_prevalence, place, log_chance, out):
-    """Write log p(truth = candidate, annotations of item i) for every candidate; return the largest.
-
-    The log chance of each of the item's (annotation, candidate) pairs stands in `log_chance` at its `place`.
-    """
-    candidates = cells.candidate[cells.candidate_start[i] : cells.candidate_start[i + 1]]
-    n, m, start = cells.item_start[i + 1] - cells.item_start[i], candidates.size, cells.cell_start[i]
-    for c in range(m):
-        out[c] = log_prevalence[candidates[c]]
-    own = place[start : start + n * m]  # a view: positions in it need no check either
-    for t in range(n):
-        for c in range(m):
-            out[c] += log_chance[own[t * m + c]]
-    largest = -np.inf
-    for c in range(m):
-        largest = max(largest, out[c])
-    return largest
+def expected_counts(cells, probability, weights, count):
+    """Add up the probabilities of all candidates by confusion cell and by label."""
+    weights[:] = 0.0
+    count[:] = 0.0
+    for i in range(cells.item_start.size - 1):
+        _count_item(cells, i, probability, weights, count)
 
 
 @numba.njit(cache=True, nogil=True)
-def expect(cells, messages, log_prevalence, probability, part_count, numbered_part):
-    """Answer log confusion by posterior probabilities, for part k of the items; sum them by label; return log L."""
-    k, begin, end = numbered_part
-    count = part_count[k]
+def expect(cells, log_prevalence, log_confusion, probability, weights, count):
+    """E step: posterior probability of each candidate, and their sums as `expected_counts`; returns log L."""
+    weights[:] = 0.0
     count[:] = 0.0
     joint = np.empty(log_prevalence.size)
     log_likelihood = 0.0
-    for i in range(begin, end):
-        first, m = cells.candidate_start[i], cells.candidate_start[i + 1] - cells.candidate_start[i]
-        largest = item_log_joint(cells, i, log_prevalence, messages.place, messages.value, joint)
-        total = 0.0
-        for c in range(m):
-            joint[c] = np.exp(joint[c] - largest)
-            total += joint[c]
-        for c in range(m):
-            probability[first + c] = joint[c] / total
-        if cells.item_start[i + 1] > cells.item_start[i] or m == 1:
-            log_likelihood += largest + np.log(total)
-        _send(cells, messages, i, probability, count)
+    for i in range(cells.item_start.size - 1):
+        first = cells.candidate_start[i]
+        own = item_log_joint(cells, i, log_prevalence, log_confusion, joint)
+        log_total = normalise_logs(own)
+        for c in range(own.size):
+            probability[first + c] = own[c]
+        if cells.item_start[i + 1] > cells.item_start[i] or own.size == 1:
+            log_likelihood += log_total
+        # At once, while the item's cells are still in the cache: with many annotators they lie far apart.
+        _count_item(cells, i, probability, weights, count)
     return log_likelihood
 
 
 @numba.njit(cache=True, nogil=True)
-def gather_weights(messages, weights, part):
-    """Sum the messages of some blocks into their cells."""
-    begin, end = part
-    for t in range(messages.block_start[begin], messages.block_start[end]):
-        weights[messages.cell[t]] += messages.value[t]
-
-
-@numba.njit(cache=True, nogil=True)
-def send_confusion(messages, log_confusion, part):
-    """Write the log confusion of its cell into each message of some blocks."""
-    begin, end = part
-    for t in range(messages.block_start[begin], messages.block_start[end]):
-        messages.value[t] = log_confusion[messages.cell[t]]
-
-
-@numba.njit(cache=True, nogil=True)
-def maximise_rows(cells, weights, prior, prior_total, log_confusion, part):
-    """Write log confusion of some rows; return their log prior."""
-    begin, end = part
+def maximise_rows(cells, weights, prior, prior_total, log_confusion):
+    """M step: log confusion of every cell; returns the log prior."""
     log_prior = 0.0
-    for r in range(begin, end):
+    for r in range(cells.row_label.size):
         k = cells.row_label[r]
         total = 0.0
         unseen = prior_total[k]
@@ -183,12 +94,12 @@ def maximise_rows(cells, weights, prior, prior_total, log_confusion, part):
             pseudo = prior[k, cells.cell_label[cell]]
             unseen -= pseudo
             value = weights[cell] + pseudo
-            log_confusion[cell] = np.log(value / total) if value > 0 else -np.inf
+            log_confusion[cell] = math.log(value / total) if value > 0 else -math.inf
             if pseudo > 0:
                 log_prior += pseudo * log_confusion[cell]
-        if unseen > 1e-12:
+        if unseen > 1e-12:  # more than rounding leaves of pseudo-counts that were all given
             # labels the annotator never gave keep the shares of their pseudo-counts: a constant, left out
-            log_prior -= unseen * np.log(total)
+            log_prior -= unseen * math.log(total)
     return log_prior
 
 

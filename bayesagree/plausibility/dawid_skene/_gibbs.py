@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
+from bayesagree._numerics.draws import log_dirichlet_draw
 from bayesagree.plausibility._draws.blocks import label_dtype
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, Floats, FullRows, Rng
@@ -17,12 +18,11 @@ from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     draw_truth,
     draw_truth_collapsed,
     items_with_repeats,
-    log_dirichlet_draw,
 )
 
 CONDITIONAL_SHARE = 2.0**-10
-"""Share of a draw's plausibility that goes to the conditional probabilities of the labels; the drawn truth has the
-rest. The mean over draws is the posterior probability whatever the share; this one only orders the labels that were
+"""Mixing weight of the Rao-Blackwellised probabilities in a draw's plausibility; the drawn truth has the rest.
+The mean over draws is the posterior probability whatever the share; this one only orders the labels that were
 not drawn, for metrics that look at more than the best label."""
 
 
@@ -43,7 +43,7 @@ class CrowdSampler(Protocol):
         """Draw every unknown once."""
         ...
 
-    def right(self, rng: Rng) -> Floats:
+    def diagonal(self, rng: Rng) -> Floats:
         """Return the probability of a right answer in each confusion row."""
         ...
 
@@ -51,8 +51,8 @@ class CrowdSampler(Protocol):
         """Write whole confusion matrices."""
         ...
 
-    def crowd(self) -> dict[str, Floats]:
-        """Return what is learnt about the crowd as a whole, and about items."""
+    def hyperparameters(self) -> dict[str, Floats]:
+        """Return hyperparameters, and parameters of items."""
         ...
 
 
@@ -101,30 +101,38 @@ class RowSampler(TruthSampler):
         self.repeats = items_with_repeats(cells, confusion.row)
 
     def sweep(self, rng: Rng) -> None:
-        """Draw crowd and prevalence given the truth, then the truth."""
-        self.confusion.draw_crowd(rng, self.weights)
-        if (name := self.confusion.rename(rng)) is not None:
+        """Draw hyperparameters and prevalence given the truth, then the truth."""
+        self.confusion.draw_hyperparameters(rng, self.weights)
+        if (name := self.confusion.relabel(rng)) is not None:
             self.truth = name[self.truth]
             count_truth(self.cells, self.truth, self.weights, self.count)
         log_prevalence = self.draw_prevalence(rng)
-        mass, row_mass = self.confusion.masses(self.weights)
+        cell_counts, row_counts = self.confusion.pseudo_counts(self.weights)
         draw_truth_collapsed(
-            rng, self.cells, self.confusion.row, self.repeats, log_prevalence, mass, row_mass, self.truth, self.expected
+            rng,
+            self.cells,
+            self.confusion.row,
+            self.repeats,
+            log_prevalence,
+            cell_counts,
+            row_counts,
+            self.truth,
+            self.expected,
         )
         count_truth(self.cells, self.truth, self.weights, self.count)
 
-    def right(self, rng: Rng) -> Floats:
+    def diagonal(self, rng: Rng) -> Floats:
         """Draw the confusion given the truth; return the probability of a right answer in each row."""
         self.confusion.draw_rows(rng, self.weights)
-        return self.confusion.right(rng)
+        return self.confusion.diagonal(rng)
 
     def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
         """Write whole confusion matrices."""
         self.confusion.expand(rng, right, out)
 
-    def crowd(self) -> dict[str, Floats]:
-        """Return what is learnt about the crowd."""
-        return self.confusion.crowd()
+    def hyperparameters(self) -> dict[str, Floats]:
+        """Return the hyperparameters of the confusion."""
+        return self.confusion.hyperparameters()
 
 
 class AccuracySampler(TruthSampler):
@@ -149,16 +157,16 @@ class AccuracySampler(TruthSampler):
         draw_truth(rng, self.cells, log_prevalence, log_confusion, self.truth, self.expected)
         count_truth(self.cells, self.truth, self.weights, self.count)
 
-    def right(self, rng: Rng) -> Floats:
+    def diagonal(self, rng: Rng) -> Floats:
         """Return the accuracies."""
-        return self.accuracies.right(rng)
+        return self.accuracies.diagonal(rng)
 
     def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
         """Write whole confusion matrices."""
         self.accuracies.expand(rng, right, out)
 
-    def crowd(self) -> dict[str, Floats]:
-        """Nothing: every annotator stands alone."""
+    def hyperparameters(self) -> dict[str, Floats]:
+        """Return no hyperparameters: annotators are independent."""
         return {}
 
 
@@ -245,7 +253,7 @@ def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draw
             cells, plausibility, slot("top_label", (cells.n_items, keep.top_labels), label_dtype(keep.n_labels))[draw]
         )
     slot("prevalence", (keep.n_labels,))[draw] = sampler.prevalence
-    right = sampler.right(rng)
+    right = sampler.diagonal(rng)
     known = np.bincount(cells.row_annotator, sampler.prevalence[cells.row_label], keep.n_annotators)
     hits = np.bincount(cells.row_annotator, right * sampler.prevalence[cells.row_label], keep.n_annotators)
     accuracy = hits / np.where(known > 0, known, np.nan)
@@ -253,7 +261,7 @@ def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draw
     if keep.confusion:
         shape = (keep.n_annotators, keep.n_labels, keep.n_labels)
         sampler.expand(rng, right, slot("confusion", shape, np.float32)[draw])
-    for name, value in sampler.crowd().items():
+    for name, value in sampler.hyperparameters().items():
         slot(name, np.shape(value))[draw] = value
 
 

@@ -10,25 +10,9 @@ import math
 import numba
 import numpy as np
 
+from bayesagree._numerics.draws import draw_category, log_dirichlet_draw, normalise_logs, slice_step
+from bayesagree._numerics.gamma import log_gamma_draw
 from bayesagree.plausibility.dawid_skene._em_kernels import item_log_joint
-
-
-@numba.njit(cache=True, nogil=True)
-def log_gamma_draw(rng, shape):
-    """Draw log G, G ~ Gamma(shape, 1), without underflow at small shapes."""
-    if shape < 1.0:
-        return math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
-    return math.log(rng.standard_gamma(shape))
-
-
-@numba.njit(cache=True, nogil=True)
-def log_dirichlet_draw(rng, shape):
-    """Draw log p, p ~ Dirichlet(shape), shape (label,)."""
-    out = np.empty(shape.size)
-    for k in range(shape.size):
-        out[k] = log_gamma_draw(rng, shape[k])
-    largest = out.max()
-    return out - largest - math.log(np.exp(out - largest).sum())
 
 
 @numba.njit(cache=True, nogil=True)
@@ -49,20 +33,11 @@ def count_truth(cells, truth, weights, count):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_candidate(rng, joint, m, largest, probability, first):
-    """Draw one of m candidates by its log weight; write the probabilities from position `first` on."""
-    total = 0.0
-    for c in range(m):
-        joint[c] = math.exp(joint[c] - largest)
-        total += joint[c]
-    left = rng.random() * total
-    drawn = -1
-    for c in range(m):
-        probability[first + c] = joint[c] / total
-        left -= joint[c]
-        if left < 0.0 and drawn < 0:
-            drawn = c
-    return drawn if drawn >= 0 else m - 1
+def draw_candidate(rng, joint, probability, first):
+    """Draw a candidate by its log weight, shape (candidate,); write the probabilities from position `first` on."""
+    normalise_logs(joint)
+    probability[first : first + joint.size] = joint
+    return draw_category(rng, joint, 1.0)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -70,10 +45,8 @@ def draw_truth(rng, cells, log_prevalence, log_confusion, truth, probability):
     """Draw every item's true label, and leave its conditional probabilities in `probability`."""
     joint = np.empty(log_prevalence.size)
     for i in range(cells.item_start.size - 1):
-        first = cells.candidate_start[i]
-        m = cells.candidate_start[i + 1] - first
-        largest = item_log_joint(cells, i, log_prevalence, cells.cell, log_confusion, joint)
-        truth[i] = draw_candidate(rng, joint, m, largest, probability, first)
+        own = item_log_joint(cells, i, log_prevalence, log_confusion, joint)
+        truth[i] = draw_candidate(rng, own, probability, cells.candidate_start[i])
 
 
 @numba.njit(cache=True, nogil=True)
@@ -102,8 +75,8 @@ def draw_rows(rng, cells, weights, prior, prior_total, log_confusion):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_right(rng, cells, log_confusion, prior, prior_total):
-    """Return Pr(right answer) of each row, shape (row,); a right answer never given is drawn from what is left."""
+def draw_accuracies(rng, cells, log_confusion, prior, prior_total):
+    """Diagonal of each confusion row, shape (row,); where the right label was never given, a draw from the rest."""
     right = np.empty(cells.row_label.size)
     for r in range(cells.row_label.size):
         k = cells.row_label[r]
@@ -148,23 +121,19 @@ def expand_rows(rng, cells, log_confusion, right, prior, out):
 @numba.njit(cache=True, nogil=True)
 def _fill_unseen(rng, value, left, shape):
     """Split what is left of a row over its negative entries ~ Dirichlet(shape)."""
-    drawn = np.full(value.size, -math.inf)
+    share = np.full(value.size, -math.inf)
     for k in range(value.size):
         if value[k] < 0.0:
-            drawn[k] = log_gamma_draw(rng, shape[k])
-    largest = drawn.max()
-    if largest == -math.inf:
-        return
-    share = np.exp(drawn - largest)
-    share *= left / share.sum()
+            share[k] = log_gamma_draw(rng, shape[k])
+    normalise_logs(share)
     for k in range(value.size):
         if value[k] < 0.0:
-            value[k] = share[k]
+            value[k] = left * share[k]
 
 
 @numba.njit(cache=True, nogil=True)
 def draw_tables(rng, cells, weights, prior):
-    """Draw, for every confusion row, how many of its annotations came fresh from the crowd's row (Antoniak 1974).
+    """Draw how many annotations of every confusion row came fresh from the population's row (Antoniak 1974).
 
     Of n annotations in a cell of shape a the number of fresh ones is a sum of Bernoulli(a / (a + r)), r = 0..n-1.
     Returned is their sum over annotators, shape (label, observed label).
@@ -212,29 +181,16 @@ def draw_concentration(rng, value, scale, size, times, log_mean, log_sd):
 
     Its likelihood is a product of rising factorials (scale x)(scale x + 1)...(scale x + size - 1), each to a power.
     """
-    u = math.log(value)
-    level = concentration_density(u, scale, size, times, log_mean, log_sd) - rng.standard_exponential()
-    low = u - rng.random()
-    high = low + 1.0
-    while concentration_density(low, scale, size, times, log_mean, log_sd) > level:
-        low -= 1.0
-    while concentration_density(high, scale, size, times, log_mean, log_sd) > level:
-        high += 1.0
-    while True:
-        proposal = low + rng.random() * (high - low)
-        if concentration_density(proposal, scale, size, times, log_mean, log_sd) > level:
-            return math.exp(proposal)
-        if proposal < u:
-            low = proposal
-        else:
-            high = proposal
+    given = (scale, size, times, log_mean, log_sd)
+    # Width 1: a concentration known to a factor of e takes no more than a few steps.
+    return math.exp(slice_step(rng, concentration_density, math.log(value), 1.0, given))
 
 
 @numba.njit(cache=True, nogil=True)
 def row_factors(cells, weights, rows, phi):
     """Return scale, size and power of each factor in the likelihood of the concentration of some rows.
 
-    With a row integrated out its answers have probability prod (x phi_l)^(n_l rising) / x^(n rising).
+    With a row integrated out its annotations have probability prod (x phi_l)^(n_l rising) / x^(n rising).
     """
     most = rows.size
     for r in rows:
@@ -256,7 +212,7 @@ def row_factors(cells, weights, rows, phi):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_crowd_rows(rng, cells, weights, rows, rows_start, base, kappa, phi, log_mean, log_sd):
+def draw_population_rows(rng, cells, weights, rows, rows_start, base, kappa, phi, log_mean, log_sd):
     """Draw concentration kappa_k and mean row phi_k of every true label in place, all annotators' rows integrated out.
 
     ``rows[rows_start[k]:rows_start[k + 1]]`` are the confusion rows of true label k.
@@ -272,11 +228,11 @@ def draw_crowd_rows(rng, cells, weights, rows, rows_start, base, kappa, phi, log
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_names(rng, log_phi, gain):
-    """Draw which true label each of the crowd's rows stands for, shape (row,), by swaps of two and turns of three.
+def draw_relabelling(rng, log_phi, gain):
+    """Draw a permutation of the true labels, shape (label,), by swaps of two and turns of three: a relabelling move.
 
-    Renaming all true labels at once changes the density in one place: row phi_k under the name n has the prior density
-    phi_kn^gain, up to a factor. The rest of a sweep moves item by item and cannot rename.
+    Relabelling all true labels at once changes the density in one place: row phi_k under label n has the prior density
+    phi_kn^gain, up to a factor. The rest of a sweep moves item by item and cannot relabel.
     """
     n_labels = log_phi.shape[0]
     name = np.arange(n_labels)
@@ -313,26 +269,26 @@ def items_with_repeats(cells, row):
 
 
 @numba.njit(cache=True, nogil=True)
-def move_answers(cells, row, i, seat, table, c, amount, mass, row_mass):
-    """Add or take away an item's answers for candidate c, those at one table.
+def move_annotations(cells, row, i, seat, table, c, amount, cell_counts, row_counts):
+    """Add or take away an item's annotations for candidate c, those at one table.
 
-    `mass` and `row_mass` hold prior shapes plus counts; their ratio is the chance of an answer with the confusion
-    integrated out.
+    `cell_counts` and `row_counts` hold prior shapes plus counts: their ratio is the chance of a label with the
+    confusion integrated out.
     """
     start = cells.item_start[i]
     m = cells.candidate_start[i + 1] - cells.candidate_start[i]
     for t in range(cells.item_start[i + 1] - start):
         if seat[start + t] == table:
             cell = cells.cell[cells.cell_start[i] + t * m + c]
-            mass[cell] += amount
-            row_mass[row[cell]] += amount
+            cell_counts[cell] += amount
+            row_counts[row[cell]] += amount
 
 
 @numba.njit(cache=True, nogil=True)
-def add_log_chance(cells, row, i, seat, table, repeats, mass, row_mass, log_chance):
-    """Add to `log_chance` the log chance of an item's answers at one table under each of its candidates.
+def add_log_chance(cells, row, i, seat, table, repeats, cell_counts, row_counts, log_chance):
+    """Add to `log_chance` the log chance of an item's annotations at one table under each of its candidates.
 
-    One answer after the other: an annotator with two answers is expected to repeat his first.
+    One after the other: an annotator with two labels for an item is expected to repeat the first.
     """
     start = cells.item_start[i]
     m = cells.candidate_start[i + 1] - cells.candidate_start[i]
@@ -343,30 +299,31 @@ def add_log_chance(cells, row, i, seat, table, repeats, mass, row_mass, log_chan
         position = cells.cell_start[i] + t * m
         for c in range(m):
             cell = cells.cell[position + c]
-            product[c] *= mass[cell] / row_mass[row[cell]]
+            product[c] *= cell_counts[cell] / row_counts[row[cell]]
             if product[c] < 1e-200:
                 log_chance[c] += math.log(product[c])
                 product[c] = 1.0
             if repeats:
-                mass[cell] += 1.0
-                row_mass[row[cell]] += 1.0
+                cell_counts[cell] += 1.0
+                row_counts[row[cell]] += 1.0
     for c in range(m):
         log_chance[c] += math.log(product[c])
         if repeats:
-            move_answers(cells, row, i, seat, table, c, -1.0, mass, row_mass)
+            move_annotations(cells, row, i, seat, table, c, -1.0, cell_counts, row_counts)
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_truth_collapsed(rng, cells, row, repeats, log_prevalence, mass, row_mass, truth, probability):
+def draw_truth_collapsed(rng, cells, row, repeats, log_prevalence, cell_counts, row_counts, truth, probability):
     """Draw every item's true label with the confusion integrated out, and leave its conditional probabilities."""
     joint = np.empty(log_prevalence.size)
-    together = np.zeros(cells.item_start[-1], np.int64)  # all answers of an item sit at one table
+    together = np.zeros(cells.item_start[-1], np.int64)  # all annotations of an item sit at one table
     for i in range(cells.item_start.size - 1):
         first = cells.candidate_start[i]
         m = cells.candidate_start[i + 1] - first
-        move_answers(cells, row, i, together, 0, truth[i], -1.0, mass, row_mass)
+        move_annotations(cells, row, i, together, 0, truth[i], -1.0, cell_counts, row_counts)
+        own = joint[:m]
         for c in range(m):
-            joint[c] = log_prevalence[cells.candidate[first + c]]
-        add_log_chance(cells, row, i, together, 0, repeats[i], mass, row_mass, joint)
-        truth[i] = draw_candidate(rng, joint, m, joint[:m].max(), probability, first)
-        move_answers(cells, row, i, together, 0, truth[i], 1.0, mass, row_mass)
+            own[c] = log_prevalence[cells.candidate[first + c]]
+        add_log_chance(cells, row, i, together, 0, repeats[i], cell_counts, row_counts, own)
+        truth[i] = draw_candidate(rng, own, probability, first)
+        move_annotations(cells, row, i, together, 0, truth[i], 1.0, cell_counts, row_counts)

@@ -1,6 +1,6 @@
 """Gibbs sampler of Dawid-Skene with item difficulty: logit Pr(right) = ability_j - difficulty_i.
 
-Wrong answers are uniform over the other labels. The conditional density of one ability or one difficulty is a product
+Wrong own are uniform over the other labels. The conditional density of one ability or one difficulty is a product
 of logistic terms and a normal prior, hence log-concave: slice sampling needs no tuning and rejects little.
 
 Source: Whitehill et al., "Whose vote should count more", NIPS 2009 (GLAD); Paun et al., TACL 6 (2018), section 4.3.
@@ -13,10 +13,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.draws import log_dirichlet_draw, slice_step
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._confusion import Floats, Rng
 from bayesagree.plausibility.dawid_skene._gibbs import start_truth, truth_plausibility
-from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_candidate, log_dirichlet_draw
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_candidate
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
@@ -71,7 +72,7 @@ class ItemDifficultySampler:
         """Nearly all on the drawn truth, the rest as the conditional probabilities have it."""
         return truth_plausibility(self.cells, self.truth, self.expected)
 
-    def right(self, rng: Rng) -> Floats:
+    def diagonal(self, rng: Rng) -> Floats:
         """Return the probability of a right answer to an item of difficulty 0, in each confusion row."""
         return 1 / (1 + np.exp(-self.ability[self.cells.row_annotator]))
 
@@ -82,14 +83,14 @@ class ItemDifficultySampler:
         diagonal = np.arange(self.n_labels)
         out[:, diagonal, diagonal] = accuracy[:, None]
 
-    def crowd(self) -> dict[str, Floats]:
+    def hyperparameters(self) -> dict[str, Floats]:
         """Return the difficulties of the items."""
         return {"difficulty": self.difficulty.copy()}
 
 
 @numba.njit(cache=True, nogil=True)
 def logit_density(x, sign, terms, right, mean, sd):
-    """Log density of an ability (sign 1) or a difficulty (sign -1), given the other side of each of its answers."""
+    """Log density of an ability (sign 1) or a difficulty (sign -1), given the other one of each annotation."""
     value = -0.5 * ((x - mean) / sd) ** 2
     for t in range(terms.size):
         logit = sign * (x - terms[t])
@@ -101,30 +102,18 @@ def logit_density(x, sign, terms, right, mean, sd):
 
 @numba.njit(cache=True, nogil=True)
 def draw_logits(rng, order, start, right, other_index, other, value, sign, mean, sd):
-    """Draw every ability or difficulty by slice sampling; its answers are ``order[start[g]:start[g + 1]]``."""
+    """Draw every ability or difficulty by slice sampling.
+
+    Annotations of the g-th value are ``order[start[g]:start[g + 1]]``; `right` says which name the truth.
+    """
     for g in range(start.size - 1):
-        answers = order[start[g] : start[g + 1]]
-        if answers.size == 0:
+        own = order[start[g] : start[g + 1]]
+        if own.size == 0:
             value[g] = mean + sd * rng.standard_normal()
             continue
-        terms = other[other_index[answers]]
-        hits = right[answers]
-        level = logit_density(value[g], sign, terms, hits, mean, sd) - rng.standard_exponential()
-        low = value[g] - sd * rng.random()
-        high = low + sd
-        while logit_density(low, sign, terms, hits, mean, sd) > level:
-            low -= sd
-        while logit_density(high, sign, terms, hits, mean, sd) > level:
-            high += sd
-        while True:
-            proposal = low + rng.random() * (high - low)
-            if logit_density(proposal, sign, terms, hits, mean, sd) > level:
-                value[g] = proposal
-                break
-            if proposal < value[g]:
-                low = proposal
-            else:
-                high = proposal
+        terms = other[other_index[own]]
+        # The prior's width: a conditional density is at most as wide.
+        value[g] = slice_step(rng, logit_density, value[g], sd, (sign, terms, right[own], mean, sd))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -135,11 +124,10 @@ def draw_truth(rng, cells, annotator, label, log_prevalence, ability, difficulty
     for i in range(cells.item_start.size - 1):
         first = cells.candidate_start[i]
         m = cells.candidate_start[i + 1] - first
-        largest = -math.inf
+        own = joint[:m]
         for c in range(m):
-            joint[c] = log_prevalence[cells.candidate[first + c]]
+            own[c] = log_prevalence[cells.candidate[first + c]]
             for t in range(cells.item_start[i], cells.item_start[i + 1]):
                 if label[t] == cells.candidate[first + c]:
-                    joint[c] += ability[annotator[t]] - difficulty[i] + log_wrong_labels
-            largest = max(largest, joint[c])
-        truth[i] = draw_candidate(rng, joint, m, largest, probability, first)
+                    own[c] += ability[annotator[t]] - difficulty[i] + log_wrong_labels
+        truth[i] = draw_candidate(rng, own, probability, first)

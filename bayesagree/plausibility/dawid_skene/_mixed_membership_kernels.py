@@ -1,39 +1,39 @@
 """Compiled Gibbs steps of mixed membership; see `mixed_membership` for the model and its tables.
 
 `seat` is the table of each annotation, `dish` and `guests` the label (as position among the item's candidates) and the
-number of readings of each table; the tables of an item stand at the positions of its annotations.
+number of annotations at each table; the tables of an item stand at the positions of its annotations.
 """
-
-import math
 
 import numba
 import numpy as np
 
-from bayesagree.plausibility.dawid_skene._gibbs_kernels import add_log_chance, log_gamma_draw, move_answers
+from bayesagree._numerics.draws import draw_category, normalise_logs
+from bayesagree._numerics.gamma import log_gamma_draw
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import add_log_chance, move_annotations
 
 
 @numba.njit(cache=True, nogil=True)
-def count_readings(cells, seat, dish, guests, weights, tables, readings):
-    """Count readings per confusion cell and per (item, candidate), and tables per label."""
+def count_latent(cells, seat, dish, guests, weights, tables, latent):
+    """Count latent labels per confusion cell and per (item, candidate), and tables per label."""
     weights[:] = 0.0
     tables[:] = 0.0
-    readings[:] = 0.0
+    latent[:] = 0.0
     for i in range(cells.item_start.size - 1):
         first, start = cells.candidate_start[i], cells.item_start[i]
         m = cells.candidate_start[i + 1] - first
         for t in range(start, cells.item_start[i + 1]):
             c = dish[start + seat[t]]
             weights[cells.cell[cells.cell_start[i] + (t - start) * m + c]] += 1.0
-            readings[first + c] += 1.0
+            latent[first + c] += 1.0
             if guests[t] > 0:  # table number t - start is taken
                 tables[cells.candidate[first + dish[t]]] += 1.0
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_seats(rng, cells, row, prevalence, ambiguity, mass, row_mass, seat, dish, guests):
-    """Seat every reading again: at a table by its guests times the annotator's chance of the label, or at a new one.
+def draw_seats(rng, cells, row, prevalence, alpha, cell_counts, row_counts, seat, dish, guests):
+    """Seat every annotation again: at a table by its guests times the annotator's chance of the label, or at a new one.
 
-    `mass` and `row_mass` hold prior shapes plus present counts; their ratio is the chance of a label with the
+    `cell_counts` and `row_counts` hold prior shapes plus present counts: their ratio is the chance of a label with the
     confusion integrated out.
     """
     chance = np.empty(prevalence.size)
@@ -44,13 +44,13 @@ def draw_seats(rng, cells, row, prevalence, ambiguity, mass, row_mass, seat, dis
             position = cells.cell_start[i] + t * m
             old = cells.cell[position + dish[start + seat[start + t]]]
             guests[start + seat[start + t]] -= 1
-            mass[old] -= 1.0
-            row_mass[row[old]] -= 1.0
+            cell_counts[old] -= 1.0
+            row_counts[row[old]] -= 1.0
             total = 0.0
             for c in range(m):
                 cell = cells.cell[position + c]
-                chance[c] = mass[cell] / row_mass[row[cell]]
-                total += ambiguity * prevalence[cells.candidate[first + c]] * chance[c]
+                chance[c] = cell_counts[cell] / row_counts[row[cell]]
+                total += alpha * prevalence[cells.candidate[first + c]] * chance[c]
             empty = -1
             for table in range(n):
                 if guests[start + table] > 0:
@@ -69,98 +69,78 @@ def draw_seats(rng, cells, row, prevalence, ambiguity, mass, row_mass, seat, dis
                 chosen = empty
                 dish[start + empty] = m - 1
                 for c in range(m):
-                    left -= ambiguity * prevalence[cells.candidate[first + c]] * chance[c]
+                    left -= alpha * prevalence[cells.candidate[first + c]] * chance[c]
                     if left < 0.0:
                         dish[start + empty] = c
                         break
             seat[start + t] = chosen
             guests[start + chosen] += 1
             new = cells.cell[position + dish[start + chosen]]
-            mass[new] += 1.0
-            row_mass[row[new]] += 1.0
+            cell_counts[new] += 1.0
+            row_counts[row[new]] += 1.0
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_dishes(rng, cells, row, repeats, log_prevalence, mass, row_mass, seat, dish, guests):
-    """Draw the label of every table given all its readings at once, with the confusion integrated out."""
+def draw_dishes(rng, cells, row, repeats, log_prevalence, cell_counts, row_counts, seat, dish, guests):
+    """Draw the label of every table given all its latent labels at once, with the confusion integrated out."""
     joint = np.empty(log_prevalence.size)
     for i in range(cells.item_start.size - 1):
         first, start = cells.candidate_start[i], cells.item_start[i]
         m, n = cells.candidate_start[i + 1] - first, cells.item_start[i + 1] - start
+        own = joint[:m]
         for table in range(n):
             if guests[start + table] == 0:
                 continue
-            move_answers(cells, row, i, seat, table, dish[start + table], -1.0, mass, row_mass)
+            move_annotations(cells, row, i, seat, table, dish[start + table], -1.0, cell_counts, row_counts)
             for c in range(m):
-                joint[c] = log_prevalence[cells.candidate[first + c]]
-            add_log_chance(cells, row, i, seat, table, repeats[i], mass, row_mass, joint)
-            largest, total = joint[:m].max(), 0.0
-            for c in range(m):
-                joint[c] = math.exp(joint[c] - largest)
-                total += joint[c]
-            left = rng.random() * total
-            dish[start + table] = m - 1
-            for c in range(m):
-                left -= joint[c]
-                if left < 0.0:
-                    dish[start + table] = c
-                    break
-            move_answers(cells, row, i, seat, table, dish[start + table], 1.0, mass, row_mass)
+                own[c] = log_prevalence[cells.candidate[first + c]]
+            add_log_chance(cells, row, i, seat, table, repeats[i], cell_counts, row_counts, own)
+            normalise_logs(own)
+            dish[start + table] = draw_category(rng, own, 1.0)
+            move_annotations(cells, row, i, seat, table, dish[start + table], 1.0, cell_counts, row_counts)
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_plausibility(rng, cells, prevalence, ambiguity, readings, plausibility, expected):
-    """Draw lambda_i ~ Dirichlet(alpha prevalence + readings of item i) over the candidates, and give its mean."""
+def draw_plausibility(rng, cells, prevalence, alpha, latent, plausibility, expected):
+    """Draw lambda_i ~ Dirichlet(alpha prevalence + latent labels of item i) over the candidates, and give its mean."""
     for i in range(cells.item_start.size - 1):
         first, last = cells.candidate_start[i], cells.candidate_start[i + 1]
-        total, largest = 0.0, -math.inf
+        total = 0.0
         for c in range(first, last):
-            shape = max(ambiguity * prevalence[cells.candidate[c]], 1e-300) + readings[c]
-            expected[c] = shape
-            total += shape
-            plausibility[c] = log_gamma_draw(rng, shape)
-            largest = max(largest, plausibility[c])
-        mass = 0.0
+            # A prevalence that underflowed to 0 has no Gamma(0) variable.
+            expected[c] = max(alpha * prevalence[cells.candidate[c]], 1e-300) + latent[c]
+            total += expected[c]
+            plausibility[c] = log_gamma_draw(rng, expected[c])
+        normalise_logs(plausibility[first:last])
         for c in range(first, last):
-            plausibility[c] = math.exp(plausibility[c] - largest)
-            mass += plausibility[c]
-        for c in range(first, last):
-            plausibility[c] /= mass
             expected[c] /= total
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_readings(rng, cells, prevalence, ambiguity, chance, plausibility, seat, dish, guests):
-    """Draw every reading given plausibility and confusion, then who sits together among equal readings of an item."""
-    weight = np.empty(prevalence.size)
+def draw_seats_given_labels(rng, cells, prevalence, alpha, seat, dish, guests):
+    """Draw which equal latent labels of an item share a table: each joins one by its guests or opens another."""
+    label = np.empty(seat.size, np.int64)
     for i in range(cells.item_start.size - 1):
-        first, start = cells.candidate_start[i], cells.item_start[i]
-        m, n = cells.candidate_start[i + 1] - first, cells.item_start[i + 1] - start
-        guests[start : start + n] = 0
-        n_tables = 0
-        for t in range(n):
-            position, total = cells.cell_start[i] + t * m, 0.0
-            for c in range(m):
-                weight[c] = plausibility[first + c] * chance[cells.cell[position + c]]
-                total += weight[c]
-            read, left = 0, rng.random() * total - weight[0]
-            while left >= 0.0 and read < m - 1:
-                read += 1
-                left -= weight[read]
-            alike = 0
-            for table in range(n_tables):
-                if dish[start + table] == read:
-                    alike += guests[start + table]
-            left = rng.random() * (alike + ambiguity * prevalence[cells.candidate[first + read]])
-            chosen = n_tables
-            for table in range(n_tables):
-                if dish[start + table] == read:
-                    left -= guests[start + table]
+        first, start, stop = cells.candidate_start[i], cells.item_start[i], cells.item_start[i + 1]
+        for t in range(start, stop):
+            label[t] = dish[start + seat[t]]
+        guests[start:stop] = 0
+        taken = start
+        for t in range(start, stop):
+            seated = 0.0
+            for table in range(start, taken):
+                if dish[table] == label[t]:
+                    seated += guests[table]
+            left = rng.random() * (seated + alpha * prevalence[cells.candidate[first + label[t]]])
+            chosen = taken
+            for table in range(start, taken):
+                if dish[table] == label[t]:
+                    left -= guests[table]
                     if left < 0.0:
                         chosen = table
                         break
-            if chosen == n_tables:
-                dish[start + chosen] = read
-                n_tables += 1
-            guests[start + chosen] += 1
-            seat[start + t] = chosen
+            if chosen == taken:
+                dish[chosen] = label[t]
+                taken += 1
+            guests[chosen] += 1
+            seat[t] = chosen - start

@@ -1,7 +1,5 @@
 """Maximum likelihood for the Dawid-Skene model by expectation maximisation (Dawid and Skene 1979)."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,22 +10,13 @@ from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
 from bayesagree.plausibility.dawid_skene._em_kernels import (
     count_votes,
-    cut,
     expect,
-    gather_weights,
-    lay_out_messages,
+    expected_counts,
     maximise_rows,
     row_hits,
-    send_confusion,
-    send_start,
 )
 
 type EMVariant = Literal["full", "class_conditional", "one_coin"]
-
-type Spread = Callable[[Callable[[Any], Any], list[Any]], list[Any]]
-
-SMALL, PARTS = 1_000_000, 8
-"""Passes over fewer (annotation, candidate) pairs stay in one thread; over more they are cut into so many parts."""
 
 
 class EMResult(NamedTuple):
@@ -150,13 +139,8 @@ def dawid_skene_em(
     shares = vote_shares(cells, item_index, label_index)
     starts = [shares] + [_perturbed(shares, cells, rng) for rng in block_generators(seed, restarts)]
 
-    in_order = map_blocks if len(starts) == 1 else map  # several starts climb side by side
-
-    def spread(work: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
-        return list(in_order(work, parts))
-
     def climb(start: NDArray[np.float64]) -> EMResult:
-        return _climb(cells, start, variant, prior, float(prior_prevalence), tolerance, max_iterations, spread)
+        return _climb(cells, start, variant, prior, float(prior_prevalence), tolerance, max_iterations)
 
     return max(map_blocks(climb, starts, client), key=lambda fit: fit.log_likelihood[-1])
 
@@ -182,30 +166,23 @@ def _climb(
     prior_prevalence: float,
     tolerance: float,
     max_iterations: int,
-    spread: Spread,
 ) -> EMResult:
-    messages = lay_out_messages(cells)
-    # The data alone say how the work is cut, so that the result is the same on any number of threads.
-    parts = 1 if cells.cell.size < SMALL else PARTS
-    blocks = cut(messages.block_start, parts)
-    items = [(k, *part) for k, part in enumerate(cut(np.append(cells.cell_start, cells.cell.size), parts))]
-    part_count, probability = np.zeros((parts, prior.shape[0])), start.copy()
-    send_start(cells, messages, probability, part_count[0])
-    prevalence, log_confusion = np.empty(0), np.empty(0)  # made in each iteration
+    # Side by side: the E step reads one and adds to the other, cell by cell at places far apart in memory.
+    log_confusion, weights = np.empty((cells.cell_label.size, 2)).T
+    probability, labels = start.copy(), np.empty(prior.shape[0])
+    expected_counts(cells, probability, weights, labels)
+    prevalence = np.empty(0)  # made in each iteration
     history: list[float] = []
     converged = False
     for _ in range(max_iterations):
-        count = part_count.sum(axis=0) + prior_prevalence
+        count = labels + prior_prevalence
         prevalence = count / count.sum()
         with np.errstate(divide="ignore"):
             log_prevalence = np.log(prevalence)
-        weights = np.zeros(cells.cell_label.size)
-        spread(partial(gather_weights, messages, weights), blocks)
-        log_confusion, log_prior = _maximise(cells, weights, prior, variant, parts, spread)
+        log_prior = _maximise(cells, weights, prior, variant, log_confusion)
         if prior_prevalence > 0:
             log_prior += prior_prevalence * log_prevalence.sum()
-        spread(partial(send_confusion, messages, log_confusion), blocks)
-        log_likelihood = sum(spread(partial(expect, cells, messages, log_prevalence, probability, part_count), items))
+        log_likelihood = expect(cells, log_prevalence, log_confusion, probability, weights, labels)
         history.append(log_likelihood + log_prior)
         converged = len(history) > 1 and history[-1] - history[-2] <= tolerance * abs(history[-1])
         if converged:
@@ -218,16 +195,14 @@ def _maximise(
     weights: NDArray[np.float64],
     prior: NDArray[np.float64],
     variant: EMVariant,
-    parts: int,
-    spread: Spread,
-) -> tuple[NDArray[np.float64], float]:
-    """Return log confusion of each cell, and the log prior of the maximum (0 without a prior)."""
+    log_confusion: NDArray[np.float64],
+) -> float:
+    """Write the log confusion of each cell; return the log prior of the maximum (0 without a prior)."""
     if variant == "full":
-        total, log_confusion = prior.sum(axis=1), np.empty_like(weights)
-        work = partial(maximise_rows, cells, weights, prior, total, log_confusion)
-        return log_confusion, sum(spread(work, cut(cells.row_start, parts)))
+        return maximise_rows(cells, weights, prior, prior.sum(axis=1), log_confusion)
     right, total = row_hits(cells, weights)
-    return _maximise_accuracy(cells, right, total, prior, variant == "one_coin")
+    log_confusion[:], log_prior = _maximise_accuracy(cells, right, total, prior, variant == "one_coin")
+    return log_prior
 
 
 def _maximise_accuracy(

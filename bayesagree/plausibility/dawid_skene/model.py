@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.nuts import sample_nuts, sampler_stats
 from bayesagree._inference.streams import block_generators
+from bayesagree._numerics.draws import categories
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError
@@ -184,8 +185,7 @@ def sample_dawid_skene(
 
 def _draw_truth(probability: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw true labels from their conditional probabilities, as plausibilities (draw, item, label)."""
-    place = (np.cumsum(probability, axis=2) < rng.random((*probability.shape[:2], 1))).sum(axis=2)
-    truth = np.eye(probability.shape[2])[np.minimum(place, probability.shape[2] - 1)]
+    truth = np.eye(probability.shape[2])[categories(rng, probability)]
     return (1 - CONDITIONAL_SHARE) * truth + CONDITIONAL_SHARE * probability
 
 

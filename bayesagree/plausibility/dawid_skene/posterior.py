@@ -105,8 +105,10 @@ class DawidSkenePosterior:
 
     def gibbs(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> xr.DataTree:
         """Draw with the Gibbs sampler of the variant."""
-        tune = 500 if tune is None else tune
-        thin = (2 if self.variant == "mixed_membership" else 1) if thin is None else positive_int(thin, "thin")
+        # Mixed membership moves slowly between latent labels and their concentration.
+        slow = self.variant == "mixed_membership"
+        tune = (1500 if slow else 500) if tune is None else tune
+        thin = (6 if slow else 1) if thin is None else positive_int(thin, "thin")
         labels, gold = self.labels, self.gold_index
         cells = _layout(labels, self.candidates, gold, self.variant)
         known = gold[labels.item_index]
@@ -253,7 +255,8 @@ def dawid_skene(
         Which labels may be true: ``"all"``, or ``"observed"``, those that somebody gave the item. With thousands of
         labels the second keeps time and memory proportional to the annotations.
     draws, chains, tune, thin
-        Kept draws per chain; sweeps before the first of them (500); sweeps per kept draw (1, 2 for mixed membership).
+        Kept draws per chain; sweeps before the first of them (500, 1500 for mixed membership); sweeps per kept draw (1,
+        6 for mixed membership).
     restarts
         Further random starts of EM; the best likelihood wins.
     seed

@@ -13,24 +13,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.draws import insert_best, normalise_logs
 from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw
 
 TAIL = 36.0
 """exp(-TAIL) is below the distance of neighbouring uniform random numbers."""
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def _insert(values: NDArray[np.float64], labels: NDArray[Any], value: float, label: int) -> None:
-    """Put a value into the descending list of the best ones; equal values keep their order of arrival."""
-    place = values.size - 1
-    if not value > values[place]:
-        return
-    while place > 0 and value > values[place - 1]:
-        values[place] = values[place - 1]
-        labels[place] = labels[place - 1]
-        place -= 1
-    values[place] = value
-    labels[place] = label
 
 
 @numba.njit(cache=True, nogil=True)
@@ -42,7 +29,7 @@ def best_of_draws(plausibility: NDArray[np.float64], out: NDArray[Any]) -> None:
         for i in range(n_items):
             best[:], best_label[:] = -np.inf, -1
             for k in range(n_labels):
-                _insert(best, best_label, plausibility[s, i, k], k)
+                insert_best(best, best_label, plausibility[s, i, k], k)
             for r in range(best.size):
                 out[i, s, r] = best_label[r]
 
@@ -101,7 +88,7 @@ def top_label_draws(
                 worth = math.log(gamma_draw(rng, constants[e, 0], constants[e, 1]))
                 if constants[e, 2] > 0.0:
                     worth -= rng.standard_exponential() * constants[e, 2]
-                _insert(best, best_label, worth, int(label[begin + e]))
+                insert_best(best, best_label, worth, int(label[begin + e]))
             fall = 0.0
             for remaining in range(n_unnamed, 0, -1):
                 fall += rng.standard_exponential() / (remaining * rest)
@@ -112,7 +99,7 @@ def top_label_draws(
                 picked = unnamed[pick]
                 unnamed[pick] = unnamed[remaining - 1]
                 unnamed[remaining - 1] = picked
-                _insert(best, best_label, math.log(gamma_draw(rng, d, c)) - fall, picked)
+                insert_best(best, best_label, math.log(gamma_draw(rng, d, c)) - fall, picked)
             for r in range(depth):
                 out[i, s, r] = best_label[r]
 
@@ -135,13 +122,6 @@ def plausibility_draws(
             shapes[label[e]] = shape[e]
         for s in range(n_samples):
             draw = out[i, s]
-            high = -np.inf
             for k in range(n_labels):
                 draw[k] = log_gamma_draw(rng, shapes[k])
-                high = max(high, draw[k])
-            total = 0.0
-            for k in range(n_labels):
-                draw[k] = math.exp(draw[k] - high)
-                total += draw[k]
-            for k in range(n_labels):
-                draw[k] /= total
+            normalise_logs(draw)

@@ -4,7 +4,7 @@
 - `model`: the same posterior in PyMC, from `partial_ranking` (a distribution) and `gibbs_step` (a step method).
 - `likelihood`: log likelihood and the maximum-likelihood estimate.
 - `_cases`: rankings as flat integer arrays.
-- `_gibbs_kernels`: the Gibbs sweep; `_unnamed_labels` adds labels that no ranking names.
+- `_gibbs_kernels`: the Gibbs sweep; `_tied_blocks`: arrival times of ties; `_unnamed_labels`: labels nobody named.
 - `_ranking_kernels`: the probability of a tied block.
 """
 

@@ -25,14 +25,14 @@ class Cases(NamedTuple):
     ----------
     label_start, label
         Item i names the labels ``label[label_start[i]:label_start[i + 1]]`` (positions, increasing).
-    ranking_start, copies
-        Item i owns the rankings ``ranking_start[i]:ranking_start[i + 1]``; `copies` annotators gave each.
+    ranking_start, multiplicity
+        Item i owns the rankings ``ranking_start[i]:ranking_start[i + 1]``; `multiplicity` annotators gave each.
     block_start, entry_start, entry
         Ranking r owns the blocks ``block_start[r]:block_start[r + 1]``, best first, and block b the local labels
         ``entry[entry_start[b]:entry_start[b + 1]]``.
     arrivals
         How many annotators put each of `label` in a block of its ranking.
-    standing
+    mean_rank_order
         Place 0, 1, ... of each of `label` in the order of average ranks, best first; any order serves the sampler.
     n_labels
         Number of all possible labels, K.
@@ -43,12 +43,12 @@ class Cases(NamedTuple):
     label_start: Integers
     label: Integers
     ranking_start: Integers
-    copies: Integers
+    multiplicity: Integers
     block_start: Integers
     entry_start: Integers
     entry: Integers
     arrivals: Integers
-    standing: Integers
+    mean_rank_order: Integers
     n_labels: int
     only_named: bool
 
@@ -76,8 +76,8 @@ def read_cases(rankings: Rankings, reliability: int = 1, *, competing: Competing
     label: list[np.ndarray] = []
     entry: list[np.ndarray] = []
     arrivals: list[np.ndarray] = []
-    standing: list[np.ndarray] = []
-    copies: list[int] = []
+    mean_rank_order: list[np.ndarray] = []
+    multiplicity: list[int] = []
     first = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     for i in range(rankings.items.size):
         entries = slice(rankings.start[first[i]], rankings.start[first[i + 1]])
@@ -96,14 +96,14 @@ def read_cases(rankings: Rankings, reliability: int = 1, *, competing: Competing
             entry.append(ranked)
             entry_start.extend((entry_start[-1] + np.cumsum(sizes)).tolist())
             block_start.append(block_start[-1] + sizes.size)
-            copies.append(reliability * repeats)
+            multiplicity.append(reliability * repeats)
         arrivals.append(counts)
-        standing.append(rank_sum.argsort(kind="stable").argsort(kind="stable"))
-        ranking_start.append(len(copies))
+        mean_rank_order.append(rank_sum.argsort(kind="stable").argsort(kind="stable"))
+        ranking_start.append(len(multiplicity))
     return Cases(
         np.asarray(label_start), np.concatenate(label).astype(np.int64), np.asarray(ranking_start),
-        np.asarray(copies), np.asarray(block_start), np.asarray(entry_start), np.concatenate(entry),
-        np.concatenate(arrivals), np.concatenate(standing), rankings.categories.size, only_named,
+        np.asarray(multiplicity), np.asarray(block_start), np.asarray(entry_start), np.concatenate(entry),
+        np.concatenate(arrivals), np.concatenate(mean_rank_order), rankings.categories.size, only_named,
     )  # fmt: skip
 
 

@@ -12,9 +12,10 @@ import math
 import numba
 import numpy as np
 
-from bayesagree.plausibility.plackett_luce._gibbs_kernels import log_height, near_mode
+from bayesagree.plausibility.plackett_luce._tied_blocks import log_height, near_mode
 
 NEGLIGIBLE = -40.0
+"""Terms below e^-40 of the largest are lost in the rounding of the sum."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -132,19 +133,19 @@ def ranking_log_probability(log_worth, blocks, entry_start, entry, gradient):
 @numba.njit(cache=True, nogil=True)
 def item_log_probability(log_worth, cases, item, gradient):
     """Return the log probability of all rankings of an item; adds its gradient with respect to `log_worth`."""
-    _, _, ranking_start, copies, block_start, entry_start, entry, _, _, _, only_named = cases
     value = 0.0
     local = np.empty(log_worth.size)
     competing = log_worth.copy()
-    for r in range(ranking_start[item], ranking_start[item + 1]):
+    entry_start, entry = cases.entry_start, cases.entry
+    for r in range(cases.ranking_start[item], cases.ranking_start[item + 1]):
         local[:] = 0.0
-        blocks = (block_start[r], block_start[r + 1])
-        if only_named:
+        blocks = (cases.block_start[r], cases.block_start[r + 1])
+        if cases.only_named:
             competing[:] = -math.inf
             for k in entry[entry_start[blocks[0]] : entry_start[blocks[1]]]:
                 competing[k] = log_worth[k]
-        value += copies[r] * ranking_log_probability(competing, blocks, entry_start, entry, local)
-        gradient += copies[r] * local
+        value += cases.multiplicity[r] * ranking_log_probability(competing, blocks, entry_start, entry, local)
+        gradient += cases.multiplicity[r] * local
     return value
 
 

@@ -85,7 +85,7 @@ def gibbs_worths(cases: Cases, prior: WorthPrior, run: Run, items: slice, rng: n
     theta = []
     for i in range(items.start, items.stop):
         out = np.empty((run.chains * run.draws, cases.label_start[i + 1] - cases.label_start[i] + 1))
-        sample_item(cases, i, prior.shape, prior.unnamed[i], run.chains, run.tune, run.draws, run.thin, rng, out)
+        sample_item(cases, i, prior, run, rng, out)
         theta.append(out)
     return WorthBlock(items, theta, diagnostics_of(theta, run.chains), rng)
 

@@ -5,21 +5,8 @@ import math
 import numba
 import numpy as np
 
-from bayesagree.plausibility.plackett_luce._gibbs_kernels import draw_gamma
-
-
-@numba.njit(cache=True, nogil=True)
-def insert_label(value, label, count, values, labels):
-    """Insert a label into a list sorted from the largest value; equal values keep their order. Returns the length."""
-    depth = values.size
-    if count == depth and value <= values[depth - 1]:
-        return count
-    at = min(count, depth - 1)
-    while at > 0 and values[at - 1] < value:
-        values[at], labels[at] = values[at - 1], labels[at - 1]
-        at -= 1
-    values[at], labels[at] = value, label
-    return min(count + 1, depth)
+from bayesagree._numerics.draws import insert_best, normalise_logs
+from bayesagree._numerics.gamma import gamma_variate, log_gamma_draw
 
 
 @numba.njit(cache=True, nogil=True)
@@ -34,21 +21,21 @@ def top_labels(theta, named, unnamed, shape, rng, out):
     values = np.empty(depth)
     for s in range(theta.shape[0]):
         labels = out[s]
-        found = 0
+        values[:] = -math.inf
         for k in range(n):
-            found = insert_label(theta[s, k], named[k], found, values, labels)
+            insert_best(values, labels, theta[s, k], named[k])
         mass, left = theta[s, n], unnamed.size
-        while left > 0 and (found < depth or mass > values[depth - 1]):
+        while left > 0 and mass > values[depth - 1]:
             pick = int(rng.random() * left)
             left -= 1
             unnamed[pick], unnamed[left] = unnamed[left], unnamed[pick]
             part = 1.0 / (left + 1)
             if shape > 0.0 and left > 0:
-                this, others = rng.standard_gamma(shape + 1.0), draw_gamma(left * shape, rng)
+                this, others = gamma_variate(rng, shape + 1.0), gamma_variate(rng, left * shape)
                 part = this / (this + others)
-            if shape == 0.0 and found == depth and mass * part <= values[depth - 1]:
+            if shape == 0.0 and mass * part <= values[depth - 1]:
                 break
-            found = insert_label(mass * part, unnamed[left], found, values, labels)
+            insert_best(values, labels, mass * part, unnamed[left])
             mass *= 1.0 - part
 
 
@@ -56,14 +43,12 @@ def top_labels(theta, named, unnamed, shape, rng, out):
 def spread(theta, named, unnamed, shape, rng, out):
     """Write full plausibilities, shape (sample, label): named labels, and the unnamed mass as a Dirichlet(shape)."""
     n = named.size
-    log_part = np.empty(unnamed.size)
+    part = np.empty(unnamed.size)
     for s in range(theta.shape[0]):
         for k in range(n):
             out[s, named[k]] = theta[s, k]
         for u in range(unnamed.size):
-            log_part[u] = math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
-        if unnamed.size:
-            part = np.exp(log_part - log_part.max())
-            part *= theta[s, n] / part.sum()
-            for u in range(unnamed.size):
-                out[s, unnamed[u]] = part[u]
+            part[u] = log_gamma_draw(rng, shape)
+        normalise_logs(part)
+        for u in range(unnamed.size):
+            out[s, unnamed[u]] = theta[s, n] * part[u]

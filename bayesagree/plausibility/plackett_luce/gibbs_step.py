@@ -11,33 +11,33 @@ from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.util import get_random_generator
 
+from bayesagree._numerics.gamma import gamma_variate
 from bayesagree.errors import InputError
-from bayesagree.plausibility.plackett_luce._gibbs_kernels import add_exposure, draw_gamma
+from bayesagree.plausibility.plackett_luce._cases import Cases
+from bayesagree.plausibility.plackett_luce._gibbs_kernels import new_state, sweep_item
 
 
 @numba.njit(cache=True, nogil=True)
-def sweep(worth, shape, rate, races, rng):
-    """Redraw the worths, shape (item, category), in place: total, arrival times, worths given the arrival times."""
-    named_by, item, block_start, entry_start, entry = races
+def sweep(worth, shape, rate, cases, rng):
+    """Redraw the worths, shape (item, category), in place: the sampler's own sweep of each item."""
     n_items, n = worth.shape
-    exposure, none = np.zeros((n_items, n + 1)), np.zeros(n + 1)
-    in_tail = np.zeros(n + 1, np.bool_)
-    theta = np.zeros((n_items, n + 1))
-    total = np.empty(n_items)
-    scratch = (np.empty(n, np.bool_), np.empty(n), np.empty(n), np.empty(n))
+    state = new_state(n)
     for i in range(n_items):
-        total[i] = worth[i].sum()
-        theta[i, :n] = worth[i] / total[i]
+        total = worth[i].sum()
+        state.theta[:n] = worth[i] / total
+        state.theta[n] = 0.0  # nobody but the labels of the model competes
         if (rate[i] == rate[i, 0]).all():
-            total[i] = draw_gamma(shape[i].sum(), rng) / rate[i, 0]
-    for r in range(item.size):
-        i = item[r]
-        blocks = (block_start[r], block_start[r + 1])
-        add_exposure(theta[i], blocks, entry_start, entry, 1, rng, in_tail, exposure[i], none, scratch)
-    for i in range(n_items):
+            # The total is independent of the shares: drawn afresh. With rates of different labels it is not.
+            total = gamma_variate(rng, shape[i].sum()) / rate[i, 0]
+        state.prior_shape[:n] = shape[i]
+        state.prior_shape[n] = 0.0
+        state.posterior_shape[:] = state.prior_shape
+        state.posterior_shape[:n] += cases.arrivals[cases.label_start[i] : cases.label_start[i + 1]]
+        state.prior_exposure[:n] = rate[i] * total
+        state.prior_exposure[n] = rate[i, 0] * total
+        scale = sweep_item(state, cases, i, rng)
         for k in range(n):
-            gamma = draw_gamma(shape[i, k] + named_by[i, k], rng)
-            worth[i, k] = total[i] * gamma / (rate[i, k] * total[i] + exposure[i, k])
+            worth[i, k] = total * scale * state.theta[k]
 
 
 @dataclass_state
@@ -111,14 +111,14 @@ class PlackettLuceGibbs(BlockedStep):
         alpha, scale = worth.owner.op.dist_params(worth.owner)
         parameters = context.replace_rvs_by_values([alpha + 0 * worth, 1 / scale + 0 * worth])
         self.parameters: Any = context.compile_fn(parameters, inputs=list(context.value_vars), on_unused_input="ignore")
-        self.races: Any = _races(np.atleast_2d(np.asarray(ranks)), item, tuple(worth.shape.eval()))
+        self.cases = _cases(np.atleast_2d(np.asarray(ranks)), item, tuple(worth.shape.eval()))
 
     def step(self, point: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Redraw the worths given everything else."""
         value = np.asarray(point[self.value_name])
         shape, rate = self.parameters(point)
         worth = np.atleast_2d(np.exp(value) if self.on_log_scale else value.copy())
-        sweep(worth, np.atleast_2d(shape), np.atleast_2d(rate), self.races, self.rng)
+        sweep(worth, np.atleast_2d(shape), np.atleast_2d(rate), self.cases, self.rng)
         worth = worth.reshape(value.shape)
         new = dict(point)
         new[self.value_name] = np.log(worth) if self.on_log_scale else worth
@@ -141,21 +141,34 @@ def _random_variable(model: pm.Model, vars: list[Any]) -> Any:
 _GAMMA = type(pm.Gamma.dist(1.0, 1.0).owner.op)
 
 
-def _races(ranks: NDArray[Any], item: ArrayLike | None, shape: tuple[int, ...]) -> tuple[NDArray[Any], ...]:
-    """Return (named_by, item, block_start, entry_start, entry) for rankings over all labels."""
+def _cases(ranks: NDArray[Any], item: ArrayLike | None, shape: tuple[int, ...]) -> Cases:
+    """Rankings over all labels, sorted by item; the last block of each is what remains."""
     n_items, n_labels = (1, *shape)[-2:]
     row = np.zeros(ranks.shape[0], np.int64) if item is None else np.asarray(item, dtype=np.int64)
     if ranks.shape[1] != n_labels or row.shape != ranks.shape[:1]:
         raise InputError(f"ranks {ranks.shape} and item {row.shape} do not fit worths of shape {shape}")
     if row.min() < 0 or row.max() >= n_items:
         raise InputError(f"item holds {row.min()} .. {row.max()}, but the worths have the rows 0 .. {n_items - 1}")
-    named_by = np.zeros((n_items, n_labels))
+    arrivals, rank_sum = np.zeros((n_items, n_labels), np.int64), np.zeros((n_items, n_labels))
     block_start, entry_start, entry = [0], [0], []
-    for r in range(ranks.shape[0]):
+    for r in np.argsort(row, kind="stable"):
+        rank_sum[row[r]] += ranks[r]
         for level in np.unique(ranks[r])[:-1]:
             members = np.flatnonzero(ranks[r] == level)
-            named_by[row[r], members] += 1
+            arrivals[row[r], members] += 1
             entry.extend(members.tolist())
             entry_start.append(len(entry))
         block_start.append(len(entry_start) - 1)
-    return named_by, row, np.asarray(block_start), np.asarray(entry_start), np.asarray(entry, dtype=np.int64)
+    return Cases(
+        label_start=np.arange(n_items + 1) * n_labels,
+        label=np.tile(np.arange(n_labels), n_items),
+        ranking_start=np.searchsorted(np.sort(row), np.arange(n_items + 1)),
+        multiplicity=np.ones(row.size, np.int64),
+        block_start=np.asarray(block_start),
+        entry_start=np.asarray(entry_start),
+        entry=np.asarray(entry, dtype=np.int64),
+        arrivals=arrivals.ravel(),
+        mean_rank_order=rank_sum.argsort(axis=1, kind="stable").argsort(axis=1, kind="stable").ravel(),
+        n_labels=n_labels,
+        only_named=True,
+    )

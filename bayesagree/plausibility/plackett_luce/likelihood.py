@@ -182,7 +182,7 @@ def _maximum(cases: Cases, item: int, shapes: Floats) -> Floats:
         loss, np.zeros(shapes.size), jac=True, method="L-BFGS-B",
         options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 10_000, "maxfun": 20_000, "maxcor": 20},
     )  # fmt: skip
-    if np.abs(found.jac).max() > 1e-4 * cases.copies.sum():
+    if np.abs(found.jac).max() > 1e-4 * cases.multiplicity.sum():
         raise ConvergenceError(f"item at position {item}: the likelihood was not maximised ({found.message})")
     worth = np.exp(found.x - found.x.max())
     return worth / worth.sum()

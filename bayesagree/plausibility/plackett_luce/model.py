@@ -75,10 +75,10 @@ def _slots(cases: Cases, prior: WorthPrior, items: NDArray[Any]) -> tuple[Intege
 
 def _rank_table(cases: Cases, width: int) -> tuple[Integers, Integers]:
     """Return the item of every ranking and the rank of each of its positions, shape (ranking, position)."""
-    n_rankings = cases.copies.size
+    n_rankings = cases.multiplicity.size
     ranks = np.repeat(np.diff(cases.block_start)[:, None], width, axis=1)
     for r in range(n_rankings):
         for rank, b in enumerate(range(cases.block_start[r], cases.block_start[r + 1])):
             ranks[r, cases.entry[cases.entry_start[b] : cases.entry_start[b + 1]]] = rank
     item = np.repeat(np.arange(cases.n_items), np.diff(cases.ranking_start))
-    return np.repeat(item, cases.copies), np.repeat(ranks, cases.copies, axis=0)
+    return np.repeat(item, cases.multiplicity), np.repeat(ranks, cases.multiplicity, axis=0)

@@ -15,6 +15,7 @@ from _paths import ROOT
 from arviz_stats.base.array import array_stats
 from scipy import special
 
+from bayesagree._numerics.gamma import log_gamma_draw
 from bayesagree.annotations import Labels
 from bayesagree.certainty import annotation_certainty
 from bayesagree.errors import InputError, SizeError
@@ -22,11 +23,10 @@ from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     concentration_density,
     draw_concentration,
-    draw_names,
+    draw_relabelling,
     draw_rows,
     draw_tables,
     draw_truth,
-    log_gamma_draw,
     log_rising,
     row_factors,
 )
@@ -378,7 +378,7 @@ def test_names_are_drawn_by_the_crowds_prior(n_labels):
     phi, gain, draws = rng.dirichlet(np.full(n_labels, 3.0), n_labels), 1.3, 40_000
     log_phi, drawn = np.log(phi), {}
     for _ in range(draws):
-        name = tuple(draw_names(rng, log_phi, gain).tolist())
+        name = tuple(draw_relabelling(rng, log_phi, gain).tolist())
         # Steps start from the present names: go on from those drawn.
         log_phi = log_phi[np.argsort(name)]
         key = tuple(np.argsort(log_phi[:, 0]).tolist())

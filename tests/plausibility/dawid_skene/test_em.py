@@ -112,21 +112,6 @@ def test_restarts_differ_and_the_best_wins():
     assert len(different) > 1
 
 
-@pytest.mark.parametrize("n_labels", [3, 40])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_parts_and_blocks_change_nothing(monkeypatch, n_labels, variant):
-    """Every cell sums its messages in the order of the items, however cells and items are cut."""
-    triple, options = crowd(6, n_labels=n_labels), {"n_labels": n_labels, "variant": variant, "candidates": "observed"}
-    whole = fit(triple, **options, max_iterations=20, tolerance=-1)
-    monkeypatch.setattr("bayesagree.plausibility.dawid_skene.em.SMALL", 0)
-    monkeypatch.setattr("bayesagree.plausibility.dawid_skene._em_kernels.BLOCKS", 5)
-    parts = fit(triple, **options, max_iterations=20, tolerance=-1)
-    np.testing.assert_allclose(parts.log_likelihood, whole.log_likelihood, rtol=1e-12)
-    np.testing.assert_allclose(parts.candidate_probability, whole.candidate_probability, atol=1e-9)
-    again = fit(triple, **options, max_iterations=20, tolerance=-1)
-    np.testing.assert_array_equal(again.candidate_probability, parts.candidate_probability)
-
-
 def test_gold_items_keep_their_label_and_teach_the_annotators():
     item, annotator, label = anesthesia()
     gold = np.full(45, -1)

@@ -15,7 +15,7 @@ from bayesagree.annotations import Rankings
 from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility._draws.convergence import worst_diagnostics
-from bayesagree.plausibility.plackett_luce import _gibbs_kernels as kernel
+from bayesagree.plausibility.plackett_luce import _tied_blocks as kernel
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce, plackett_luce_blocks
 
 type Case = list[list[list[int]]]
@@ -229,8 +229,8 @@ def test_same_draws_on_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_order_of_annotators_and_rate_change_nothing_and_items_are_independent() -> None:
     case: Case = [[[0], [1, 2]], [[2], [0]], [[2], [0]]]
-    first = sample(case, 4, seed=1, draws=50)
-    np.testing.assert_array_equal(first, sample(case[::-1], 4, seed=1, draws=50, rate=7.0))
+    first = sample(case, 4, seed=2, draws=50)
+    np.testing.assert_array_equal(first, sample(case[::-1], 4, seed=2, draws=50, rate=7.0))
     twice = plackett_luce(Rankings.from_blocks([case, case], labels=4), seed=1)["posterior"]["plausibility"]
     assert abs(np.corrcoef(twice[:, :, 0, 0].values.ravel(), twice[:, :, 1, 0].values.ravel())[0, 1]) < 0.1
 
