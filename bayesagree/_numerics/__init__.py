@@ -2,6 +2,7 @@
 
 - `beta`: incomplete beta function, both tails and derivatives.
 - `gamma`: gamma and log-gamma draws.
+- `draws`: categorical, Dirichlet and slice-sampler draws, sorted insertion.
 - `dirichlet_argmax`: probabilities of the largest entry of a Dirichlet vector.
 - `intervals`: highest density intervals.
 - `multisets`: items with equal annotations.

@@ -18,7 +18,7 @@ WEAK_PRIOR = DawidSkenePrior(strength=1.0, accuracy=0.8)
 """A confusion row worth one label: with few items of each label a stronger prior would itself look like misfit."""
 
 
-def independence_check(predictions: Predictions, *, draws: int = 100, chains: int = 2, seed: Seed = None) -> xr.Dataset:
+def independence_check(predictions: Predictions, *, draws: int = 250, chains: int = 4, seed: Seed = None) -> xr.Dataset:
     """Check that systems agree as often, and as unevenly, as independent errors would make them.
 
     A posterior predictive check of the Dawid-Skene model by two discrepancies, each compared with that of labels

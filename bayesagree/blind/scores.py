@@ -146,9 +146,9 @@ def blind_posterior(
     leave_one_out: bool = False,
     positive: Any = None,
     items: Literal["fixed", "bootstrap"] = "bootstrap",
-    draws: int = 250,
-    chains: int = 4,
     threshold: float = 0.5,
+    draws: int = 1000,
+    chains: int = 4,
     seed: Seed = None,
 ) -> xr.DataTree:
     """Draw blind scores, so that each has an interval and ranks are distributions.

@@ -51,7 +51,7 @@ def auc(
     journal = None if output is None else output.with_name(output.name + ".journal")
     with _output.progress("runs", total) as advance:
         tree = auc_study(
-            **grid, runs=runs, seed=seed, journal=journal, client=_options.dask_client(dask), advance=advance
+            **grid, runs=runs, seed=seed, journal=journal, client=_options.dask_client(dask), progress=advance
         )
     if output is not None and journal is not None:
         write_result(tree, output)

@@ -26,7 +26,7 @@ def crowdtruth_posterior(
     closed: bool = True,
     tolerance: float = 1e-3,
     max_iterations: int = 1000,
-    draws: int = 250,
+    draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
 ) -> xr.DataTree:

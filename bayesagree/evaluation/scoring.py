@@ -39,13 +39,13 @@ def evaluate(
     plausibility: str = "dirichlet",
     reliability: float | Sequence[float] = (1.0,),
     metrics: Sequence[str] = ("top_1_accuracy",),
+    items: Literal["fixed", "bootstrap"] = "fixed",
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
-    items: Literal["fixed", "bootstrap"] = "fixed",
-    progress: Callable[[int], None] | None = None,
     client: Any = None,
     to: str | Path | None = None,
+    progress: Callable[[int], None] | None = None,
     **options: Any,
 ) -> xr.DataTree:
     """Score every model under the uncertainty that the annotations leave about the truth.

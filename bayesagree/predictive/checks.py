@@ -239,7 +239,7 @@ def with_posterior_predictive(
 
 
 def prior_predictive(
-    annotations: Annotations, *, plausibility: str, draws: int = 500, seed: Seed = None, **options: Any
+    annotations: Annotations, *, plausibility: str, draws: int = 250, seed: Seed = None, **options: Any
 ) -> xr.DataTree:
     """Draw parameters from the prior, and annotations by the same annotators of the same items from them.
 

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import map_blocks
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, positive_int, renamed, shorten
 from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder
 from bayesagree.simulate import CrowdsourcedBinary, crowdsourced_binary
 
@@ -75,6 +75,7 @@ class Study:
         return list(product(self.cases, self.labels_per_item, self.labels_per_annotator, starts))
 
 
+@renamed(advance="progress")
 def auc_study(
     *,
     cases: Sequence[str] = tuple(CASES),
@@ -83,10 +84,10 @@ def auc_study(
     runs: int = 100,
     n_items: int = 1000,
     n_models: int = 100,
-    seed: int = 0,
+    seed: int | None = None,
     journal: Path | None = None,
     client: Any = None,
-    advance: Callable[[int], None] = lambda runs: None,
+    progress: Callable[[int], None] = lambda runs: None,
 ) -> xr.DataTree:
     """Run the simulation study of AUC without ground truth, 180 configurations of 100 runs by default.
 
@@ -101,12 +102,12 @@ def auc_study(
     n_items, n_models
         Size of each problem.
     seed
-        Same seed, same study, on any number of threads or workers.
+        Same seed, same study, on any number of threads or workers; a journal needs one.
     journal
         File that collects finished blocks of runs; a study that was stopped continues from it.
     client
         A `distributed.Client` to run on instead of threads of this machine: the same study, and workers may die.
-    advance
+    progress
         Called with the number of runs just finished.
 
     Returns
@@ -132,6 +133,8 @@ def auc_study(
         raise InputError(f"case {unknown[0]!r} is not one of {shorten(CASES)}")
     if positive_int(n_models, "n_models") < 2:
         raise InputError("n_models=1 leaves nothing to rank; simulate at least 2 models")
+    if journal is not None and seed is None:
+        raise InputError("a journal continues the study of one seed; pass seed=, a whole number")
     study = Study(
         cases=tuple(cases),
         labels_per_item=tuple(positive_int(v, "labels_per_item") for v in labels_per_item),
@@ -139,17 +142,17 @@ def auc_study(
         runs=positive_int(runs, "runs"),
         n_items=positive_int(n_items, "n_items"),
         n_models=n_models,
-        seed=seed,
+        seed=int(np.random.default_rng().integers(2**62)) if seed is None else seed,
     )
     finished = {} if journal is None else read_journal(journal, study)
     for done in finished.values():
-        advance(len(done))
+        progress(len(done))
     missing = [key for key in study.blocks() if key not in finished]
     for key, results in zip(missing, map_blocks(partial(run_block, study), missing, client)):
         finished[key] = results
         if journal is not None:
             append_to_journal(journal, key, results)
-        advance(len(results))
+        progress(len(results))
     return _tree(study, finished)
 
 

@@ -82,7 +82,7 @@ def dispersion_null(
     return answer.assign_attrs(permutations=times, significance=significance, ci_kind="eti", ci_prob=ci_prob)
 
 
-def dispersion_draws(result: xr.Dataset, *, draws: int = 4000, seed: Seed = None) -> xr.Dataset:
+def dispersion_draws(result: xr.Dataset, *, draws: int = 1000, seed: Seed = None) -> xr.Dataset:
     """Draw mean and dispersion of all models together under a Bayesian bootstrap over annotators.
 
     The same weights serve every model, so that differences between models of the same annotators are sharper than
