@@ -47,7 +47,7 @@ class Twins(NamedTuple):
 POSTERIORS = {
     "common_agreement": Twins(
         "bayesagree.agreement.phi.common_agreement_model", ("common_agreement",),
-        "agreement/test_phi.py::engine=\"nuts\"",
+        "agreement/test_model.py::engine=\"nuts\"",
         "agreement/test_phi.py::common_agreement_{item_mean}_{scale}.json",
         "test_phi.py::test_interval_covers_the_truth_in_a_few_cells",
     ),

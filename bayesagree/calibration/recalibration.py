@@ -101,7 +101,7 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None, max_bytes: in
             },
         },
         _axes(tree, items, labels),
-        model=str(tree.attrs["model"]),
+        model=str(tree.attrs.get("model", "")),
         engine="calibrate",
         seed=seed,
         settings=settings_of(tree) | {"calibrated": True, "n_calibration_gold": int((codes >= 0).sum())},
@@ -195,7 +195,7 @@ def pool_with_votes(
     return result_tree(
         {"posterior": posterior, "derived": {"label_probability": (("item", "category"), mean)}},
         _axes(tree, labels.items, labels.categories),
-        model=str(tree.attrs["model"]),
+        model=str(tree.attrs.get("model", "")),
         engine="pool_with_votes",
         seed=seed,
         settings=settings_of(tree) | {"pooled": weight},

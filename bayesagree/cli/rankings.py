@@ -60,10 +60,11 @@ def rankings(
         )  # fmt: skip
     if output is not None:
         write_result(tree, output)
-    _output.show(_tables(truth, tree, case, " (simulated models)" if simulated else ""), json=json)
+    notes = ["The models are simulated."] if simulated else []
+    _output.show(_tables(truth, tree, case), json=json, notes=notes)
 
 
-def _tables(truth: "Rankings", tree: "xr.DataTree", case: str | None, suffix: str) -> list[_output.Table]:
+def _tables(truth: "Rankings", tree: "xr.DataTree", case: str | None) -> list[_output.Table]:
     from bayesagree.studies import ranking_tables as study
     from bayesagree.studies.ranking_models import certainty_correlation
 
@@ -77,7 +78,7 @@ def _tables(truth: "Rankings", tree: "xr.DataTree", case: str | None, suffix: st
         _output.Table("correlation_of_certainty", matrix, most=0),
         _output.Table("nearest_settings", study.nearest_settings(tree), "Correlation of certainty with PrIRN"),
         _output.Table("unsettled_items", study.unsettled_items(tree), "Items that no reliability settles"),
-        _output.Table("scores", study.model_scores(tree), f"Mean scores{suffix}, models in order of columns"),
+        _output.Table("scores", study.model_scores(tree), "Mean scores, models in order of columns"),
         _output.Table("item", [{"item": view.item, "certainty": view.certainty}], most=0),
         _output.Table("rankings", said, f"Item {view.item}, certainty {view.certainty:.2f}"),
         _output.Table("labels", view.labels, "Probability to be the top label"),

@@ -58,7 +58,9 @@ def auc(
         journal.unlink()
     errors = tree["study"].to_dataset().swap_error
     means = errors.mean("run").to_series().unstack("auc_method").reset_index()
-    tables = [_output.Table("mean_swap_error", means, "Mean swap error")]
-    if published_grid(tree):
-        tables.append(_output.Table("claims", study_claims(tree), "Claims of the paper"))
+    claims = study_claims(tree) if published_grid(tree) else []
+    tables = [
+        _output.Table("mean_swap_error", means, "Mean swap error"),
+        _output.Table("claims", claims, "Claims of the paper"),
+    ]
     _output.show(tables, json=json)

@@ -43,7 +43,7 @@ def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = 
 
     Examples
     --------
-    >>> correlation([1, 2, 3, 4], [1, 3, 2, 4], measure="spearman")
+    >>> round(correlation([1, 2, 3, 4], [1, 3, 2, 4], measure="spearman"), 6)
     0.8
     """
     a, b = _pair(scores_a, scores_b)

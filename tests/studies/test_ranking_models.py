@@ -104,8 +104,8 @@ def test_command_prints_json_and_tables(tmp_path, run):
         "plackett_luce 1",
         "plackett_luce 2",
     ]
-    assert answer["case"]["item"] == 7
-    assert answer["simulated_models"] is True
+    assert [row["item"] for row in answer["item"]] == [7]
+    assert answer["notes"] == ["The models are simulated."]
     code, out, _ = run(*options)
     assert code == 0
     assert "share below 0.99" in out
