@@ -76,7 +76,9 @@ def _tables(truth: "Rankings", tree: "xr.DataTree", case: str | None) -> list[_o
         _output.Table("annotations", [study.annotation_summary(tree)], "Annotations"),
         _output.Table("settings", study.setting_table(tree), "Certainty"),
         _output.Table("correlation_of_certainty", matrix, most=0),
-        _output.Table("nearest_settings", study.nearest_settings(tree), "Correlation of certainty with PrIRN"),
+        _output.Table(
+            "nearest_settings", study.nearest_settings(tree), "Settings of PrIRN whose certainty correlates most"
+        ),
         _output.Table("unsettled_items", study.unsettled_items(tree), "Items that no reliability settles"),
         _output.Table("scores", study.model_scores(tree), "Mean scores, models in order of columns"),
         _output.Table("item", [{"item": view.item, "certainty": view.certainty}], most=0),
