@@ -61,7 +61,7 @@ def test_offsets_of_labels_are_recovered_and_may_change_the_best_label():
     tree, gold = claims(3000, 0.5, seed=8, offset=(0.8, -0.4, -0.4))
     used, rest = {i: gold[i] for i in range(300)}, {i: gold[i] for i in range(300, 3000)}
     calibrated = calibrate(tree, used, seed=1)
-    offset = calibrated["posterior"].to_dataset()["offset"].transpose("chain", "draw", "label").values.reshape(-1, 3)
+    offset = calibrated["posterior"].to_dataset()["offset"].transpose("chain", "draw", "category").values.reshape(-1, 3)
     gain = offset[:, 0] - offset[:, 1]
     assert abs(gain.mean() - 1.2) < 4 * gain.std()
     before = calibration_scores(label_probability(tree), rest)
