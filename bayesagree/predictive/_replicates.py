@@ -115,12 +115,12 @@ def label_rows(labels: Labels) -> NDArray[np.int64]:
 
 
 def draw_labels(labels: Labels, plausibility: NDArray[Any], rng: Rng) -> NDArray[np.int64]:
-    """Let every annotator draw his label from the plausibilities (sample, item, label) of the item."""
+    """Let every annotator draw a label from the plausibilities (sample, item, label) of the item."""
     return _categories(plausibility, labels.item_index[label_rows(labels)], rng)
 
 
 def draw_crowd_labels(labels: Labels, parameters: Parameters, variant: str, rng: Rng) -> NDArray[np.int64]:
-    """Let every annotator confuse the drawn truth, or his own reading of the item."""
+    """Let every annotator confuse the drawn truth, or a latent label of their own."""
     plausibility, confusion = parameters["plausibility"], parameters["confusion"]
     if variant == "mixed_membership":
         truth = _categories(plausibility, labels.item_index, rng)

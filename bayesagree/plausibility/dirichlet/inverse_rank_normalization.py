@@ -51,7 +51,7 @@ class PrIRNPosterior(DirichletItems):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The arguments that say what the model is."""
+        """The arguments that define the model."""
         return {"reliability": self.reliability, "prior": self.prior, "ties": self.ties}
 
     @cached_property
