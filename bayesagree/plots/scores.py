@@ -148,7 +148,7 @@ def plot_ranking_study(tree: xr.DataTree) -> "Figure":
     Parameters
     ----------
     tree
-        Result of `bayesagree.studies.rankings.ranking_study`.
+        Result of `bayesagree.studies.ranking_study`.
 
     Returns
     -------

@@ -32,7 +32,7 @@ def crowd_of(settings: Mapping[str, Any]) -> tuple[str, DawidSkenePrior]:
 
 
 def refuse_lumped(settings: Mapping[str, Any]) -> None:
-    """Refuse what is no model of single labels."""
+    """Refuse models of anything but single labels."""
     if settings.get("unranked") == "lumped" or settings.get("exponent", 1) != 1:
         raise InputError("only unranked='exact' with exponent=1 is a model of how single labels are ranked")
 
@@ -64,7 +64,7 @@ def replicate(
 
 
 def observed_in(annotations: Annotations) -> tuple[str, str, NDArray[Any]]:
-    """Return name, dimension and values of what was observed, in the order in which they are drawn again."""
+    """Return name, dimension and values of the observed data, in the order in which they are drawn again."""
     if isinstance(annotations, Labels):
         return "label_index", "annotation", annotations.label_index[label_rows(annotations)]
     if isinstance(annotations, Rankings):
