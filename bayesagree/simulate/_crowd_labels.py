@@ -50,7 +50,7 @@ def crowd_labels(
 ) -> CrowdLabels:
     """Simulate a crowd that labels items one by one, as `dawid_skene` assumes it.
 
-    Each item is labelled by different annotators drawn at random. Annotator j has the latent label c for item i and gives
+    Each item is labelled by different annotators drawn at random. Annotator j has a latent label c of item i and gives
     label l with probability confusion_jcl. Without ambiguity c is the true label; with ambiguity alpha every item has
     lambda_i ~ Dirichlet(alpha prevalence), and every annotator, like the gold standard, draws c ~ lambda_i anew.
 
