@@ -76,7 +76,7 @@ def _tables(truth: "Rankings", tree: "xr.DataTree", case: str | None, suffix: st
         _output.Table("settings", study.setting_table(tree), "Certainty"),
         _output.Table("correlation_of_certainty", matrix, most=0),
         _output.Table("nearest_settings", study.nearest_settings(tree), "Correlation of certainty with PrIRN"),
-        _output.Table("unsettled_items", study.unsettled_items(tree), "Ambiguous items that no reliability resolves"),
+        _output.Table("unsettled_items", study.unsettled_items(tree), "Items that no reliability settles"),
         _output.Table("scores", study.model_scores(tree), f"Mean scores{suffix}, models in order of columns"),
         _output.Table("item", [{"item": view.item, "certainty": view.certainty}], most=0),
         _output.Table("rankings", said, f"Item {view.item}, certainty {view.certainty:.2f}"),
