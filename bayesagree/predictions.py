@@ -1,4 +1,4 @@
-"""What the models said: `Predictions`, a score for every label or one hard label per item."""
+"""`Predictions` of models: a score for every label or one hard label per item."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ class Predictions(Categorical):
     models, items, categories
         Names on each axis.
     scores
-        Score of every label, higher is better, shape (model, item, label); None for hard labels.
+        Score of every label, higher is better, shape (model, item, category); None for hard labels.
     label_index
         Position of the predicted label, -1 where a model gave none, shape (model, item); None for scores.
     """

@@ -8,8 +8,8 @@ Priors.  pi ~ Dirichlet(3, 3, 3);  theta_jk ~ Dirichlet(4.8 for l = k, 1.6 for e
 Data.    Single labels, one per (item, annotator); -1 is missing. Here 12 items, 4 annotators, 3 labels.
 Paper.   A. P. Dawid, A. M. Skene, Applied Statistics 28 (1979) 20-28: likelihood with z summed out, equation 2.7.
          Priors of the R package rater, whose published posterior means for the anaesthesia data they reproduce.
-Wrong    when items are ambiguous: annotators then agree and err together given z, and the posterior of z claims more
-         confidence than it earns, the more annotators the worse. Labels alone do not say by how much.
+Wrong    when items are ambiguous: annotators then agree and err together given z, and the posterior of z is
+         overconfident, the more annotators the worse. Labels alone do not say by how much.
 """
 
 from typing import Any

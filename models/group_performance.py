@@ -1,6 +1,6 @@
 """Performance of a model for groups of annotators.
 
-Story.  A model agrees with every annotator j of a group g at his own rate theta_j; it agrees on s_j of his n_j labels.
+Story.  A model agrees with every annotator j of a group g at their own rate theta_j, on s_j of their n_j labels.
         Rates vary around the mean of the group, group means around a common location.
 Prior.  theta_j ~ Beta(mu_g phi, (1 - mu_g) phi), mu_g ~ Beta(m kappa, (1 - m) kappa), m ~ U(0, 1),
         w = (1 + phi)^(-1/2) ~ U(0, 1), b = (1 + kappa)^(-1/2) ~ U(0, 1).

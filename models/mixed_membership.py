@@ -3,14 +3,14 @@
 Story.   Item i has plausibilities lambda_i over the labels. Annotator j who labels it reads it as c ~ lambda_i and says
          l with probability theta_jcl. Two careful annotators may read an ambiguous item differently.
              lambda_i ~ Dirichlet(alpha pi),   c_ij ~ lambda_i,   x_ij | c_ij = k ~ theta_jk
-         The readings are summed out: Pr(x_ij = l) = sum_k lambda_ik theta_jkl.
+         The latent labels c are summed out: Pr(x_ij = l) = sum_k lambda_ik theta_jkl.
 Priors.  pi ~ Dirichlet(3, 3, 3);  log alpha ~ N(log 2, .4^2);  theta_jk ~ Dirichlet(kappa_k phi_k),
          log kappa_k ~ N(log 8, .5^2),  phi_k ~ Dirichlet(4.8 for l = k, 1.6 for each l != k).
          (The package's defaults are wider; NUTS is slow where alpha is near 0, so the check is made here.)
 Data.    Single labels, one per (item, annotator); -1 is missing. Here 12 items, 4 annotators, 3 labels.
 Paper.   Plausibilities of Stutz et al., section 3, with the confusion of Dawid and Skene (1979); alpha -> 0 is theirs.
 Wrong    when annotators are correlated for other reasons than ambiguity (the same guideline misread by many), and
-         nearly blind with one or two labels per item, where alpha is what the prior says.
+         nearly blind with one or two labels per item, where the posterior of alpha is its prior.
 """
 
 from typing import Any

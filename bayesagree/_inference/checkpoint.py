@@ -1,4 +1,4 @@
-"""Runs that outlive their process: what is done stands on disk, and the same call goes on from there.
+"""Checkpoints: an interrupted run resumes when it is called again with the same arguments.
 
 Beside the result `<name>` a file `<name>.run` holds the state of an unfinished run. It is replaced as a whole, so that
 a kill at any moment leaves a whole one, and it says which run it is of: data, settings and seed.

@@ -1,4 +1,4 @@
-"""Do the systems err independently given the truth? Where they do not, blind scores claim more than they know."""
+"""Do the systems err independently given the truth? Where they do not, blind scores are overconfident."""
 
 from typing import Any
 

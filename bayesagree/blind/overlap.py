@@ -1,4 +1,4 @@
-"""How alike the systems are: overlap of what they call positive."""
+"""Overlap of the items that systems call positive."""
 
 from typing import Any
 

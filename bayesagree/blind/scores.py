@@ -181,7 +181,7 @@ def blind_posterior(
     >>> systems = Predictions.from_labels({"A": [1, 1, 0, 0], "B": [1, 1, 0, 1], "C": [1, 0, 0, 0]})
     >>> tree = blind_posterior(systems, method="sampling", seed=1)
     >>> dict(tree["posterior"]["accuracy"].sizes)
-    {'chain': 4, 'draw': 250, 'model': 3}
+    {'chain': 4, 'draw': 1000, 'model': 3}
     """
     systems = Systems.of(predictions, crowd, positive, seed)
     n = positive_int(draws, "draws") * positive_int(chains, "chains")

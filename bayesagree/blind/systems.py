@@ -1,4 +1,4 @@
-"""What every blind method works on: hard labels of systems and of the crowd as codes, in an order of their own."""
+"""Hard labels of systems and of the crowd as codes, in an order of their own: the input of every blind method."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self

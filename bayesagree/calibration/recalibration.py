@@ -1,13 +1,13 @@
-"""From claimed to earned confidence: calibrating label probabilities against a small gold set.
+"""Recalibration of label probabilities against a small gold set.
 
-Labels alone do not identify how much too confident a posterior is: two crowds with nearly the same labels may have
-gaps of .03 and .20 between claimed confidence and accuracy, depending on how often annotators err together. A few
+Labels alone do not identify how overconfident a posterior is: two crowds with nearly the same labels may have
+gaps of .03 and .20 between confidence and accuracy, depending on how often annotators err together. A few
 gold items do. Probabilities p_ik are raised to one power, and labels are weighed,
 
     q_ik = p_ik^eta exp(b_k) / sum_l p_il^eta exp(b_l),        log eta ~ N(-0.7, 1),  b_k ~ N(0, 0.5^2),
 
 and eta and b have a posterior given the gold labels, so that the calibrated confidences come with their own
-uncertainty. eta < 1 takes confidence back; b_k > 0 gives weight to a label that the crowd names too rarely. This is
+uncertainty. eta < 1 lowers the confidence; b_k > 0 gives weight to a label that the crowd names too rarely. This is
 vector scaling with one temperature. `benchmarks/results/crowd_gold.md` compares it with the exponent alone and with
 floors under the probabilities, on crowd sets with gold.
 
@@ -257,7 +257,7 @@ def _redraw_truth(
 
 
 def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10) -> xr.Dataset:
-    """Compare claimed confidence with accuracy on items whose true label is known: the data of a reliability diagram.
+    """Compare confidence with accuracy on items whose true label is known: the data of a reliability diagram.
 
     Parameters
     ----------
@@ -271,10 +271,11 @@ def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10)
     Returns
     -------
     Dataset
-        Per ``bin``: ``lower``, ``upper`` (edges), ``n_items``, ``confidence`` (mean claim), ``accuracy`` and its HDI
+        Per ``bin``: ``lower``, ``upper`` (edges), ``n_items``, ``confidence`` (mean), ``accuracy`` and its HDI
         0.95 under Beta(1/2, 1/2), ``accuracy_lower`` and ``accuracy_upper``; NaN in empty bins. Over all items:
-        ``mean_confidence``, ``mean_accuracy``, ``gap`` (claim minus accuracy), ``calibration_error`` (mean absolute gap
-        of the bins, weighted by items) and ``log_score`` (mean log probability of the gold label, floored at 1e-12).
+        ``mean_confidence``, ``mean_accuracy``, ``gap`` (confidence minus accuracy), ``calibration_error`` (mean
+        absolute gap of the bins, weighted by items) and ``log_score`` (mean log probability of the gold label, floored
+        at 1e-12).
 
     Examples
     --------

@@ -4,7 +4,7 @@ An annotator i marks an item u with a vector V_iu of zeros and ones over the lab
 (``duplicates="keep"``). Three qualities in [0, 1] depend on one another, weights w = WQS, q = UQS, A = AQS:
 
 =====  =============================================================================================
-UQS    unit quality: how alike the vectors of an item are, mean cosine over its pairs of annotators
+UQS    unit quality: mean cosine of the vectors of an item, over its pairs of annotators
 WQS    worker quality = WWA (cosine with each co-annotator) x WSA (cosine with the rest of the item)
 AQS    annotation quality: Pr(i marks a | j marks a), mean over pairs of annotators with common items
 =====  =============================================================================================
@@ -258,8 +258,8 @@ def _iterate(judgments: Judgments, old: Quality, present: Floats, closed: bool) 
     """Compute every quality from the previous ones."""
     w = old.wqs[judgments.annotator]
     others = judgments.per_item(w)[judgments.item] - w
-    alike, wwa, wsa = annotator_quality(judgments, old, present)
-    uqs = _ratio(judgments.per_item(w * alike), judgments.per_item(w * others))
+    similarity, wwa, wsa = annotator_quality(judgments, old, present)
+    uqs = _ratio(judgments.per_item(w * similarity), judgments.per_item(w * others))
     uqs[np.bincount(judgments.item, minlength=uqs.size) == 0] = np.nan
     aqs = _label_quality(judgments, old.wqs, old.uqs * present) if closed else old.aqs
     return Quality(uqs, wwa * wsa, wwa, wsa, aqs)
@@ -279,7 +279,7 @@ def annotator_quality(
 
     Returns
     -------
-    alike : array (judgment,)
+    similarity : array (judgment,)
         Weighted sum of the cosines with the others.
     wwa, wsa : array (annotator,)
         NaN for an annotator without judgments.
@@ -299,18 +299,18 @@ def annotator_quality(
     given_weight = old.aqs[given.label]
     given_length2 = np.bincount(given.judgment, given_weight, w.size)
     unit = np.sqrt(given_weight / given_length2[given.judgment])
-    alike = np.bincount(given.judgment, unit * others(pulled), w.size)
+    similarity = np.bincount(given.judgment, unit * others(pulled), w.size)
     product = w * np.bincount(given.judgment, given_weight * others(w_mark), w.size)
     lengths = np.sqrt(w**2 * given_length2 * _rest_length2(judgments, w_mark, old.aqs))
     # An annotator of weight 0 has no direction; the published scores give such a cosine the smallest value.
     cosine = np.where(lengths < SMALLEST, SMALLEST, product / np.maximum(lengths, SMALLEST))
 
     crowd = judgments.per_item(w)[judgments.item] - w
-    wwa = _ratio(judgments.per_annotator(q * alike), judgments.per_annotator(q * crowd))
+    wwa = _ratio(judgments.per_annotator(q * similarity), judgments.per_annotator(q * crowd))
     wsa = _ratio(judgments.per_annotator(q * cosine), judgments.per_annotator(q))
     absent = np.bincount(judgments.annotator, minlength=wwa.size) == 0
     wwa[absent] = wsa[absent] = np.nan
-    return alike, wwa, wsa
+    return similarity, wwa, wsa
 
 
 def _rest_length2(judgments: Judgments, w_mark: Floats, aqs: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The catalogue of data sets: what there is, and loading one by its name."""
+"""The catalogue of data sets: their names, and loading one by its name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a reader of a data set returns, and the small steps that several readers share."""
+"""Content of a data set, as a reader returns it, and the small steps that several readers share."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Scores of models, block of items by block: what is left of a block of draws, and the sums over all blocks."""
+"""Scores of models, block of items by block: the reduction of a block of draws, and the sums over all blocks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -15,7 +15,7 @@ type Floats = NDArray[np.float64]
 
 
 class ScoredBlock(NamedTuple):
-    """What is left of a block of draws: sums over its items, and one number per item.
+    """Reduction of a block of draws: sums over its items, and one number per item.
 
     `total` (metric, model, sample), `square` (metric, model), `certainty` and `r_hat` (item); with a bootstrap the
     weighted sums `weighted` (metric, model, sample) and the sums of the weights, `weight` (sample).

@@ -71,12 +71,12 @@ def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None,
 def practical_equivalence(
     tree: xr.DataTree, *, metric: str, rope: float = 0.01, reliability: float | None = None
 ) -> xr.Dataset:
-    """Say how probable it is that a difference matters: beyond a region of practical equivalence (ROPE).
+    """Posterior probability that a difference exceeds the region of practical equivalence (ROPE).
 
     Parameters
     ----------
     tree, metric, reliability
-        As in `compare`; or what `blind_posterior` returned.
+        As in `compare`; or a result of `blind_posterior`.
     rope
         Differences of at most this size, either way, make no practical difference.
 

@@ -15,7 +15,7 @@ type Multiplicity = Literal["none", "bonferroni", "holm", "benjamini_hochberg"]
 def paired_terms(
     truth: NDArray[np.integer[Any]], predicted: NDArray[np.integer[Any]], metric: str, positive: int | None
 ) -> NDArray[np.float64] | None:
-    """Return what every item adds to a score that is a mean over items; None for scores that are not.
+    """Contribution of each item to a score that is a mean over items; None for scores that are not.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def evaluate(
         ``"dirichlet"`` (labels), ``"prirn"``, ``"plackett_luce"`` (rankings), ``"dawid_skene"`` (labels) or
         ``"normal_inverse_gamma"`` (ratings).
     reliability
-        One or several values of the trust in the annotators; results are shown across them.
+        One or several weights of an annotation; results are shown across them.
     metrics
         Names: ``top_K_accuracy``, ``set_K_accuracy``, ``overlap_K``, ``average_overlap_K``, ``kendall_tau_K``,
         ``spearman_footrule_K``.
@@ -133,9 +133,9 @@ def evaluate(
     sums = ScoreSums.start(scorer, levels.size, n_samples, annotations.items.size, state)
     score = partial(scored, scorer, stream_apart(seed, "item weights") if items == "bootstrap" else None)
     for level, value in enumerate(levels):
-        trust = {} if chosen.learns_reliability else {"reliability": _whole(value)}
+        weight = {} if chosen.learns_reliability else {"reliability": _whole(value)}
         blocks = chosen.blocks(
-            annotations, depth=scorer.depth, draws=draws, chains=chains, seed=seed, **trust, **options,
+            annotations, depth=scorer.depth, draws=draws, chains=chains, seed=seed, **weight, **options,
             schedule=Schedule(client, score, first=int(sums.done[level])),
         )  # fmt: skip
         _add_up(sums, level, blocks, checkpoint, progress)

@@ -237,7 +237,7 @@ def is_zarr(path: Path) -> bool:
 
 @contextmanager
 def _naming(path: Path, what: str) -> Iterator[None]:
-    """Put the file, and what it was taken for, in front of every error."""
+    """Put the file and its assumed format in front of every error."""
     try:
         yield
     except InputError as error:

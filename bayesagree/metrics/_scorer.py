@@ -50,7 +50,7 @@ class Scorer:
 def prepare(
     metric: RankMetric, truth: Truth, predictions: Predictions, threshold: float | None
 ) -> tuple[TruthDraws, Scorer]:
-    """Return the draws of a truth and what scores them."""
+    """Return the draws of a truth and the function that scores them."""
     draws = truth_draws(truth, metric.depth, threshold=threshold)
     return draws, Scorer(predictions.aligned(draws.items, draws.labels), [metric])
 
@@ -85,7 +85,7 @@ def per_draw(value: NDArray[np.float64], draws: TruthDraws, predictions: Predict
 
 
 def mass_of_best(probability: NDArray[np.float64], predictions: Predictions, k: int) -> NDArray[np.float64]:
-    """Return the mean over items of the probability (item, label) of a model's k best labels, shape (model,)."""
+    """Return the mean over items of the probability (item, category) of a model's k best labels, shape (model,)."""
     top = predictions.top_labels(positive_int(k, "k"))
     hit = np.take_along_axis(probability[None], np.maximum(top, 0).astype(np.int64), axis=2)
     return np.where(top >= 0, hit, 0.0).sum(axis=2).mean(axis=1)

@@ -50,7 +50,7 @@ DAWID_SKENE = Reference(
 
 @dataclass(frozen=True)
 class PosteriorRecord:
-    """What the package knows about one posterior of the truth.
+    """Record of one posterior of the truth.
 
     Attributes
     ----------

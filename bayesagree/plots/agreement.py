@@ -1,4 +1,4 @@
-"""Figures of common agreement Phi: what it looks like, how it fits each item, how it depends on the sample."""
+"""Figures of common agreement Phi: posterior, fit to each item, dependence on the sample."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

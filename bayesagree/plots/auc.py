@@ -29,7 +29,7 @@ def plot_swap_errors(
     Parameters
     ----------
     tree
-        Result of `bayesagree.studies.auc.auc_study`.
+        Result of `bayesagree.studies.auc_study`.
     case
         Which annotators, such as "average".
     labels_per_item, labels_per_annotator

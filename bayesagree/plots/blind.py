@@ -18,7 +18,7 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "
     Parameters
     ----------
     tree
-        Result of `bayesagree.blind.experiment.blind_experiment` with gold.
+        Result of `bayesagree.studies.blind_experiment` with gold.
     measure
         ``"pearson"``, ``"spearman"``, ``"kendall"`` or ``"swap_rate"``.
 

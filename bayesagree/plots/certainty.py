@@ -1,4 +1,4 @@
-"""Figures of what the annotations leave open: certainty of the items, risk, agreement."""
+"""Figures of the certainty of items, of risk and of agreement."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Figures of what the truth of an item may be: strips of plausibilities, and points on the simplex."""
+"""Figures of the posterior of an item: strips of plausibilities, and points on the simplex."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset) -> "Figure":
     """Draw the elpd difference of each reliability to the best one for a held-out annotator, and its agreement.
 
-    Upper panels: log score behind the best with its HDI 0.95 over items (lower is better). Lower panels: probability
+    Upper panels: elpd difference to the best with its HDI 0.95 over items (lower is better). Lower panels: probability
     that two further annotators make the same first choice; dashed, the observed share.
 
     Parameters
     ----------
     curves
-        Results of `bayesagree.reliability.reliability_curve` by title, or one of them.
+        Results of `bayesagree.predictive.reliability_curve` by title, or one of them.
 
     Returns
     -------
@@ -48,6 +48,6 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset) -> "Fi
         agreement.axhline(float(curve["observed_agreement"]), color="0.4", linestyle="--", linewidth=1)
         agreement.set_xscale("log")
         agreement.set_xlabel("reliability")
-    panels[0, 0].set_ylabel("log score behind the best")
+    panels[0, 0].set_ylabel("elpd difference to the best")
     panels[1, 0].set_ylabel("agreement")
     return figure

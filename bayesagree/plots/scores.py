@@ -24,7 +24,7 @@ def plot_scores(tree: xr.DataTree, *, metric: str, ordinary: xr.DataArray | None
     metric
         One of its metrics.
     ordinary
-        The ordinary metric (model), against a point estimate of the truth, or its draws: dotted lines.
+        The plug-in metric (model), against a point estimate of the truth, or its draws: dotted lines.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def plot_scores(tree: xr.DataTree, *, metric: str, ordinary: xr.DataArray | None
         if ordinary is not None:
             panel.axhline(float(ordinary.sel(model=model).mean()), color=f"C{m % 10}", linestyle=":", linewidth=1)
     panel.set_xticks(range(levels.size), [f"{level:g}" for level in levels])
-    panel.set_xlabel("reliability" + ("" if ordinary is None else " (dotted: ordinary metric)"))
+    panel.set_xlabel("reliability" + ("" if ordinary is None else " (dotted: plug-in metric)"))
     panel.set_ylabel(metric.replace("_", " "))
     panel.legend(fontsize="small")
     return figure
@@ -148,7 +148,7 @@ def plot_ranking_study(tree: xr.DataTree) -> "Figure":
     Parameters
     ----------
     tree
-        Result of `bayesagree.studies.rankings.ranking_study`.
+        Result of `bayesagree.studies.ranking_study`.
 
     Returns
     -------

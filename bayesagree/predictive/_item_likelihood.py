@@ -146,11 +146,11 @@ def _mixed_membership_items(labels: Labels, parameters: Parameters) -> Pointwise
     most, n_labels = int(np.diff(start).max()), labels.categories.size
     if (most + 1) ** (n_labels - 1) > MOST_STATES:
         raise InputError(
-            f"an item has {most} annotations of {n_labels} labels: too many readings to sum over; the log likelihood "
-            "of variant='mixed_membership' is for small sets"
+            f"an item has {most} annotations of {n_labels} labels: too many latent labels to sum over; the log "
+            "likelihood of variant='mixed_membership' is for small sets"
         )
     out = np.empty((len(parameters["prevalence"]), start.size - 1))
-    readings_log_probability(
+    latent_labels_log_probability(
         parameters["prevalence"].astype(np.float64), parameters["ambiguity"].astype(np.float64),
         parameters["confusion"].astype(np.float64), start, labels.annotator_index, labels.label_index, out,
     )  # fmt: skip
@@ -158,10 +158,10 @@ def _mixed_membership_items(labels: Labels, parameters: Parameters) -> Pointwise
 
 
 @numba.njit(cache=True, nogil=True)
-def readings_log_probability(prevalence, ambiguity, confusion, start, annotator, label, out):
-    """Sum over what each annotator read: readings of an item come from a Polya urn of weights ambiguity x prevalence.
+def latent_labels_log_probability(prevalence, ambiguity, confusion, start, annotator, label, out):
+    """Sum out the latent label of each annotation; those of an item are a Polya urn of weights ambiguity x prevalence.
 
-    The state after t annotations is how many of them read each label (all but the last label, in base n + 1).
+    The state after t annotations is the number of them of each latent label (all but the last label, in base n + 1).
     """
     n_labels = prevalence.shape[1]
     for i in range(start.size - 1):

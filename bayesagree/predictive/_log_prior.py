@@ -29,7 +29,7 @@ def common_agreement_prior(parameters: Parameters) -> dict[str, Floats]:
 
 
 def dawid_skene_prior(parameters: Parameters, variant: str, prior: DawidSkenePrior) -> dict[str, Floats]:
-    """Return log densities of prevalence and of what the variant's crowd is made of, each (sample,)."""
+    """Return log densities of prevalence and of the parameters of the annotators, each (sample,)."""
     prevalence, confusion = parameters["prevalence"], parameters["confusion"]
     n_labels = prevalence.shape[1]
     found = {"prevalence": _dirichlet(prevalence, np.full(n_labels, prior.prevalence))}

@@ -32,7 +32,7 @@ def crowd_of(settings: Mapping[str, Any]) -> tuple[str, DawidSkenePrior]:
 
 
 def refuse_lumped(settings: Mapping[str, Any]) -> None:
-    """Refuse what is no model of single labels."""
+    """Refuse models of anything but single labels."""
     if settings.get("unranked") == "lumped" or settings.get("exponent", 1) != 1:
         raise InputError("only unranked='exact' with exponent=1 is a model of how single labels are ranked")
 
@@ -64,7 +64,7 @@ def replicate(
 
 
 def observed_in(annotations: Annotations) -> tuple[str, str, NDArray[Any]]:
-    """Return name, dimension and values of what was observed, in the order in which they are drawn again."""
+    """Return name, dimension and values of the observed data, in the order in which they are drawn again."""
     if isinstance(annotations, Labels):
         return "label_index", "annotation", annotations.label_index[label_rows(annotations)]
     if isinstance(annotations, Rankings):
@@ -115,12 +115,12 @@ def label_rows(labels: Labels) -> NDArray[np.int64]:
 
 
 def draw_labels(labels: Labels, plausibility: NDArray[Any], rng: Rng) -> NDArray[np.int64]:
-    """Let every annotator draw his label from the plausibilities (sample, item, label) of the item."""
+    """Let every annotator draw a label from the plausibilities (sample, item, label) of the item."""
     return _categories(plausibility, labels.item_index[label_rows(labels)], rng)
 
 
 def draw_crowd_labels(labels: Labels, parameters: Parameters, variant: str, rng: Rng) -> NDArray[np.int64]:
-    """Let every annotator confuse the drawn truth, or his own reading of the item."""
+    """Let every annotator confuse the drawn truth, or a latent label of their own."""
     plausibility, confusion = parameters["plausibility"], parameters["confusion"]
     if variant == "mixed_membership":
         truth = _categories(plausibility, labels.item_index, rng)

@@ -1,12 +1,12 @@
-"""Checks made for annotation: what can go wrong between labels and their posterior, and what each annotator is worth.
+"""Diagnostics of annotators and of the Dawid-Skene posterior.
 
 =================  ===================================================================================================
 check              asks
 =================  ===================================================================================================
-annotator_table    what is each annotator worth, who is worse than chance, of whom is too little known?
+annotator_table    how accurate is each annotator, who is worse than chance, of whom is too little known?
 label_switching    do chains or draws disagree about which label is which?
 annotation_parts   does every annotator compare with every other, directly or through shared items?
-agreement_check    do annotators agree otherwise than if they erred independently (copies)? Silence is no proof
+agreement_check    do annotators agree otherwise than if they erred independently? A large p-value proves nothing
 prior_sensitivity  how far do the answers move when the prior is halved or doubled?
 =================  ===================================================================================================
 """
@@ -33,7 +33,7 @@ CI_PROB = 0.95
 WIDE = 0.3
 """An accuracy whose 95 % interval is wider than this is not known."""
 FEW = 10
-"""With fewer labels than this an accuracy is mostly what the crowd or the prior says."""
+"""With fewer labels than this an accuracy is mostly the population's or the prior's."""
 SHARES = 20
 """The histogram of the share of agreeing pairs has cells of a twentieth: exact up to five annotations an item."""
 MOST_PAIRS = 10_000
@@ -41,7 +41,7 @@ MOST_PAIRS = 10_000
 
 
 def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
-    """List every annotator with his posterior accuracy, the labels he gave and what is odd about him.
+    """Return the posterior accuracy, number of labels and warning flags of each annotator.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
         One row per annotator: ``annotator``, ``n_labels_given``, ``accuracy`` (posterior mean), ``lower``, ``upper``
         (HDI 0.95), ``prob_below_chance`` (posterior probability that the accuracy is below 1/K), ``flags``:
         ``worse_than_chance`` (that probability above 0.95) and ``too_few_labels`` (interval wider than 0.3, or fewer
-        than 10 labels: the accuracy is then mostly the crowd's). One draw (EM) has no interval: NaN.
+        than 10 labels: the accuracy is then mostly the population's). One draw (EM) has no interval: NaN.
 
     Examples
     --------
@@ -95,10 +95,10 @@ def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
 def label_switching(tree: xr.DataTree) -> float:
     """Return the share of draws in which some label is better explained by another label's confusion.
 
-    In every draw the crowd's mean confusion matrix (annotators weighted by their labels) should be largest on its
+    In every draw the mean confusion matrix (annotators weighted by their labels) should be largest on its
     diagonal, row by row after the best matching of labels; a draw whose best matching is not the identity has switched.
-    Where some have, the labels alone leave open which is which: give gold, or a `DawidSkenePrior` that says how good
-    the crowd is at least.
+    Where some have, the labels alone leave open which is which: give gold, or a `DawidSkenePrior` of annotators better
+    than chance.
     """
     posterior = tree["posterior"].to_dataset()
     if "confusion" not in posterior:
@@ -115,7 +115,7 @@ def annotation_parts(labels: Labels) -> NDArray[np.int64]:
     """Find the connected parts of the item-annotator graph, shape (annotator,).
 
     Annotators of different parts share no item, not even through others: their accuracies are compared through the
-    prior alone. One part numbered 0 is what one wants; an annotator without labels is a part of his own.
+    prior alone. One part numbered 0 is what one wants; an annotator without labels is a part by itself.
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -128,7 +128,7 @@ def annotation_parts(labels: Labels) -> NDArray[np.int64]:
 
 
 def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200, seed: Seed = None) -> xr.Dataset:
-    """Compare the agreement on items with what independent annotators would show.
+    """Compare the agreement on items with that of annotators who err independently.
 
     Posterior predictive check: for posterior draws the labels are drawn again for the same (item, annotator) pairs.
     Compared are the share of agreeing pairs of annotations of an item, its mean and variance over items, and its
@@ -161,9 +161,9 @@ def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200,
 
     Notes
     -----
-    **Silence is no proof of independence**, and the check does not tell how far confidence is too high. How often it
-    fires, p < 0.01, in twenty simulated sets of three labels, 70 % of them right, ten annotators and five labels an
-    item (`benchmarks/results/calibration.md` has every statistic):
+    **A large p-value does not show independence**, and the check does not measure how far confidence is too high. Its
+    power, the share with p < 0.01, in twenty simulated sets of three labels, 70 % of them right, ten annotators and
+    five labels an item (`benchmarks/results/calibration.md` has every statistic):
 
     ==========================================  =========  =========  =========  ==========
     annotators                                  statistic  100 items  300 items  1000 items
@@ -178,8 +178,8 @@ def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200,
     independent                                 any             0.05       0.00        0.05
     ==========================================  =========  =========  =========  ==========
 
-    So it is blind to different readings of ambiguous items; and where there are few annotators, confusion matrices
-    explain their copies away, the better the more items teach them.
+    So it has no power against different readings of ambiguous items; and where there are few annotators, confusion
+    matrices absorb the dependence, the better the more items they are estimated from.
 
     Examples
     --------

@@ -41,7 +41,7 @@ KINDS: Mapping[str, type] = {
     "group_performance": GroupCounts,
     "group_performance_normal": xr.Dataset,
 }
-"""Every model of how annotators annotate, and what it takes. (PrIRN has none.)"""
+"""Every model of how annotators annotate, and the annotations it takes. (PrIRN has none.)"""
 
 
 def with_log_likelihood(
@@ -125,7 +125,7 @@ def with_log_likelihood(
 def _pointwise(
     kind: str, annotations: Annotations, posterior: xr.Dataset, settings: Mapping[str, Any], draws: int, seed: Seed
 ) -> tuple[likelihood.Pointwise, Parameters]:
-    """Return the log likelihood of each item, and the log prior of what items share."""
+    """Return the log likelihood of each item, and the log prior of shared parameters."""
     given: Any = annotations
     if kind == "common_agreement":
         parameters = _parameters(posterior, ["phi", *(n for n in ("mean_location", "mean_spread") if n in posterior)])
@@ -246,7 +246,7 @@ def prior_predictive(
     Parameters
     ----------
     annotations
-        Who annotates what; what they said is only kept as observed data.
+        The (item, annotator) pairs; the annotations themselves are only kept as observed data.
     plausibility
         ``"dirichlet"``, ``"normal_inverse_gamma"``, ``"plackett_luce"``, ``"dawid_skene"`` or
         ``"common_agreement"``.

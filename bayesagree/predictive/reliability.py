@@ -1,18 +1,18 @@
 """Which reliability? How well each value predicts an annotator who was left out, and how much agreement it predicts.
 
-Reliability, the trust in the annotators, is a free parameter of the plausibilities (Stutz et al.): results are shown
+Reliability, the weight of an annotation, is a free parameter of the plausibilities (Stutz et al.): results are shown
 across a range of it. Two curves help to choose the range.
 
 *Leave-one-annotator-out log score.* Every annotator of an item is predicted from the others of that item, whose
-annotations count `reliability` times; the score is the mean log probability of what he said.
+annotations count `reliability` times; the score is the mean log probability of the annotation left out.
 
 *Predicted agreement.* The probability that two further annotators of an item make the same (first) choice, beside the
 share of pairs of annotators who did.
 
-Caveat. Both curves judge how well the plausibilities foretell *annotators*. Annotators who share an error, copy each
-other or follow the same wrong guideline foretell each other perfectly, and the curve then asks for a trust that they
-have not earned; nothing but gold labels tells the two apart. Take the curve as the scale on which "low" and "high"
-reliability are to be understood, not as a licence for one number.
+Caveat. Both curves measure how well the plausibilities predict *annotators*, not the truth. Annotators who share an
+error, copy each other or follow the same wrong guideline predict each other well, and the curve then favours too high a
+reliability; only gold labels tell the two apart. Take the curve as the scale on which "low" and "high" reliability are
+to be understood, not as a licence for one number.
 """
 
 from collections.abc import Callable, Sequence
@@ -73,7 +73,7 @@ def reliability_curve(
     The predictive probability of the annotator left out, given the others with reliability :math:`\gamma`:
 
     ``"dirichlet"``
-        :math:`(\gamma n^{-r}_{iy} + a_y) / (\gamma n^{-r}_i + \sum_k a_k)` for his label y, exactly.
+        :math:`(\gamma n^{-r}_{iy} + a_y) / (\gamma n^{-r}_i + \sum_k a_k)` for the label y left out, exactly.
     ``"prirn"``
         PrIRN has no sampling model of rankings, so we let the annotator draw labels from the plausibilities without
         replacement (Plackett-Luce given :math:`\lambda`). Under :math:`\lambda \sim \mathrm{Dirichlet}(\alpha)` each
@@ -81,10 +81,10 @@ def reliability_curve(
         expectation is the Plackett-Luce probability with worths :math:`\alpha = \gamma\,\mathrm{IRN}^{-r} + a_0`,
         exactly.
     ``"plackett_luce"``
-        The mean of his ranking's Plackett-Luce probability over posterior draws given the others, every ranking
+        The mean Plackett-Luce probability of the ranking left out over posterior draws given the others, every ranking
         repeated :math:`\gamma` times; one run of the Gibbs sampler for each annotator left out.
 
-    How many labels an annotator names, and his ties, are taken as given; a tie is an order unknown.
+    The number of labels an annotator names, and the ties, are taken as given; a tie is an order unknown.
 
     Parameters
     ----------
@@ -106,11 +106,11 @@ def reliability_curve(
     Returns
     -------
     Dataset
-        Over ``reliability``: ``log_score`` (nats an annotation) with ``lower`` and ``upper``; ``behind``, its distance
-        to the best one, with ``behind_lower`` and ``behind_upper`` (paired over items, so that it says more than the
-        overlap of intervals); ``prob_best``, the share of replicates in which the value is the best; ``agreement``
-        with ``agreement_lower`` and ``agreement_upper``; ``monte_carlo_error`` of the log score. Without dimension:
-        ``best`` and ``observed_agreement``. Intervals are HDI 0.95 over items.
+        Over ``reliability``: ``log_score`` (nats an annotation) with ``lower`` and ``upper``; ``behind``, the
+        difference of the best one to it, with ``behind_lower`` and ``behind_upper`` (paired over items, so that it
+        says more than the overlap of intervals); ``prob_best``, the share of replicates in which the value is the best;
+        ``agreement`` with ``agreement_lower`` and ``agreement_upper``; ``monte_carlo_error`` of the log score. Without
+        dimension: ``best`` and ``observed_agreement``. Intervals are HDI 0.95 over items.
 
     Raises
     ------
@@ -119,8 +119,8 @@ def reliability_curve(
 
     Notes
     -----
-    Annotators who err together predict each other: the curve measures trust in them as predictors of each other, not
-    of the truth. See the caveat of this module. With few annotators an item it sees little more than reliability over
+    Annotators who err together predict each other: the curve measures how well they predict each other, not the
+    truth. See the caveat of this module. With few annotators an item it sees little more than reliability over
     prior weight, and a larger prior asks for a larger reliability: on CIFAR-10H the best is 1.5 with all 51 annotators
     of an image and 10 with five of them.
 
@@ -196,12 +196,12 @@ def _interval(prefix: str, draws: Floats) -> dict[str, Floats]:
 def _observed_agreement(annotations: Labels | Rankings) -> Floats:
     """Return the share of pairs of an item's annotators with the same (first) choice, NaN for one annotator.
 
-    Where an annotator ties several labels for the first place, each of them is his first choice with equal chance.
+    Where an annotator ties several labels for the first place, each of them is the first choice with equal chance.
     """
     n_labels, n_items = annotations.categories.size, annotations.items.size
     if isinstance(annotations, Labels):
         item, label, share = annotations.item_index, annotations.label_index, annotations.count.astype(np.float64)
-        own = share  # an annotator agrees with himself; those pairs are taken out
+        own = share  # an annotator agrees with their own label; those pairs are taken out
         n = np.bincount(item, weights=share, minlength=n_items)
     else:
         first = annotations.block == 0

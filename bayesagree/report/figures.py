@@ -70,7 +70,7 @@ def interval_plot(
 ) -> Markup:
     """Draw values with their intervals below each other, in groups under headings; nothing where there is no value.
 
-    Reference values are filled circles, others open circles, ordinary metrics diamonds; every mark has its note.
+    Reference values are filled circles, others open circles, plug-in metrics diamonds; every mark has its note.
 
     Parameters
     ----------

@@ -26,8 +26,8 @@ def headlines(data: ReportData) -> list[str]:
     return [*_models(data), *_open(data), *_agreement(data), *_reliability(data), *_groups(data), *_size(data)]
 
 
-def ordinary_truth(data: ReportData) -> str:
-    """Name the single truth that the ordinary metric is computed against."""
+def plug_in_truth(data: ReportData) -> str:
+    """Name the point estimate that the plug-in metric is computed against."""
     return kind_of(data.annotations).point_estimate_name
 
 
@@ -55,7 +55,7 @@ def _models(data: ReportData) -> Iterator[str]:
     ends = interval(float(own["score_lower"]), float(own["score_upper"]))
     yield (
         f"The {metric_name(metric)} of {best} is {number(float(own['score']))} (95 % interval {ends}) when the "
-        f"annotators' uncertainty is taken into account. Against {ordinary_truth(data)}, the ordinary way, it is "
+        f"annotators' uncertainty is taken into account. Against {plug_in_truth(data)} alone it is "
         f"{number(float(ordinary.sel(model=best)))}."
     )
     if "annotation_share" in data.scores.table:
@@ -66,7 +66,7 @@ def _models(data: ReportData) -> Iterator[str]:
         )
     first = str(ordinary["model"].values[int(np.argmax(ordinary.values))])
     if float(ordinary.max()) > float(ordinary.sel(model=best)):
-        yield f"The ordinary way would have put {first} first."
+        yield f"Scores against {plug_in_truth(data)} alone would have put {first} first."
 
 
 def _open(data: ReportData) -> Iterator[str]:
@@ -97,10 +97,10 @@ def _reliability(data: ReportData) -> Iterator[str]:
     score = data.scores.table["score"].isel(metric=0)
     models, best = score["model"].values.tolist(), score.transpose("reliability", "model").values.argmax(axis=1)
     if len(set(best.tolist())) == 1:
-        yield f"{models[best[0]]} comes first however far the annotators are trusted (reliability {_levels(levels)})."
+        yield f"{models[best[0]]} comes first whatever the weight of an annotation (reliability {_levels(levels)})."
         return
     by_level = [f"{models[m]} at reliability {level:g}" for m, level in zip(best, levels)]
-    yield f"Which model comes first depends on how far the annotators are trusted: {listed(by_level)}."
+    yield f"Which model comes first depends on the weight of an annotation: {listed(by_level)}."
 
 
 def _groups(data: ReportData) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from bayesagree.plausibility.registry import DAWID_SKENE, POSTERIORS, STUTZ, Reference
 from bayesagree.report.data import ReportData
-from bayesagree.report.headlines import ordinary_truth
+from bayesagree.report.headlines import plug_in_truth
 from bayesagree.report.kinds import CHECCO, KRIPPENDORFF, RUBIN, kind_of
 from bayesagree.report.wording import count, listed, metric_name
 
@@ -29,17 +29,17 @@ def _truth(data: ReportData) -> str:
     record = POSTERIORS[settings.plausibility]
     asked = settings.threshold
     question = "" if asked is None else f" The question is whether the mean is below {asked:g}."
-    trust = (
+    weight = (
         "the reliability of each annotator is learnt from the data"
         if record.learns_reliability
-        else f"reliability (trust in one annotator) {settings.reference:g}"
+        else f"reliability (weight of an annotation) {settings.reference:g}"
     )
     others = settings.reliability[1:]
     shown = f", results also shown at {listed([f'{r:g}' for r in others])}" if others else ""
     return (
         f"The {count(given.items.size)} items have {count(given.n_annotations)} annotations. Their truth was treated "
         f"as uncertain ({STUTZ.key}): the plausibilities of each item's labels follow {record.sentence} "
-        f"({record.reference.key}), with {trust}{shown}.{question} Annotation certainty is the posterior "
+        f"({record.reference.key}), with {weight}{shown}.{question} Annotation certainty is the posterior "
         "probability of the label most likely to be the most plausible one."
     )
 
@@ -57,8 +57,8 @@ def _metrics(data: ReportData) -> list[str]:
     return [
         f"The {names} of {data.scores.table.sizes['model']} models was computed against each of {settings.chains} x "
         f"{settings.draws} draws of the truth; scores are posterior means with 95 % highest density intervals, models "
-        "are compared on the same draws, and a tie counts one half. The ordinary metric is computed against "
-        f"{ordinary_truth(data)}, tied labels sharing the point. {items}"
+        "are compared on the same draws, and a tie counts one half. The plug-in metric is computed against "
+        f"{plug_in_truth(data)}, tied labels sharing the point. {items}"
     ]
 
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from bayesagree.io.files import atomic_path
 from bayesagree.report import views, wording
 from bayesagree.report.data import ReportData
-from bayesagree.report.headlines import headlines, ordinary_truth
+from bayesagree.report.headlines import headlines, plug_in_truth
 from bayesagree.report.methods import methods_paragraph, references
 
 
@@ -50,7 +50,7 @@ def render(data: ReportData, *, title: str = "How good are the models, when anno
         specification=views.specification(data),
         settings=views.settings(data),
         diagnostics=views.diagnostics(data),
-        ordinary=ordinary_truth(data),
+        ordinary=plug_in_truth(data),
         methods=methods_paragraph(data),
         references=references(data),
         style=Markup(_asset("style.css")),

@@ -1,4 +1,4 @@
-"""Scores of the models across reliabilities, the ordinary metric beside them, and who is better."""
+"""Scores of the models across reliabilities, the plug-in metric beside them, and who is better."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -12,14 +12,14 @@ from bayesagree.report.kinds import kind_of, require_threshold
 
 @dataclass(frozen=True)
 class ReportSettings:
-    """How the numbers are made; what is empty is filled in by `fitting`.
+    """Settings of the computation; empty ones are filled in by `fitting`.
 
     Attributes
     ----------
     plausibility
         Name of the model of the truth, as in `evaluate`.
     reliability
-        Trust in the annotators; the first is the reference, which the headlines are about.
+        Weights of an annotation; the first is the reference, which the headlines are about.
     metrics
         As in `evaluate`; the headlines are about the first.
     draws, chains, seed, items
@@ -46,7 +46,7 @@ class ReportSettings:
         return self.reliability[0]
 
     def fitting(self, annotations: Annotations, predictions: Predictions | None) -> Self:
-        """Fill in what is empty: the first plausibility for such annotations, its reliabilities, top-1 accuracy.
+        """Fill in empty settings: the first plausibility for such annotations, its reliabilities, top-1 accuracy.
 
         Rankings of more than three labels with scores: top-3 accuracy and average overlap.
 

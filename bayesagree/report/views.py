@@ -9,7 +9,7 @@ from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.plots._panels import with_sizes
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
-from bayesagree.report.headlines import ordinary_truth
+from bayesagree.report.headlines import plug_in_truth
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.wording import (
     count,
@@ -71,7 +71,7 @@ def certainty(data: ReportData) -> dict[str, Any]:
 
 
 def scores(data: ReportData) -> list[dict[str, Any]]:
-    """Show each metric: all models at every reliability, beside the ordinary metric."""
+    """Show each metric: all models at every reliability, beside the plug-in metric."""
     return [] if data.scores is None else [_metric(data, name) for name in data.settings.metrics]
 
 
@@ -87,7 +87,7 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
             zip(*(one[key].sel(reliability=list(levels)).values.tolist() for key in ("score", "lower", "upper")))
         )
         ordinary = float(one["ordinary"])
-        marks = [Mark(ordinary, np.nan, np.nan, "ordinary metric", "ordinary")]
+        marks = [Mark(ordinary, np.nan, np.nan, "plug-in metric", "ordinary")]
         marks += [
             Mark(score, lower, upper, f"reliability {r:g}", "reference" if k == 0 else "other")
             for k, ((score, lower, upper), r) in enumerate(zip(cells, levels))
@@ -101,7 +101,7 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
         "id": metric, "name": name, "meaning": metric_meaning(metric), "levels": [f"{r:g}" for r in levels],
         "figure": interval_plot(groups[:MOST_MODELS], title=title, axis=name, limits=(0, 1)),
         "shown": min(len(models), MOST_MODELS), "models": len(models), "rows": rows,
-        "ordinary": ordinary_truth(data), **_comparison(data, metric),
+        "ordinary": plug_in_truth(data), **_comparison(data, metric),
     }  # fmt: skip
 
 
@@ -178,12 +178,12 @@ def settings(data: ReportData) -> list[tuple[str, str]]:
     """List how the numbers were made."""
     chosen, given = data.settings, data.annotations
     kind = kind_of(given).title
-    trust = f"{chosen.reference:g} (reference)" + "".join(f", {r:g}" for r in chosen.reliability[1:])
+    weights = f"{chosen.reference:g} (reference)" + "".join(f", {r:g}" for r in chosen.reliability[1:])
     rows = [
         ("Annotations", f"{kind}: {count(given.n_annotations)} of {count(given.items.size)} items"),
         ("Annotators", count(given.annotators.size) if given.annotators.size else "not named"),
         ("Model of the truth", POSTERIORS[chosen.plausibility].title),
-        ("Reliability", "learnt for each annotator" if POSTERIORS[chosen.plausibility].learns_reliability else trust),
+        ("Reliability", "learnt for each annotator" if POSTERIORS[chosen.plausibility].learns_reliability else weights),
         ("Draws", f"{chosen.chains} chains of {chosen.draws}"),
         ("Seed", str(chosen.seed)),
         ("Version", f"bayesagree {data.version}"),

@@ -25,7 +25,7 @@ class CrowdLabels:
     prevalence
         Share of each label, shape (label,).
     confusion
-        Pr(given label | label read), shape (annotator, category, label).
+        Pr(given label | latent label), shape (annotator, category, observed_category).
     plausibility
         Each item's distribution over labels, shape (item, category): one-hot unless ``ambiguity`` is positive.
     """
@@ -50,9 +50,9 @@ def crowd_labels(
 ) -> CrowdLabels:
     """Simulate a crowd that labels items one by one, as `dawid_skene` assumes it.
 
-    Each item is labelled by different annotators drawn at random. Annotator j reads item i as label c and gives label
-    l with probability confusion_jcl. Without ambiguity c is the true label; with ambiguity alpha every item has
-    lambda_i ~ Dirichlet(alpha prevalence), and every annotator, like the gold standard, reads c ~ lambda_i anew.
+    Each item is labelled by different annotators drawn at random. Annotator j has a latent label c of item i and gives
+    label l with probability confusion_jcl. Without ambiguity c is the true label; with ambiguity alpha every item has
+    lambda_i ~ Dirichlet(alpha prevalence), and every annotator, like the gold standard, draws c ~ lambda_i anew.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def crowd_labels(
     prevalence
         Share of each label; by default equal.
     confusion
-        Confusion matrices (annotator, category, label); by default row k of annotator j ~ Dirichlet with 1 + c_j for
-        label k and 1 for the others, c_j ~ U(1, 8).
+        Confusion matrices (annotator, category, observed_category); by default row k of annotator j ~ Dirichlet with
+        1 + c_j for label k and 1 for the others, c_j ~ U(1, 8).
     ambiguity
         Concentration alpha of the items' plausibilities; 0 is one true label per item.
     seed

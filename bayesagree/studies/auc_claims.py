@@ -1,4 +1,4 @@
-"""What the AUC study was published to show, checked on the output of `bayesagree.studies.auc.auc_study`.
+"""Published findings of the AUC study, checked on the output of `bayesagree.studies.auc_study`.
 
 Claims about DGT are checked on its published reading (ties drawn anew for every model). A swap error is *high*
 quality below .1, *middle* below .25, else *low*.

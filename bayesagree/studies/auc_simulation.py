@@ -59,7 +59,7 @@ type Key = tuple[str, int, int, int]
 
 @dataclass(frozen=True)
 class Study:
-    """What is run: the grid of configurations and the size of each problem."""
+    """Design of the study: the grid of configurations and the size of each problem."""
 
     cases: tuple[str, ...]
     labels_per_item: tuple[int, ...]

@@ -159,10 +159,10 @@ def certainty_correlation(tree: xr.DataTree) -> xr.DataArray:
 
 
 def saturated_items(tree: xr.DataTree, aggregation: str) -> NDArray[np.bool_]:
-    """Find the open items whose certainty rises less than `RISE` between the two highest reliabilities (figure 14).
+    """Return the ambiguous items whose certainty rises less than `RISE` between the highest reliabilities (figure 14).
 
-    Trusting the annotators more does not settle such items. Which they are depends on the reliabilities chosen; the
-    items that no reliability settles are ``tied_prirn`` and ``tied_plackett_luce`` of `ranking_study`.
+    A larger reliability does not resolve such items. Which they are depends on the reliabilities chosen; the items
+    that no reliability resolves are ``tied_prirn`` and ``tied_plackett_luce`` of `ranking_study`.
     """
     certainty = tree["certainty"].to_dataset()
     at = np.flatnonzero(certainty["aggregation"].values == aggregation)

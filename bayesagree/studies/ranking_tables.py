@@ -93,7 +93,7 @@ def nearest_settings(tree: xr.DataTree) -> pd.DataFrame:
 
 
 def unsettled_items(tree: xr.DataTree) -> pd.DataFrame:
-    """Unsettled items by aggregation model: those whose certainty has stopped to rise, and those that stay tied.
+    """Ambiguous items by aggregation model: those whose certainty has stopped to rise, and those that stay tied.
 
     Returns
     -------

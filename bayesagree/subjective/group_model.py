@@ -9,7 +9,8 @@ Annotator j of group g agrees with the model on s_j of n_j annotations:
 mu_g is the mean performance over the annotators of the group. The hierarchy pools partially: groups with little data
 are drawn towards the others, and the standard deviation over groups is free of the sampling noise that makes small
 groups look different. Given (w, m, b) the groups are independent, so the posterior needs no Markov chain: likelihoods
-of mu_g on cells, prior masses of the cells from the Beta distribution function, and a grid over the shared parameters.
+of mu_g on cells, prior probabilities of the cells from the Beta distribution function, and a grid over the shared
+parameters.
 
 Source of the question: Balayn and Bozzon (2019), who warn that their metrics "are not statistically correct for the
 rarest groups". The model is ours.

@@ -27,7 +27,7 @@ CELLS = 4000
 
 
 class Sufficient(NamedTuple):
-    """What the annotators of each group say about it: number, mean; and the sum of squares within groups."""
+    """Sufficient statistics: number and mean of each group; and the sum of squares within groups."""
 
     n: Floats
     mean: Floats

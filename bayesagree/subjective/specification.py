@@ -1,4 +1,4 @@
-"""What an evaluation of a model of subjective labels has to state, and whether the data keep to it.
+"""Specification of an evaluation of a model of subjective labels, and a check of the data against it.
 
 Balayn and Bozzon list seven points to settle before collecting an evaluation set: which bias is looked for, which
 features of people matter, the target distributions of annotators, items and labels, how they were collected, and a

@@ -27,7 +27,7 @@ def check_specification(
     items: pd.DataFrame | None = None,
     scores: xr.Dataset | None = None,
 ) -> SpecificationReport:
-    """Compare what was declared with the data.
+    """Compare the specification with the data.
 
     Parameters
     ----------

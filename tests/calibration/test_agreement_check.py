@@ -21,7 +21,7 @@ def pair(chance):
 
 
 def ambiguous(seed, *, n_items, n_annotators, per_item):
-    """Items have plausible labels instead of one true one, Dirichlet(1/3, 1/3, 1/3), and everybody reads his own."""
+    """Items have plausible labels instead of one true one, Dirichlet(1/3, 1/3, 1/3), and everybody reads their own."""
     return simulate.crowd_labels(
         n_items=n_items, n_annotators=n_annotators, n_labels=3, labels_per_item=per_item, ambiguity=1.0, seed=seed
     ).labels

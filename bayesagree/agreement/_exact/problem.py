@@ -1,4 +1,4 @@
-"""Ratings and options, checked once, and compressed to what the exact engine needs."""
+"""Ratings and options, checked once, and compressed to sufficient statistics for the exact engine."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

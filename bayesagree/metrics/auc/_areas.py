@@ -1,4 +1,4 @@
-"""How crowd labels become a truth that scores can be compared with: the three methods behind `auc`."""
+"""Truths from crowd labels that scores are compared with: the three methods of `auc`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -40,11 +40,11 @@ class AucOptions:
 
 @dataclass(frozen=True)
 class Areas:
-    """AUC of each model, shape (model,), with the items and annotators that told nothing about it."""
+    """AUC of each model, shape (model,), with the items and annotators that are uninformative."""
 
     values: Floats
-    silent_items: NDArray[Any]
-    silent_annotators: NDArray[Any]
+    uninformative_items: NDArray[Any]
+    uninformative_annotators: NDArray[Any]
 
 
 type Compare = Callable[[Labels, Floats, AucOptions], dict[Any, Areas]]
@@ -136,7 +136,7 @@ def areas(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats, option
 def _by_annotator(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats, options: AucOptions) -> Areas:
     rows = AnnotatorLabels(labels.item_index, labels.annotator_index, is_positive, labels.annotators.size)
     weights = annotator_weights(labels, options.weights)
-    silent = (rows.pairs() == 0) | (weights == 0)
-    unlabelled = np.bincount(labels.item_index, weights=~silent[labels.annotator_index], minlength=labels.items.size)
+    ignored = (rows.pairs() == 0) | (weights == 0)
+    unlabelled = np.bincount(labels.item_index, weights=~ignored[labels.annotator_index], minlength=labels.items.size)
     values = ScoreOrder.of(scores).by_annotator(rows, weights)
-    return Areas(values, labels.items[unlabelled == 0], labels.annotators[silent])
+    return Areas(values, labels.items[unlabelled == 0], labels.annotators[ignored])

@@ -106,7 +106,7 @@ def truth_places(order: Order, tied: Tied) -> tuple[Places, Places, int]:
 
 @numba.njit(cache=True, nogil=True)
 def graded_concordances(order: Order, tied: Tied, position: Places, upper: Places, pairs: int, out: Floats) -> None:
-    """Fill `out` (model,) with the share of the `pairs` of items of different truth that each model orders alike.
+    """Fill `out` (model,) with the share of the `pairs` of items of different truth that each model orders right.
 
     `position` is the place of each item in ascending order of truth, `upper` the first place of a higher truth. A
     tree holds the items met so far, all with lower scores: one bit per position, and above the words of 64 bits, at
@@ -126,7 +126,7 @@ def graded_concordances(order: Order, tied: Tied, position: Places, upper: Place
 
 @numba.njit(cache=True, nogil=True)
 def weighted_concordance(order: Order, tied: Tied, positive: Floats, negative: Floats) -> Any:
-    """Return the share of (positive, negative) mass on two items that the scores order alike; NaN without any."""
+    """Return the share of (positive, negative) mass on two items that the scores order right; NaN without any."""
     below, twice, own, positives, place = 0.0, 0.0, 0.0, 0.0, 0
     n = order.size
     while place < n:
@@ -145,7 +145,7 @@ def weighted_concordance(order: Order, tied: Tied, positive: Floats, negative: F
 
 @numba.njit(cache=True, nogil=True)
 def weighted_concordances(order: Order, tied: Tied, positive: Floats, negative: Floats, out: Floats) -> None:
-    """Fill `out` (draw, model) with `weighted_concordance` for each draw of the masses, shape (draw, item)."""
+    """Fill `out` (draw, model) with `weighted_concordance` for each draw of the probabilities, shape (draw, item)."""
     for draw in range(positive.shape[0]):
         for m in range(order.shape[0]):
             out[draw, m] = weighted_concordance(order[m], tied[m], positive[draw], negative[draw])

@@ -90,7 +90,7 @@ class ScoreOrder(NamedTuple):
         return cls(order, tied)
 
     def graded(self, truth: Floats | GradedTruth) -> Floats:
-        """Return the share of item pairs of different truth, shape (item,), that each model orders alike."""
+        """Return the share of item pairs of different truth, shape (item,), that each model orders right."""
         position, upper, pairs = truth if isinstance(truth, GradedTruth) else GradedTruth.of(truth)
         out = np.full(len(self.order), np.nan)
         if pairs:
@@ -102,11 +102,11 @@ class ScoreOrder(NamedTuple):
         return self.weighted(positive, 1.0 - positive)
 
     def weighted(self, positive: Floats, negative: Floats) -> Floats:
-        """Return the share of (positive, negative) mass on two items that each model orders alike."""
+        """Return the share of (positive, negative) mass on two items that each model orders right."""
         return self.weighted_draws(positive[None], negative[None])[0]
 
     def weighted_draws(self, positive: Floats, negative: Floats) -> Floats:
-        """Do the same for draws of the masses, shape (draw, item); returns shape (draw, model)."""
+        """Do the same for draws of the probabilities, shape (draw, item); returns shape (draw, model)."""
         out = np.empty((len(positive), len(self.order)))
         weighted_concordances(self.order, self.tied, positive, negative, out)
         return out

@@ -213,7 +213,7 @@ def _estimate(
     compare: Compare,
     combine: Callable[[Floats], Floats],
 ) -> xr.DataArray:
-    """Combine the areas (label or pair, model), and warn of what tells nothing; of several labels, where most is."""
+    """Combine the areas (label or pair, model), and warn of uninformative items and annotators."""
     options = options.checked()
     found = against_truth(labels, predictions, options, seed, compare)
     values = combine(np.stack([area.values for area in found.values()]))
@@ -224,14 +224,14 @@ def _estimate(
         warnings.warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ", stacklevel=3)
     attrs: dict[str, Any] = {"method": options.method}
     for name, of, fate in (
-        ("items", lambda area: area.silent_items, "stay at one half" if kept else "have no part in the AUC"),
-        ("annotators", lambda area: area.silent_annotators, "have no part in the AUC"),
+        ("items", lambda area: area.uninformative_items, "stay at one half" if kept else "have no part in the AUC"),
+        ("annotators", lambda area: area.uninformative_annotators, "have no part in the AUC"),
     ):
-        key, silent = max(((key, of(area)) for key, area in found.items()), key=lambda pair: pair[1].size)
-        attrs[f"silent_{name}"] = silent.size
-        if silent.size:
+        key, uninformative = max(((key, of(area)) for key, area in found.items()), key=lambda pair: pair[1].size)
+        attrs[f"silent_{name}"] = uninformative.size
+        if uninformative.size:
             why = "without labels that tell anything" if name == "items" else "used one label only or have weight 0 and"
             place = "" if key is None else f" (labels {key!r})"
-            warnings.warn(f"{silent.size} {name} {why} {fate}{place}: {shorten(silent)}", stacklevel=3)
+            warnings.warn(f"{uninformative.size} {name} {why} {fate}{place}: {shorten(uninformative)}", stacklevel=3)
     dims = ("model", "category")[: values.ndim]
     return xr.DataArray(values, dims=dims, coords={"model": predictions.models}, name="auc", attrs=attrs)

@@ -31,7 +31,7 @@ class DrawBlock(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """Where blocks of items are drawn, what is kept of each, and how many are done already.
+    """Where blocks of items are drawn, the reduction applied to each, and the number already done.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Schedule(NamedTuple):
     first: int = 0
 
     def draw(self, work: Callable[[slice, np.random.Generator], Any], n_items: int, seed: Seed) -> Iterator[Any]:
-        """Draw blocks in order, each from its own random stream, whoever draws it."""
+        """Draw blocks in order, each from its own random stream, whichever thread or worker runs it."""
         then = self.then
 
         def one(job: tuple[slice, np.random.Generator]) -> Any:

@@ -71,7 +71,7 @@ class ItemPosterior(ABC):
     @property
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """The arguments that say what the model is."""
+        """The arguments that define the model."""
 
     @property
     def categories(self) -> NDArray[Any]:
@@ -95,7 +95,7 @@ class ItemPosterior(ABC):
         """Return the groups known before any draw: parameters of a closed form, data."""
 
     def variables(self, request: Request) -> dict[str, tuple[dict[str, int], Any]]:
-        """Return what is kept: the dims of each variable after (chain, draw, item) with their sizes, and its type."""
+        """Return the variables to keep: dims after (chain, draw, item) with their sizes, and type, of each."""
         if request.top_labels is None:
             return {"plausibility": ({"category": self.categories.size}, np.float64)}
         n_labels = self.annotations.categories.size

@@ -1,4 +1,4 @@
-"""What an annotator is, in each variant: how its confusion is drawn, or integrated out, given the true labels."""
+"""Confusion of the annotators in each variant: drawn, or integrated out, given the true labels."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ class FullRows:
         return self.log_confusion
 
     def diagonal(self, rng: Rng) -> Floats:
-        """Return the diagonal."""
+        """Return the accuracy of each confusion row."""
         return draw_accuracies(rng, self.cells, self.log_confusion, self.shape, self.shape.sum(axis=1))
 
     def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:

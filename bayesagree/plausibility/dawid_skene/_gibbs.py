@@ -57,7 +57,7 @@ class CrowdSampler(Protocol):
 
 
 class TruthSampler:
-    """One true label per item, whatever an annotator is: draws as results, and the counts behind them."""
+    """One true label per item, for any model of the annotators: its draws, and the counts they give."""
 
     def __init__(
         self, cells: AnnotationCells, prevalence_shape: float, shares: Floats, n_labels: int, rng: Rng
@@ -188,7 +188,7 @@ def start_truth(cells: AnnotationCells, shares: Floats, rng: Rng) -> NDArray[np.
 
 @dataclass
 class ChainDraws:
-    """What is kept of one chain; the keys of `variables` are those of the result."""
+    """Kept draws of one chain; the keys of `variables` are those of the result."""
 
     variables: dict[str, NDArray[Any]]
     expected: Floats
@@ -199,7 +199,7 @@ class ChainDraws:
 
 @dataclass(frozen=True)
 class Keep:
-    """What to keep of every draw: all plausibilities, or the best labels; whole confusion matrices or accuracies."""
+    """Kept of every draw: all plausibilities, or the best labels; whole confusion matrices or accuracies."""
 
     n_labels: int
     n_annotators: int

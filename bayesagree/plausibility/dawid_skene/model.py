@@ -84,18 +84,18 @@ def dawid_skene_model(
 
 
 def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
-    """Give every annotator a matrix, with or without a crowd it comes from."""
+    """Confusion matrices (annotator, category, observed_category), with or without population hyperparameters."""
     import pymc as pm
 
     base = prior.confusion(labels.categories.size)
     dims = ("annotator", "category", "observed_category")
     shape: Any = np.broadcast_to(base, (labels.annotators.size, *base.shape))
     if variant != "full":
-        crowd: Any = pm.Dirichlet("crowd_confusion", base, dims=("category", "observed_category"))
+        population: Any = pm.Dirichlet("crowd_confusion", base, dims=("category", "observed_category"))
         concentration = pm.LogNormal(
             "concentration", np.log(prior.concentration), prior.concentration_sd, dims="category"
         )
-        shape = (concentration[:, None] * crowd)[None].repeat(labels.annotators.size, axis=0)
+        shape = (concentration[:, None] * population)[None].repeat(labels.annotators.size, axis=0)
     return pm.Dirichlet("confusion", shape, dims=dims)
 
 
@@ -151,7 +151,7 @@ def _mixed_membership(labels: Labels, prior: DawidSkenePrior, prevalence: Any, g
     confusion = _confusion(labels, "mixed_membership", prior)
     chance = (plausibility[labels.item_index][:, :, None] * confusion[labels.annotator_index]).sum(axis=1)
     known = np.flatnonzero(gold >= 0)
-    if known.size:  # an expert's readings
+    if known.size:  # an expert's latent labels
         expert: Any = pt.log(plausibility[known, gold[known]])
         pm.Potential("log_gold", expert.sum())
     pm.Categorical("label_index", p=chance, observed=labels.label_index, dims="annotation")

@@ -9,14 +9,14 @@ variant             confusion
 one_coin            one accuracy per annotator; wrong answers are uniform
 class_conditional   one accuracy per annotator and true label; wrong answers are uniform
 full                row k of annotator j ~ Dirichlet(prior row k)
-hierarchical        row k of annotator j ~ Dirichlet(kappa_k phi_k): the crowd's kappa and phi are learnt
+hierarchical        row k of annotator j ~ Dirichlet(kappa_k phi_k): kappa and phi of the population are learnt
 item_difficulty     logit Pr(right) = ability_j - difficulty_i; wrong answers are uniform
 mixed_membership    full rows with learnt kappa and phi, but the item has no single truth: lambda_i ~ Dirichlet(alpha
-                    prevalence), and every annotator answers for a reading c ~ lambda_i of his own
+                    prevalence), and each annotation answers for a latent label c ~ lambda_i of its own
 ==================  =================================================================================================
 
 All but the last suppose that annotators err independently given the truth. Where items are ambiguous they do not, and
-the model claims more confidence than it earns; how much more cannot be learnt from labels alone. Discount by
+the posterior is overconfident; by how much cannot be learnt from labels alone. Discount by
 `variant="mixed_membership"`, and calibrate against a small gold set (`bayesagree.calibrate`).
 
 Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing Bayesian models of annotation", TACL 6
@@ -91,7 +91,7 @@ class DawidSkenePosterior:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The arguments that say what the model is."""
+        """The arguments that define the model."""
         return {
             "variant": self.variant,
             "candidates": self.candidates,
@@ -250,7 +250,7 @@ def dawid_skene(
         ``engine="em"``.
     gold
         Items whose true label is known: item to label. They teach the annotators' confusion. In mixed membership a
-        gold label is an expert's reading of the item, which stays as ambiguous as it is.
+        gold label is an expert's latent label of the item, which stays as ambiguous as it is.
     candidates
         Which labels may be true: ``"all"``, or ``"observed"``, those that somebody gave the item. With thousands of
         labels the second keeps time and memory proportional to the annotations.
@@ -295,8 +295,8 @@ def dawid_skene(
     Warns
     -----
     UserWarning
-        Chains of 100 draws or more that disagree (r-hat above 1.1 for the crowd, above 1.5 for an annotator or an
-        item): draw longer; chains that still disagree have found different explanations. EM that did not converge.
+        Chains of 100 draws or more that disagree (r-hat above 1.1 for shared parameters, above 1.5 for an annotator or
+        an item): draw longer; chains that still disagree have found different explanations. EM that did not converge.
 
     References
     ----------

@@ -51,7 +51,7 @@ class PrIRNPosterior(DirichletItems):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The arguments that say what the model is."""
+        """The arguments that define the model."""
         return {"reliability": self.reliability, "prior": self.prior, "ties": self.ties}
 
     @cached_property
@@ -194,7 +194,7 @@ def prirn_model(
 
 
 def inverse_ranks(rankings: Rankings, *, ties: Ties = "split") -> NDArray[np.float64]:
-    """Return what each ranked label earns from its annotator, 1/(m |B_m|) or 1/m, shape (entry,)."""
+    """Return the inverse rank of each ranked label, 1/(m |B_m|) or 1/m, shape (entry,)."""
     if ties not in ("split", "full"):
         raise InputError(f"ties={ties!r} is not one of 'split', 'full'")
     score = 1.0 / (rankings.block + 1)

@@ -6,7 +6,7 @@ chooses label k adds gamma to its shape:
     lambda_i ~ Dirichlet(gamma * n_i + prior),      n_ik = number of annotators of i who chose k.
 
 The posterior is known in closed form, so draws are exact and independent; nothing has to be tuned or checked for
-convergence. gamma = 1 trusts an annotator as one observation of lambda_i, larger values trust him more; with
+convergence. gamma = 1 weighs an annotation as one observation of lambda_i, larger values weigh it more; with
 gamma = 0 the annotations say nothing.
 
 Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.1 (single labels).
@@ -45,7 +45,7 @@ class DirichletPosterior(DirichletItems):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The arguments that say what the model is."""
+        """The arguments that define the model."""
         return {"reliability": self.reliability, "prior": self.prior}
 
     @cached_property
@@ -87,7 +87,7 @@ def dirichlet(
     labels
         Single labels. An annotator's repeated labels (``duplicates="keep"``) count once each.
     reliability
-        Trust in one annotation, in units of observations: gamma >= 0.
+        Weight of an annotation, in units of observations: gamma >= 0.
     prior
         Shape that every label (a number) or each label (one per label) has before any annotation; by default 1/K, so
         that the prior weighs as much as one annotation in all.
@@ -110,9 +110,9 @@ def dirichlet(
     Returns
     -------
     DataTree
-        Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over label, or
-        ``top_label`` (chain, draw, item, rank), positions of labels. Group ``posterior_parameters``: ``concentration``
-        (item, category), from which certainties follow exactly.
+        Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over category, or
+        ``top_label`` (chain, draw, item, rank), positions of categories. Group ``posterior_parameters``:
+        ``concentration`` (item, category), from which certainties follow exactly.
 
     Raises
     ------

@@ -63,7 +63,7 @@ class NormalInverseGammaPrior:
     scale: float
 
     def __post_init__(self) -> None:
-        """Refuse what is no prior."""
+        """Validate the parameters."""
         if not np.isfinite(self.mean):
             raise InputError(f"prior mean {self.mean!r} must be finite")
         for name in ("strength", "shape", "scale"):
@@ -93,7 +93,7 @@ class NormalInverseGammaPosterior(ItemPosterior):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The arguments that say what the model is."""
+        """The arguments that define the model."""
         return {"reliability": self.reliability, "prior": asdict(self.prior)}
 
     @cached_property
@@ -120,7 +120,7 @@ class NormalInverseGammaPosterior(ItemPosterior):
         return normal_inverse_gamma_model(self.annotations, reliability=self.reliability, prior=self.given_prior)
 
     def variables(self, request: Request) -> dict[str, tuple[dict[str, int], Any]]:
-        """Return what is kept: mean and variance of each item."""
+        """Return the variables to keep: mean and variance of each item."""
         return {name: ({}, np.float64) for name in VARIABLES}
 
     def groups(self, request: Request) -> Groups:
@@ -172,7 +172,7 @@ def normal_inverse_gamma(
     ratings
         Ratings on a bounded scale (the bounds only set the default prior).
     reliability
-        Trust in one rating, in units of observations: gamma >= 0 multiplies the number of ratings and their scatter.
+        Weight of a rating, in units of observations: gamma >= 0 multiplies the number of ratings and their scatter.
     prior
         By default `NormalInverseGammaPrior.for_scale`.
     draws, chains, seed, engine, max_bytes, client, to

@@ -1,4 +1,4 @@
-"""Plackett-Luce worths of many items, block of items by block, and what becomes of the labels that nobody named."""
+"""Plackett-Luce worths of many items, block of items by block, and the worths of labels that nobody named."""
 
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple

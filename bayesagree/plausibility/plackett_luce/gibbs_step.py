@@ -42,7 +42,7 @@ def sweep(worth, shape, rate, cases, rng):
 
 @dataclass_state
 class PlackettLuceGibbsState(StepMethodState):
-    """What the step remembers between draws besides its random stream: nothing."""
+    """State of the step between draws: none besides its random stream."""
 
 
 class PlackettLuceGibbs(BlockedStep):

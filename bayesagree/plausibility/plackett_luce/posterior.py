@@ -74,7 +74,7 @@ class PlackettLucePosterior(ItemPosterior):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The arguments that say what the model is, and how long a chain runs."""
+        """The arguments that define the model, and the length of a chain."""
         own = ("reliability", "rate", "unranked", "exponent", "tune", "thin")
         return {name: getattr(self, name) for name in own} | {"shape": self.prior.shape}
 
@@ -150,13 +150,13 @@ def plackett_luce(
     rankings
         Partial rankings with ties; items are independent of each other.
     reliability
-        Trust in one annotator: every ranking counts so many times, a whole number.
+        Weight of a ranking: it counts so many times, a whole number.
     shape
         Shape of the worths' gamma prior, by default 1/K in "exact" and 1 in "lumped".
     rate
         Its rate. Rankings say nothing about the scale of the worths, so no plausibility depends on it.
     unranked
-        What the prior says about labels that nobody named. ``"exact"``: all K labels are alike, so that the K - n
+        Prior of the labels that nobody named. ``"exact"``: all K labels are exchangeable, so that the K - n
         unnamed ones together have shape (K - n) `shape`. ``"lumped"``: one pseudo-label of shape `shape` stands for
         all of them (the released code of the paper); it is the last label of full plausibilities. Where only the best
         labels are kept (`top_labels`, `evaluate`) its mass is split equally.
@@ -180,7 +180,7 @@ def plackett_luce(
     Returns
     -------
     DataTree
-        Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over label, or
+        Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over category, or
         ``top_label`` (chain, draw, item, rank), positions of labels. Group ``diagnostics``: ``r_hat`` and ``ess``
         (item) of the worst of the item's labels. Group ``constant_data``: ``named`` (item, category), whether
         anybody named the label.
