@@ -36,13 +36,13 @@ def main() -> None:
     """Print the claims, the mean swap errors and the committees."""
     folder = Path(sys.argv[1])
     start = time.perf_counter()
-    study = auc_study(journal=folder / "study.journal")
+    study = auc_study(journal=folder / "study.journal", seed=0)
     print(f"The study took {time.perf_counter() - start:.0f} s.\n")
     claims = study_claims(study).assign(holds=lambda t: np.where(t["holds"], "yes", "**no**"))
     print(markdown(claims), "\n")
     errors = study["study"].to_dataset()["swap_error"].mean(["run", "labels_per_annotator"])
     print(markdown(errors.to_series().unstack("auc_method").round(4).reset_index()), "\n")
-    committees = auc_study(**COMMITTEES, journal=folder / "committee.journal")
+    committees = auc_study(**COMMITTEES, journal=folder / "committee.journal", seed=0)
     print(markdown(committees_summary(committee_table(committees))))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import bayesagree
+from bayesagree.plausibility.registry import POSTERIORS as REGISTERED
 
 ROOT = Path(bayesagree.__file__).parent
 PACKAGES = ["bayesagree", *(m.name for m in pkgutil.walk_packages(bayesagree.__path__, "bayesagree.") if m.ispkg)]
@@ -120,9 +121,7 @@ def test_no_two_parameters_change_places():
     assert {pair: (name, before[pair[::-1]]) for pair, name in before.items() if pair[::-1] in before} == {}
 
 
-POSTERIORS = (
-    "common_agreement", "dirichlet", "prirn", "plackett_luce", "normal_inverse_gamma", "dawid_skene", "group_posterior",
-)  # fmt: skip
+POSTERIORS = ("common_agreement", "group_posterior", *REGISTERED)
 MODELS = {name: f"{name}_model" for name in POSTERIORS if name != "group_posterior"}
 
 

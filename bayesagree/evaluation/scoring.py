@@ -18,6 +18,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.checkpoint import Checkpoint
+from bayesagree._inference.docstrings import shared
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.annotations import Annotations
@@ -25,13 +26,17 @@ from bayesagree.errors import InputError, positive_int
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
 from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics._scorer import Scorer
-from bayesagree.metrics.registry import RankMetric
+from bayesagree.metrics.registry import METRICS, RankMetric
 from bayesagree.plausibility._draws.blocks import Schedule
 from bayesagree.plausibility._draws.convergence import warn_not_converged
-from bayesagree.plausibility.registry import PosteriorRecord, posterior_for
+from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, posterior_for
 from bayesagree.predictions import Predictions
 
 
+@shared(
+    plausibility=", ".join(f'``"{name}"`` ({r.annotations.__name__})' for name, r in POSTERIORS.items()) + ".",
+    metrics=f"Names: {', '.join(f'``{pattern.format("K")}``' for pattern in METRICS)}, with a number for K.",
+)
 def evaluate(
     annotations: Annotations,
     predictions: Predictions,
@@ -56,14 +61,10 @@ def evaluate(
         `Labels`, `Rankings` or `Ratings`, as the plausibility asks.
     predictions
         The models, on the same items and labels. For ratings the labels are "below" and "at_or_above" the threshold.
-    plausibility
-        ``"dirichlet"`` (labels), ``"prirn"``, ``"plackett_luce"`` (rankings), ``"dawid_skene"`` (labels) or
-        ``"normal_inverse_gamma"`` (ratings).
+    {plausibility}
     reliability
         One or several weights of an annotation; results are shown across them.
-    metrics
-        Names: ``top_K_accuracy``, ``set_K_accuracy``, ``overlap_K``, ``average_overlap_K``, ``kendall_tau_K``,
-        ``spearman_footrule_K``.
+    {metrics}
     draws, chains
         chains x draws truths in all.
     seed

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bayesagree.errors import InputError, positive_int
 from bayesagree.metrics._rank_kernels import BlockScores, score_block
 from bayesagree.metrics.registry import METRICS, RankMetric
-from bayesagree.plausibility._draws.blocks import DrawBlock
+from bayesagree.plausibility._draws.blocks import DrawBlock, label_dtype
 from bayesagree.plausibility._draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.predictions import Predictions
 
@@ -63,9 +63,14 @@ def over_draws(
     threshold: float | None,
     weight: NDArray[np.float64] | None = None,
 ) -> xr.DataArray:
-    """Return a metric of every draw: its mean over the items, or its mean with a weight of each item."""
+    """Return a metric of every draw: its mean over the items, or its mean with a weight of each item.
+
+    Where one label is the truth, the labels that tie on top of a point estimate share the item.
+    """
     metric = RankMetric(METRICS[pattern], positive_int(k, "k"))
     draws, scorer = prepare(metric, truth, predictions, threshold)
+    if weight is None and metric.record.one_true_label and isinstance(truth, xr.DataArray):
+        return per_draw(_shared_by_ties(scorer, truth)[:, None], draws, predictions, metric.name)
     total = np.zeros((predictions.models.size, draws.chains * draws.draws))
     for block in draws.blocks:
         if weight is None:
@@ -75,6 +80,16 @@ def over_draws(
             total += scorer.score(block, weights).weighted[0]
     whole = draws.items.size if weight is None else weight.sum()
     return per_draw(total / whole, draws, predictions, metric.name)
+
+
+def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray) -> NDArray[np.float64]:
+    """Return the mean over items of the metric's mean over the labels that tie on top, shape (model,)."""
+    values = estimate.transpose("item", "category").values
+    on_top = values == values.max(axis=1, keepdims=True)
+    n_items, n_labels = on_top.shape
+    every = np.tile(np.arange(n_labels, dtype=label_dtype(n_labels)), (n_items, 1))[:, :, None]
+    share = on_top / on_top.sum(axis=1, keepdims=True)
+    return scorer.score(DrawBlock(slice(0, n_items), every), share).weighted[0].sum(axis=1) / n_items
 
 
 def per_draw(value: NDArray[np.float64], draws: TruthDraws, predictions: Predictions, name: str) -> xr.DataArray:

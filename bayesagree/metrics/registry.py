@@ -37,7 +37,8 @@ class MetricRecord:
     reference
         The paper that defines it.
     one_true_label
-        Whether only the most plausible label of a draw counts, and not its k best.
+        Whether only the most plausible label of a draw counts, and not its k best. Labels that tie on top of a point
+        estimate then share the item.
     largest_distance
         Of two lists of k of n labels, for metrics that are one minus a distance over its largest value.
     bounds, higher_is_better

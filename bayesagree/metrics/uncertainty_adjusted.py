@@ -30,9 +30,9 @@ import xarray as xr
 
 from bayesagree._inference.docstrings import shared
 from bayesagree.errors import renamed
-from bayesagree.metrics._scorer import mass_of_best, over_draws, per_draw, prepare
+from bayesagree.metrics._scorer import over_draws, prepare
 from bayesagree.metrics.registry import DEFAULT_K, RankMetric
-from bayesagree.plausibility._draws.top_labels import Truth, truth_draws
+from bayesagree.plausibility._draws.top_labels import Truth
 from bayesagree.predictions import Predictions
 
 _shared = shared(
@@ -96,14 +96,7 @@ def top_k_accuracy(
     >>> top_k_accuracy(vote, Predictions.from_labels({"A": [0, 1]}, labels=[0, 1, 2])).values.tolist()
     [[[0.75]]]
     """
-    if not isinstance(truth, xr.DataArray):
-        return over_draws("top_{}_accuracy", truth, predictions, k, threshold)
-    draws = truth_draws(truth, 1)
-    values = truth.transpose("item", "category").values
-    on_top = values == values.max(axis=1, keepdims=True)
-    aligned = predictions.aligned(draws.items, draws.labels)
-    value = mass_of_best(on_top / on_top.sum(axis=1, keepdims=True), aligned, k)
-    return per_draw(value[:, None], draws, predictions, f"top_{k}_accuracy")
+    return over_draws("top_{}_accuracy", truth, predictions, k, threshold)
 
 
 @_shared

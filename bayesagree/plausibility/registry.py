@@ -1,8 +1,8 @@
 """One record per posterior of the truth: everything that other rooms of the package know about it.
 
-`evaluate`, the report, predictive checks, reliability curves and the command line read these records and nothing else,
-so that a new posterior is its own folder and one record here. The first record that fits a kind of annotations is the
-default for it.
+`evaluate`, the report and the command line read these records and nothing else, so that a new posterior is its own
+folder and one record here. The first record that fits a kind of annotations is the default for it. Predictive checks
+and reliability curves ask for more, how annotators annotate, and keep lists of their own in `bayesagree.predictive`.
 """
 
 from collections.abc import Callable, Iterator

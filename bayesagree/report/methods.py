@@ -1,6 +1,6 @@
 """The methods paragraph of a report, ready to paste, and the papers it cites."""
 
-from bayesagree.plausibility.registry import DAWID_SKENE, POSTERIORS, STUTZ, Reference
+from bayesagree.plausibility.registry import POSTERIORS, STUTZ, Reference
 from bayesagree.report.data import ReportData
 from bayesagree.report.headlines import plug_in_truth
 from bayesagree.report.kinds import CHECCO, KRIPPENDORFF, RUBIN, kind_of
@@ -21,7 +21,8 @@ def methods_paragraph(data: ReportData) -> str:
 def references(data: ReportData) -> list[Reference]:
     """List the papers that the paragraph cites."""
     text = methods_paragraph(data)
-    return [r for r in (BALAYN, CHECCO, DAWID_SKENE, KRIPPENDORFF, RUBIN, STUTZ) if r.key in text]
+    known = {BALAYN, CHECCO, KRIPPENDORFF, RUBIN, STUTZ, *(record.reference for record in POSTERIORS.values())}
+    return sorted(reference for reference in known if reference.key in text)
 
 
 def _truth(data: ReportData) -> str:

@@ -11,8 +11,8 @@ from bayesagree.annotations import Annotations
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import best_first, score_intervals
+from bayesagree.metrics._scorer import over_draws
 from bayesagree.metrics.registry import RankMetric
-from bayesagree.metrics.uncertainty_adjusted import per_item, top_k_accuracy
 from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.settings import ReportSettings
@@ -58,8 +58,6 @@ def model_scores(
 
 
 def _ordinary(name: str, estimate: xr.DataArray, predictions: Predictions) -> Any:
-    """Score the models against the point estimate, shape (model,); labels tied on top share the point of top-k."""
+    """Score the models against the point estimate, shape (model,)."""
     metric = RankMetric.named(name)
-    if metric.record.one_true_label:
-        return top_k_accuracy(estimate, predictions, k=metric.k).values.ravel()
-    return per_item(estimate, predictions, metric=metric.name).mean("item").values
+    return over_draws(metric.record.pattern, estimate, predictions, metric.k, None).values.ravel()

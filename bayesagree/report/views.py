@@ -1,10 +1,12 @@
 """The sections of a page: numbers of the data as rows of text, and their figures."""
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from bayesagree.metrics.registry import RankMetric
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.plots._panels import with_sizes
 from bayesagree.report.data import OPEN, ReportData
@@ -96,10 +98,10 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
         texts = [(number(score), interval(lower, upper)) for score, lower, upper in cells]
         rows.append((str(model), number(ordinary), texts))
     name = metric_name(metric)
-    title = f"{name.capitalize()} of the models"
+    title, limits = f"{name.capitalize()} of the models", RankMetric.named(metric).record.bounds
     return {
         "id": metric, "name": name, "meaning": metric_meaning(metric), "levels": [f"{r:g}" for r in levels],
-        "figure": interval_plot(groups[:MOST_MODELS], title=title, axis=name, limits=(0, 1)),
+        "figure": interval_plot(groups[:MOST_MODELS], title=title, axis=name, limits=limits),
         "shown": min(len(models), MOST_MODELS), "models": len(models), "rows": rows,
         "ordinary": plug_in_truth(data), **_comparison(data, metric),
     }  # fmt: skip
@@ -207,3 +209,15 @@ def diagnostics(data: ReportData) -> list[tuple[str, str, str]]:
         size = f"{data.diagnostics['ess']:.0f}"
         rows.append(("Smallest effective sample size", size, "independent draws that the chains are worth"))
     return rows
+
+
+SECTIONS: dict[str, Callable[[ReportData], Any]] = {
+    "agreement": agreement,
+    "certainty": certainty,
+    "metrics": scores,
+    "groups": groups,
+    "specification": specification,
+    "settings": settings,
+    "diagnostics": diagnostics,
+}
+"""What the template knows by which name."""

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -207,7 +207,7 @@ def group_evaluate(
     annotators: Annotators | Groups,
     by: Sequence[str] = (),
     *,
-    plausibility: Literal["dirichlet", "dawid_skene"] = "dirichlet",
+    plausibility: str = "dirichlet",
     **options: Any,
 ) -> xr.DataTree:
     """Evaluate every model against the truth as each group sees it, on the items that the group labelled.

@@ -104,7 +104,14 @@ def test_plausibilities_and_certainty(client, ddx):
 
 
 def test_simulation_study(client):
-    grid = {"cases": ["good"], "labels_per_item": [3], "labels_per_annotator": [5], "runs": 12, "n_items": 80}
+    grid = {
+        "cases": ["good"],
+        "labels_per_item": [3],
+        "labels_per_annotator": [5],
+        "runs": 12,
+        "n_items": 80,
+        "seed": 0,
+    }
     assert auc_study(**grid, n_models=6, client=client).identical(auc_study(**grid, n_models=6))
 
 

@@ -1,5 +1,7 @@
 """The numbers of a report are those of the package's own functions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,6 +26,7 @@ from bayesagree import (
     set_accuracy,
     top_k_accuracy,
 )
+from bayesagree.metrics.registry import METRICS
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.groups import group_results
 from bayesagree.report.kinds import kind_of
@@ -53,6 +56,17 @@ def test_scores_are_those_of_evaluate_and_agree_with_the_closed_form(data, test_
     found = data.scores.comparison["top_1_accuracy"]
     assert (np.diff(found["score"]) <= 0).all()
     assert found["prob_better"].sel(model="A", other_model="C") == better["prob_better"].sel(model="A", other_model="C")
+
+
+def test_the_ordinary_metric_is_the_metric_that_was_asked_for(monkeypatch):
+    """A metric of one true label need not be top-k accuracy: here a wrong one counts one half, and ties share."""
+    kendall = METRICS["kendall_tau_{}"]
+    record = replace(kendall, pattern="first_{}", one_true_label=True, largest_distance=lambda k, n_labels: 2.0)
+    monkeypatch.setitem(METRICS, "first_{}", record)
+    labels = Labels.from_counts([[2, 2, 1, 0], [0, 0, 3, 0]])
+    models = Predictions.from_scores({"A": [[4, 3, 2, 1], [1, 2, 3, 4]]})
+    found = report_data(labels, models, settings=ReportSettings(metrics=("first_1",), draws=20))
+    assert found.scores.table["ordinary"].values.tolist() == [[(0.75 + 0.5) / 2]]
 
 
 def test_the_ordinary_metric_is_against_the_majority_vote(data, test_set):

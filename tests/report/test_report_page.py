@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from bayesagree import Annotators, EvaluationSpecification, Labels, Predictions
+from bayesagree.plausibility.registry import POSTERIORS, Reference
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
@@ -184,6 +185,12 @@ def test_methods_say_what_was_done_and_cite_it(kind, test_set):
     assert "sample" in text or models is None
     page = Page(render(found))
     assert page.open == []
+
+
+def test_the_paper_of_a_new_posterior_is_listed(data, monkeypatch):
+    paper = Reference("Nobody, 2030", "N. Nobody. A posterior. 2030.")
+    monkeypatch.setitem(POSTERIORS, "dirichlet", replace(POSTERIORS["dirichlet"], reference=paper))
+    assert paper in references(data)
 
 
 def test_numbers_are_never_rounded_to_certainty():

@@ -184,7 +184,7 @@ def draw_theta(state, rng):
 def sweep_item(state, cases, item, rng):
     """Draw the worths of one item, `state.theta`, given its `prior_exposure`; return their sum, as `draw_theta`.
 
-    The one sweep of the package: the sampler and the PyMC step both call it.
+    The one sweep of the package: `sample_item` (the sampler) and `sweep_items` (the PyMC step) both call it.
     """
     # The tail: labels below a random place in the order of their mean ranks, and all that nobody named.
     lo, n = cases.label_start[item], state.named.size
@@ -223,3 +223,29 @@ def sample_item(cases, item, prior, run, rng, out):
             if sweep >= run.tune and (sweep - run.tune + 1) % run.thin == 0:
                 out[row] = state.theta
                 row += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def sweep_items(worth, shape, rate, cases, rng):
+    """Redraw the worths, shape (item, category), in place: one sweep of each item, for the PyMC step.
+
+    It stands beside `sweep_item` because numba compiles a cached kernel anew when its own file changes, and only then.
+    """
+    n_items, n = worth.shape
+    state = new_state(n)
+    for i in range(n_items):
+        total = worth[i].sum()
+        state.theta[:n] = worth[i] / total
+        state.theta[n] = 0.0  # nobody but the labels of the model competes
+        if (rate[i] == rate[i, 0]).all():
+            # The total is independent of the shares: drawn afresh. With rates of different labels it is not.
+            total = gamma_variate(rng, shape[i].sum()) / rate[i, 0]
+        state.prior_shape[:n] = shape[i]
+        state.prior_shape[n] = 0.0
+        state.posterior_shape[:] = state.prior_shape
+        state.posterior_shape[:n] += cases.arrivals[cases.label_start[i] : cases.label_start[i + 1]]
+        state.prior_exposure[:n] = rate[i] * total
+        state.prior_exposure[n] = rate[i, 0] * total
+        scale = sweep_item(state, cases, i, rng)
+        for k in range(n):
+            worth[i, k] = total * scale * state.theta[k]

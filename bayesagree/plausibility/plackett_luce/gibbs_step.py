@@ -2,7 +2,6 @@
 
 from typing import Any, Literal
 
-import numba
 import numpy as np
 import pymc as pm
 from numpy.typing import ArrayLike, NDArray
@@ -11,33 +10,9 @@ from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.util import get_random_generator
 
-from bayesagree._numerics.gamma import gamma_variate
 from bayesagree.errors import InputError
 from bayesagree.plausibility.plackett_luce._cases import Cases
-from bayesagree.plausibility.plackett_luce._gibbs_kernels import new_state, sweep_item
-
-
-@numba.njit(cache=True, nogil=True)
-def sweep(worth, shape, rate, cases, rng):
-    """Redraw the worths, shape (item, category), in place: the sampler's own sweep of each item."""
-    n_items, n = worth.shape
-    state = new_state(n)
-    for i in range(n_items):
-        total = worth[i].sum()
-        state.theta[:n] = worth[i] / total
-        state.theta[n] = 0.0  # nobody but the labels of the model competes
-        if (rate[i] == rate[i, 0]).all():
-            # The total is independent of the shares: drawn afresh. With rates of different labels it is not.
-            total = gamma_variate(rng, shape[i].sum()) / rate[i, 0]
-        state.prior_shape[:n] = shape[i]
-        state.prior_shape[n] = 0.0
-        state.posterior_shape[:] = state.prior_shape
-        state.posterior_shape[:n] += cases.arrivals[cases.label_start[i] : cases.label_start[i + 1]]
-        state.prior_exposure[:n] = rate[i] * total
-        state.prior_exposure[n] = rate[i, 0] * total
-        scale = sweep_item(state, cases, i, rng)
-        for k in range(n):
-            worth[i, k] = total * scale * state.theta[k]
+from bayesagree.plausibility.plackett_luce._gibbs_kernels import sweep_items
 
 
 @dataclass_state
@@ -118,7 +93,7 @@ class PlackettLuceGibbs(BlockedStep):
         value = np.asarray(point[self.value_name])
         shape, rate = self.parameters(point)
         worth = np.atleast_2d(np.exp(value) if self.on_log_scale else value.copy())
-        sweep(worth, np.atleast_2d(shape), np.atleast_2d(rate), self.cases, self.rng)
+        sweep_items(worth, np.atleast_2d(shape), np.atleast_2d(rate), self.cases, self.rng)
         worth = worth.reshape(value.shape)
         new = dict(point)
         new[self.value_name] = np.log(worth) if self.on_log_scale else worth

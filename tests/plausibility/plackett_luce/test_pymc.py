@@ -8,6 +8,7 @@ import pytest
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.convergence import worst_diagnostics
+from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item, sweep_item, sweep_items
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 
 CHAINS = 2
@@ -125,3 +126,8 @@ def test_step_refuses_what_it_cannot_sample() -> None:
             PlackettLuceGibbs([worth], ranks=[[0, 1]])
         with pytest.raises(InputError, match="item holds"), warnings.catch_warnings():
             PlackettLuceGibbs([worth], ranks=[[0, 1, 2]], item=[1])
+
+
+def test_sampler_and_step_are_compiled_from_the_file_of_the_sweep():
+    """A cached kernel of another file would go on with the sweep as it was before a change."""
+    assert {kernel.py_func.__module__ for kernel in (sample_item, sweep_items)} == {sweep_item.py_func.__module__}
