@@ -38,7 +38,7 @@ FEW = {"draws": 20, "chains": 2, "seed": 3}
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with LocalCluster(**options) as cluster, Client(cluster) as connected:
         yield connected
 
@@ -129,7 +129,7 @@ def test_workers_die_in_the_middle(client, ddx, deaths):
     options = {"plausibility": "plackett_luce", **FEW}
     there = evaluate(*ddx, client=client, progress=kill, **options)
     assert there.identical(evaluate(*ddx, **options))
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     assert not set(before[:deaths]) & set(client.run(os.getpid).values())
 
 
