@@ -267,7 +267,7 @@ def prior_predictive(
     >>> votes = Labels.from_counts([[3, 1], [0, 4]], labels=["no", "yes"])
     >>> tree = prior_predictive(votes, plausibility="dirichlet", prior=1.0, seed=1)
     >>> dict(tree["prior_predictive"].sizes)
-    {'chain': 1, 'draw': 500, 'annotation': 8}
+    {'chain': 1, 'draw': 250, 'annotation': 8}
     """
     known = [kind for kind, given in KINDS.items() if given in (Labels, Rankings, Ratings)]
     if plausibility not in known:

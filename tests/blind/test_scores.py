@@ -193,7 +193,7 @@ def test_own_vote_flatters_and_leave_one_out_takes_it_away(method):
 def test_posterior_draws_follow_the_score():
     systems, crowd, _ = simulated(missing=0.1)
     for method in ("majority", "round_robin", "sampling", "glm"):
-        tree = blind_posterior(systems, method=method, crowd=crowd, metrics=METRICS, seed=2)
+        tree = blind_posterior(systems, method=method, crowd=crowd, metrics=METRICS, draws=250, seed=2)
         for metric in METRICS:
             draws = tree["posterior"][metric].values.reshape(1000, 4)
             score = blind_scores(systems, method=method, metric=metric, crowd=crowd, seed=2).values

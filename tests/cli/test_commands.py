@@ -168,7 +168,7 @@ TABLES = {
     "annotators": {"annotators", "confusion", "checks"},
     "subjective": {"settings", "groups", "models", "agreement"},
     "doctor": {"system", "dependencies", "extras", "threads", "cache", "data", "problems"},
-    "study auc": {"mean_swap_error"},
+    "study auc": {"mean_swap_error", "claims"},
 }  # fmt: skip
 
 
