@@ -12,6 +12,7 @@ they take annotations; what works item by item runs on `representatives()`, and 
 
 import itertools
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ from bayesagree.patterns._sorted_file import whole_items
 
 
 @dataclass(frozen=True, eq=False)
-class Patterns:
+class Patterns(ABC):
     """Distinct items, each with the number of items that are like it.
 
     Attributes
@@ -61,9 +62,9 @@ class Patterns:
         warnings.warn("one_of_each() is now representatives()", DeprecationWarning, stacklevel=2)
         return self.representatives()
 
+    @abstractmethod
     def representatives(self) -> Annotations:
         """One item of each pattern, named 0, 1, ..."""
-        raise NotImplementedError
 
     def mean(self, values: xr.DataArray) -> xr.DataArray:
         """Average what was computed item by item on `representatives` over all items."""

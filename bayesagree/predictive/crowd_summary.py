@@ -26,13 +26,12 @@ def crowd_checks(labels: Labels, tree: xr.DataTree) -> dict[str, float]:
         its variance, p-value of its histogram), largest R-hat.
     """
     agreement = agreement_check(labels, tree, seed=1)
-    group = "diagnostics" if "diagnostics" in tree else "sample_stats"
     return {
         "disconnected_groups_of_annotators": int(annotation_parts(labels).max()) + 1,
         "share_of_draws_with_switched_labels": label_switching(tree),
         "agreement_varies_more_than_independent_errors_z": float(agreement["z"].sel(statistic="variance")),
         "agreement_unlike_independent_errors_p": float(agreement["p_value"].sel(statistic="histogram")),
-        "largest_r_hat": float(tree[group].to_dataset()["r_hat"].max()),
+        "largest_r_hat": float(tree["diagnostics"].to_dataset()["r_hat"].max()),
     }
 
 
