@@ -18,7 +18,7 @@ FLOORS = [
     ["cli"],
 ]
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}
-REGISTRY_READS = {"annotations", "errors", "plausibility"}
+REGISTRY_READS = {"_inference", "annotations", "errors", "plausibility"}
 
 
 def folder(path):

@@ -6,5 +6,6 @@
 - `storage`, `checkpoint`: draws in memory or on disk; runs that resume.
 - `nuts`: PyMC models, sampled into the form of the fast engines.
 - `random_draws`: random draws of distributions that PyMC lacks.
+- `predictive`: replicated annotations by PyMC; the record of a model's functions for predictive checks.
 - `docstrings`: descriptions of parameters that functions share.
 """

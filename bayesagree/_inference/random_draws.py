@@ -1,8 +1,9 @@
 """PyMC distributions with random draws that PyMC's own compiled ones lack.
 
 Priors of this package reach the ends: a Beta prior of item means with shapes of 1e-300, a judgment of an item whose
-mean is 0 to the last digit. The compiled draws of `pymc.Beta` then divide by zero or never end, and those of
-`pymc.TruncatedNormal` and `pymc.BetaBinomial` are not compiled. Log probabilities are PyMC's.
+mean is 0 to the last digit. The compiled draws of `pymc.Beta` then divide by zero or never end, those of
+`pymc.Dirichlet` are NaN (three shapes of 0.001: one draw in nine), and those of `pymc.TruncatedNormal` and
+`pymc.BetaBinomial` are not compiled. Log probabilities are PyMC's.
 """
 
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from pymc.distributions.shape_utils import rv_size_is_none
-from pymc.distributions.transforms import logodds
+from pymc.distributions.transforms import logodds, simplex
+from pytensor.tensor.special import softmax
 from pytensor.tensor.variable import TensorVariable
 
 SMALLEST = 1e-300
@@ -23,6 +25,14 @@ def beta_variable(name: str, alpha: Any, beta: Any, **kwargs: Any) -> TensorVari
     return pm.CustomDist(
         name, alpha, beta, dist=draw_beta, logp=_beta_logp, support_point=_beta_mean, class_name="Beta",
         default_transform=logodds, **kwargs,
+    )  # fmt: skip
+
+
+def dirichlet_variable(name: str, alpha: Any, **kwargs: Any) -> TensorVariable:
+    """Add Dirichlet vectors along the last axis, of any positive shapes."""
+    return pm.CustomDist(
+        name, alpha, dist=_draw_dirichlet, logp=_dirichlet_logp, support_point=_dirichlet_mean,
+        signature="(k)->(k)", class_name="Dirichlet", default_transform=simplex, **kwargs,
     )  # fmt: skip
 
 
@@ -48,14 +58,29 @@ def truncated_normal_variable(name: str, mean: Any, sd: Any, **kwargs: Any) -> T
 
 def draw_beta(alpha: Any, beta: Any, size: Any) -> Any:
     """Draw from Beta distributions by the log odds of two Gamma variables: G(a) = G(a + 1) U^(1/a)."""
-
-    def log_gamma(shape: Any) -> Any:
-        small: Any = pt.maximum(shape, SMALLEST)
-        return pt.log(pm.Gamma.dist(small + 1, 1.0, size=size)) - pm.Exponential.dist(1.0, size=size) / small
-
     shapes = pt.broadcast_arrays(alpha, beta) if rv_size_is_none(size) else (alpha, beta)
-    log_first, log_second = map(log_gamma, shapes)
+    log_first, log_second = (_log_gamma(shape, size) for shape in shapes)
     return pt.sigmoid(log_first - log_second)
+
+
+def _log_gamma(shape: Any, size: Any) -> Any:
+    small: Any = pt.maximum(shape, SMALLEST)
+    return pt.log(pm.Gamma.dist(small + 1, 1.0, size=size)) - pm.Exponential.dist(1.0, size=size) / small
+
+
+def _draw_dirichlet(shape: Any, size: Any) -> Any:
+    """Draw Dirichlet vectors on the log scale, where Gamma variables of small shapes do not underflow."""
+    whole = shape.shape if rv_size_is_none(size) else (*size, shape.shape[-1])
+    return softmax(_log_gamma(shape, whole), axis=-1)
+
+
+def _dirichlet_logp(value: Any, shape: Any) -> Any:
+    return pm.logp(pm.Dirichlet.dist(shape), value)
+
+
+def _dirichlet_mean(rv: Any, size: Any, shape: Any) -> Any:
+    mean = shape / shape.sum(axis=-1, keepdims=True)
+    return mean if rv_size_is_none(size) else pt.full((*size, shape.shape[-1]), mean)
 
 
 def _beta_logp(value: Any, alpha: Any, beta: Any) -> Any:

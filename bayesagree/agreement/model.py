@@ -58,13 +58,13 @@ def build_model(ratings: Ratings, means: MeanPrior, kind: Kind, prior: Agreement
 
     low, high = ratings.scale
     rated, item = np.unique(ratings.item_index, return_inverse=True)
-    coords = {"item": ratings.items[rated], "rating_row": np.arange(item.size)}
+    coords = {"item": ratings.items[rated], "annotation": np.arange(item.size)}
     with pm.Model(coords=coords) as model:
         phi: Any = _phi(prior.phi)
         precision: Any = pm.Deterministic("precision", 2 * (1 - pm.math.log(1 - phi) / np.log(2)))
         unit_mean: Any = _hierarchical_means(prior) if means.hierarchical else _known_means(means, rated)
         pm.Deterministic("item_mean", low + (high - low) * unit_mean, dims="item")
-        mean = unit_mean[pm.Data("item_of_row", item, dims="rating_row")]
+        mean = unit_mean[pm.Data("item_of_annotation", item, dims="annotation")]
         _observe(ratings, item, mean * precision, (1 - mean) * precision, kind)
     return model
 
@@ -111,12 +111,12 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> 
     unit = ratings.unit()
     if kind == "squeezed":
         n = np.bincount(item)[item]
-        beta_variable("rating", alpha, beta, observed=(unit * (n - 1) + 0.5) / n, dims="rating_row")
+        beta_variable("rating", alpha, beta, observed=(unit * (n - 1) + 0.5) / n, dims="annotation")
     elif ratings.step is not None:
         n = ratings.n_levels or 1
-        BinnedBeta("rating", alpha, beta, np.linspace(0, 1, n + 1), observed=ratings.levels(), dims="rating_row")
+        BinnedBeta("rating", alpha, beta, np.linspace(0, 1, n + 1), observed=ratings.levels(), dims="annotation")
     elif kind == "density" or (unit.min() > 0 and unit.max() < 1):
-        beta_variable("rating", alpha, beta, observed=unit, dims="rating_row")
+        beta_variable("rating", alpha, beta, observed=unit, dims="annotation")
     else:
         distinct, code = np.unique(unit, return_inverse=True)
         values, which, gap = intervals(distinct)
@@ -124,7 +124,7 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> 
         edges = np.unique(np.append(ends, [0.0, 1.0]))
         # Neighbours touch at an edge that rounding may have split: the bin starts at the nearest edge to its left end.
         start = np.searchsorted(edges, ends[0][which[code]], side="left")
-        BinnedBeta("rating", alpha, beta, edges, observed=start, dims="rating_row")
+        BinnedBeta("rating", alpha, beta, edges, observed=start, dims="annotation")
 
 
 def sample_tree(

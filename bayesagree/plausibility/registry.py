@@ -11,17 +11,22 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
+from bayesagree._inference.predictive import HeldOutRecord, PredictiveRecord
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.errors import InputError, shorten
+from bayesagree.plausibility.dawid_skene import predictive as dawid_skene_predictive
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, dawid_skene_blocks
+from bayesagree.plausibility.dirichlet import predictive as dirichlet_predictive
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import prirn, prirn_blocks, prirn_model
 from bayesagree.plausibility.dirichlet.posterior import dirichlet, dirichlet_blocks, dirichlet_model
+from bayesagree.plausibility.normal_inverse_gamma import predictive as normal_predictive
 from bayesagree.plausibility.normal_inverse_gamma.posterior import (
     normal_inverse_gamma,
     normal_inverse_gamma_blocks,
     normal_inverse_gamma_model,
 )
+from bayesagree.plausibility.plackett_luce import predictive as plackett_luce_predictive
 from bayesagree.plausibility.plackett_luce.posterior import (
     plackett_luce,
     plackett_luce_blocks,
@@ -73,6 +78,10 @@ class PosteriorRecord:
         Whether its truth are numbers, so that questions about labels need a threshold.
     sentence, reference
         For the methods section of a report.
+    predictive
+        Functions of the predictive checks; None without a sampling model of the annotations.
+    held_out
+        Scores of annotators left out, for the reliability curve; None where the reliability is learnt or there is none.
     """
 
     name: str
@@ -86,6 +95,8 @@ class PosteriorRecord:
     reliabilities: tuple[float, ...] = (1.0,)
     learns_reliability: bool = False
     closed_form: bool = False
+    predictive: PredictiveRecord | None = None
+    held_out: HeldOutRecord | None = None
     asks_threshold: bool = False
 
 
@@ -101,6 +112,8 @@ _RECORDS = (
         reference=STUTZ,
         reliabilities=(1.0, 0.3, 3.0),
         closed_form=True,
+        predictive=dirichlet_predictive.PREDICTIVE,
+        held_out=dirichlet_predictive.LABELS_HELD_OUT,
     ),
     PosteriorRecord(
         name="dawid_skene",
@@ -112,6 +125,7 @@ _RECORDS = (
         sentence="the posterior of the Dawid-Skene model, a confusion matrix for each annotator",
         reference=DAWID_SKENE,
         learns_reliability=True,
+        predictive=dawid_skene_predictive.PREDICTIVE,
     ),
     PosteriorRecord(
         name="prirn",
@@ -124,6 +138,7 @@ _RECORDS = (
         reference=STUTZ,
         reliabilities=(10.0, 2.0, 50.0),
         closed_form=True,
+        held_out=dirichlet_predictive.RANKINGS_HELD_OUT,
     ),
     PosteriorRecord(
         name="plackett_luce",
@@ -135,6 +150,8 @@ _RECORDS = (
         sentence="a Plackett-Luce posterior over partial rankings with ties",
         reference=STUTZ,
         reliabilities=(1.0, 3.0),
+        predictive=plackett_luce_predictive.PREDICTIVE,
+        held_out=plackett_luce_predictive.HELD_OUT,
     ),
     PosteriorRecord(
         name="normal_inverse_gamma",
@@ -147,6 +164,7 @@ _RECORDS = (
         reference=STUTZ,
         reliabilities=(1.0, 0.3, 3.0),
         closed_form=True,
+        predictive=normal_predictive.PREDICTIVE,
         asks_threshold=True,
     ),
 )

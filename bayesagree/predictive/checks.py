@@ -1,47 +1,49 @@
-"""Checks of a posterior as ArviZ knows them: prior and posterior predictive draws, log likelihood, log prior.
+"""Checks of a posterior in the groups of ArviZ: prior and posterior predictive draws, log likelihood, log prior.
 
     tree = with_log_likelihood(common_agreement(ratings, keep_item_means=True), ratings)
     az.loo(tree)                                              left out item by item
     tree = with_posterior_predictive(tree, ratings, seed=1)
     az.plot_ppc_dist(tree)
 
-The log likelihood is that of all annotations of an item with the item's own parameters integrated out
-(`_item_likelihood` says how): leaving out single annotations where an item has three to five of them is unreliable.
-The package's PyMC models serve the same purposes with PyMC's own functions, annotation by annotation.
+Predictive draws come from the package's PyMC models by PyMC's own functions. Replicates and observed data share names
+and units: ``label_index``, the position of a category, or ``rating`` in units of the scale, by ``annotation``.
+
+The log likelihood is that of all annotations of an item with the item's own parameters integrated out: leaving out
+single annotations where an item has three to five of them is unreliable. Shared parameters stay: Phi and the prior of
+the item means, prevalence and confusion, the mean and spread of a group.
 """
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesagree._inference.predictive import PredictiveRecord, Settings, prior_draws, replicate
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.agreement.predictive import PREDICTIVE as COMMON_AGREEMENT
+from bayesagree.annotations import Annotations, Ratings
 from bayesagree.errors import InputError, positive_int
-from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGammaPrior
-from bayesagree.predictive import _item_likelihood as likelihood
-from bayesagree.predictive import _replicates as replicates
-from bayesagree.predictive._log_prior import common_agreement_prior, dawid_skene_prior
+from bayesagree.plausibility.registry import POSTERIORS
+from bayesagree.predictive._groups import OfGroups, group_checks
 from bayesagree.subjective.group_model import GroupCounts
-from bayesagree.subjective.normal_model import annotator_values
 
-type Parameters = dict[str, NDArray[Any]]
-type OfGroups = GroupCounts | xr.Dataset
 type Observed = Annotations | OfGroups
 
-KINDS: Mapping[str, type] = {
-    "dirichlet": Labels,
-    "dawid_skene": Labels,
-    "plackett_luce": Rankings,
-    "normal_inverse_gamma": Ratings,
-    "common_agreement": Ratings,
-    "group_performance": GroupCounts,
-    "group_performance_normal": xr.Dataset,
+
+class _Checked(NamedTuple):
+    """Type of the annotations of a model, and its functions unless it is a group model."""
+
+    annotations: type
+    record: PredictiveRecord | None = None
+
+
+_MODELS = {
+    **{name: _Checked(r.annotations, r.predictive) for name, r in POSTERIORS.items() if r.predictive},
+    "common_agreement": _Checked(Ratings, COMMON_AGREEMENT),
+    "group_performance": _Checked(GroupCounts),
+    "group_performance_normal": _Checked(xr.Dataset),
 }
-"""Every model of how annotators annotate, and the annotations it takes. (PrIRN has none.)"""
 
 
 def with_log_likelihood(
@@ -98,54 +100,27 @@ def with_log_likelihood(
     >>> dict(tree["log_likelihood"].sizes), sorted(tree["log_prior"].data_vars)
     ({'chain': 4, 'draw': 100, 'item': 3}, ['mean_location', 'mean_spread', 'phi'])
     """
-    kind, settings = _kind(tree, annotations), settings_of(tree)
+    record, settings = _record(tree, annotations)
     posterior = tree["posterior"].to_dataset()
     sizes = {"chain": posterior.sizes["chain"], "draw": posterior.sizes["draw"]}
-    if isinstance(annotations, GroupCounts | xr.Dataset):
-        one = _one_model(annotations, posterior, model)
-        if one.total is None:
-            values = likelihood.group_values(one.observed, one.group, one.parameters)
-        else:
-            values = likelihood.group_annotators(one.observed, one.total, one.group, one.parameters)
-        table = xr.Dataset({one.name: (("chain", "draw", "annotator"), values.reshape(*sizes.values(), -1))})
-        return _with(tree, log_likelihood=table)
-    check_size(sizes | {"item": annotations.items.size}, 8, max_bytes, "use fewer draws")
-    found, log_prior = _pointwise(kind, annotations, posterior, settings, positive_int(draws, "draws"), seed)
-    shape = (*sizes.values(), found.items.size)
-    values = found.log_likelihood
-    values = values.reshape(shape) if len(values) > 1 else np.broadcast_to(values, shape)
-    table = xr.Dataset({"annotations": (("chain", "draw", "item"), values)}, {"item": found.items})
-    groups = {"log_likelihood": table}
-    if log_prior:
-        of_draw = {n: (("chain", "draw"), v.reshape(*sizes.values())) for n, v in log_prior.items()}
-        groups["log_prior"] = xr.Dataset(of_draw)
-    return _with(tree, **groups)
-
-
-def _pointwise(
-    kind: str, annotations: Annotations, posterior: xr.Dataset, settings: Mapping[str, Any], draws: int, seed: Seed
-) -> tuple[likelihood.Pointwise, Parameters]:
-    """Return the log likelihood of each item, and the log prior of shared parameters."""
-    given: Any = annotations
-    if kind == "common_agreement":
-        parameters = _parameters(posterior, ["phi", *(n for n in ("mean_location", "mean_spread") if n in posterior)])
-        return likelihood.common_agreement_items(given, parameters, settings), common_agreement_prior(parameters)
-    if kind == "dawid_skene":
-        variant, prior = replicates.crowd_of(settings)
-        parameters = _parameters(posterior, _crowd_names(variant))
-        found = likelihood.dawid_skene_items(given, parameters, variant, prior)
-        return found, dawid_skene_prior(parameters, variant, prior)
-    if settings["reliability"] != 1:
+    if record is None:
+        one = group_checks(annotations, posterior, model)  # pyright: ignore[reportArgumentType]
+        return _with(tree, log_likelihood=_by_draw(one.observed.name, one.observed.dim, one.log_likelihood, posterior))
+    if settings.get("reliability", 1) != 1:
         raise InputError(
             f"reliability={settings['reliability']!r} raises the likelihood to a power, which is no probability of "
             "annotations; use reliability=1 here and reliability_curve to compare reliabilities"
         )
-    if kind == "dirichlet":
-        return likelihood.dirichlet_items(given, settings["prior"]), {}
-    if kind == "normal_inverse_gamma":
-        return likelihood.normal_items(given, NormalInverseGammaPrior(**settings["prior"])), {}
-    replicates.refuse_lumped(settings)
-    return likelihood.plackett_luce_items(given, settings["shape"], draws, seed), {}
+    given: Any = annotations
+    check_size(sizes | {"item": given.items.size}, 8, max_bytes, "use fewer draws")
+    found = record.item_log_likelihood(given, posterior, settings, positive_int(draws, "draws"), seed)
+    values = np.broadcast_to(found.log_likelihood, (sizes["chain"] * sizes["draw"], found.items.size))
+    groups = {"log_likelihood": _by_draw("annotations", "item", values, posterior).assign_coords(item=found.items)}
+    log_prior = record.log_prior(given, posterior, settings)
+    if log_prior:
+        of_draw = {n: (("chain", "draw"), v.reshape(*sizes.values())) for n, v in log_prior.items()}
+        groups["log_prior"] = xr.Dataset(of_draw)
+    return _with(tree, **groups)
 
 
 def item_loo(tree: xr.DataTree) -> Any:
@@ -215,26 +190,20 @@ def with_posterior_predictive(
     >>> dict(tree["posterior_predictive"].sizes)
     {'chain': 4, 'draw': 1000, 'annotation': 8}
     """
-    kind, settings = _kind(tree, annotations), settings_of(tree)
+    record, settings = _record(tree, annotations)
     posterior = tree["posterior"].to_dataset()
-    rng = np.random.default_rng(seed_sequence(seed))
-    if isinstance(annotations, GroupCounts | xr.Dataset):
-        one = _one_model(annotations, posterior, model)
-        if one.total is None:
-            drawn = replicates.draw_values(one.group, one.parameters, rng)
-        else:
-            drawn = replicates.draw_agreements(one.total, one.group, one.parameters, rng)
-        name, dim, observed = one.name, "annotator", one.observed
+    if record is None:
+        one = group_checks(annotations, posterior, model)  # pyright: ignore[reportArgumentType]
+        observed, drawn = one.observed, one.replicate(np.random.default_rng(seed_sequence(seed)))
     else:
-        drawn = replicates.replicate(
-            kind, annotations, _parameters(posterior, replicates.needed(kind, settings)), settings, rng
-        )
-        name, dim, observed = replicates.observed_in(annotations)
-    sizes = posterior.sizes["chain"], posterior.sizes["draw"]
+        observed = record.observed(annotations)
+        graph = record.model(annotations, settings)
+        drawn = replicate(graph, record.variables(annotations, posterior, settings), observed.name, seed)
+        drawn = record.to_scale(annotations, {observed.name: drawn})[observed.name]
     return _with(
         tree,
-        posterior_predictive=xr.Dataset({name: (("chain", "draw", dim), drawn.reshape(*sizes, -1))}),
-        observed_data=xr.Dataset({name: (dim, observed)}),
+        posterior_predictive=_by_draw(observed.name, observed.dim, drawn, posterior),
+        observed_data=xr.Dataset({observed.name: (observed.dim, observed.values)}),
     )
 
 
@@ -269,97 +238,51 @@ def prior_predictive(
     >>> dict(tree["prior_predictive"].sizes)
     {'chain': 1, 'draw': 250, 'annotation': 8}
     """
-    known = [kind for kind, given in KINDS.items() if given in (Labels, Rankings, Ratings)]
+    known = [name for name, checked in _MODELS.items() if checked.record]
     if plausibility not in known:
         raise InputError(f"plausibility={plausibility!r} has no prior predictive; it is one of {', '.join(known)}")
-    _require(plausibility, annotations)
-    n = positive_int(draws, "draws")
-    rng = np.random.default_rng(seed_sequence(seed))
-    drawn = replicates.prior_draws(plausibility, annotations, n, rng, options)
-    settings = {"plausibility": plausibility} | options
-    values = replicates.replicate(plausibility, annotations, drawn, settings, rng)
-    name, dim, observed = replicates.observed_in(annotations)
-    dims = replicates.PRIOR_DIMS | ({"mean": ("item",)} if plausibility == "normal_inverse_gamma" else {})
+    record: Any = _of(plausibility, annotations)
+    graph, observed = record.model(annotations, options), record.observed(annotations)
+    drawn = prior_draws(graph, observed.name, positive_int(draws, "draws"), seed)
+    drawn = {name: values[None] for name, values in record.to_scale(annotations, drawn).items()}
+    values = drawn.pop(observed.name)
+    of_variable = {name: graph.named_vars_to_dims.get(name) or () for name in drawn}
     groups = {
-        "prior": {key: (("chain", "draw", *dims.get(key, ())), value[None]) for key, value in drawn.items()},
-        "prior_predictive": {name: (("chain", "draw", dim), values[None])},
-        "observed_data": {name: ((dim,), observed)},
+        "prior": {name: (("chain", "draw", *of_variable[name]), value) for name, value in drawn.items()},
+        "prior_predictive": {observed.name: (("chain", "draw", observed.dim), values)},
+        "observed_data": {observed.name: ((observed.dim,), observed.values)},
     }
-    coords = {"item": annotations.items, "annotator": annotations.annotators}
-    if not isinstance(annotations, Ratings):
-        coords |= {"category": annotations.categories, "observed_category": annotations.categories}
-    elif plausibility == "common_agreement":
-        coords["item"] = annotations.items[np.unique(annotations.item_index)]
+    coords = {name: np.asarray(values) for name, values in graph.coords.items() if name != observed.dim}
+    settings = {"plausibility": plausibility} | options
     return result_tree(groups, coords, model=plausibility, engine="prior", seed=seed, settings=settings)
 
 
-def _kind(tree: xr.DataTree, annotations: Observed) -> str:
-    """Return which model a result is of, if it is one and these are its annotations."""
-    kind, settings = str(tree.attrs.get("model", "")), settings_of(tree)
-    if kind == "prirn":
-        raise InputError("PrIRN is a distribution put on the truth and has no sampling model of rankings; use "
-                         "plackett_luce, or reliability_curve for its predictions")  # fmt: skip
-    if kind not in KINDS:
-        raise InputError(f"this is no result of {', '.join(KINDS)}")
-    _require(kind, annotations)
+def _record(tree: xr.DataTree, annotations: Observed) -> tuple[PredictiveRecord | None, Settings]:
+    """Functions of the model of a result, None for the models of groups, and its settings."""
+    name, settings = str(tree.attrs.get("model", "")), settings_of(tree)
+    if name in POSTERIORS and name not in _MODELS:
+        raise InputError(
+            f"{POSTERIORS[name].title} is a distribution put on the truth and has no sampling model of annotations; "
+            "use a posterior with one, or reliability_curve for its predictions"
+        )
+    if name not in _MODELS:
+        raise InputError(f"this is no result of {', '.join(_MODELS)}")
+    record = _of(name, annotations)
     if settings.get("n_gold"):
         raise InputError("predictive checks are for results without gold; fit without it")
-    return kind
+    return record, settings
 
 
-def _require(kind: str, annotations: Observed) -> None:
-    if not isinstance(annotations, KINDS[kind]):
-        raise InputError(f"{kind} is about {KINDS[kind].__name__}, these are {type(annotations).__name__}")
+def _of(name: str, annotations: Observed) -> PredictiveRecord | None:
+    expected, record = _MODELS[name]
+    if not isinstance(annotations, expected):
+        raise InputError(f"{name} is about {expected.__name__}, these are {type(annotations).__name__}")
+    return record
 
 
-def _parameters(posterior: xr.Dataset, names: list[str]) -> Parameters:
-    missing = [name for name in names if name not in posterior]
-    if missing:
-        raise InputError(f"the result has no draws of {missing[0]!r}; {_WAY_OUT.get(missing[0], 'draw them again')}")
-    return {name: posterior[name].values.reshape(-1, *posterior[name].shape[2:]) for name in names}
-
-
-_WAY_OUT = {
-    "plausibility": "keep full plausibilities (no top_labels)",
-    "confusion": "pass confusion=True to dawid_skene",
-    "item_mean": "pass keep_item_means=True to common_agreement",
-}
-
-
-def _crowd_names(variant: str) -> list[str]:
-    more = {
-        "hierarchical": ["concentration", "crowd_confusion"],
-        "mixed_membership": ["concentration", "crowd_confusion", "ambiguity"],
-    }
-    return ["prevalence", "confusion", *more.get(variant, [])]
-
-
-class _OneModel(NamedTuple):
-    """One model's agreements or values, annotations if they are agreements, groups of the annotators, and draws."""
-
-    name: str
-    observed: NDArray[Any]
-    total: NDArray[Any] | None
-    group: NDArray[Any]
-    parameters: Parameters
-
-
-def _one_model(given: OfGroups, posterior: xr.Dataset, model: str | None) -> _OneModel:
-    names = posterior["model"].values.astype(str).tolist()
-    if model is None and len(names) > 1:
-        raise InputError(f"name one of the models with model=: {', '.join(names)}")
-    if model is not None and model not in names:
-        raise InputError(f"model={model!r} is not one of {', '.join(names)}")
-    who = 0 if model is None else names.index(model)
-    drawn = posterior.isel(model=who)
-    if isinstance(given, xr.Dataset):
-        found = annotator_values(given)
-        return _OneModel(
-            "value", found.values[who], None, found.group, _parameters(drawn, ["performance", "within_sd"])
-        )
-    kept = given.total[who] > 0
-    parameters = _parameters(drawn, ["performance", "within_spread"])
-    return _OneModel("agree", given.agree[who, kept], given.total[who, kept], given.group[kept], parameters)
+def _by_draw(name: str, dim: str, values: Any, posterior: xr.Dataset) -> xr.Dataset:
+    shape = posterior.sizes["chain"], posterior.sizes["draw"], -1
+    return xr.Dataset({name: (("chain", "draw", dim), values.reshape(shape))})
 
 
 def _with(tree: xr.DataTree, **groups: xr.Dataset) -> xr.DataTree:

@@ -11,52 +11,27 @@ share of pairs of annotators who did.
 
 Caveat. Both curves measure how well the plausibilities predict *annotators*, not the truth. Annotators who share an
 error, copy each other or follow the same wrong guideline predict each other well, and the curve then favours too high a
-reliability; only gold labels tell the two apart. Take the curve as the scale on which "low" and "high" reliability are
-to be understood, not as a licence for one number.
+reliability; only gold labels tell the two apart. Take the curve as the scale on which "low" and "high"
+reliability are to be understood, not as a licence for one number.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.predictive import HeldOutRecord, HeldOutScores
 from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Rankings
-from bayesagree.errors import InputError, positive, positive_int
-from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
-from bayesagree.plausibility.dirichlet.inverse_rank_normalization import PRIOR, Ties, inverse_ranks
-from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked
-from bayesagree.predictive._held_out_rankings import plackett_luce_scores, races_log_probability
+from bayesagree.errors import InputError, positive_int
+from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
 
 type Floats = NDArray[np.float64]
 
-GRID = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-WHOLE_GRID = (1, 2, 3, 5, 10)
 CI_PROB = 0.95
-
-
-class Scores(NamedTuple):
-    """Contributions of the items.
-
-    Attributes
-    ----------
-    log_score
-        Sum over the item's annotators of the log probability of what they said, shape (reliability, item).
-    scored
-        Number of those annotators, shape (item,): 0 for an item with one annotator.
-    agreement
-        Probability that two further annotators agree, shape (reliability, item).
-    error
-        Monte-Carlo standard error of the sum of all log scores, shape (reliability,).
-    """
-
-    log_score: Floats
-    scored: NDArray[np.int64]
-    agreement: Floats
-    error: Floats
 
 
 def reliability_curve(
@@ -106,11 +81,11 @@ def reliability_curve(
     Returns
     -------
     Dataset
-        Over ``reliability``: ``log_score`` (nats an annotation) with ``lower`` and ``upper``; ``behind``, the
-        difference of the best one to it, with ``behind_lower`` and ``behind_upper`` (paired over items, so that it
-        says more than the overlap of intervals); ``prob_best``, the share of replicates in which the value is the best;
-        ``agreement`` with ``agreement_lower`` and ``agreement_upper``; ``monte_carlo_error`` of the log score. Without
-        dimension: ``best`` and ``observed_agreement``. Intervals are HDI 0.95 over items.
+        Over ``reliability``: ``log_score`` (nats an annotation) with ``lower`` and ``upper``; ``behind``, its distance
+        to the best one, with ``behind_lower`` and ``behind_upper`` (paired over items, so that it says more than the
+        overlap of intervals); ``prob_best``, the share of replicates in which the value is the best; ``agreement``
+        with ``agreement_lower`` and ``agreement_upper``; ``monte_carlo_error`` of the log score. Without dimension:
+        ``best`` and ``observed_agreement``. Intervals are HDI 0.95 over items.
 
     Raises
     ------
@@ -119,8 +94,8 @@ def reliability_curve(
 
     Notes
     -----
-    Annotators who err together predict each other: the curve measures how well they predict each other, not the
-    truth. See the caveat of this module. With few annotators an item it sees little more than reliability over
+    Annotators who err together predict each other: the curve measures trust in them as predictors of each other, not
+    of the truth. See the caveat of this module. With few annotators an item it sees little more than reliability over
     prior weight, and a larger prior asks for a larger reliability: on CIFAR-10H the best is 1.5 with all 51 annotators
     of an image and 10 with five of them.
 
@@ -136,26 +111,40 @@ def reliability_curve(
     >>> float(curve["best"]), curve["log_score"].values.round(2).tolist()
     (1.0, [-0.49, -0.26, -0.28])
     """
-    name = plausibility or ("dirichlet" if isinstance(annotations, Labels) else "prirn")
-    if name not in _SCORES:
-        raise InputError(f"plausibility={name!r} has no reliability curve; use one of {', '.join(_SCORES)}")
-    kind, grid, scores_of = _SCORES[name]
-    if not isinstance(annotations, kind):
-        raise InputError(f"plausibility={name!r} takes {kind.__name__}, these are {type(annotations).__name__}")
-    levels = np.asarray(grid if reliabilities is None else reliabilities, dtype=np.float64)
+    record, held_out = _held_out(annotations, plausibility)
+    levels = np.asarray(held_out.reliabilities if reliabilities is None else reliabilities, dtype=np.float64)
     if levels.ndim != 1 or levels.size == 0 or np.unique(levels).size != levels.size:
         raise InputError(f"reliabilities={reliabilities!r} must be one or several different numbers")
     observed = _observed_agreement(annotations)
     if np.isnan(observed).all():
         raise InputError("no item has two annotators, and nobody can be predicted from the others")
     root = seed_sequence(seed)
-    scores = scores_of(annotations, levels, seed=root, **options)
+    scores = held_out.scores(annotations, levels, seed=root, **options)
     rng = np.random.default_rng(stream_apart(root, "item weights"))
-    return _curve(scores, levels, observed, positive_int(replicates, "replicates"), rng, name)
+    return _curve(scores, levels, observed, positive_int(replicates, "replicates"), rng, record.name)
+
+
+def _held_out(annotations: Labels | Rankings, plausibility: str | None) -> tuple[PosteriorRecord, HeldOutRecord]:
+    known = [record for record in POSTERIORS.values() if record.held_out]
+    if plausibility is not None:
+        known = [record for record in known if record.name == plausibility]
+        if not known:
+            names = ", ".join(name for name, record in POSTERIORS.items() if record.held_out)
+            raise InputError(f"plausibility={plausibility!r} has no reliability curve; use one of {names}")
+    for record in known:
+        if record.held_out and isinstance(annotations, record.annotations):
+            return record, record.held_out
+    takes = ", ".join(f"plausibility={record.name!r} takes {record.annotations.__name__}" for record in known)
+    raise InputError(f"{takes}, these are {type(annotations).__name__}")
 
 
 def _curve(
-    scores: Scores, levels: Floats, observed: Floats, replicates: int, rng: np.random.Generator, plausibility: str
+    scores: HeldOutScores,
+    levels: Floats,
+    observed: Floats,
+    replicates: int,
+    rng: np.random.Generator,
+    plausibility: str,
 ) -> xr.Dataset:
     kept = scores.scored > 0
     number = scores.scored[kept].astype(np.float64)
@@ -201,7 +190,7 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
     n_labels, n_items = annotations.categories.size, annotations.items.size
     if isinstance(annotations, Labels):
         item, label, share = annotations.item_index, annotations.label_index, annotations.count.astype(np.float64)
-        own = share  # an annotator agrees with their own label; those pairs are taken out
+        own = share  # annotators agree with themselves; those pairs are taken out
         n = np.bincount(item, weights=share, minlength=n_items)
     else:
         first = annotations.block == 0
@@ -215,95 +204,3 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
     same = np.bincount(cell // n_labels, weights=total**2, minlength=n_items) - np.bincount(item, own, n_items)
     pairs = n * (n - 1)
     return np.divide(same, pairs, out=np.full(n_items, np.nan), where=pairs > 0)
-
-
-def _dirichlet_scores(labels: Labels, levels: Floats, *, seed: np.random.SeedSequence, prior: Prior = None) -> Scores:
-    shape = prior_shape(prior, labels.categories.size)
-    n_items = labels.items.size
-    cell, at = np.unique(labels.item_index.astype(np.int64) * shape.size + labels.label_index, return_inverse=True)
-    item, label = np.divmod(cell, shape.size)
-    n = np.bincount(at, weights=labels.count)
-    total = np.bincount(item, weights=n, minlength=n_items)
-    scored = total > 1
-    log_score, agreement = np.zeros((2, levels.size, n_items))
-    for g, gamma in enumerate(positive(float(level), "reliability", zero=True) for level in levels):
-        chance = (gamma * (n - 1) + shape[label]) / (gamma * (total[item] - 1) + shape.sum())
-        log_score[g] = np.where(scored, np.bincount(item, weights=n * np.log(chance), minlength=n_items), 0.0)
-        agreement[g] = _dirichlet_agreement(item, label, gamma * n, shape, gamma * total)
-    return Scores(log_score, np.where(scored, total, 0).astype(np.int64), agreement, np.zeros(levels.size))
-
-
-def _dirichlet_agreement(
-    item: NDArray[Any], label: NDArray[Any], weight: Floats, shape: Floats, total: Floats
-) -> Floats:
-    """Return E sum_k lambda_k^2 of every item under Dirichlet(weight + shape), shape (item,)."""
-    alpha = shape[label] + weight
-    gain = alpha * (alpha + 1) - shape[label] * (shape[label] + 1)
-    square = np.bincount(item, weights=gain, minlength=total.size) + (shape * (shape + 1)).sum()
-    all_of_it = total + shape.sum()
-    return square / (all_of_it * (all_of_it + 1))
-
-
-def _prirn_scores(
-    rankings: Rankings,
-    levels: Floats,
-    *,
-    seed: np.random.SeedSequence,
-    prior: Prior = PRIOR,
-    ties: Ties = "split",
-) -> Scores:
-    shape = prior_shape(prior, rankings.categories.size)
-    own, ranking = inverse_ranks(rankings, ties=ties), rankings.ranking_index()
-    item = rankings.item_index[ranking].astype(np.int64)
-    n = np.bincount(rankings.item_index, minlength=rankings.items.size)
-    cell, at = np.unique(item * shape.size + rankings.label_index, return_inverse=True)
-    label_total = np.bincount(at, weights=own)
-    item_total = np.bincount(item, weights=own, minlength=n.size)
-    # The others' inverse ranks of the labels that each annotator names, normalised; none for an annotator alone.
-    rest = item_total[item] - np.bincount(ranking, weights=own)[ranking]
-    alone = n[item] < 2
-    others = np.where(alone, 0.0, np.maximum(label_total[at] - own, 0.0) / np.where(alone, 1.0, rest))
-    gamma = np.array([positive(float(level), "reliability", zero=True) for level in levels])[:, None]
-    named = gamma * others + shape[rankings.label_index]
-    unnamed = gamma + shape.sum() - np.add.reduceat(named, rankings.start[:-1], axis=1)
-    value = np.empty((levels.size, rankings.n_annotations))
-    races_log_probability(named, np.maximum(unnamed, 0.0), rankings.start, rankings.block, value)
-    scored = np.where(n > 1, n, 0)
-    log_score = np.stack([np.bincount(rankings.item_index, weights=row, minlength=n.size) for row in value])
-    irn = label_total / item_total[cell // shape.size]
-    agreement = [
-        _dirichlet_agreement(*np.divmod(cell, shape.size), g * irn, shape, np.full(n.size, g)) for g in gamma[:, 0]
-    ]
-    return Scores(np.where(scored > 0, log_score, 0.0), scored, np.stack(agreement), np.zeros(levels.size))
-
-
-def _plackett_luce_scores(
-    rankings: Rankings,
-    levels: Floats,
-    *,
-    seed: np.random.SeedSequence,
-    shape: float | None = None,
-    unranked: Unranked = "exact",
-    draws: int = 250,
-    tune: int = 200,
-    chains: int = 4,
-) -> Scores:
-    run = Run(*(positive_int(v, n) for v, n in zip((chains, tune, draws, 1), Run._fields)))
-    n = np.bincount(rankings.item_index, minlength=rankings.items.size)
-    held_out = np.flatnonzero(n[rankings.item_index] > 1)
-    log_score, agreement, error = np.zeros((levels.size, n.size)), np.zeros((levels.size, n.size)), []
-    for g, level in enumerate(levels):
-        if not float(level).is_integer():
-            raise InputError(f"reliability {level:g}: Plackett-Luce repeats rankings, a whole number of times")
-        found = plackett_luce_scores(rankings, held_out, int(level), shape, unranked, run, seed)
-        log_score[g] = np.bincount(rankings.item_index[held_out], weights=found.log_probability, minlength=n.size)
-        agreement[g] = found.agreement
-        error.append(float(np.sqrt((found.error**2).sum())))
-    return Scores(log_score, np.where(n > 1, n, 0), agreement, np.array(error))
-
-
-_SCORES: dict[str, tuple[type, Sequence[float], Callable[..., Scores]]] = {
-    "dirichlet": (Labels, GRID, _dirichlet_scores),
-    "prirn": (Rankings, GRID, _prirn_scores),
-    "plackett_luce": (Rankings, WHOLE_GRID, _plackett_luce_scores),
-}

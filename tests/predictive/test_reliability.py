@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import dirichlet as dirichlet_distribution
 
 from bayesagree import InputError, Labels, Rankings, Ratings, dirichlet, prirn, simulate
+from bayesagree.plausibility.plackett_luce._held_out import _unnamed_shares
 from bayesagree.plots import plot_reliability_curve
-from bayesagree.predictive._held_out_rankings import _unnamed_shares
 from bayesagree.predictive.reliability import reliability_curve
 
 CASES = [[[[0], [1, 2]], [[0, 3]], [[2], [0]]], [[[4], [1]], [[1], [4, 0]]], [[[3]]]]

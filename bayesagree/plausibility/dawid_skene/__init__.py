@@ -7,6 +7,7 @@
 - `_item_difficulty`: items of different difficulty.
 - `_mixed_membership`, `_mixed_membership_kernels`: items of mixed membership.
 - `_cells`: annotations grouped by annotator and label.
+- `predictive`: labels of the same annotators again, and the log likelihood of each item.
 - `_results`: draws as a tree.
 """
 

@@ -111,7 +111,7 @@ def _log_chance(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
     if variant == "item_difficulty":
         ability: Any = pm.Normal("ability", prior.ability, prior.ability_sd, dims="annotator")
         difficulty: Any = pm.Normal("difficulty", 0, prior.difficulty_sd, dims="item")
-        accuracy: Any = pt.outer(pt.sigmoid(ability), np.ones(n_labels))
+        accuracy: Any = pt.outer(pt.sigmoid(ability), pt.ones(n_labels))
         logit: Any = ability[annotator] - difficulty[labels.item_index]
         chance: Any = pt.sigmoid(logit[:, None])
     elif variant in ("one_coin", "class_conditional"):

@@ -2,6 +2,7 @@
 
 - `posterior`: `dirichlet`, from single labels.
 - `inverse_rank_normalization`: `irn` and `prirn`, from partial rankings.
+- `predictive`: labels of the same annotators again; held-out annotators of labels and of rankings.
 - `_draws`, `_kernels`: draws of all plausibilities or of the best labels only.
 """
 

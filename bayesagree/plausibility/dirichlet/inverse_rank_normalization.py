@@ -187,9 +187,11 @@ def prirn_model(
     """
     import pymc as pm
 
+    from bayesagree._inference.random_draws import dirichlet_variable
+
     shape = PrIRNPosterior(rankings, reliability, prior, ties).concentration.dense()
     with pm.Model(coords={"item": rankings.items, "category": rankings.categories}) as model:
-        pm.Dirichlet("plausibility", shape, dims=("item", "category"))
+        dirichlet_variable("plausibility", shape, dims=("item", "category"))
     return model
 
 

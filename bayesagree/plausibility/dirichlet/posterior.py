@@ -173,13 +173,17 @@ def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = 
     """
     import pymc as pm
 
+    from bayesagree._inference.random_draws import dirichlet_variable
+
     shape = prior_shape(prior, labels.categories.size)
     power = positive(reliability, "reliability", zero=True)
     repeat = np.repeat(np.arange(labels.item_index.size), labels.count)
     item, chosen = labels.item_index[repeat], labels.label_index[repeat]
     coords = {"item": labels.items, "category": labels.categories, "annotation": np.arange(item.size)}
     with pm.Model(coords=coords) as model:
-        plausibility = pm.Dirichlet("plausibility", np.tile(shape, (labels.items.size, 1)), dims=("item", "category"))
+        plausibility = dirichlet_variable(
+            "plausibility", np.tile(shape, (labels.items.size, 1)), dims=("item", "category")
+        )
         pm.Data("item_index", item, dims="annotation")
         if power == 1:
             pm.Categorical("label_index", p=plausibility[item], observed=chosen, dims="annotation")

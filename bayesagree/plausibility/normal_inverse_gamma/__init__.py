@@ -1,6 +1,7 @@
 """The normal-inverse-gamma posterior of ratings: closed form, exact draws.
 
 - `posterior`: `normal_inverse_gamma`, its prior and its PyMC model.
+- `predictive`: ratings of the same annotators again, and the log likelihood of each item.
 """
 
 import lazy_loader as lazy

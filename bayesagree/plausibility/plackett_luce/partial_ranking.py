@@ -82,7 +82,8 @@ class PartialRanking:
         Positive, shape (..., label); only ratios matter.
     block_sizes
         Number of labels in each ranked block, best first. Blocks are part of the question, not of the answer: they
-        shape random draws and do not enter the probability. By default one label each (a complete ranking).
+        shape random draws and do not enter the probability. By default one label each (a complete ranking); shape
+        (..., block) where rankings differ.
 
     References
     ----------
@@ -97,13 +98,13 @@ class PartialRanking:
             PartialRanking("ranks", worth, observed=[[0, 1, 2, 3], [0, 0, 1, 1]])
     """
 
-    def __new__(cls, name: str, worth: Any, block_sizes: Sequence[int] | None = None, **kwargs: Any) -> TensorVariable:
+    def __new__(cls, name: str, worth: Any, block_sizes: ArrayLike | None = None, **kwargs: Any) -> TensorVariable:
         """Add the variable to the model in whose context this runs."""
         worth = pt.as_tensor_variable(worth)
         return pm.CustomDist(name, worth, _cuts(worth, block_sizes), **_OPTIONS, **kwargs)
 
     @classmethod
-    def dist(cls, worth: Any, block_sizes: Sequence[int] | None = None, **kwargs: Any) -> TensorVariable:
+    def dist(cls, worth: Any, block_sizes: ArrayLike | None = None, **kwargs: Any) -> TensorVariable:
         """Return the distribution outside of any model."""
         worth = pt.as_tensor_variable(worth)
         return pm.CustomDist.dist(worth, _cuts(worth, block_sizes), **_OPTIONS, **kwargs)
@@ -129,7 +130,7 @@ def _cuts(worth: TensorVariable, block_sizes: ArrayLike | None) -> Any:
     """Return after how many labels each ranked block ends."""
     if block_sizes is None:
         return pt.arange(1, worth.shape[-1])
-    return pt.as_tensor_variable(np.cumsum(np.asarray(block_sizes, dtype=np.int64)))
+    return pt.as_tensor_variable(np.cumsum(np.asarray(block_sizes, dtype=np.int64), axis=-1))
 
 
 def _logp(value: Any, worth: Any, cuts: Any) -> Any:
@@ -148,7 +149,7 @@ def _race(worth: Any, cuts: Any, size: Any) -> Any:
     shape = worth.shape if rv_size_is_none(size) else (*size, worth.shape[-1])
     arrival = pm.Exponential.dist(1.0, shape=shape) / worth
     place: Any = argsort(argsort(arrival, axis=-1), axis=-1)
-    return (place[..., None] >= cuts).sum(axis=-1)
+    return (place[..., None] >= cuts[..., None, :]).sum(axis=-1)
 
 
 _OPTIONS: dict[str, Any] = {"dist": _race, "logp": _logp, "signature": "(k),(b)->(k)", "class_name": "PartialRanking"}

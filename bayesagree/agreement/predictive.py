@@ -1,0 +1,109 @@
+"""Predictive checks of common agreement: the same annotators rate the same items again.
+
+Replicates are in units of the scale. Inside the PyMC model a level is its number, 0 for the lowest, and a continuous
+rating lies on (0, 1).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy as sp
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
+from bayesagree._inference.streams import Seed
+from bayesagree.agreement._exact.item_means import KnownMeans, beta_shapes, likelihood_step, log_beta_shape, nodes
+from bayesagree.agreement._exact.posterior import precision_of
+from bayesagree.agreement.phi import common_agreement_model, prepare
+from bayesagree.annotations import Ratings
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+type Floats = NDArray[np.float64]
+
+
+def _options(ratings: Ratings, settings: Settings) -> dict[str, Any]:
+    """Prior of the item means, its known truths by the names of the items: settings of results are text."""
+    truth = settings.get("item_mean", "hierarchical")
+    if isinstance(truth, Mapping):
+        names = {str(name): name for name in ratings.items.tolist()}
+        truth = {names.get(str(name), name): value for name, value in truth.items()}
+    return {"item_mean": truth, "truth_sd": settings.get("truth_sd")}
+
+
+def _model(ratings: Ratings, settings: Settings) -> "pm.Model":
+    if ratings.step is not None:
+        return common_agreement_model(ratings, **_options(ratings, settings))
+    # Replicates of continuous ratings are judgments, not their bins; observed ends have no density, and no part in it.
+    low, high = ratings.scale
+    inside = np.clip(ratings.rating, np.nextafter(low, high), np.nextafter(high, low))
+    return common_agreement_model(replace(ratings, rating=inside), likelihood="density", **_options(ratings, settings))
+
+
+def _observed(ratings: Ratings) -> Observed:
+    return Observed("rating", "annotation", ratings.rating)
+
+
+def _variables(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Draws:
+    drawn = draws_of(posterior, "phi", "item_mean")
+    low, high = ratings.scale
+    return {"phi": drawn["phi"], "unit_item_mean": (drawn["item_mean"] - low) / (high - low)}
+
+
+def _to_scale(ratings: Ratings, drawn: Draws) -> Draws:
+    low, high = ratings.scale
+    unit = (high - low) / (1 if ratings.n_levels is None else ratings.n_levels - 1)
+    return {name: low + unit * values if name == "rating" else values for name, values in drawn.items()}
+
+
+def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Draws:
+    """Log densities of p ~ Exponential(log(2) / 2), logit m ~ Logistic and t ~ Lomax(1/2), each (sample,).
+
+    PyMC's are of Phi, m and s, which are uniform: raised to a power they are the same prior, and power-scaling would
+    see nothing. These are on the scales on which the parameters act.
+    """
+    names = ["phi", *(name for name in ("mean_location", "mean_spread") if name in posterior)]
+    parameters, rate = draws_of(posterior, *names), np.log(2) / 2
+    found = {"phi": np.log(rate) - rate * np.asarray(precision_of(parameters["phi"]))}
+    if "mean_spread" in parameters:
+        m, s = parameters["mean_location"], parameters["mean_spread"]
+        found |= {"mean_location": np.log(m) + np.log1p(-m), "mean_spread": 3 * np.log(s) - np.log(2)}
+    return found
+
+
+def _item_log_likelihood(
+    ratings: Ratings, posterior: xr.Dataset, settings: Settings, draws: int, seed: Seed
+) -> Pointwise:
+    """Integral over the mean of each item by the quadrature of the exact engine, shape (sample, item)."""
+    problem = prepare(ratings, likelihood=settings["likelihood"], **_options(ratings, settings))
+    known = isinstance(problem.means, KnownMeans)
+    parameters = draws_of(posterior, "phi", *(() if known else ("mean_location", "mean_spread")))
+    of_item = problem.patterns.pattern_of_item
+    out = np.empty((parameters["phi"].size, int((of_item >= 0).sum())))
+    for s, precision in enumerate(precision_of(parameters["phi"])):
+        if isinstance(problem.means, KnownMeans):
+            evidence = problem.means.pattern_evidence(float(precision))
+        else:
+            m, width = np.array(parameters["mean_location"][s]), np.array(parameters["mean_spread"][s])
+            evidence = _hierarchical_evidence(problem.like, float(precision), m, width)
+        out[s] = evidence[of_item[of_item >= 0]]
+    return Pointwise(ratings.items[of_item >= 0], out)
+
+
+def _hierarchical_evidence(like: Any, precision: float, m: Floats, s: Floats) -> Floats:
+    """Log Pr(ratings of one item | precision, m, s) for every pattern of ratings, shape (pattern,)."""
+    a, b = beta_shapes(m, s)
+    width, centre = min(float(s / np.sqrt(m * (1 - m))), 2.0), float(sp.special.logit(m))
+    # 1.6 steps a width and 7.5 widths on each side, with the exponential tails of the logit: error below 1e-8.
+    step = min(likelihood_step(like, precision), width / (1.6 * float(np.hypot(2, centre))))
+    at, log_weight = nodes(step, centre - 7.5 * width - 28 / float(a), centre + 7.5 * width + 28 / float(b))
+    log_prior = log_beta_shape(at, m, s) + log_weight
+    log_prior -= sp.special.logsumexp(log_prior)
+    return np.asarray(sp.special.logsumexp(like.table(precision, at) + log_prior, axis=1))
+
+
+PREDICTIVE = PredictiveRecord(_model, _observed, _variables, _item_log_likelihood, _log_prior, _to_scale)

@@ -1,0 +1,217 @@
+"""Predictive checks of the Dawid-Skene family: the annotators label the same items again.
+
+The PyMC model of the posterior sums the true labels out; here they are variables, so that labels can be drawn again.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+import scipy as sp
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.predictive import (
+    Draws,
+    Observed,
+    Pointwise,
+    PredictiveRecord,
+    Settings,
+    as_probabilities,
+    draws_of,
+    prior_density,
+)
+from bayesagree._inference.streams import Seed
+from bayesagree._numerics.multisets import run_starts
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError
+from bayesagree.plausibility.dawid_skene.model import _log_chance, dawid_skene_model
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+type Floats = NDArray[np.float64]
+
+CELLS = 4_000_000
+"""Numbers in memory at once while the truth is summed out: 32 MB."""
+MOST_STATES = 100_000
+"""Beyond so many states of the latent labels of one item the exact sum takes minutes."""
+DIFFICULTY_NODES = 41
+"""Gauss-Hermite nodes of the difficulty of an item: the sum is exact to 1e-5 for ten annotations."""
+
+HYPERPARAMETERS = {
+    "full": ("confusion",),
+    "one_coin": ("right",),
+    "class_conditional": ("right",),
+    "item_difficulty": ("ability",),
+    "hierarchical": ("concentration", "crowd_confusion"),
+    "mixed_membership": ("concentration", "crowd_confusion", "ambiguity"),
+}
+"""Variables of the PyMC model that items share, beside the prevalence, by variant."""
+
+
+def _variant_and_prior(settings: Settings) -> tuple[str, DawidSkenePrior]:
+    prior = settings.get("prior") or {}
+    return settings.get("variant", "full"), prior if isinstance(prior, DawidSkenePrior) else DawidSkenePrior(**prior)
+
+
+def sampling_model(labels: Labels, settings: Settings) -> "pm.Model":
+    """Build the PyMC model with one categorical ``truth`` per item and one observed ``label_index`` per annotation."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    variant, prior = _variant_and_prior(settings)
+    if variant == "mixed_membership":
+        return dawid_skene_model(labels, variant=variant, prior=prior)
+    names = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
+    coords = names | {"observed_category": labels.categories, "annotation": np.arange(labels.item_index.size)}
+    n_labels, who = labels.categories.size, labels.annotator_index
+    with pm.Model(coords=coords) as model:
+        prevalence = pm.Dirichlet("prevalence", np.full(n_labels, prior.prevalence), dims="category")
+        _log_chance(labels, variant, prior)  # adds the variables of the annotators
+        truth: Any = pm.Categorical("truth", prevalence, dims="item")
+        one_hot: Any = pt.eye(n_labels)
+        pm.Deterministic("plausibility", one_hot[truth], dims=("item", "category"))
+        of_annotation = truth[labels.item_index]
+        confusion: Any = model["confusion"]
+        chance = confusion[who, of_annotation]
+        if variant == "item_difficulty":
+            ability: Any = model["ability"]
+            difficulty: Any = model["difficulty"]
+            logit: Any = ability[who] - difficulty[labels.item_index]
+            right: Any = pt.sigmoid(logit[:, None])
+            chance = pt.where(pt.eq(one_hot[of_annotation], 1), right, (1 - right) / (n_labels - 1))
+        pm.Categorical("label_index", p=chance, observed=labels.label_index, dims="annotation")
+    return model
+
+
+def _observed(labels: Labels) -> Observed:
+    return Observed("label_index", "annotation", labels.label_index)
+
+
+def _variables(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Draws:
+    variant = settings["variant"]
+    drawn = draws_of(posterior, "plausibility", "confusion")
+    confusion = as_probabilities(drawn["confusion"])
+    if variant == "mixed_membership":
+        return {"plausibility": as_probabilities(drawn["plausibility"]), "confusion": confusion}
+    truth = {"truth": drawn["plausibility"].argmax(axis=2)}
+    if variant == "item_difficulty":
+        return truth | draws_of(posterior, "difficulty") | {"ability": _ability(confusion)}
+    return truth | {"confusion": confusion}
+
+
+def _ability(confusion: NDArray[Any]) -> Floats:
+    """Logit of the accuracy of each annotator, shape (sample, annotator)."""
+    return np.asarray(sp.special.logit(np.clip(confusion[:, :, 0, 0].astype(np.float64), 1e-7, 1 - 1e-7)))
+
+
+def _log_prior(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Draws:
+    variant, _ = _variant_and_prior(settings)
+    shared = HYPERPARAMETERS[variant]
+    drawn = draws_of(posterior, "prevalence", "confusion", *(n for n in shared if n in posterior and n != "confusion"))
+    for name in {"prevalence", "confusion", "crowd_confusion"} & drawn.keys():
+        drawn[name] = as_probabilities(drawn[name])
+    if "right" in shared:
+        accuracy = np.clip(np.diagonal(drawn.pop("confusion"), axis1=2, axis2=3), 1e-7, 1 - 1e-7)
+        drawn["right"] = accuracy[:, :, 0] if variant == "one_coin" else accuracy
+    elif "ability" in shared:
+        drawn["ability"] = _ability(drawn.pop("confusion"))
+    return prior_density(sampling_model(labels, settings), drawn, ["prevalence", *shared])
+
+
+def _item_log_likelihood(
+    labels: Labels, posterior: xr.Dataset, settings: Settings, draws: int, seed: Seed
+) -> Pointwise:
+    """Sum over the true label, and over difficulty or plausibilities, shape (sample, item)."""
+    variant, prior = _variant_and_prior(settings)
+    parameters = draws_of(posterior, "prevalence", "confusion")
+    if variant == "mixed_membership":
+        return _mixed_membership_items(labels, parameters | draws_of(posterior, "ambiguity"))
+    start = run_starts(labels.item_index)[:-1]
+    samples = len(parameters["prevalence"])
+    out = np.empty((samples, start.size))
+    size = max(1, CELLS // (labels.item_index.size * labels.categories.size))
+    for cut in range(0, samples, size):
+        some = slice(cut, cut + size)
+        log_prevalence = _log(parameters["prevalence"][some])
+        confusion = parameters["confusion"][some]
+        if variant == "item_difficulty":
+            out[some] = _integrate_difficulty(labels, start, log_prevalence, confusion, prior.difficulty_sd)
+        else:
+            chance = _log(confusion[:, labels.annotator_index, :, labels.label_index])
+            joint = np.add.reduceat(np.moveaxis(chance, 0, 1), start, axis=1) + log_prevalence[:, None]
+            out[some] = np.asarray(sp.special.logsumexp(joint, axis=2))
+    return Pointwise(labels.items[labels.item_index[start]], out)
+
+
+def _integrate_difficulty(
+    labels: Labels, start: NDArray[Any], log_prevalence: Floats, confusion: NDArray[Any], sd: float
+) -> Floats:
+    node, weight = np.polynomial.hermite_e.hermegauss(DIFFICULTY_NODES)
+    ability = _ability(confusion)[:, labels.annotator_index]
+    truth = np.arange(labels.categories.size)
+    right = labels.label_index[:, None] == truth
+    parts = []
+    for d in sd * node:
+        chance = sp.special.expit(ability - d)[:, :, None]
+        given = _log(np.where(right, chance, (1 - chance) / (truth.size - 1)))
+        parts.append(sp.special.logsumexp(np.add.reduceat(given, start, axis=1) + log_prevalence[:, None], axis=2))
+    return np.asarray(sp.special.logsumexp(np.stack(parts, axis=-1) + np.log(weight / weight.sum()), axis=-1))
+
+
+def _mixed_membership_items(labels: Labels, parameters: Draws) -> Pointwise:
+    start = run_starts(labels.item_index)
+    most, n_labels = int(np.diff(start).max()), labels.categories.size
+    if (most + 1) ** (n_labels - 1) > MOST_STATES:
+        raise InputError(
+            f"an item has {most} annotations of {n_labels} labels: too many latent labels to sum over; "
+            "the log likelihood of variant='mixed_membership' is for small sets"
+        )
+    out = np.empty((len(parameters["prevalence"]), start.size - 1))
+    latent_labels_log_probability(
+        parameters["prevalence"].astype(np.float64), parameters["ambiguity"].astype(np.float64),
+        parameters["confusion"].astype(np.float64), start, labels.annotator_index, labels.label_index, out,
+    )  # fmt: skip
+    return Pointwise(labels.items[labels.item_index[start[:-1]]], out)
+
+
+@numba.njit(cache=True, nogil=True)
+def latent_labels_log_probability(prevalence, ambiguity, confusion, start, annotator, label, out):
+    """Sum over the latent label of each annotation: those of an item come from a Polya urn, ambiguity x prevalence.
+
+    The state after t annotations is the number of latent labels of each kind (all but the last, in base n + 1).
+    """
+    n_labels = prevalence.shape[1]
+    for i in range(start.size - 1):
+        base = start[i + 1] - start[i] + 1
+        places = np.empty(n_labels, np.int64)
+        for k in range(n_labels):
+            places[k] = base**k
+        places[n_labels - 1] = 0
+        n_states = base ** (n_labels - 1)
+        for s in range(out.shape[0]):
+            mass = np.zeros(n_states)
+            mass[0] = 1.0
+            for t in range(base - 1):
+                new = np.zeros(n_states)
+                chance = confusion[s, annotator[start[i] + t], :, label[start[i] + t]]
+                for state in range(n_states):
+                    if mass[state] == 0.0:
+                        continue
+                    rest, last = state, t
+                    for k in range(n_labels):
+                        count = rest % base if k < n_labels - 1 else last
+                        rest, last = rest // base, last - count
+                        weight = ambiguity[s] * prevalence[s, k] + count
+                        new[state + places[k]] += mass[state] * weight / (ambiguity[s] + t) * chance[k]
+                mass = new
+            out[s, i] = np.log(mass.sum())
+
+
+def _log(probability: NDArray[Any]) -> Floats:
+    return np.log(np.maximum(probability.astype(np.float64), 1e-300))
+
+
+PREDICTIVE = PredictiveRecord(sampling_model, _observed, _variables, _item_log_likelihood, _log_prior)
