@@ -64,9 +64,9 @@ def page(curves: dict[str, xr.Dataset]) -> str:
     lines = [
         "# Which reliability predicts annotators best?",
         "",
-        "Mean log probability (nats) of the annotation left out, given the other annotators of its item; `behind` is "
-        "the distance to the best value, interval: HDI 0.95 over items (Bayesian bootstrap, paired). `agreement`: "
-        "probability that two further annotators make the same first choice, beside the observed share.",
+        "Mean log probability (nats) of the annotation left out, given the other annotators of its item; "
+        "`difference` is the best score minus this one, interval: HDI 0.95 over items (Bayesian bootstrap, paired). "
+        "`agreement`: probability that two further annotators make the same first choice, beside the observed share.",
         "",
         'The paper gives no number for its "medium" reliability (Stutz et al., section 3.2: "we omit specific '
         'values"). Plackett-Luce with every ranking once and PrIRN near 5 are the settings that reproduce the 0.9 '

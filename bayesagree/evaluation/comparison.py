@@ -1,11 +1,15 @@
 """Is A better than B? Probabilities that compare models on the same draws of the truth."""
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._numerics.intervals import hdi
 from bayesagree.errors import InputError, shorten
+
+PAIR = ("model", "other_model")
 
 
 def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None, ci_prob: float = 0.95) -> xr.Dataset:
@@ -41,23 +45,10 @@ def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None,
     """
     draws, models = _draws(tree, metric, reliability)
     n_models = models.size
-    shape = (n_models, n_models)
-    prob, difference, lower, upper = (np.full(shape, np.nan) for _ in range(4))
-    for a in range(n_models):
-        for b in range(n_models):
-            if a != b:
-                gap = draws[:, a] - draws[:, b]
-                prob[a, b] = (gap > 0).mean() + (gap == 0).mean() / 2
-                difference[a, b] = gap.mean()
-                lower[a, b], upper[a, b] = hdi(gap, ci_prob)
     ends = np.array([hdi(draws[:, m], ci_prob) for m in range(n_models)])
-    pair = ("model", "other_model")
     return xr.Dataset(
         {
-            "prob_better": (pair, prob),
-            "difference": (pair, difference),
-            "lower": (pair, lower),
-            "upper": (pair, upper),
+            **_differences(draws, ci_prob),
             "rank_probability": (("model", "rank"), rank_probabilities(draws)),
             "score": ("model", draws.mean(axis=0)),
             "score_lower": ("model", ends[:, 0]),
@@ -69,7 +60,12 @@ def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None,
 
 
 def practical_equivalence(
-    tree: xr.DataTree, *, metric: str, rope: float = 0.01, reliability: float | None = None
+    tree: xr.DataTree,
+    *,
+    metric: str,
+    rope: float = 0.01,
+    reliability: float | None = None,
+    ci_prob: float = 0.95,
 ) -> xr.Dataset:
     """Posterior probability that a difference exceeds the region of practical equivalence (ROPE).
 
@@ -79,12 +75,16 @@ def practical_equivalence(
         As in `compare`; or a result of `blind_posterior`.
     rope
         Differences of at most this size, either way, make no practical difference.
+    ci_prob
+        Probability of the highest density intervals of the differences.
 
     Returns
     -------
     Dataset
         ``better``, ``equivalent``, ``worse`` (model, other_model): probabilities that the first is better than the
         second by more than `rope`, that they are equivalent, that it is worse; they add up to one, NaN on the diagonal.
+        ``difference``, ``lower``, ``upper`` (model, other_model) as `compare` gives them: an interval inside the region
+        says that the models are equivalent.
 
     References
     ----------
@@ -108,12 +108,28 @@ def practical_equivalence(
     shares = {"better": better, "equivalent": 1 - better - worse, "worse": worse}
     for share in shares.values():
         np.fill_diagonal(share, np.nan)
-    pair = ("model", "other_model")
+    differences = _differences(draws, ci_prob)
+    del differences["prob_better"]
     return xr.Dataset(
-        {name: (pair, share) for name, share in shares.items()},
+        {name: (PAIR, share) for name, share in shares.items()} | differences,
         coords={"model": models, "other_model": models},
-        attrs={"metric": metric, "rope": rope},
+        attrs={"metric": metric, "rope": rope, "ci_kind": "hdi", "ci_prob": ci_prob},
     )
+
+
+def _differences(draws: NDArray[np.float64], ci_prob: float) -> dict[str, Any]:
+    """Return probability that the first of each pair is better, mean difference and its HDI, NaN on the diagonal."""
+    n_models = draws.shape[1]
+    names = ("prob_better", "difference", "lower", "upper")
+    found: dict[str, Any] = {name: (PAIR, np.full((n_models, n_models), np.nan)) for name in names}
+    for a in range(n_models):
+        for b in range(n_models):
+            if a != b:
+                gap = draws[:, a] - draws[:, b]
+                better = (gap > 0).mean() + (gap == 0).mean() / 2
+                for name, value in zip(names, (better, gap.mean(), *hdi(gap, ci_prob))):
+                    found[name][1][a, b] = value
+    return found
 
 
 def rank_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:

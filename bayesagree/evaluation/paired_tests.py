@@ -1,6 +1,6 @@
 """Which of several models that answered the same items is significantly better, and how they rank then."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy as sp
@@ -43,8 +43,15 @@ def paired_terms(
     return np.where(counts, predicted == truth, np.nan)
 
 
-def paired_t_test(terms: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Test for each pair of models whether their terms differ in the mean, two-sided.
+class PairedTest(NamedTuple):
+    """Mean differences of all pairs of models and their p values, both of shape (model, model)."""
+
+    difference: NDArray[np.float64]
+    p_value: NDArray[np.float64]
+
+
+def paired_t_test(terms: NDArray[np.floating[Any]]) -> PairedTest:
+    """Paired t test, two-sided, of the mean difference of the terms of each pair of models.
 
     Parameters
     ----------
@@ -53,8 +60,8 @@ def paired_t_test(terms: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float64]
 
     Returns
     -------
-    difference, p_value : array, shape (model, model)
-        Mean difference (first minus second) and p value; NaN with fewer than two common items.
+    PairedTest
+        ``difference`` (first minus second) and ``p_value``, shape (model, model); NaN with fewer than two common items.
 
     Examples
     --------
@@ -70,10 +77,11 @@ def paired_t_test(terms: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float64]
             gap = gaps[b][np.isfinite(gaps[b])]
             if gap.size < 2:
                 continue
-            mean, error = gap.mean(), gap.std(ddof=1) / np.sqrt(gap.size)
-            difference[a, b] = mean
-            p_value[a, b] = 2 * sp.stats.t.sf(abs(mean) / error, gap.size - 1) if error > 0 else float(mean == 0)
-    return difference, p_value
+            difference[a, b] = gap.mean()
+            # Equal gaps have no variance, and the test no statistic: the models are the same, or surely not.
+            same = gap.min() == gap.max()
+            p_value[a, b] = float(gap[0] == 0) if same else sp.stats.ttest_1samp(gap, 0).pvalue
+    return PairedTest(difference, p_value)
 
 
 def bootstrap_p_values(draws: NDArray[np.floating[Any]]) -> NDArray[np.float64]:

@@ -39,8 +39,8 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset) -> "Fi
     for column, (title, curve) in enumerate(named.items()):
         score, agreement = panels[:, column]
         at = curve["reliability"].values
-        score.fill_between(at, curve["behind_lower"].values, curve["behind_upper"].values, alpha=0.3)
-        score.plot(at, curve["behind"].values, marker=".")
+        score.fill_between(at, curve["difference_lower"].values, curve["difference_upper"].values, alpha=0.3)
+        score.plot(at, curve["difference"].values, marker=".")
         score.axvline(float(curve["best"]), color="0.6", linewidth=1)
         score.set_title(title, fontsize="small")
         agreement.fill_between(at, curve["agreement_lower"].values, curve["agreement_upper"].values, alpha=0.3)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, renamed, shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.tables import best_first, score_intervals
 from bayesagree.plots._panels import MARKERS, new_panels, one_panel, style, write_cells
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def plot_scores(tree: xr.DataTree, *, metric: str, ordinary: xr.DataArray | None = None) -> "Figure":
+@renamed(ordinary="plug_in")
+def plot_scores(tree: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None = None) -> "Figure":
     """Draw the score of every model with its interval (HDI 0.95) across reliabilities.
 
     Parameters
@@ -23,7 +24,7 @@ def plot_scores(tree: xr.DataTree, *, metric: str, ordinary: xr.DataArray | None
         Result of `evaluate`.
     metric
         One of its metrics.
-    ordinary
+    plug_in
         The plug-in metric (model), against a point estimate of the truth, or its draws: dotted lines.
 
     Returns
@@ -52,10 +53,10 @@ def plot_scores(tree: xr.DataTree, *, metric: str, ordinary: xr.DataArray | None
         score, lower, upper = (found[key].values[m] for key in ("score", "lower", "upper"))
         at = np.arange(levels.size) + 0.08 * (m - (len(models) - 1) / 2)
         panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=str(model), **style(m))
-        if ordinary is not None:
-            panel.axhline(float(ordinary.sel(model=model).mean()), color=f"C{m % 10}", linestyle=":", linewidth=1)
+        if plug_in is not None:
+            panel.axhline(float(plug_in.sel(model=model).mean()), color=f"C{m % 10}", linestyle=":", linewidth=1)
     panel.set_xticks(range(levels.size), [f"{level:g}" for level in levels])
-    panel.set_xlabel("reliability" + ("" if ordinary is None else " (dotted: plug-in metric)"))
+    panel.set_xlabel("reliability" + ("" if plug_in is None else " (dotted: plug-in metric)"))
     panel.set_ylabel(metric.replace("_", " "))
     panel.legend(fontsize="small")
     return figure

@@ -81,11 +81,11 @@ def reliability_curve(
     Returns
     -------
     Dataset
-        Over ``reliability``: ``log_score`` (nats an annotation) with ``lower`` and ``upper``; ``behind``, its distance
-        to the best one, with ``behind_lower`` and ``behind_upper`` (paired over items, so that it says more than the
-        overlap of intervals); ``prob_best``, the share of replicates in which the value is the best; ``agreement``
-        with ``agreement_lower`` and ``agreement_upper``; ``monte_carlo_error`` of the log score. Without dimension:
-        ``best`` and ``observed_agreement``. Intervals are HDI 0.95 over items.
+        Over ``reliability``: ``log_score`` (nats an annotation) with ``lower`` and ``upper``; ``difference``, the best
+        score minus this one, with ``difference_lower`` and ``difference_upper`` (paired over items, so that it says
+        more than the overlap of intervals); ``prob_best``, the share of replicates in which the value is the best;
+        ``agreement`` with ``agreement_lower`` and ``agreement_upper``; ``monte_carlo_error`` of the log score. Without
+        dimension: ``best`` and ``observed_agreement``. Intervals are HDI 0.95 over items.
 
     Raises
     ------
@@ -163,8 +163,8 @@ def _curve(
     variables: dict[str, Any] = {
         "log_score": mean["log_score"],
         **_interval("", drawn["log_score"]),
-        "behind": mean["log_score"][best] - mean["log_score"],
-        **_interval("behind_", drawn["log_score"][best] - drawn["log_score"]),
+        "difference": mean["log_score"][best] - mean["log_score"],
+        **_interval("difference_", drawn["log_score"][best] - drawn["log_score"]),
         "prob_best": winner / replicates,
         "agreement": mean["agreement"],
         **_interval("agreement_", drawn["agreement"]),

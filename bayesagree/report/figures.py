@@ -17,7 +17,7 @@ _POINTS = 200
 
 
 class Mark(NamedTuple):
-    """One value with its interval (NaN for none); `kind` is reference, other or ordinary, `note` stands beside it."""
+    """One value with its interval (NaN for none); `kind` is reference, other or plug_in, `note` stands beside it."""
 
     value: float
     lower: float
@@ -113,9 +113,9 @@ def _mark(mark: Mark, at: Callable[[float], float], y: float) -> Markup:
         return Markup("")
     x = at(mark.value)
     bar = _line("bar", at(mark.lower), at(mark.upper), y) if np.isfinite(mark.lower) else Markup("")
-    if mark.kind == "ordinary":
+    if mark.kind == "plug_in":
         diamond = f"{x:.1f},{y - 6} {x + 6:.1f},{y} {x:.1f},{y + 6} {x - 6:.1f},{y}"
-        return bar + Markup('<polygon class="ordinary" points="{}"/>').format(diamond)
+        return bar + Markup('<polygon class="plug_in" points="{}"/>').format(diamond)
     return bar + Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="4.5"/>').format(mark.kind, x, y)
 
 

@@ -36,7 +36,7 @@ def _models(data: ReportData) -> Iterator[str]:
     if data.scores is None:
         return
     metric = data.settings.metrics[0]
-    comparison, ordinary = data.scores.comparison[metric], data.scores.table["ordinary"].sel(metric=metric)
+    comparison, plug_in = data.scores.comparison[metric], data.scores.table["plug_in"].sel(metric=metric)
     names = comparison["model"].values.tolist()
     best = names[0]
     if len(names) > 1:
@@ -56,7 +56,7 @@ def _models(data: ReportData) -> Iterator[str]:
     yield (
         f"The {metric_name(metric)} of {best} is {number(float(own['score']))} (95 % interval {ends}) when the "
         f"annotators' uncertainty is taken into account. Against {plug_in_truth(data)} alone it is "
-        f"{number(float(ordinary.sel(model=best)))}."
+        f"{number(float(plug_in.sel(model=best)))}."
     )
     if "annotation_share" in data.scores.table:
         share = float(data.scores.table["annotation_share"].sel(metric=metric, model=best).isel(reliability=0))
@@ -64,8 +64,8 @@ def _models(data: ReportData) -> Iterator[str]:
             f"The items are taken as a sample: {percent(share)} of the variance of that score comes from the "
             "annotations, the rest from the number of items."
         )
-    first = str(ordinary["model"].values[int(np.argmax(ordinary.values))])
-    if float(ordinary.max()) > float(ordinary.sel(model=best)):
+    first = str(plug_in["model"].values[int(np.argmax(plug_in.values))])
+    if float(plug_in.max()) > float(plug_in.sel(model=best)):
         yield f"Scores against {plug_in_truth(data)} alone would have put {first} first."
 
 

@@ -44,7 +44,7 @@ def render(data: ReportData, *, title: str = "How good are the models, when anno
         data=data,
         headlines=headlines(data),
         **{name: view(data) for name, view in views.SECTIONS.items()},
-        ordinary=plug_in_truth(data),
+        plug_in=plug_in_truth(data),
         methods=methods_paragraph(data),
         references=references(data),
         style=Markup(_asset("style.css")),

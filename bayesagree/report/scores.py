@@ -25,7 +25,7 @@ class ModelScores:
     Attributes
     ----------
     table
-        ``score``, ``lower``, ``upper`` (HDI 0.95), dims (metric, reliability, model); ``ordinary`` (metric, model):
+        ``score``, ``lower``, ``upper`` (HDI 0.95), dims (metric, reliability, model); ``plug_in`` (metric, model):
         the metric against one point estimate of the truth. Where the items are a sample also ``annotation_share``
         (metric, reliability, model): share of the variance of a score that comes from the annotations.
     comparison
@@ -49,7 +49,7 @@ def model_scores(
     table = score_intervals(tree)
     estimate = kind_of(annotations).point_estimate(annotations, settings.threshold)
     names = table["metric"].values.tolist()
-    table["ordinary"] = (("metric", "model"), np.stack([_ordinary(m, estimate, predictions) for m in names]))
+    table["plug_in"] = (("metric", "model"), np.stack([_plug_in(m, estimate, predictions) for m in names]))
     if "variance" in tree:
         parts = tree["variance"].to_dataset().to_dataarray("metric")
         table["annotation_share"] = parts.sel(part="annotation", drop=True) / parts.sel(part="total", drop=True)
@@ -57,7 +57,7 @@ def model_scores(
     return ModelScores(table, comparison), tree["certainty"].to_dataset()["annotation_certainty"]
 
 
-def _ordinary(name: str, estimate: xr.DataArray, predictions: Predictions) -> Any:
+def _plug_in(name: str, estimate: xr.DataArray, predictions: Predictions) -> Any:
     """Score the models against the point estimate, shape (model,)."""
     metric = RankMetric.named(name)
     return over_draws(metric.record.pattern, estimate, predictions, metric.k, None).values.ravel()

@@ -88,22 +88,22 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
         cells = list(
             zip(*(one[key].sel(reliability=list(levels)).values.tolist() for key in ("score", "lower", "upper")))
         )
-        ordinary = float(one["ordinary"])
-        marks = [Mark(ordinary, np.nan, np.nan, "plug-in metric", "ordinary")]
+        plug_in = float(one["plug_in"])
+        marks = [Mark(plug_in, np.nan, np.nan, "plug-in metric", "plug_in")]
         marks += [
             Mark(score, lower, upper, f"reliability {r:g}", "reference" if k == 0 else "other")
             for k, ((score, lower, upper), r) in enumerate(zip(cells, levels))
         ]
         groups.append(MarkGroup(str(model), tuple(marks)))
         texts = [(number(score), interval(lower, upper)) for score, lower, upper in cells]
-        rows.append((str(model), number(ordinary), texts))
+        rows.append((str(model), number(plug_in), texts))
     name = metric_name(metric)
     title, limits = f"{name.capitalize()} of the models", RankMetric.named(metric).record.bounds
     return {
         "id": metric, "name": name, "meaning": metric_meaning(metric), "levels": [f"{r:g}" for r in levels],
         "figure": interval_plot(groups[:MOST_MODELS], title=title, axis=name, limits=limits),
         "shown": min(len(models), MOST_MODELS), "models": len(models), "rows": rows,
-        "ordinary": plug_in_truth(data), **_comparison(data, metric),
+        "plug_in": plug_in_truth(data), **_comparison(data, metric),
     }  # fmt: skip
 
 

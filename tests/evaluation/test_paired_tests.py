@@ -102,8 +102,12 @@ def test_probabilities_of_better_equivalent_and_worse():
     np.testing.assert_allclose(total.values[~np.eye(3, dtype=bool)], 1)
     np.testing.assert_allclose(result["better"].values, result["worse"].values.T)
     assert result["better"].sel(model="s90", other_model="s60") > 0.95
-    ordinary = compare(tree, metric="accuracy")["prob_better"]
+    plug_in = compare(tree, metric="accuracy")["prob_better"]
+    compared = compare(tree, metric="accuracy", ci_prob=0.8)
+    for name in ("difference", "lower", "upper"):
+        found = practical_equivalence(tree, metric="accuracy", ci_prob=0.8)[name]
+        np.testing.assert_array_equal(found, compared[name])
     none = practical_equivalence(tree, metric="accuracy", rope=0)
-    np.testing.assert_allclose(none["better"] + none["equivalent"] / 2, ordinary)
+    np.testing.assert_allclose(none["better"] + none["equivalent"] / 2, plug_in)
     with pytest.raises(InputError, match="rope"):
         practical_equivalence(tree, metric="accuracy", rope=-1)

@@ -169,8 +169,8 @@ def test_the_simplex_has_three_corners(posterior):
 
 
 def test_scores_stand_at_their_means(tree, test_set):
-    ordinary = top_k_accuracy(majority_vote(test_set.labels), test_set.predictions).squeeze(("chain", "draw"))
-    (panel,) = drawn(plots.plot_scores(tree, metric="top_1_accuracy", ordinary=ordinary))
+    plug_in = top_k_accuracy(majority_vote(test_set.labels), test_set.predictions).squeeze(("chain", "draw"))
+    (panel,) = drawn(plots.plot_scores(tree, metric="top_1_accuracy", plug_in=plug_in))
     found = compare(tree, metric="top_1_accuracy", reliability=1.0)
     heights = [bars.lines[0].get_ydata()[1] for bars in panel.containers]
     np.testing.assert_allclose(heights, found["score"])

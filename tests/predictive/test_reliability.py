@@ -150,5 +150,5 @@ def test_figure_has_a_panel_for_score_and_agreement_of_each_curve():
     figure = plot_reliability_curve({"one": curve, "two": curve})
     assert [axis.get_title() for axis in figure.axes] == ["one", "two", "", ""]
     assert len(plot_reliability_curve(curve).axes) == 2
-    behind = figure.axes[0].lines[0].get_ydata()
-    assert behind.tolist() == curve["behind"].values.tolist()
+    difference = figure.axes[0].lines[0].get_ydata()
+    assert difference.tolist() == curve["difference"].values.tolist()

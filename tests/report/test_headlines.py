@@ -38,7 +38,7 @@ def with_plug_in(data, **scores):
     """Return the data with other scores against the majority vote, by model."""
     table = data.scores.table.copy(deep=True)
     for model, score in scores.items():
-        table["ordinary"].loc[{"metric": METRIC, "model": model}] = score
+        table["plug_in"].loc[{"metric": METRIC, "model": model}] = score
     return replace(data, scores=replace(data.scores, table=table))
 
 

@@ -101,7 +101,7 @@ def test_text_and_figures_stand_out_from_the_ground(opened, scheme):
           const style = (selector, name) => getComputedStyle(document.querySelector(selector))[name];
           return [style("body", "backgroundColor"), style("body", "color"), style(".soft", "color"),
                   style("a[href='#models']", "color"), style("svg text", "fill"), style("svg .reference", "fill"),
-                  style("svg .bar", "stroke"), style("svg .ordinary", "stroke")];
+                  style("svg .bar", "stroke"), style("svg .plug_in", "stroke")];
         }"""
     )
     ground, *others = (luminance(colour) for colour in colours)

@@ -66,12 +66,12 @@ def test_the_ordinary_metric_is_the_metric_that_was_asked_for(monkeypatch):
     labels = Labels.from_counts([[2, 2, 1, 0], [0, 0, 3, 0]])
     models = Predictions.from_scores({"A": [[4, 3, 2, 1], [1, 2, 3, 4]]})
     found = report_data(labels, models, settings=ReportSettings(metrics=("first_1",), draws=20))
-    assert found.scores.table["ordinary"].values.tolist() == [[(0.75 + 0.5) / 2]]
+    assert found.scores.table["plug_in"].values.tolist() == [[(0.75 + 0.5) / 2]]
 
 
 def test_the_ordinary_metric_is_against_the_majority_vote(data, test_set):
     vote = top_k_accuracy(majority_vote(test_set.labels), test_set.predictions).squeeze(("chain", "draw"))
-    np.testing.assert_allclose(data.scores.table["ordinary"].sel(metric="top_1_accuracy"), vote)
+    np.testing.assert_allclose(data.scores.table["plug_in"].sel(metric="top_1_accuracy"), vote)
 
 
 def test_the_least_certain_items_come_first_with_their_annotations(data, test_set):
@@ -153,7 +153,7 @@ def test_a_metric_of_sets_is_scored_against_the_point_estimate(test_set):
         test_set.labels, test_set.predictions, settings=ReportSettings(metrics=("set_2_accuracy",), draws=20)
     )
     vote = set_accuracy(majority_vote(test_set.labels), test_set.predictions, k=2).squeeze(("chain", "draw"))
-    np.testing.assert_allclose(found.scores.table["ordinary"].sel(metric="set_2_accuracy"), vote)
+    np.testing.assert_allclose(found.scores.table["plug_in"].sel(metric="set_2_accuracy"), vote)
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from typing import NamedTuple, Self
 
 import numpy as np
+import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._inference.streams import item_blocks, map_blocks
@@ -129,8 +130,8 @@ class ScoreOrder(NamedTuple):
         return out
 
 
-def concordance(scores: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
-    """Compute the share of item pairs that scores order as the truth does, in O(n log n) per model.
+def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
+    """Share of item pairs that scores order as the truth does, in O(n log n) per model.
 
     Over the pairs of items with different truth, one minus the normalised Kendall tau distance; a pair with equal
     scores counts one half. With a truth of two values it is the area under the receiver operating curve (AUC).
@@ -144,8 +145,8 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
 
     Returns
     -------
-    array
-        Concordance in [0, 1], shape () or (model,); NaN where all items have the same truth.
+    DataArray
+        Concordance in [0, 1], dims () or (model,); NaN where all items have the same truth.
 
     Raises
     ------
@@ -154,7 +155,7 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> concordance([[0.1, 0.4, 0.35, 0.8], [1, 2, 3, 4]], [0, 0, 1, 1]).tolist()
+    >>> concordance([[0.1, 0.4, 0.35, 0.8], [1, 2, 3, 4]], [0, 0, 1, 1]).values.tolist()
     [0.75, 1.0]
     >>> concordance([0.1, 0.4, 0.35, 0.8], [0.2, 0.3, 0.6, 0.6]).item()
     0.8
@@ -183,4 +184,5 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> NDArray[np.float64]:
     else:
         graded = GradedTruth.of(values)
         parts = map_blocks(lambda block: ScoreOrder.of(matrix[block]).graded(graded), blocks)
-    return np.concatenate(list(parts)).reshape(batch.shape[:-1])
+    found = np.concatenate(list(parts)).reshape(batch.shape[:-1])
+    return xr.DataArray(found, dims=("model",)[: found.ndim], name="concordance")

@@ -68,9 +68,9 @@ def auc(
     Returns
     -------
     DataArray
-        AUC with dim (model,), NaN where it does not exist. attrs count the `silent_items`, which have no label, no
-        weight or an excluded tie ("pgt" with a prior keeps them, at 1/2), and, for "sgt", the `silent_annotators`,
-        who used one label only and have no part in the mean. A warning names them.
+        AUC with dim (model,), NaN where it does not exist. attrs count the `uninformative_items`, which have no label,
+        no weight or an excluded tie ("pgt" with a prior keeps them, at 1/2), and, for "sgt", the
+        `uninformative_annotators`, who used one label only and have no part in the mean. A warning names them.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def _estimate(
         ("annotators", lambda area: area.uninformative_annotators, "have no part in the AUC"),
     ):
         key, uninformative = max(((key, of(area)) for key, area in found.items()), key=lambda pair: pair[1].size)
-        attrs[f"silent_{name}"] = uninformative.size
+        attrs[f"uninformative_{name}"] = uninformative.size
         if uninformative.size:
             why = "without labels that tell anything" if name == "items" else "used one label only or have weight 0 and"
             place = "" if key is None else f" (labels {key!r})"

@@ -52,7 +52,7 @@ def test_sgt_is_algorithm_2(problem):
             expected += own.sum() * np.array([roc_auc_score(column[own], q[own]) for q in problem.scores])
     found = auc(problem.labels, problem.predictions, method="sgt")
     np.testing.assert_allclose(found, expected / total, rtol=1e-12)
-    assert 0 < found.attrs["silent_annotators"] < problem.tpr.size
+    assert 0 < found.attrs["uninformative_annotators"] < problem.tpr.size
 
 
 def test_dgt_is_algorithm_1_on_the_items_without_ties(problem):
@@ -62,7 +62,7 @@ def test_dgt_is_algorithm_1_on_the_items_without_ties(problem):
     found = auc(problem.labels, problem.predictions, method="dgt", ties="exclude")
     expected = [roc_auc_score(lead[decided] > 0, q[decided]) for q in problem.scores]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    assert found.attrs["silent_items"] == (~decided).sum()
+    assert found.attrs["uninformative_items"] == (~decided).sum()
 
 
 def test_dgt_throws_one_coin_per_tie_for_all_models_or_one_per_model():
@@ -176,7 +176,7 @@ def test_a_label_that_nobody_used_has_no_part_in_hand_till(method):
     assert found.item() == pytest.approx(first.item(), abs=1e-12)
 
 
-def test_silent_items_and_annotators_are_named():
+def test_uninformative_items_and_annotators_are_named():
     labels = Labels.from_matrix([[0, 0], [1, 0], [np.nan, np.nan]], items=["x", "y", "z"], annotators=["p", "q"])
     predictions = Predictions.from_labels({"A": [0, 1, 1]}, items=["x", "y", "z"], labels=[0, 1])
     with pytest.warns(UserWarning, match=r"1 annotators used one label.*'q'"):
