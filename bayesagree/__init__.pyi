@@ -46,7 +46,7 @@ from .certainty import (
 from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
 from .errors import ConvergenceError, InputError, SizeError
 from .evaluation import compare, copeland_rank, evaluate, practical_equivalence, swap_rate, williams_test
-from .io import read_annotations, read_predictions, read_result, write_result
+from .io import Export, read_annotations, read_export, read_predictions, read_result, write_result
 from .metrics import (
     accuracy_given_risk,
     average_overlap,
@@ -94,7 +94,9 @@ __all__ = [
     "RatingPatterns",
     "RankingPatterns",
     "Predictions",
+    "Export",
     "read_annotations",
+    "read_export",
     "read_predictions",
     "read_result",
     "write_result",

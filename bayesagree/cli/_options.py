@@ -7,6 +7,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
+import typer
 from typer import Argument, Option
 
 from bayesagree.errors import InputError
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
 DUPLICATES = ("error", "keep", "first", "last")
 
 AnnotationsFile = Annotated[
-    Path | None, Argument(help="Annotations: CSV, TSV, Parquet or JSON Lines; nested blocks as JSON.")
+    Path | None,
+    Argument(help="Annotations: a table (CSV, TSV, Parquet, JSON Lines), an export of a tool, or nested blocks."),
 ]
 PredictionsFile = Annotated[
     Path | None, Argument(help="Predictions: columns model, item and label, score, or one column per label.")
 ]
 Data = Annotated[str | None, Option("--data", help="A public data set by name, instead of files.")]
+Format = Annotated[str | None, Option("--format", help="Tool or layout of the file; by default the file says it.")]
+Question = Annotated[str | None, Option("--question", help="Which question, where the file asks several.")]
 Item = Annotated[str, Option("--item", help="Column that names the item.")]
 Annotator = Annotated[str, Option("--annotator", help="Column that names the annotator.")]
 ModelColumn = Annotated[str, Option("--model", help="Column of the predictions that names the model.")]
@@ -75,6 +79,8 @@ class Source:
 
     annotations: AnnotationsFile = None
     data: Data = None
+    format: Format = None
+    question: Question = None
     item: Item = "item"
     annotator: Annotator = "annotator"
     label: LabelColumn = "label"
@@ -94,15 +100,23 @@ class Source:
 
             dataset = load(self.data)
             return dataset.annotations, dataset.predictions
-        from bayesagree.io.files import read_annotations
+        from bayesagree.io.exports import read_export
 
         kept = one_of(self.duplicates, "--duplicates", DUPLICATES)
         columns = {name: getattr(self, name) for name in ("item", "annotator", "label", "rating", "rank")}
         names = label_names(self.labels)
-        given = read_annotations(
-            str(self.annotations), **columns, scale=self.scale, step=self.step, labels=names, duplicates=kept
-        )
-        return given, None
+        scale: Any = {"scale": self.scale, "step": self.step}
+        export = read_export(
+            str(self.annotations), format=self.format, question=self.question, **columns, **scale, labels=names,
+            duplicates=kept,
+        )  # fmt: skip
+        for note in export.notes:
+            typer.echo(f"{self.annotations}: {note}", err=True)
+        for what, number in export.contents.query("left_out")[["what", "number"]].itertuples(index=False):
+            typer.echo(f"{self.annotations}: left out {number} {what}", err=True)
+        if export.annotations is None:
+            raise InputError(f"{str(self.annotations)!r} ({export.format}) holds outputs of models, no annotations")
+        return export.annotations, export.predictions
 
     def stream(self) -> "LabelPatterns | RatingPatterns":
         """Read the patterns of a file that is sorted by item: of ratings where a scale is given, else of labels."""

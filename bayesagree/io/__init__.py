@@ -1,5 +1,6 @@
 """Readers and writers of files: annotations, predictions, results.
 
+- `exports`: files of annotation and evaluation tools, with all that they hold; `formats` has a reader for each.
 - `files`: annotations and predictions in; results as netCDF or zarr, out and in.
 - `tables`: CSV, TSV, Parquet and JSON Lines as plain tables, with the place of every error.
 """

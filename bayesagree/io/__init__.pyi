@@ -1,9 +1,12 @@
+from .exports import Export, read_export
 from .files import atomic_path, read_annotations, read_predictions, read_result, write_result
 from .tables import read_table
 
 __all__ = [
+    "Export",
     "atomic_path",
     "read_annotations",
+    "read_export",
     "read_predictions",
     "read_result",
     "read_table",

@@ -11,25 +11,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import xarray as xr
 
-from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.annotations import Annotations
 from bayesagree.annotations._columns import Duplicates
 from bayesagree.errors import InputError, shorten
-from bayesagree.io.tables import read_blocks, read_table
+from bayesagree.io.exports import read_export
+from bayesagree.io.formats._file import File
+from bayesagree.io.formats._found import Kind, naming
+from bayesagree.io.formats.registry import recognised
+from bayesagree.io.tables import read_table
 from bayesagree.predictions import Predictions
 
 __all__ = ["atomic_path", "read_annotations", "read_predictions", "read_result", "read_table", "write_result"]
 
-type Kind = Literal["labels", "ratings", "rankings"]
-
 
 def read_annotations(
-    path: str | Path,
+    path: Any,
     *,
+    format: str | None = None,
+    question: str | None = None,
     kind: Kind | None = None,
     item: str = "item",
     annotator: str = "annotator",
@@ -41,13 +45,16 @@ def read_annotations(
     labels: Sequence[Any] | int | None = None,
     duplicates: Duplicates = "error",
 ) -> Annotations:
-    r"""Read annotations from a table with one row per annotation, or rankings from nested blocks (.json).
+    r"""Annotations of a table or of an export of an annotation tool, or rankings from nested blocks (.json).
 
     Parameters
     ----------
     path
-        The file. A JSON file holds ``cases[item][annotator]`` = list of blocks, a block = list of tied labels,
-        best first; or an object with ``cases`` and, where known, ``labels`` and ``items``.
+        The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`). Nested blocks are JSON with
+        ``cases[item][annotator]`` = list of blocks, a block = list of tied labels, best first; or an object with
+        ``cases`` and, where known, ``labels`` and ``items``.
+    format, question
+        As in `read_export`: by default the file says of which tool or layout it is.
     kind
         What the rows are. By default the columns decide: a rank makes rankings, a rating makes ratings, else
         the rows are labels.
@@ -76,32 +83,23 @@ def read_annotations(
     >>> read_annotations(path, item="task", annotator="worker").labels.tolist()
     ['cat', 'dog']
     """
-    path = Path(path)
-    if _is_json(path):
-        with _naming(path, "rankings (nested blocks)"):
-            return _blocks(path, labels, kind)
-    table = read_table(path)
-    chosen = _kind_of(path, list(table.columns), label, rating, rank, scale) if kind is None else kind
-    with _naming(path, chosen):
-        if chosen == "ratings":
-            if scale is None:
-                raise InputError("the scale of the ratings is not known; pass scale=(lowest, highest)")
-            return Ratings.from_long(
-                table, scale=scale, step=step, item=item, annotator=annotator, rating=rating, duplicates=duplicates
-            )
-        names = list(range(labels)) if isinstance(labels, int) else labels
-        if chosen == "rankings":
-            return Rankings.from_long(table, item=item, annotator=annotator, label=label, rank=rank, labels=names)
-        if chosen == "labels":
-            return Labels.from_long(
-                table, item=item, annotator=annotator, label=label, labels=names, duplicates=duplicates
-            )
-        raise InputError(f"kind={kind!r} is not one of 'labels', 'ratings', 'rankings'")
+    export = read_export(
+        path, format=format, question=question, kind=kind, item=item, annotator=annotator, label=label, rating=rating,
+        rank=rank, scale=scale, step=step, labels=labels, duplicates=duplicates,
+    )  # fmt: skip
+    if export.annotations is None:
+        raise InputError(
+            f"{str(path)!r} ({export.format}) holds no annotations, only outputs of models: read_predictions reads "
+            "them, and people's annotations come from another file"
+        )
+    return export.annotations
 
 
 def read_predictions(
     path: str | Path,
     *,
+    format: str | None = None,
+    question: str | None = None,
     model: str = "model",
     item: str = "item",
     label: str = "label",
@@ -109,7 +107,7 @@ def read_predictions(
     labels: Sequence[Any] | None = None,
     probabilities: bool = False,
 ) -> Predictions:
-    r"""Read predictions from a table in one of three layouts, told apart by the columns.
+    r"""Predictions of a table in one of three layouts, told apart by the columns, or of an export of a tool.
 
     ==========================  ================================================
     columns                     one row is
@@ -123,6 +121,8 @@ def read_predictions(
     ----------
     path
         The file.
+    format, question
+        As in `read_export`, for exports that hold outputs of models.
     model, item, label, score
         Names of the columns.
     labels
@@ -145,15 +145,21 @@ def read_predictions(
     >>> read_predictions(path).hard_labels().tolist()
     [[0, 1]]
     """
-    table = read_table(path)
+    file = File(path)
+    if format is not None or recognised(file) is not None:
+        found = read_export(path, format=format, question=question, labels=labels, duplicates="keep").predictions
+        if found is None:
+            raise InputError(f"{str(path)!r} holds no outputs of models")
+        return found
+    table = read_table(path) if file.table is None else file.table
     if label in table.columns:
         scored = score in table.columns
-        with _naming(Path(path), "scores, one a row" if scored else "hard labels"):
+        with naming(repr(str(path)), "scores, one a row" if scored else "hard labels"):
             return Predictions.from_long(
                 table, model=model, item=item, label=label, score=score if scored else None, labels=labels,
                 probabilities=probabilities,
             )  # fmt: skip
-    with _naming(Path(path), "scores, one column a label"):
+    with naming(repr(str(path)), "scores, one column a label"):
         return Predictions.from_scores(_wide_scores(table, model, item, labels), probabilities=probabilities)
 
 
@@ -233,62 +239,6 @@ def is_zarr(path: Path) -> bool:
     if path.suffix == ".zarr" and find_spec("zarr") is None:
         raise InputError(f"{str(path)!r}: .zarr needs pip install 'bayesagree[scale]'; or write to .nc")
     return path.suffix == ".zarr"
-
-
-@contextmanager
-def _naming(path: Path, what: str) -> Iterator[None]:
-    """Put the file and its assumed format in front of every error."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{str(path)!r}, read as {what}: {error}") from error
-
-
-def _kind_of(
-    path: Path, columns: list[str], label: str, rating: str, rank: str, scale: tuple[float, float] | None
-) -> Kind:
-    if rank in columns and label in columns:
-        return "rankings"
-    if rating in columns and label in columns and scale is None:
-        raise InputError(
-            f"{str(path)!r} has both a label column {label!r} and a rating column {rating!r}; "
-            "pass kind='labels' or kind='ratings' with scale=(lowest, highest)"
-        )
-    if rating in columns:
-        return "ratings"
-    if label in columns:
-        return "labels"
-    raise InputError(
-        f"{str(path)!r} has the columns {shorten(columns, 20)}: no label ({label!r}) and no rating ({rating!r}); "
-        "name the right one with label=... or rating=...; a table with one column per annotator is melted first"
-    )
-
-
-def _is_json(path: Path) -> bool:
-    return path.name.removesuffix(".gz").endswith(".json")
-
-
-def _blocks(path: Path, labels: Sequence[Any] | int | None, kind: Kind | None) -> Rankings:
-    if kind not in (None, "rankings"):
-        raise InputError(f"kind={kind!r}: a .json file holds rankings; tables end in .csv, .tsv, .parquet or .jsonl")
-    cases, items, listed = read_blocks(path)
-    known = listed if labels is None else labels
-    if known is None:
-        raise InputError("the possible labels are not known; pass labels=[...], or their number for ids 0, 1, ...")
-    if not isinstance(known, int):
-        cases = _named_blocks(cases, known)
-    return Rankings.from_blocks(cases, labels=known, items=items)
-
-
-def _named_blocks(cases: list[Any], labels: Sequence[Any]) -> list[Any]:
-    """Give blocks of ids 0, 1, ... the names at these positions; blocks of names stay."""
-    used = {k for case in cases for ranking in case for block in ranking for k in block}
-    if any(isinstance(k, int) for k in labels) or not all(isinstance(k, int) for k in used):
-        return cases
-    outside = [k for k in used if not 0 <= k < len(labels)]
-    if outside:
-        raise InputError(f"label id {outside[0]} is not one of 0 .. {len(labels) - 1}, the {len(labels)} labels")
-    return [[[[labels[k] for k in block] for block in ranking] for ranking in case] for case in cases]
 
 
 def _wide_scores(table: pd.DataFrame, model: str, item: str, labels: Sequence[Any] | None) -> dict[str, pd.DataFrame]:

@@ -50,13 +50,17 @@ def read_table(path: str | Path) -> pd.DataFrame:
     return table
 
 
-def read_blocks(path: Path) -> tuple[list[Any], list[Any] | None, list[Any] | None]:
+def read_json(path: Path) -> Any:
+    """Read a JSON file, plain or gzip; errors name the file and the line."""
+    return _guarded(_json, path)
+
+
+def read_blocks(content: Any) -> tuple[list[Any], list[Any] | None, list[Any] | None]:
     """Read nested blocks: the cases, the names of the items and the labels, None where the file has none."""
-    content = _guarded(_json, path)
     if isinstance(content, list):
         content = {"cases": content}
     if not isinstance(content, dict) or "cases" not in content:
-        raise InputError("expected a list of cases or an object with 'cases'")
+        raise InputError("expected a list of cases or an object with 'cases' (nested blocks), or the export of a tool")
     cases = content["cases"]
     for i, case in enumerate(_list(cases, "cases")):
         for r, ranking in enumerate(_list(case, f"case {i}")):

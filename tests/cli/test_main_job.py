@@ -70,7 +70,7 @@ def test_certainty_and_plausibility(run, files, tmp_path):
     ("args", "message"),
     [
         (["evaluate"], "give either a file of annotations or --data NAME"),
-        (["evaluate", "{annotations}"], "no column 'item'"),
+        (["evaluate", "{annotations}", "--item", "unit"], "no column 'unit'"),
         (["evaluate", "{annotations}", "--item", "task", "--annotator", "worker"], "there are no predictions"),
         (["evaluate", "missing.csv", "x.csv"], "missing.csv"),
         (["evaluate", "{annotations}", "{predictions}", "--item", "task", "--annotator", "worker", "--metrics", "hit"],

@@ -151,7 +151,7 @@ def test_columns_choose_the_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        ("item,worker,label\n1,a,x\n", {}, "read as labels: no column 'annotator' for the annotator"),
+        ("item,who,label\n1,a,x\n", {}, "read as labels: no column 'annotator' for the annotator"),
         ("item,annotator,label\n1,a,x\n1,a,y\n", {}, "read as labels: item 1, annotator 'a': annotated more than once"),
         ("item,annotator,rating\n1,a,2\n", {}, "read as ratings: the scale of the ratings is not known; pass scale="),
         (
@@ -161,7 +161,7 @@ def test_columns_choose_the_kind(tmp_path: Path) -> None:
         ),
         ("item,annotator,label,rank\n1,a,x,\n", {}, "read as rankings: row 0: the rank is missing"),
         ("item,annotator,label,rating\n1,a,4,2\n", {}, "has both a label column 'label' and a rating column 'rating'"),
-        ("item,annotator,vote\n1,a,4\n", {}, "no label ('label') and no rating ('rating'); name the right one"),
+        ("item,annotator,said\n1,a,4\n", {}, "no label ('label') and no rating ('rating'); name the right one"),
         ("item,annotator,label\n1,a,x\n", {"kind": "votes"}, "kind='votes' is not one of 'labels', 'ratings'"),
         ("item,annotator,label\n1,a,7\n", {"labels": 3}, "label 7 is not one of the 3 known (0, 1, 2)"),
     ],

@@ -1,0 +1,178 @@
+"""Exports of annotation and evaluation tools, with all that they hold beside the annotations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from bayesagree.annotations import Annotations, Annotators, Labels, Rankings
+from bayesagree.annotations._columns import Duplicates
+from bayesagree.errors import InputError
+from bayesagree.io.formats import spreadsheet
+from bayesagree.io.formats._file import File
+from bayesagree.io.formats._found import Found, Kind, Wanted, naming
+from bayesagree.io.formats.registry import Format, format_of, recognised
+from bayesagree.io.tables import read_blocks
+from bayesagree.predictions import Predictions
+
+
+@dataclass(frozen=True, eq=False)
+class Export:
+    """Annotations of a file and all else that it holds.
+
+    Attributes
+    ----------
+    format
+        Name of the format: a tool, or the layout of a table.
+    annotations
+        Those of the chosen question, None where the file holds outputs of models only.
+    predictions
+        Outputs of models on the same items, None where there are none.
+    gold
+        Gold label by item.
+    annotators
+        Features of the annotators, None where there are none.
+    system
+        System whose output an item is, by item (logs of evaluations).
+    contents
+        One row for what was read and for each reason to leave answers out: columns ``what``, ``number``, ``left_out``.
+    notes
+        Choices of the reader in words, such as a column taken for the annotator.
+    """
+
+    format: str
+    annotations: Annotations | None
+    predictions: Predictions | None
+    gold: dict[Any, Any]
+    annotators: Annotators | None
+    system: dict[Any, str]
+    contents: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+def read_export(
+    path: Any,
+    *,
+    format: str | None = None,
+    question: str | None = None,
+    kind: Kind | None = None,
+    item: str = "item",
+    annotator: str = "annotator",
+    label: str = "label",
+    rating: str = "rating",
+    rank: str = "rank",
+    scale: tuple[float, float] | None = None,
+    step: float | None = None,
+    labels: Sequence[Any] | int | None = None,
+    duplicates: Duplicates = "error",
+) -> Export:
+    r"""Annotations, predictions, gold and features of annotators in one file of a tool, or in a table.
+
+    Parameters
+    ----------
+    path
+        The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`).
+    format
+        ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"ground_truth"``, ``"mturk"``, ``"lewidi"``,
+        ``"inspect"``, ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``, or the layout of a table: ``"long"`` (a row per
+        annotation), ``"wide"`` (a column per annotator), ``"counts"`` (a column per label), ``"lists"`` (a list of
+        annotations in a cell). By default the file decides.
+    question
+        Which question of a file that asks several (control, scorer's key, filter).
+    kind, item, annotator, label, rating, rank, scale, step, labels, duplicates
+        As in `read_annotations`.
+
+    Returns
+    -------
+    Export
+        What was read, and in `contents` what was left out and why.
+
+    Raises
+    ------
+    InputError
+        A file of no known format, several questions, a project whose annotators were merged, ratings without a scale,
+        or annotations that break a rule of their container; the message names the file.
+    FileNotFoundError
+        There is no such file.
+
+    See Also
+    --------
+    read_annotations, read_predictions : one part of it.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> def answer(worker, label):
+    ...     region = {"from_name": "mood", "type": "choices", "value": {"choices": [label]}}
+    ...     return {"completed_by": worker, "was_cancelled": label == "", "result": [region]}
+    >>> tasks = [{"id": 1, "data": {}, "annotations": [answer(7, "sad"), answer(8, "glad"), answer(9, "")]}]
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "export.json"
+    >>> _ = path.write_text(json.dumps(tasks))
+    >>> export = read_export(path)
+    >>> export.format, export.annotations.categories.tolist()
+    ('label_studio', ['glad', 'sad'])
+    >>> export.contents.query("left_out")["what"].tolist()
+    ['cancelled annotations']
+    """
+    file, columns = File(path), spreadsheet.Columns(item, annotator, label, rating, rank)
+    wanted = Wanted(question, kind, scale, step, labels, duplicates)
+    if format is None and file.json is not None and recognised(file) is None:
+        return _export("blocks", Found(container=_blocks(file, labels, kind)), wanted, file)
+    known = format_of(file, format)
+    if known is None:
+        found = spreadsheet.read(file, columns, wanted, format)
+        return _export(found.layout, found, wanted, file)
+    with naming(file.name, known.title):
+        return _export(known.name, _read(known, file, question), wanted, file)
+
+
+def _read(known: Format, file: File, question: str | None) -> Found:
+    try:
+        return known.read(file, question)
+    except (KeyError, TypeError, AttributeError, StopIteration, IndexError) as error:
+        raise InputError(f"a field of this format is missing ({error!r}); export the file again") from error
+
+
+def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
+    annotations = found.annotations(wanted, file.name)
+    labels = wanted.labels
+    if labels is None and isinstance(annotations, Labels) and found.outputs:
+        used = {label for _, _, label, _ in found.outputs}
+        labels = [*annotations.categories.tolist(), *sorted(used - set(annotations.categories.tolist()), key=str)]
+    predictions = found.predictions(labels)
+    read: list[tuple[str, int]] = []
+    if annotations is not None:
+        read = [("items", annotations.items.size), ("annotations", annotations.n_annotations)]
+    read += [] if predictions is None else [("models", predictions.models.size)]
+    read += [("items with a gold label", len(found.gold))] if found.gold else []
+    rows = [(what, number, False) for what, number in read] + [(why, n, True) for why, n in found.left_out.items()]
+    contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
+    notes = tuple(found.notes)
+    return Export(name, annotations, predictions, found.gold, found.annotators(), found.system, contents, notes)
+
+
+def _blocks(file: File, labels: Sequence[Any] | int | None, kind: Kind | None) -> Rankings:
+    with naming(file.name, "rankings (nested blocks)"):
+        if kind not in (None, "rankings"):
+            raise InputError(
+                f"kind={kind!r}: a .json file holds rankings; tables end in .csv, .tsv, .parquet or .jsonl"
+            )
+        cases, items, listed = read_blocks(file.json)
+        known = listed if labels is None else labels
+        if known is None:
+            raise InputError("the possible labels are not known; pass labels=[...], or their number for ids 0, 1, ...")
+        if not isinstance(known, int):
+            cases = _named_blocks(cases, known)
+        return Rankings.from_blocks(cases, labels=known, items=items)
+
+
+def _named_blocks(cases: list[Any], labels: Sequence[Any]) -> list[Any]:
+    """Give blocks of ids 0, 1, ... the names at these positions; blocks of names stay."""
+    used = {k for case in cases for ranking in case for block in ranking for k in block}
+    if any(isinstance(k, int) for k in labels) or not all(isinstance(k, int) for k in used):
+        return cases
+    outside = [k for k in used if not 0 <= k < len(labels)]
+    if outside:
+        raise InputError(f"label id {outside[0]} is not one of 0 .. {len(labels) - 1}, the {len(labels)} labels")
+    return [[[[labels[k] for k in block] for block in ranking] for ranking in case] for case in cases]

@@ -1,0 +1,123 @@
+"""A file as readers look at it: its JSON, its table or its members, each read once."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from bayesagree.errors import InputError
+from bayesagree.io.tables import read_json, read_table
+
+TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather")
+ZSTD = 93
+"""Number of the Zstandard method in ZIP files, which the standard library reads from Python 3.14."""
+
+
+class File:
+    """One export: a path, or a table that is in memory already."""
+
+    def __init__(self, source: Any) -> None:
+        self.path = Path(source) if isinstance(source, str | Path) else None
+        self._given = None if self.path is not None else _frame(source)
+        if self.path is not None and not self.path.exists():
+            raise FileNotFoundError(f"there is no file {str(self.path)!r}")
+
+    @property
+    def name(self) -> str:
+        """Name for messages."""
+        return "the table" if self.path is None else repr(str(self.path))
+
+    @property
+    def suffix(self) -> str:
+        """Ending without .gz; that of a table in memory is empty."""
+        return "" if self.path is None else Path(self.path.name.removesuffix(".gz")).suffix.lower()
+
+    @cached_property
+    def table(self) -> pd.DataFrame | None:
+        """All rows, None where the file is no table."""
+        if self._given is not None:
+            return self._given
+        return read_table(self.path) if self.path is not None and self.suffix in TABLES else None
+
+    @cached_property
+    def columns(self) -> set[str]:
+        """Names of the columns, none where the file is no table."""
+        return set() if self.table is None else {str(name) for name in self.table.columns}
+
+    @cached_property
+    def json(self) -> Any:
+        """Content of a .json file, None for others."""
+        return read_json(self.path) if self.path is not None and self.suffix == ".json" else None
+
+    @cached_property
+    def first(self) -> dict[str, Any]:
+        """First object of a list in JSON, for a look at its fields; empty where there is none."""
+        rows = self.json if isinstance(self.json, list) else []
+        return rows[0] if rows and isinstance(rows[0], dict) else {}
+
+    @cached_property
+    def members(self) -> list[str]:
+        """Names of the files in a ZIP archive, none where it is no archive."""
+        if self.path is None or self.suffix not in (".zip", ".eval"):
+            return []
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                return [name for name in archive.namelist() if not name.endswith("/")]
+        except zipfile.BadZipFile as error:
+            raise InputError(f"{self.name}: not a whole ZIP archive ({error}); export or download it again") from error
+
+    def contents(self, names: list[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield members of the archive, each opened as it is reached."""
+        with zipfile.ZipFile(str(self.path)) as archive:
+            packed = any(archive.getinfo(name).compress_type == ZSTD for name in names)
+        module = _zstd_zipfile(self.name) if packed else zipfile
+        with module.ZipFile(str(self.path)) as archive:
+            for name in names:
+                yield name, archive.read(name)
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a table as dictionaries, missing cells left out."""
+        if self.table is not None:
+            for row in self.table.to_dict("records"):
+                yield {str(k): v for k, v in row.items() if not (isinstance(v, float) and v != v)}
+
+
+def _zstd_zipfile(name: str) -> Any:
+    if find_spec("compression.zstd") if find_spec("compression") else False:
+        return zipfile
+    if find_spec("backports.zstd") if find_spec("backports") else False:
+        from backports.zstd import zipfile as with_zstd
+
+        return with_zstd
+    raise InputError(f"{name} is packed with Zstandard; pip install 'bayesagree[logs]' reads it")
+
+
+def parse(text: bytes | str, where: str) -> Any:
+    """Parse JSON, errors with their place."""
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{where}: not JSON ({error}); export it again") from error
+
+
+def json_lines(text: bytes, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield number and object of each line of JSON Lines."""
+    for number, line in enumerate(io.BytesIO(text), 1):
+        if line.strip():
+            yield number, parse(line, f"{where}, line {number}")
+
+
+def _frame(source: Any) -> pd.DataFrame:
+    """Turn what holds a table in memory (pandas, polars, pyarrow, `datasets.Dataset`) into a pandas frame."""
+    if isinstance(source, pd.DataFrame):
+        return source
+    convert = getattr(source, "to_pandas", None)
+    if convert is None:
+        raise InputError(f"expected a path or a table, got {type(source).__name__}; a table has rows and named columns")
+    return convert()

@@ -1,0 +1,31 @@
+"""Doccano: the ZIP of a project with one file per annotator. A merged project has no annotators, and is refused."""
+
+from pathlib import PurePosixPath
+
+from bayesagree.errors import InputError
+from bayesagree.io.formats._file import File, json_lines
+from bayesagree.io.formats._found import Found
+
+
+def recognise(file: File) -> bool:
+    """Return whether the archive holds one JSON Lines file per annotator."""
+    return file.suffix == ".zip" and bool(file.members) and all(name.endswith(".jsonl") for name in file.members)
+
+
+def read(file: File, question: str | None) -> Found:
+    """Read one file per annotator; a row without label is not annotated and left out."""
+    if [PurePosixPath(name).stem for name in file.members] == ["all"]:
+        raise InputError(
+            f"{file.name} is a collaborative project: Doccano has merged the labels and lost who gave them; export "
+            "with 'share annotations across all users' switched off"
+        )
+    found = Found()
+    for name, text in file.contents(file.members):
+        who = PurePosixPath(name).stem
+        for _, row in json_lines(text, f"{file.name}, {name}"):
+            labels = row.get("label", row.get("labels", []))
+            if not labels:
+                found.left_out["rows without a label"] += 1
+                continue
+            found.answers.append(("label", row["id"], who, labels))
+    return found

@@ -1,0 +1,45 @@
+"""lm-evaluation-harness: samples of one task and model as JSON Lines. They hold outputs and targets, no annotators."""
+
+from typing import Any
+
+from bayesagree.errors import InputError, shorten
+from bayesagree.io.formats._file import File
+from bayesagree.io.formats._found import Found
+
+FIELDS = {"doc_id", "filtered_resps", "target"}
+
+
+def recognise(file: File) -> bool:
+    """Return whether the rows are samples of a task."""
+    return file.columns >= FIELDS
+
+
+def read(file: File, question: str | None) -> Found:
+    """Read the filtered response to each document, and the target as gold; `question` chooses a filter."""
+    found = Found()
+    rows = list(file.lines())
+    filters = list(dict.fromkeys(str(row.get("filter", "none")) for row in rows))
+    if question is None and len(filters) > 1:
+        raise InputError(f"{file.name} holds the filters {shorten(filters)}; choose one with question=")
+    chosen = filters[0] if question is None else question
+    model = file.path.parent.name if file.path is not None else "model"
+    for row in rows:
+        if str(row.get("filter", "none")) != chosen:
+            found.left_out[f"responses of another filter than {chosen!r}"] += 1
+            continue
+        item = row["doc_id"]
+        found.gold[item] = _plain(row["target"])
+        found.outputs += [(model, item, label, score) for label, score in _response(list(row["filtered_resps"]))]
+    found.notes.append(f"the model is {model!r}, the folder of the file: samples do not name it")
+    return found
+
+
+def _response(response: list[Any]) -> list[tuple[Any, float | None]]:
+    """Labels of a response with their scores: the log likelihood of each choice, or one answer without score."""
+    if len(response) > 1 and all(isinstance(choice, list | tuple) for choice in response):
+        return [(k, float(choice[0])) for k, choice in enumerate(response)]
+    return [(_plain(response[0]), None)]
+
+
+def _plain(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value

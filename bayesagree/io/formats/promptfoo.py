@@ -1,0 +1,43 @@
+"""promptfoo: results of an evaluation as JSON; each assertion is a judge of each output."""
+
+from typing import Any
+
+from bayesagree.io.formats._file import File
+from bayesagree.io.formats._found import Found
+
+
+def recognise(file: File) -> bool:
+    """Return whether the file holds results of tests."""
+    content = file.json
+    return isinstance(content, dict) and isinstance(_results(content), list)
+
+
+def read(file: File, question: str | None) -> Found:
+    """Read pass and fail of each assertion: an item is an output, a provider's answer to one prompt of one test."""
+    found = Found()
+    for row in _results(file.json):
+        if row.get("error") and not row.get("gradingResult"):
+            found.left_out["outputs with an error"] += 1
+            continue
+        provider = row["provider"]
+        name = str((provider.get("label") or provider.get("id")) if isinstance(provider, dict) else provider)
+        system = name if row.get("promptIdx", 0) == 0 else f"{name}, prompt {row['promptIdx']}"
+        item = f"test {row['testIdx']}, {system}"
+        found.system[item] = system
+        grading = row.get("gradingResult") or {}
+        components = grading.get("componentResults") or [grading | {"pass": row["success"]}]
+        for number, component in enumerate(components):
+            judge, verdict = _judge(component, number), "pass" if component["pass"] else "fail"
+            found.answers.append(("pass", item, judge, verdict))
+    return found
+
+
+def _results(content: dict[str, Any]) -> Any:
+    results = content.get("results")
+    return results.get("results") if isinstance(results, dict) else None
+
+
+def _judge(component: dict[str, Any], number: int) -> str:
+    assertion = component.get("assertion") or {}
+    kind = assertion.get("metric") or assertion.get("type") or "assertion"
+    return f"{kind} {number + 1}"

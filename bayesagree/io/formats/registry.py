@@ -1,0 +1,93 @@
+"""Every format by name, and how a file says which it is. Other packages add theirs by the entry point below."""
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import NamedTuple
+
+from bayesagree.errors import InputError
+from bayesagree.io.formats import (
+    argilla,
+    doccano,
+    ground_truth,
+    inspect_log,
+    label_studio,
+    lewidi,
+    lm_eval,
+    mturk,
+    phoenix,
+    prodigy,
+    promptfoo,
+)
+from bayesagree.io.formats._file import File
+from bayesagree.io.formats._found import Found
+from bayesagree.io.formats.spreadsheet import LAYOUTS
+
+ENTRY_POINT = "bayesagree.formats"
+"""Group of entry points; each names a `Format`."""
+
+
+class Format(NamedTuple):
+    """Reader of the files of one tool.
+
+    Attributes
+    ----------
+    name
+        As the argument `format` takes it.
+    title
+        For readers.
+    recognise
+        Whether a file is of this format, by its fields; quick and without errors.
+    read
+        (file, question) -> `Found`.
+    """
+
+    name: str
+    title: str
+    recognise: Callable[[File], bool]
+    read: Callable[[File, str | None], Found]
+
+
+_BUILT_IN = (
+    Format("label_studio", "Label Studio (JSON)", label_studio.recognise, label_studio.read),
+    Format("argilla", "Argilla 2 (flat records)", argilla.recognise, argilla.read),
+    Format("prodigy", "Prodigy (JSON Lines)", prodigy.recognise, prodigy.read),
+    Format("doccano", "Doccano (ZIP of annotators)", doccano.recognise, doccano.read),
+    Format("ground_truth", "SageMaker Ground Truth (worker responses)", ground_truth.recognise, ground_truth.read),
+    Format("mturk", "Mechanical Turk (batch CSV)", mturk.recognise, mturk.read),
+    Format("lewidi", "Learning With Disagreements (JSON)", lewidi.recognise, lewidi.read),
+    Format("inspect", "Inspect (.eval or JSON log)", inspect_log.recognise, inspect_log.read),
+    Format("lm_eval", "lm-evaluation-harness (samples)", lm_eval.recognise, lm_eval.read),
+    Format("promptfoo", "promptfoo (JSON)", promptfoo.recognise, promptfoo.read),
+    Format("phoenix", "Phoenix (span annotations)", phoenix.recognise, phoenix.read),
+)
+
+
+def formats() -> dict[str, Format]:
+    """Return every format by name, those of other packages last."""
+    known = {record.name: record for record in _BUILT_IN}
+    for point in entry_points(group=ENTRY_POINT):
+        record: Format = point.load()
+        known.setdefault(record.name, record)
+    return known
+
+
+def recognised(file: File) -> Format | None:
+    """Return the tool whose file this is, None for tables of any other shape."""
+    return next((record for record in formats().values() if record.recognise(file)), None)
+
+
+def format_of(file: File, name: str | None) -> Format | None:
+    """Return the format of a file; None for a table in one of the layouts of spreadsheets."""
+    known = formats()
+    if name is not None:
+        if name in LAYOUTS:
+            return None
+        if name not in known:
+            raise InputError(f"format={name!r} is not one of {', '.join((*known, *LAYOUTS))}")
+        return known[name]
+    found = recognised(file)
+    if found is None and file.table is None:
+        raise InputError(
+            f"{file.name} is of no known format; formats are {', '.join(known)} and tables ({', '.join(LAYOUTS)})"
+        )
+    return found

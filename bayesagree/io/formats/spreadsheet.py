@@ -1,0 +1,232 @@
+"""Tables that people have: one row per annotation, one column per annotator, counts per label, a list in a cell.
+
+Columns of other names than ours are guessed where exactly one fits, and the guess is said in the notes.
+"""
+
+import json
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.errors import InputError, shorten
+from bayesagree.io.formats._file import TABLES, File
+from bayesagree.io.formats._found import Found, Kind, Wanted, naming
+
+NAMES = {
+    "item": "item item_id itemid task task_id unit unit_id id question_id doc_id text_id image image_id sample "
+    "sample_id",
+    "annotator": "annotator annotator_id worker worker_id workerid rater rater_id coder judge reader user user_id "
+    "completed_by labeler labeller",
+    "label": "label labels answer annotation category class choice response judgment judgement verdict vote",
+    "rating": "rating score stars grade",
+    "rank": "rank",
+}
+"""Names of columns in spreadsheets, by what they hold; compared without case."""
+LISTS = {"annotations", "labels", "label", "votes", "ratings", "answers"}
+ANNOTATOR_LISTS = {"annotators", "annotator_ids", "annotator_id", "workers", "worker_ids", "annotator"}
+LAYOUTS = ("long", "wide", "counts", "lists")
+
+
+class Columns(NamedTuple):
+    """Names of the columns, ours by default."""
+
+    item: str = "item"
+    annotator: str = "annotator"
+    label: str = "label"
+    rating: str = "rating"
+    rank: str = "rank"
+
+    def guessed(self, table: Any, notes: list[str]) -> "Columns":
+        """Replace names of ours that the table lacks by the only column that fits."""
+        names = {str(name).lower(): str(name) for name in table.columns}
+        found = self._asdict()
+        for role, ours in Columns()._asdict().items():
+            fits = [names[name] for name in NAMES[role].split() if name in names and names[name] not in found.values()]
+            if found[role] == ours and ours not in table.columns and len(fits) == 1:
+                found[role] = fits[0]
+                notes.append(f"column {fits[0]!r} is taken for the {role}")
+        return Columns(**found)
+
+
+def layout(table: Any, columns: Columns) -> str:
+    """Return the layout of a table; "numbers" where the cells may be counts or one annotator a column."""
+    names = set(map(str, table.columns))
+    if _list_column(table, columns) is not None:
+        return "lists"
+    cells = _cells(table, columns)
+    if names & set(columns[1:]) or cells.shape[1] < 2 or not _one_vocabulary(cells):
+        return "long"
+    return "numbers" if all(pd.api.types.is_numeric_dtype(kind) for kind in cells.dtypes) else "wide"
+
+
+def _one_vocabulary(cells: Any) -> bool:
+    """Return whether every column shares values with another, as annotators and counts do and texts do not."""
+    values = [set(cells[name].dropna()) for name in cells.columns]
+    times = Counter(value for column in values for value in column)
+    return all(any(times[value] > 1 for value in column) for column in values)
+
+
+def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> Found:
+    """Read a table in one of the layouts."""
+    found = Found()
+    table: Any = file.table
+    if table is None:
+        raise InputError(f"{file.name} is no table; layouts are for {', '.join(TABLES)}")
+    columns = columns.guessed(table, found.notes)
+    found.layout = layout(table, columns) if layout_ is None else layout_
+    if found.layout == "numbers":
+        found.layout = _wide_or_counts(file.name, table, columns, wanted)
+    what = found.layout
+    if what == "long":
+        what = wanted.kind or _kind_of(file.name, list(map(str, table.columns)), columns, wanted)
+        wanted = wanted._replace(kind=what)
+    with naming(file.name, what):
+        found.container = _LAYOUTS[found.layout](table, columns, wanted, found)
+    return found
+
+
+def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
+    kind = wanted.kind or "labels"
+    names = list(range(wanted.labels)) if isinstance(wanted.labels, int) else wanted.labels
+    where = {"item": columns.item, "annotator": columns.annotator}
+    if kind == "ratings":
+        if wanted.scale is None:
+            raise InputError("the scale of the ratings is not known; pass scale=(lowest, highest)")
+        scale: Any = {"scale": wanted.scale, "step": wanted.step}
+        return Ratings.from_long(table, **where, rating=columns.rating, **scale, duplicates=wanted.duplicates)
+    if kind == "rankings":
+        return Rankings.from_long(table, **where, label=columns.label, rank=columns.rank, labels=names)
+    if kind == "labels":
+        return Labels.from_long(table, **where, label=columns.label, labels=names, duplicates=wanted.duplicates)
+    raise InputError(f"kind={kind!r} is not one of 'labels', 'ratings', 'rankings'")
+
+
+def _wide(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
+    """One column per annotator: the values of all columns are of one kind."""
+    cells = _cells(table, columns)
+    items = _items(table, columns)
+    if wanted.scale is not None or wanted.kind == "ratings":
+        if wanted.scale is None:
+            raise InputError("the scale of the ratings is not known; pass scale=(lowest, highest)")
+        annotators = list(map(str, cells.columns))
+        array = cells.to_numpy(dtype=np.float64)
+        return Ratings.from_matrix(array, scale=wanted.scale, step=wanted.step, items=items, annotators=annotators)
+    return Labels.from_matrix(
+        cells.to_numpy(dtype=object), items=items, annotators=list(map(str, cells.columns)), labels=wanted.labels
+    )
+
+
+def _counts(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
+    """One column per label; annotators are unknown."""
+    cells = _cells(table, columns)
+    names = list(map(str, cells.columns)) if wanted.labels is None else wanted.labels
+    return Labels.from_counts(cells.fillna(0).to_numpy(), items=_items(table, columns), labels=names)
+
+
+def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
+    """A list of annotations in a cell, and perhaps the list of annotators in another."""
+    name = _list_column(table, columns)
+    if name is None:
+        raise InputError(f"no column holds lists; the table has {shorten(table.columns, 20)}")
+    items = _items(table, columns)
+    frame: Any = pd.DataFrame({"item": items, "label": [_as_list(cell) for cell in table[name]]})
+    by_case = {str(c).lower(): c for c in table.columns}
+    known = next((by_case[n] for n in sorted(ANNOTATOR_LISTS) if n in by_case and by_case[n] != name), None)
+    if known is None:
+        found.notes.append("no column names the annotators: votes of an item are counted")
+        rows: Any = frame.explode("label").dropna(subset="label")
+        counts = pd.crosstab(
+            pd.Categorical(rows["item"], categories=pd.unique(frame["item"])), rows["label"], dropna=False
+        )
+        return Labels.from_counts(counts.to_numpy(), items=counts.index.tolist(), labels=counts.columns.tolist())
+    frame["annotator"] = [_as_list(cell) for cell in table[known]]
+    uneven = frame["label"].map(len) != frame["annotator"].map(len)
+    if uneven.any():
+        row = int(uneven.to_numpy().argmax())
+        raise InputError(
+            f"row {row}: {len(frame['label'][row])} annotations in {name!r} and {len(frame['annotator'][row])} "
+            f"annotators in {known!r}; they must be parallel lists"
+        )
+    rows = frame.explode(["label", "annotator"], ignore_index=True)
+    if wanted.scale is not None:
+        rows = rows.assign(rating=pd.to_numeric(rows["label"])).drop(columns="label")
+    return _long(rows, Columns(), wanted, found)
+
+
+def _wide_or_counts(name: str, table: Any, columns: Columns, wanted: Wanted) -> str:
+    if wanted.scale is not None or wanted.kind == "ratings":
+        return "wide"
+    cells = _cells(table, columns)
+    raise InputError(
+        f"{name} has the columns {shorten(table.columns, 20)}, and all of {shorten(cells.columns)} are numbers: pass "
+        "format='counts' if they are labels and the cells counts, format='wide' if they are annotators and the cells "
+        "labels (with scale=(lowest, highest): ratings); in a table with one row per annotation name the column with "
+        "label=... or rating=..."
+    )
+
+
+def _kind_of(file: str, names: list[str], columns: Columns, wanted: Wanted) -> Kind:
+    if columns.rank in names and columns.label in names:
+        return "rankings"
+    if columns.rating in names and columns.label in names and wanted.scale is None:
+        raise InputError(
+            f"{file} has both a label column {columns.label!r} and a rating column {columns.rating!r}; "
+            "pass kind='labels' or kind='ratings' with scale=(lowest, highest)"
+        )
+    if columns.rating in names:
+        return "ratings"
+    if columns.label in names:
+        return "labels"
+    raise InputError(
+        f"{file} has the columns {shorten(names, 20)}: no label ({columns.label!r}) and no rating "
+        f"({columns.rating!r}); name the right one with label=... or rating=..., or say format='wide' for one column "
+        "per annotator, format='counts' for one column per label"
+    )
+
+
+def _cells(table: Any, columns: Columns) -> Any:
+    """Columns of annotators or labels: all but the items."""
+    return table.loc[:, [name for name in table.columns if name != columns.item]]
+
+
+def _items(table: Any, columns: Columns) -> list[Any]:
+    """Names of the items, each once; without a column of them, the numbers of the rows."""
+    if columns.item not in table.columns:
+        return list(range(len(table)))
+    items = table[columns.item]
+    if items.isna().any():
+        raise InputError(f"row {int(items.isna().to_numpy().argmax())}: the item is missing; every row needs one")
+    if items.duplicated().any():
+        repeated = items[items.duplicated()].iloc[0]
+        raise InputError(f"item {repeated!r} has two rows; in this layout an item is one row")
+    return items.tolist()
+
+
+def _list_column(table: Any, columns: Columns) -> str | None:
+    for name in table.columns:
+        if str(name).lower() in LISTS | {columns.label, columns.rating} and len(table):
+            first = table[name].dropna()
+            if len(first) and isinstance(first.iloc[0], str) and not first.iloc[0].lstrip().startswith("["):
+                continue
+            if len(first) and _as_list(first.iloc[0], strict=False) is not None:
+                return name
+    return None
+
+
+def _as_list(cell: Any, *, strict: bool = True) -> Any:
+    if isinstance(cell, list | tuple | np.ndarray):
+        return list(cell)
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        try:
+            return list(json.loads(cell if '"' in cell or "'" not in cell else cell.replace("'", '"')))
+        except json.JSONDecodeError:
+            pass
+    if strict:
+        raise InputError(f'{cell!r} is not a list; every cell of the column must be one, such as ["a", "b"]')
+    return None
+
+
+_LAYOUTS = {"long": _long, "wide": _wide, "counts": _counts, "lists": _lists}

@@ -1,0 +1,342 @@
+"""Exports of tools: files built from the published schema of each (its version stands there), read as they are.
+
+The rows are written by hand, so that counts and names below are known without the reader.
+"""
+
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.errors import InputError
+from bayesagree.io import read_annotations, read_export, read_predictions
+
+
+def choice(who, label, **more):
+    region = {"from_name": "mood", "to_name": "text", "type": "choices", "value": {"choices": [label]}}
+    return {"completed_by": who, "was_cancelled": False, "ground_truth": False, "result": [region]} | more
+
+
+LABEL_STUDIO = [  # 1.13
+    {
+        "id": 1,
+        "data": {"text": "a"},
+        "annotations": [
+            choice(7, "glad"),
+            choice({"id": 8, "email": "b@c"}, "sad"),
+            choice(9, "sad", was_cancelled=True),
+        ],
+        "predictions": [{"model_version": "m1", "score": 0.9, "result": choice(0, "glad")["result"]}],
+    },
+    {
+        "id": 2,
+        "data": {"text": "b"},
+        "annotations": [choice(7, "sad", ground_truth=True), choice(8, "sad", result=[])],
+        "predictions": [{"model_version": "m1", "score": 0.4, "result": choice(0, "sad")["result"]}],
+    },
+]
+ARGILLA = [  # 2.0
+    {
+        "id": "r1", "text": "a", "mood.responses": ["glad", "sad", "sad"], "mood.responses.users": ["u", "v", "w"],
+        "mood.responses.status": ["submitted", "submitted", "draft"], "mood.suggestion": "glad",
+        "mood.suggestion.agent": "gpt", "stars.responses": [4], "stars.responses.users": ["u"],
+    },
+    {
+        "id": "r2", "text": "b", "mood.responses": ["sad"], "mood.responses.users": ["u"],
+        "mood.responses.status": ["submitted"], "mood.suggestion": "sad", "mood.suggestion.agent": "gpt",
+        "stars.responses": [5], "stars.responses.users": ["v"],
+    },
+]  # fmt: skip
+PRODIGY = [  # 1.13
+    {
+        "_input_hash": 1,
+        "_task_hash": 5,
+        "_annotator_id": "x",
+        "_view_id": "choice",
+        "accept": ["A"],
+        "answer": "accept",
+    },
+    {
+        "_input_hash": 1,
+        "_task_hash": 5,
+        "_annotator_id": "y",
+        "_view_id": "choice",
+        "accept": ["B"],
+        "answer": "accept",
+    },
+    {"_input_hash": 2, "_task_hash": 6, "_annotator_id": "x", "_view_id": "choice", "accept": [], "answer": "ignore"},
+]
+LEWIDI = {  # 2023
+    "1": {"text": "t", "annotations": "1,0,0", "annotators": "A1,A2,A3", "hard_label": "0"},
+    "2": {"text": "u", "annotations": "1,1", "annotators": "A1,A3", "hard_label": "1"},
+}
+PROMPTFOO = {  # schema 3
+    "results": {
+        "results": [
+            {"promptIdx": 0, "testIdx": t, "success": t == 0, "provider": {"id": "openai:x"},
+             "gradingResult": {"pass": t == 0, "componentResults": [
+                 {"pass": True, "assertion": {"type": "llm-rubric"}},
+                 {"pass": t == 0, "assertion": {"type": "contains"}}]}}
+            for t in (0, 1)
+        ]
+    }
+}  # fmt: skip
+GROUND_TRUTH = [  # 2023
+    {"datasetObjectId": "0", "annotations": [
+        {"workerId": who, "annotationData": {"content": json.dumps({"mood": {"label": said}})}}
+        for who, said in ("ax", "by")]}
+]  # fmt: skip
+LM_EVAL = [  # 0.4
+    {"doc_id": d, "target": 1, "filter": "none", "filtered_resps": [["-1.5", "False"], [str(-2.0 + d), "False"]],
+     "acc": float(d)} for d in (0, 1)
+]  # fmt: skip
+
+
+def write(path, content):
+    if path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in content))
+    else:
+        path.write_text(json.dumps(content))
+    return path
+
+
+def left_out(export):
+    table = export.contents.query("left_out")
+    return dict(zip(table["what"], table["number"]))
+
+
+def test_label_studio(tmp_path):
+    export = read_export(write(tmp_path / "e.json", LABEL_STUDIO))
+    assert export.format == "label_studio"
+    assert export.annotations.counts().tolist() == [[1, 1], [0, 1]]
+    assert set(export.annotations.annotators) == {7, 8}
+    assert left_out(export) == {"cancelled annotations": 1, "annotations without an answer to the whole task": 1}
+    assert export.gold == {2: "sad"}
+    assert export.predictions.hard_labels().tolist() == [[0, 1]]
+
+
+def test_argilla_asks_which_question(tmp_path):
+    path = write(tmp_path / "records.json", ARGILLA)
+    with pytest.raises(InputError, match="asks 2 questions, 'mood', 'stars'; choose one with question="):
+        read_export(path)
+    export = read_export(path, question="mood")
+    assert export.annotations.counts().tolist() == [[1, 1], [0, 1]]
+    assert left_out(export) == {"responses with status draft": 1}
+    assert export.predictions.models.tolist() == ["gpt"]
+    with pytest.raises(InputError, match=r"ratings from 4 to 5; pass scale="):
+        read_export(path, question="stars")
+    ratings = read_annotations(path, question="stars", scale=(1, 5), step=1)
+    assert isinstance(ratings, Ratings)
+    assert ratings.rating.tolist() == [4, 5]
+
+
+def test_argilla_rankings_keep_ties(tmp_path):
+    ranks = [{"value": "a", "rank": 1}, {"value": "b", "rank": 1}, {"value": "c", "rank": 2}]
+    record = {"id": 1, "order.responses": [ranks], "order.responses.users": ["u"]}
+    rankings = read_annotations(write(tmp_path / "records.json", [record]))
+    assert isinstance(rankings, Rankings)
+    assert rankings.block.tolist() == [0, 0, 1]
+
+
+def test_prodigy(tmp_path):
+    export = read_export(write(tmp_path / "db.jsonl", PRODIGY))
+    assert export.format == "prodigy"
+    assert export.annotations.counts().tolist() == [[1, 1]]
+    assert left_out(export) == {"ignored examples": 1}
+
+
+def test_doccano(tmp_path):
+    rows = {"ann.jsonl": [{"id": 1, "text": "t", "label": ["pos"]}, {"id": 2, "text": "u", "label": []}],
+            "bob.jsonl": [{"id": 1, "text": "t", "label": ["neg"]}]}  # fmt: skip
+    path = tmp_path / "project.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, lines in rows.items():
+            archive.writestr(name, "\n".join(map(json.dumps, lines)))
+    export = read_export(path)
+    assert export.annotations.annotators.tolist() == ["ann", "bob"]
+    assert left_out(export) == {"rows without a label": 1}
+    with zipfile.ZipFile(tmp_path / "merged.zip", "w") as archive:
+        archive.writestr("all.jsonl", json.dumps(rows["ann.jsonl"][0]))
+    with pytest.raises(InputError, match="lost who gave them"):
+        read_export(tmp_path / "merged.zip")
+
+
+def test_mechanical_turk(tmp_path):
+    table = pd.DataFrame({
+        "HITId": ["h1", "h1", "h2", "h2"], "AssignmentId": list("abcd"), "WorkerId": ["w1", "w2", "w1", "w3"],
+        "AssignmentStatus": ["Approved", "Rejected", "Submitted", "Approved"], "Input.id": [10, 10, 10, 11],
+        "Answer.cat.yes": [True, False, False, True], "Answer.cat.no": [False, True, True, False],
+    })  # fmt: skip
+    path = tmp_path / "batch.csv"
+    table.to_csv(path, index=False)
+    export = read_export(path, labels=["no", "yes"], duplicates="last")
+    assert export.format == "mturk"
+    assert export.annotations.items.tolist() == [10, 11]
+    assert export.annotations.counts().tolist() == [[1, 0], [0, 1]]
+    assert left_out(export) == {"rejected assignments": 1}
+
+
+def test_lewidi_and_ground_truth(tmp_path):
+    export = read_export(write(tmp_path / "lewidi.json", LEWIDI))
+    assert export.annotations.counts().tolist() == [[2, 1], [0, 2]]
+    assert export.gold == {"1": 0, "2": 1}
+    labels = read_annotations(write(tmp_path / "responses.json", GROUND_TRUTH))
+    assert labels.annotators.tolist() == ["a", "b"]
+    assert labels.categories.tolist() == ["x", "y"]
+
+
+def test_promptfoo_judges_outputs(tmp_path):
+    export = read_export(write(tmp_path / "results.json", PROMPTFOO))
+    assert export.annotations.annotators.tolist() == ["contains 2", "llm-rubric 1"]
+    assert export.annotations.counts().tolist() == [[0, 2], [1, 1]]
+    assert set(export.system.values()) == {"openai:x"}
+
+
+def test_lm_eval_holds_outputs_and_targets(tmp_path):
+    folder = tmp_path / "my-model"
+    folder.mkdir()
+    path = write(folder / "samples_task.jsonl", LM_EVAL)
+    with pytest.raises(InputError, match="holds no annotations, only outputs of models"):
+        read_annotations(path)
+    predictions = read_predictions(path)
+    assert predictions.models.tolist() == ["my-model"]
+    assert predictions.hard_labels().tolist() == [[0, 1]]
+    assert read_export(path).gold == {0: 1, 1: 1}
+
+
+def inspect_log(path, compression, epochs=1):
+    log = {"version": 2, "status": "success", "eval": {"model": "openai/x", "config": {"epochs": epochs}}}
+    samples = [
+        {"id": i, "epoch": e + 1, "scores": {"judge_a": {"value": "C" if i else "I"}, "judge_b": {"value": "C"}}}
+        for i in range(3) for e in range(epochs)
+    ] + [{"id": 9, "epoch": 1, "error": {"message": "x"}, "scores": {}}]  # fmt: skip
+    from backports.zstd import zipfile as with_zstd
+
+    with with_zstd.ZipFile(path, "w", compression) as archive:
+        archive.writestr("header.json", json.dumps(log))
+        for sample in samples:
+            archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+    return path
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, 93])
+def test_inspect_logs_of_either_packing(tmp_path, compression):
+    export = read_export(inspect_log(tmp_path / "log.eval", compression))
+    assert export.format == "inspect"
+    assert export.annotations.annotators.tolist() == ["judge_a", "judge_b"]
+    assert export.annotations.counts().sum(axis=0).tolist() == [5, 1]
+    assert left_out(export) == {"failed samples": 1}
+    assert set(export.system.values()) == {"openai/x"}
+
+
+def test_epochs_are_not_more_items_without_a_word(tmp_path):
+    export = read_export(inspect_log(tmp_path / "log.eval", zipfile.ZIP_DEFLATED, epochs=2))
+    assert export.annotations.items.size == 6
+    assert "2 epochs" in export.notes[0]
+
+
+def test_phoenix_tells_people_from_models():
+    table = pd.DataFrame({
+        "span_id": ["s1", "s1", "s2", "s1", "s2"], "name": "ok", "label": ["y", "n", "y", "y", "y"],
+        "annotator_kind": ["HUMAN", "HUMAN", "HUMAN", "LLM", "LLM"], "identifier": ["p", "q", "p", "gpt", "gpt"],
+    })  # fmt: skip
+    export = read_export(table)
+    assert export.annotations.annotators.tolist() == ["p", "q"]
+    assert export.predictions.models.tolist() == ["gpt"]
+
+
+def test_wide_tables_need_no_melting(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text("Image,Ann,Bob,Eve\np1,cat,dog,cat\np2,dog,,dog\n")
+    export = read_export(path)
+    assert export.format == "wide"
+    assert export.annotations.annotators.tolist() == ["Ann", "Bob", "Eve"]
+    assert export.annotations.items.tolist() == ["p1", "p2"]
+    assert export.annotations.counts().tolist() == [[2, 1], [0, 2]]
+    assert export.notes == ("column 'Image' is taken for the item",)
+
+
+def test_numbers_are_counts_or_ratings_only_when_said(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("item,yes,no\n1,3,0\n2,0,3\n")
+    with pytest.raises(InputError, match="format='counts' if they are labels"):
+        read_annotations(path)
+    assert read_annotations(path, format="counts").counts().tolist() == [[3, 0], [0, 3]]
+    ratings = read_annotations(path, scale=(0, 5), step=1)
+    assert isinstance(ratings, Ratings)
+    assert ratings.annotators.tolist() == ["yes", "no"]
+
+
+@pytest.mark.parametrize("annotators", [None, [["a", "b"], ["b", "c"]]])
+def test_lists_in_cells(annotators):
+    table = pd.DataFrame({"id": ["x", "y"], "text": ["t", "u"], "annotations": [[1, 0], [1, 1]]})
+    if annotators is not None:
+        table["annotator_ids"] = annotators
+    labels = read_annotations(table)
+    assert labels.counts().tolist() == [[1, 1], [0, 2]]
+    if annotators is not None:
+        assert labels.annotators.tolist() == ["a", "b", "c"]
+        with pytest.raises(
+            InputError, match="row 0: 2 annotations in 'annotations' and 1 annotators in 'annotator_ids'"
+        ):
+            read_annotations(table.assign(annotator_ids=[["a"], ["b", "c"]]))
+
+
+def test_texts_beside_labels_are_not_annotators(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("item,text,answer\n1,good day,pos\n2,bad day,neg\n")
+    with pytest.raises(InputError, match="no column 'annotator'"):
+        read_annotations(path)
+
+
+def test_datasets_in_memory_are_tables():
+    class Dataset:
+        def to_pandas(self):
+            return pd.DataFrame({"question_id": [1, 1], "judge": ["a", "b"], "vote": ["x", "y"]})
+
+    export = read_export(Dataset())
+    assert isinstance(export.annotations, Labels)
+    assert len(export.notes) == 3
+
+
+def test_an_unknown_format_lists_the_known_ones(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text("[]")
+    with pytest.raises(InputError, match="format='labelbox' is not one of label_studio, argilla"):
+        read_export(path, format="labelbox")
+    with pytest.raises(InputError, match="expected a path or a table, got int"):
+        read_export(3)
+
+
+def test_a_broken_export_is_an_error_with_its_field(tmp_path):
+    broken = [{"id": 1, "data": {}, "annotations": [{"result": [{"value": {"choices": ["a"]}}]}]}]
+    with pytest.raises(InputError, match=r"e\.json', read as Label Studio .*'from_name'"):
+        read_export(write(tmp_path / "e.json", broken))
+
+
+def test_a_format_of_another_package(monkeypatch, tmp_path):
+    from bayesagree.io.formats import registry
+    from bayesagree.io.formats._found import Found
+
+    class Point:
+        @staticmethod
+        def load():
+            answers = [("q", 1, "a", "x"), ("q", 1, "b", "y")]
+            return registry.Format("mine", "Mine", lambda f: "mine" in f.columns, lambda f, question: Found(answers))
+
+    monkeypatch.setattr(registry, "entry_points", lambda group: [Point])
+    path = tmp_path / "t.csv"
+    path.write_text("mine\n1\n")
+    assert read_annotations(path).counts().tolist() == [[1, 1]]
+
+
+def test_long_tables_of_a_million_rows_are_not_walked(tmp_path):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"item": np.arange(1000).repeat(3), "annotator": np.tile([1, 2, 3], 1000),
+                          "label": rng.integers(0, 3, 3000)})  # fmt: skip
+    wide = table.pivot(index="item", columns="annotator", values="label").reset_index()
+    long, from_wide = read_annotations(table), read_annotations(wide, format="wide")
+    assert long.counts().tolist() == from_wide.counts().tolist()
