@@ -24,11 +24,12 @@ from bayesagree.annotations._columns import (
     wide_table,
 )
 from bayesagree.annotations._container import Categorical
+from bayesagree.annotations._display import Displayed, names
 from bayesagree.errors import InputError, as_python, shorten
 
 
-@dataclass(frozen=True, eq=False)
-class Predictions(Categorical):
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions(Categorical, Displayed):
     """Predictions of one or several models on the same items.
 
     Attributes
@@ -46,6 +47,15 @@ class Predictions(Categorical):
     categories: NDArray[Any]
     scores: NDArray[np.floating[Any]] | None
     label_index: Codes | None
+
+    def overview(self) -> dict[str, Any]:
+        """Sizes and names by what they are."""
+        found: dict[str, Any] = {"models": names(self.models), "items": self.items.size}
+        if self.label_index is None:
+            return found | {"categories": names(self.categories), "predicted": "scores"}
+        return found | {
+            "categories": names(self.categories), "predicted": "labels", "missing": int((self.label_index < 0).sum())
+        }  # fmt: skip
 
     @classmethod
     def from_scores(

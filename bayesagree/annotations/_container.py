@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree.annotations._columns import Codes
+from bayesagree.annotations._display import Displayed, per_item
 
 type Kind = Literal["labels", "ratings", "rankings"]
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -23,13 +24,26 @@ class Categorical:
         return self.categories
 
 
-class Container:
+class Container(Displayed):
     """One entry per annotation, of an item by an annotator."""
 
     items: NDArray[Any]
     annotators: NDArray[Any]
     item_index: Codes
     annotator_index: Codes
+
+    @property
+    def n_annotations(self) -> int:
+        """Number of annotations."""
+        raise NotImplementedError
+
+    def overview(self) -> dict[str, Any]:
+        """Sizes and names by what they are."""
+        weights = getattr(self, "count", None)
+        counts = np.bincount(self.item_index, weights=weights, minlength=self.items.size)
+        who: Any = self.annotators.size if self.annotators_known else "unknown"
+        found = {"items": self.items.size, "annotators": who, "annotations": self.n_annotations}
+        return found | {"annotations an item": per_item(counts)}
 
     @property
     def annotators_known(self) -> bool:

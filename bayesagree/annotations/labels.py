@@ -21,10 +21,11 @@ from bayesagree.annotations._columns import (
     sort_rows,
 )
 from bayesagree.annotations._container import Categorical, Level, Values
+from bayesagree.annotations._display import names
 from bayesagree.errors import InputError, as_python
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Labels(Categorical, Values):
     """One label of a closed list per annotation.
 
@@ -173,6 +174,15 @@ class Labels(Categorical, Values):
         item, annotator, label = sort_rows(codes, (items.size, annotators.size, labels.size))
         one = np.broadcast_to(np.int64(1), item.shape)
         return cls(items, annotators, labels, item, annotator, label, one)
+
+    def overview(self) -> dict[str, Any]:
+        """Sizes and names by what they are."""
+        return super().overview() | {"categories": names(self.categories)}
+
+    def shares(self) -> dict[str, float]:
+        """Share of each category among all annotations."""
+        total = np.bincount(self.label_index, weights=self.count, minlength=self.categories.size)
+        return dict(zip(map(str, self.categories), (total / total.sum()).tolist()))
 
     @property
     def n_annotations(self) -> int:

@@ -19,10 +19,11 @@ from bayesagree.annotations._columns import (
     require_present,
 )
 from bayesagree.annotations._container import Categorical, Container, Level
+from bayesagree.annotations._display import names
 from bayesagree.errors import InputError, as_python, shorten
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rankings(Categorical, Container):
     """One partial ranking with ties per annotation: blocks of labels, best first.
 
@@ -175,6 +176,10 @@ class Rankings(Categorical, Container):
         item_index, annotator_index, label_index, block_index = codes
         start = np.append(first, item.size)
         return cls(items, annotators, labels, item_index, annotator_index, start, label_index, block_index)
+
+    def overview(self) -> dict[str, Any]:
+        """Sizes and names by what they are."""
+        return super().overview() | {"categories": names(self.categories)}
 
     @property
     def n_annotations(self) -> int:

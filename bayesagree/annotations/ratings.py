@@ -25,7 +25,7 @@ THRESHOLD_LABELS = np.array(["below", "at_or_above"])
 """Labels of an item whose mean is asked to be at a threshold or above."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ratings(Values):
     """One number on a bounded scale per annotation.
 
@@ -161,6 +161,12 @@ class Ratings(Values):
         order = np.lexsort((rating, pair))
         item, annotator = item[order].astype(np.int32), annotator[order].astype(np.int32)
         return cls(items, annotators, item, annotator, rating[order], (low, high), step)
+
+    def overview(self) -> dict[str, Any]:
+        """Sizes and names by what they are."""
+        low, high = self.scale
+        levels = "continuous" if self.n_levels is None else f"{self.n_levels} levels"
+        return super().overview() | {"scale": f"{low:g} to {high:g}, {levels}"}
 
     @property
     def n_annotations(self) -> int:

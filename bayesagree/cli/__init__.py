@@ -11,6 +11,7 @@ from bayesagree.errors import InputError, SizeError
 
 COMMANDS = {
     "demo": "Show the main job on a simulated test set: which of three models is best.",
+    "contents": "Show what a file holds and which commands fit; so does the file's name alone.",
     "agreement": "Show common agreement Phi and the classic coefficients, with intervals.",
     "plausibility": "Draw the posterior of the truth of each item and write it to a file.",
     "evaluate": "Score models under the uncertainty that the annotations leave.",

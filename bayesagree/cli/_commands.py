@@ -1,6 +1,7 @@
 """The group of commands: its help comes from the table of names, a command is imported when it runs."""
 
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,8 +19,18 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return name, command and remaining arguments; here the command's module is imported."""
+        if args[0] not in self.commands and Path(args[0]).is_file():
+            args = ["contents", *args]
+        args = [word for k, given in enumerate(args) for word in _scale_words(given, args[k - 1] if k else "")]
         name, command, rest = super().resolve_command(ctx, args)
         return name, command and load(str(name)), rest
+
+
+def _scale_words(word: str, before: str) -> list[str]:
+    """Split the value of ``--scale 1,5``, an option of two values, as other lists are written."""
+    if word.startswith("--scale="):
+        return ["--scale", *word.removeprefix("--scale=").split(",")]
+    return word.split(",") if before == "--scale" else [word]
 
 
 def load(name: str) -> Any:

@@ -15,6 +15,7 @@ from bayesagree.errors import InputError
 if TYPE_CHECKING:
     from bayesagree.annotations import Annotations
     from bayesagree.annotations.annotators import Annotators
+    from bayesagree.io.exports import Export
     from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
     from bayesagree.predictions import Predictions
 
@@ -36,7 +37,7 @@ ModelColumn = Annotated[str, Option("--model", help="Column of the predictions t
 LabelColumn = Annotated[str, Option("--label", help="Column of the label.")]
 RatingColumn = Annotated[str, Option("--rating", help="Column of the rating.")]
 RankColumn = Annotated[str, Option("--rank", help="Column of the rank; equal ranks are ties.")]
-Scale = Annotated[tuple[float, float] | None, Option("--scale", help="Lowest and highest rating, such as 1 5.")]
+Scale = Annotated[tuple[float, float] | None, Option("--scale", help="Lowest and highest rating, such as 1 5 or 1,5.")]
 Step = Annotated[float | None, Option("--step", help="Distance of the levels of the scale.")]
 LabelNames = Annotated[str | None, Option("--labels", help="All categories, comma separated, in the order of ties.")]
 Duplicates = Annotated[str, Option("--duplicates", help="Repeated (item, annotator): error, first, last or keep.")]
@@ -100,16 +101,7 @@ class Source:
 
             dataset = load(self.data)
             return dataset.annotations, dataset.predictions
-        from bayesagree.io.exports import read_export
-
-        kept = one_of(self.duplicates, "--duplicates", DUPLICATES)
-        columns = {name: getattr(self, name) for name in ("item", "annotator", "label", "rating", "rank")}
-        names = label_names(self.labels)
-        scale: Any = {"scale": self.scale, "step": self.step}
-        export = read_export(
-            str(self.annotations), format=self.format, question=self.question, **columns, **scale, labels=names,
-            duplicates=kept,
-        )  # fmt: skip
+        export = self.export()
         for note in export.notes:
             typer.echo(f"{self.annotations}: {note}", err=True)
         for what, number in export.contents.query("left_out")[["what", "number"]].itertuples(index=False):
@@ -117,6 +109,21 @@ class Source:
         if export.annotations is None:
             raise InputError(f"{str(self.annotations)!r} ({export.format}) holds outputs of models, no annotations")
         return export.annotations, export.predictions
+
+    def export(self) -> "Export":
+        """Read all that the file holds."""
+        from bayesagree.io.exports import read_export
+
+        if self.annotations is None:
+            raise InputError("name a file: it is read and its contents are shown")
+        kept = one_of(self.duplicates, "--duplicates", DUPLICATES)
+        columns = {name: getattr(self, name) for name in ("item", "annotator", "label", "rating", "rank")}
+        names = label_names(self.labels)
+        scale: Any = {"scale": self.scale, "step": self.step}
+        return read_export(
+            str(self.annotations), format=self.format, question=self.question, **columns, **scale, labels=names,
+            duplicates=kept,
+        )  # fmt: skip
 
     def stream(self) -> "LabelPatterns | RatingPatterns":
         """Read the patterns of a file that is sorted by item: of ratings where a scale is given, else of labels."""

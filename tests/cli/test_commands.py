@@ -135,6 +135,7 @@ def run(run, monkeypatch, folder):
 
 ARGUMENTS = {
     "demo": "",
+    "contents": "labels.csv",
     "agreement": "labels.csv",
     "evaluate": "labels.csv models.csv --draws 20 -o kept.nc",
     "report": "labels.csv --draws 20 -o page.html",
@@ -153,6 +154,7 @@ ARGUMENTS = {
 TABLES = {
     "demo": {"models"},
     "agreement": {"agreement"},
+    "contents": {"contents", "left_out", "commands"},
     "evaluate": {"settings", "open_items", "scores", "pairs"},
     "report": {"settings", "warnings"},
     "certainty": {"certainty", "items"},
@@ -256,8 +258,8 @@ def test_nothing_of_the_bar_is_written_to_a_file(run):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("item,annotator,vote\n1,a,x\n", "name the right one with --label ... or --rating ...; a table"),
-        ("task,annotator,label\n1,a,x\n", "name the right one with --item ..."),
+        ("item,annotator,said\n1,a,x\n", "name the right one with --label ... or --rating ..., or say"),
+        ("thing,annotator,label\n1,a,x\n", "name the right one with --item ..."),
         ("item,annotator,rating\n1,a,4\n", "pass --scale (lowest, highest)"),
         ("item,annotator,label\nitem=1,a,x\nitem=1,a,y\n", "item 'item=1', annotator 'a': annotated more than once"),
     ],

@@ -1,0 +1,56 @@
+"""Short displays of containers: one line of text, and a small table in notebooks."""
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from bayesagree.errors import shorten
+
+MOST_BARS = 12
+"""Categories with a bar in the HTML view; of more only the number is shown."""
+
+
+class Displayed:
+    """Containers that describe themselves: `overview` is what both displays show."""
+
+    def overview(self) -> dict[str, Any]:
+        """Sizes and names by what they are."""
+        raise NotImplementedError
+
+    def shares(self) -> Mapping[str, float]:
+        """Share of each category, for bars in the HTML view; empty where there are none."""
+        return {}
+
+    def __repr__(self) -> str:
+        text = ", ".join(f"{value} {name}" if isinstance(value, int) else f"{name} {value}"
+                         for name, value in self.overview().items())  # fmt: skip
+        return f"{type(self).__name__}({text})"
+
+    def _repr_html_(self) -> str:
+        rows = [_row(name, escape(str(value))) for name, value in self.overview().items()]
+        shares = self.shares()
+        if 0 < len(shares) <= MOST_BARS:
+            rows += [_row(f"share of {name}", _bar(share)) for name, share in shares.items()]
+        return f"<table><caption><b>{type(self).__name__}</b></caption>{''.join(rows)}</table>"
+
+
+def per_item(counts: Any) -> str:
+    """Least, median and largest number of annotations an item."""
+    low, middle, high = np.min(counts), np.median(counts), np.max(counts)
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}, median {middle:g}"
+
+
+def names(values: Any) -> str:
+    """Return a few names and how many more there are."""
+    return shorten(values.tolist(), 5)
+
+
+def _row(name: str, cell: str) -> str:
+    return f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{cell}</td></tr>'
+
+
+def _bar(share: float) -> str:
+    bar = f'<span style="display:inline-block;height:.7em;width:{share * 8:.2f}em;background:currentColor;opacity:.5">'
+    return f"{bar}</span> {share:.3f}"

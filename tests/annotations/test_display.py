@@ -1,0 +1,47 @@
+"""Displays of containers: one line, and a table in notebooks; never arrays."""
+
+import pytest
+
+from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.predictions import Predictions
+
+VOTES = Labels.from_matrix([["a", "b", None], ["a", "a", "b"]])
+SHOWN = [
+    (
+        VOTES,
+        "Labels(2 items, 3 annotators, 5 annotations, annotations an item 2 to 3, median 2.5, categories 'a', 'b')",
+    ),
+    (
+        Labels.from_counts([[3, 1]], labels=["<x>", "y"]),
+        "Labels(1 items, annotators unknown, 4 annotations, annotations an item 4, categories '<x>', 'y')",
+    ),
+    (
+        Ratings.from_matrix([[1, 2]], scale=(1, 5), step=1),
+        "Ratings(1 items, 2 annotators, 2 annotations, annotations an item 2, scale 1 to 5, 5 levels)",
+    ),
+    (
+        Rankings.from_blocks([[[["a"], ["b"]]]], labels=["a", "b"]),
+        "Rankings(1 items, annotators unknown, 1 annotations, annotations an item 1, categories 'a', 'b')",
+    ),
+    (
+        Predictions.from_labels({"A": [0, 1]}),
+        "Predictions(models 'A', 2 items, categories 0, 1, predicted labels, 0 missing)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("shown", "text"), SHOWN)
+def test_one_line_says_what_there_is(shown, text):
+    assert repr(shown) == text
+
+
+@pytest.mark.parametrize(("shown", "_"), SHOWN)
+def test_notebooks_see_a_table_of_the_same(shown, _):
+    html = shown._repr_html_()
+    assert html.count("<tr>") == html.count("</tr>") >= len(shown.overview())
+    assert "<x>" not in html
+
+
+def test_bars_are_the_shares_of_the_categories():
+    assert VOTES.shares() == {"a": pytest.approx(3 / 5), "b": pytest.approx(2 / 5)}
+    assert "width:4.80em" in VOTES._repr_html_()
