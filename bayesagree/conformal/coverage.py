@@ -29,7 +29,7 @@ QUANTITIES = ("coverage", "majority_coverage", "mass_coverage", "size")
 
 
 def set_coverage(
-    truth: Truth, sets: xr.DataArray, *, by: By | None = None, mass: float = 0.9, ci_prob: float = 0.95
+    truth: Truth, sets: xr.DataArray, *, mass: float = 0.9, by: By | None = None, ci_prob: float = 0.95
 ) -> pd.DataFrame:
     """Coverage and size of prediction sets, with intervals, on items that did not calibrate them.
 
@@ -40,10 +40,10 @@ def set_coverage(
     sets
         Whether a label is in the set, bool (model, item, category): `ConformalSets.predict_set`, `cross_sets`, or the
         sets of any other package. Items without a truth are left out.
-    by
-        Group of each item, for a row per group: groups of items, or `certainty_groups`.
     mass
         Mass of the plausibilities that a set should hold, for the rows ``mass_coverage``.
+    by
+        Group of each item, for a row per group: groups of items, or `certainty_groups`.
     ci_prob
         Probability of the intervals.
 

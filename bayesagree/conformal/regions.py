@@ -131,7 +131,7 @@ def plausibility_regions(
     >>> shares = xr.DataArray([[0.7, 0.3], [1.0, 0.0]] * 10, names, ("item", "category"))
     >>> models = Predictions.from_scores({"A": [[0.6, 0.4], [0.9, 0.1]] * 10})
     >>> regions = plausibility_regions(shares, models)
-    >>> round(float(regions.radius), 3)
+    >>> round(regions.radius.item(), 3)
     0.1
     >>> regions.labels(models).values[0, :2].tolist()
     [[True, True], [True, False]]

@@ -42,11 +42,13 @@ class ConformalSets:
     >>> votes = Labels.from_counts([[4, 1], [0, 5], [5, 0], [2, 3]] * 5, labels=["no", "yes"])
     >>> scores = [[0.8, 0.2], [0.1, 0.9], [0.9, 0.1], [0.4, 0.6]] * 5
     >>> models = Predictions.from_scores({"A": scores}, labels=["no", "yes"])
-    >>> sets = conformalize(votes, models, coverage=0.8)
-    >>> round(float(sets.threshold.sel(model="A")), 3)
-    0.4
+    >>> sets = conformalize(votes, models)
+    >>> isinstance(sets, ConformalSets), round(sets.threshold.item(), 3)
+    (True, 0.4)
     >>> sets.predict_set(models).sel(model="A").values[:4].tolist()
     [[True, False], [False, True], [True, False], [True, True]]
+    >>> sets.p_values(models).sel(model="A", category="no").values[:4].round(3).tolist()
+    [0.524, 0.048, 1.0, 0.19]
     """
 
     calibration: xr.DataTree
@@ -65,7 +67,7 @@ class ConformalSets:
     @property
     def threshold(self) -> xr.DataArray:
         """Smallest conformity of a label in a set, (model) or (model, group); -inf where sets are full."""
-        found = self.calibration["derived"].to_dataset()["threshold"]
+        found = self._derived["threshold"]
         return found if self.grouped else found.isel(group=0, drop=True)
 
     @property
@@ -99,7 +101,7 @@ class ConformalSets:
         UserWarning
             Groups that calibration never saw: their sets are full.
         """
-        scores, thresholds = self._conformity(predictions), self.calibration["derived"]["threshold"].values
+        scores, thresholds = self._conformity(predictions), self._derived["threshold"].values
         models, groups = self._model_index(predictions), self._group_index(predictions, by)
         # Group -1 was never calibrated: its threshold is the -inf appended at the end.
         least = np.append(thresholds, np.full((len(thresholds), 1), -np.inf), axis=1)[models][:, groups]
@@ -130,13 +132,17 @@ class ConformalSets:
         """Write the calibration to a .nc or .zarr file; `read_sets` reads it."""
         write_result(self.calibration, path)
 
+    @property
+    def _derived(self) -> xr.Dataset:
+        return self.calibration["derived"].to_dataset()
+
     @cached_property
     def _sorted(self) -> list[list[WeightedScores]]:
         """The weighted scores of each model and group."""
         data = self.calibration["constant_data"].to_dataset()
         score, group = data["conformity"].values, data["group_index"].values
         weight = np.broadcast_to(data["weight"].values, score.shape)
-        sizes = self.calibration["derived"]["n_items"].values.tolist()
+        sizes = self._derived["n_items"].values.tolist()
         return [
             [WeightedScores.of(e[group == g], w[group == g], n) for g, n in enumerate(sizes)]
             for e, w in zip(score, weight)
@@ -147,14 +153,14 @@ class ConformalSets:
         return conformity(self.score, scores, predictions.models, predictions.items)
 
     def _model_index(self, predictions: Predictions) -> list[int]:
-        known = self.calibration["derived"]["model"].values.tolist()
+        known = self._derived["model"].values.tolist()
         unknown = [m for m in predictions.models.tolist() if m not in known]
         if unknown:
             raise InputError(f"model {unknown[0]!r} was not calibrated; calibrated are {shorten(known)}")
         return [known.index(m) for m in predictions.models.tolist()]
 
     def _group_index(self, predictions: Predictions, by: By | None) -> NDArray[np.int64]:
-        known = self.calibration["derived"]["group"].values
+        known = self._derived["group"].values
         if self.grouped != (by is not None):
             raise InputError(
                 f"these sets were calibrated by group ({shorten(known)}): pass by=" if self.grouped
@@ -231,7 +237,7 @@ def calibrated(
         seed=seed,
         settings={
             "coverage": coverage,
-            "score": score if isinstance(score, str) else "function",
+            "score": "function" if callable(score) else score,
             "grouped": by is not None,
         } | settings,
     )  # fmt: skip
@@ -287,7 +293,7 @@ def read_sets(path: str | Path, *, score: Score | None = None) -> ConformalSets:
     tree = read_result(path)
     if tree.attrs.get("model") != "conformal sets":
         raise InputError(f"{str(path)!r} holds no conformal sets; ConformalSets.save writes them")
-    name = settings_of(tree)["score"]
+    name: Any = settings_of(tree)["score"]
     if name == "function" and score is None:
         raise InputError(f"{str(path)!r} was calibrated with a function, which a file cannot hold: pass score=")
     return ConformalSets(tree, name if score is None else score)
