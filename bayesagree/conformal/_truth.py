@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import item_blocks
+from bayesagree._inference.streams import BLOCK, item_blocks
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.plausibility._draws.top_labels import plausibility_block, plausibility_draws
@@ -29,11 +29,17 @@ class Plausibilities(NamedTuple):
 
 
 class PlausibilityDraws(NamedTuple):
-    """Draws by name: items, categories, and the draws (sample, item, category) of a block of items."""
+    """Draws by name: items, categories, draws (sample, item, category) of some items, how many to read at once."""
 
     items: NDArray[Any]
     categories: NDArray[Any]
     read: Callable[[slice], Floats]
+    at_once: int
+
+    @property
+    def blocks(self) -> list[slice]:
+        """Blocks of items to read one after the other."""
+        return item_blocks(self.items.size, self.at_once)
 
 
 def expected_plausibility(truth: Truth) -> Plausibilities:
@@ -48,8 +54,7 @@ def expected_plausibility(truth: Truth) -> Plausibilities:
         values = shape.transpose("item", "category").values
         return Plausibilities(*_axes(shape), values / values.sum(axis=1, keepdims=True))
     draws = plausibility_of(truth)
-    means = [draws.read(items).mean(axis=0) for items in item_blocks(draws.items.size, _at_once(truth))]
-    values = np.concatenate(means)
+    values = np.concatenate([draws.read(items).mean(axis=0) for items in draws.blocks])
     return Plausibilities(draws.items, draws.categories, values)
 
 
@@ -63,7 +68,7 @@ def plausibility_of(truth: Truth) -> PlausibilityDraws:
         return _posterior(truth)
     else:
         raise InputError(f"truth is {type(truth).__name__}; pass a posterior, a DataArray (item, category) or Labels")
-    return PlausibilityDraws(known.items, known.categories, lambda items: known.values[None, items])
+    return PlausibilityDraws(known.items, known.categories, lambda items: known.values[None, items], known.items.size)
 
 
 def winners(plausibilities: Floats) -> Floats:
@@ -138,7 +143,7 @@ def _posterior(tree: xr.DataTree) -> PlausibilityDraws:
         values = plausibility_block(tree, block)
         return np.ascontiguousarray(values, np.float64).reshape(-1, *values.shape[2:])
 
-    return PlausibilityDraws(items, categories, read)
+    return PlausibilityDraws(items, categories, read, BLOCK)
 
 
 def _concentration(tree: xr.DataTree) -> xr.DataArray | None:
@@ -151,8 +156,3 @@ def _concentration(tree: xr.DataTree) -> xr.DataArray | None:
 
 def _axes(values: xr.DataArray) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.asarray(values["item"]), np.asarray(values["category"])
-
-
-def _at_once(truth: Truth) -> int:
-    """Return the number of items to read at once: all of a point estimate, else a block of draws."""
-    return 64 if isinstance(truth, xr.DataTree) else np.iinfo(np.int64).max

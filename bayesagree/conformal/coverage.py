@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, item_blocks, seed_sequence
+from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import beta_hdi
 from bayesagree.conformal._groups import By, groups_of
 from bayesagree.conformal._truth import Truth, expected_plausibility, plausibility_of, scores_of, winners
@@ -209,7 +209,7 @@ def _mass_coverage(truth: Truth, sets: NDArray[np.bool_], mass: float) -> Floats
     """Return the share of draws in which a set holds the mass, shape (model, item)."""
     draws = plausibility_of(truth)
     parts = []
-    for block in item_blocks(draws.items.size):
+    for block in draws.blocks:
         values = draws.read(block)
         parts.append(np.stack([reaches(mass_held(values, one[block]), mass).mean(axis=0) for one in sets]))
     return np.concatenate(parts, axis=1)

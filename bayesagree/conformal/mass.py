@@ -11,7 +11,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import item_blocks
 from bayesagree.conformal._groups import By
 from bayesagree.conformal._truth import Truth, plausibility_of, scores_of
 from bayesagree.conformal.scores import Floats, Score, conformity
@@ -78,7 +77,7 @@ def conformalize_mass(
     draws = plausibility_of(truth)
     scores = conformity(score, scores_of(predictions, draws.items, draws.categories), predictions.models, draws.items)
     weight = np.zeros(scores.shape)
-    for block in item_blocks(draws.items.size):
+    for block in draws.blocks:
         plausibility = draws.read(block)
         for own, out in zip(scores, weight):
             count_critical(plausibility, np.argsort(-own[block], axis=1), mass - _ROUNDING, out[block])

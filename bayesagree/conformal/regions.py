@@ -14,7 +14,6 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.streams import item_blocks
 from bayesagree.conformal._reach import DISTANCES, Floats
 from bayesagree.conformal._truth import PlausibilityDraws, Truth, plausibility_of, scores_of
 from bayesagree.conformal._weighted import threshold
@@ -151,7 +150,7 @@ def plausibility_regions(
 def _distances(draws: PlausibilityDraws, p: Floats, distance: str) -> Floats:
     """Return the distances (model, sample, item) of some draws of each item."""
     parts = []
-    for block in item_blocks(draws.items.size):
+    for block in draws.blocks:
         values = draws.read(block)
         values = values[:: max(1, -(-values.shape[0] // _DRAWS))]
         parts.append(np.stack([DISTANCES[distance].between(values, one[block]) for one in p]))

@@ -186,6 +186,6 @@ def test_the_figure_shows_the_mean_size_of_each_group():
     line = figure.axes[0].containers[0][0]
     order = np.argsort(certainty.values)
     expected = [sets.values[0][part].sum(axis=1).mean() for part in np.array_split(order, 4)]
-    np.testing.assert_allclose(line.get_ydata(), expected)
+    np.testing.assert_allclose(np.asarray(line.get_ydata(), float), expected)
     with pytest.raises(InputError, match="too few for bins=40"):
         plot_set_size(sets, certainty, bins=40)
