@@ -293,7 +293,7 @@ def read_sets(path: str | Path, *, score: Score | None = None) -> ConformalSets:
     tree = read_result(path)
     if tree.attrs.get("model") != "conformal sets":
         raise InputError(f"{str(path)!r} holds no conformal sets; ConformalSets.save writes them")
-    name: Any = settings_of(tree)["score"]
-    if name == "function" and score is None:
+    known: Any = score or settings_of(tree)["score"]
+    if known == "function":
         raise InputError(f"{str(path)!r} was calibrated with a function, which a file cannot hold: pass score=")
-    return ConformalSets(tree, name if score is None else score)
+    return ConformalSets(tree, known)
