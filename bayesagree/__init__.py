@@ -8,6 +8,7 @@ Names and sub-packages load when they are first used; `__init__.pyi` lists them 
 - `plausibility`: posteriors of the truth of each item; `calibration` checks them against gold.
 - `certainty`: how much the annotations leave open.
 - `metrics`, `evaluation`: scores of models, with intervals and comparisons.
+- `conformal`: prediction sets that cover an ambiguous truth.
 - `predictive`: checks of a posterior.
 - `blind`: models judged without expert labels.
 - `subjective`, `crowd_quality`: groups of annotators, qualities of annotators.

@@ -4,6 +4,7 @@ from . import (
     blind,
     calibration,
     certainty,
+    conformal,
     crowd_quality,
     datasets,
     distributions,
@@ -43,6 +44,7 @@ from .certainty import (
     plausibility_entropy,
     risk_certainty,
 )
+from .conformal import ConformalSets, conformalize, conformalize_mass, plausibility_regions, set_coverage
 from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
 from .errors import ConvergenceError, InputError, SizeError
 from .evaluation import compare, copeland_rank, evaluate, practical_equivalence, swap_rate, williams_test
@@ -152,6 +154,12 @@ __all__ = [
     "evaluate",
     "compare",
     "practical_equivalence",
+    # sets of labels that cover the truth
+    "conformalize",
+    "conformalize_mass",
+    "ConformalSets",
+    "set_coverage",
+    "plausibility_regions",
     # rankings of models by AUC, without gold
     "auc",
     "one_vs_rest_auc",

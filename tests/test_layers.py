@@ -11,7 +11,7 @@ FLOORS = [
     ["predictions", "plausibility", "crowd_quality"],
     ["io", "calibration", "certainty", "simulate"],
     ["patterns", "metrics", "datasets"],
-    ["agreement", "evaluation", "blind"],
+    ["agreement", "evaluation", "blind", "conformal"],
     ["distributions", "subjective", "studies"],
     ["predictive", "plots"],
     ["report"],

@@ -1,8 +1,12 @@
-"""Highest density intervals of draws, written out because loading ArviZ takes longer than most evaluations."""
+"""Highest density intervals of draws and of Beta distributions.
+
+Written out because loading ArviZ takes longer than most evaluations.
+"""
 
 from typing import Any
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree.errors import InputError
@@ -31,3 +35,21 @@ def column_hdi(draws: NDArray[Any], prob: float = 0.95) -> tuple[Floats, Floats]
     width = ordered[inside:] - ordered[: len(ordered) - inside]
     best = width.argmin(axis=0), np.arange(ordered.shape[1])
     return ordered[: len(ordered) - inside][best], ordered[inside:][best]
+
+
+def beta_hdi(a: NDArray[Any], b: NDArray[Any], prob: float = 0.95) -> tuple[Floats, Floats]:
+    """Return the shortest interval that holds `prob` of each Beta(a, b), by search over its lower tail.
+
+    Examples
+    --------
+    >>> lower, upper = beta_hdi(np.array([1.0]), np.array([1.0]), 0.5)
+    >>> round(float(upper[0] - lower[0]), 6)
+    0.5
+    """
+    if not 0 < prob < 1:
+        raise InputError(f"ci_prob={prob!r} must lie between 0 and 1")
+    # 201 tails: the shortest of them is longer than the shortest of all by less than a part in ten thousand.
+    tail = np.linspace(0, 1 - prob, 201)[:, None]
+    low, high = sp.special.betaincinv(a, b, tail), sp.special.betaincinv(a, b, tail + prob)
+    best = np.argmin(high - low, axis=0), np.arange(a.size)
+    return low[best], high[best]

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
+from bayesagree._numerics.intervals import beta_hdi
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.calibration._vector_scaling import draw_parameters, information_of, log_q, prior_precision
@@ -297,7 +298,7 @@ def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10)
     used = count > 0
     per_bin = np.full((2, bins), np.nan)
     per_bin[:, used] = np.stack([np.bincount(place, confidence, minlength=bins), hits])[:, used] / count[used]
-    lower, upper = _beta_hdi(hits + 0.5, count - hits + 0.5)
+    lower, upper = beta_hdi(hits + 0.5, count - hits + 0.5)
     gap = float(confidence.mean() - right.mean())
     return xr.Dataset(
         {
@@ -316,11 +317,3 @@ def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10)
         },
         attrs={"ci_kind": "hdi", "ci_prob": 0.95},
     )
-
-
-def _beta_hdi(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the shortest interval that holds 95 % of each Beta(a, b), by search over its lower tail."""
-    tail = np.linspace(0, 0.05, 201)[:, None]
-    low, high = sp.special.betaincinv(a, b, tail), sp.special.betaincinv(a, b, tail + 0.95)
-    best = np.argmin(high - low, axis=0), np.arange(a.size)
-    return low[best], high[best]

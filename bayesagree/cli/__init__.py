@@ -19,6 +19,7 @@ COMMANDS = {
     "certainty": "Show the annotation certainty of the items, least certain first.",
     "compare": "Show the probability that each model is better than each other.",
     "reliability": "Show how well each reliability predicts a held-out annotator.",
+    "conformal": "Show prediction sets that cover what annotators say, and their size.",
     "blind": "Score and rank systems without expert labels.",
     "rankings": "Evaluate against rankings under PrIRN and Plackett-Luce.",
     "annotators": "Show accuracy and warning flags of the annotators.",

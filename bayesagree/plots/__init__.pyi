@@ -2,6 +2,7 @@ from .agreement import plot_agreement_by_size, plot_beta_shapes, plot_item_fits
 from .auc import plot_quality_regions, plot_swap_errors
 from .blind import plot_method_correlation, plot_quality_correlation
 from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk
+from .conformal import plot_set_size
 from .plausibility import plot_plausibility, plot_simplex
 from .reliability import plot_reliability_curve
 from .scores import plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
@@ -33,6 +34,7 @@ __all__ = [
     "plot_risk",
     "plot_score_draws",
     "plot_scores",
+    "plot_set_size",
     "plot_shares",
     "plot_simplex",
     "plot_swap_errors",

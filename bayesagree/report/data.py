@@ -22,6 +22,7 @@ from bayesagree.report.groups import GroupResults, group_results
 from bayesagree.report.items import OpenItem, open_items
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.scores import ModelScores, model_scores
+from bayesagree.report.sets import SetResults, set_results
 from bayesagree.report.settings import ReportSettings
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
@@ -58,6 +59,8 @@ class ReportData:
         None without models.
     groups, specification
         None where nobody asked for them.
+    sets
+        Prediction sets; None without models, or where these give no probabilities.
     diagnostics
         Worst split r-hat and smallest effective sample size over the items; empty for independent draws.
     warnings
@@ -73,6 +76,7 @@ class ReportData:
     scores: ModelScores | None
     groups: GroupResults | None
     specification: SpecificationReport | None
+    sets: SetResults | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     version: str = field(default_factory=lambda: version("bayesagree"))
@@ -146,6 +150,7 @@ def report_data(
             scores=scores,
             groups=_groups(annotations, models, groups, chosen),
             specification=_specification(annotations, annotators, specification),
+            sets=set_results(annotations, models, seed=chosen.seed),
             diagnostics=_diagnostics(tree),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         )

@@ -4,6 +4,7 @@ from bayesagree.plausibility.registry import POSTERIORS, STUTZ, Reference
 from bayesagree.report.data import ReportData
 from bayesagree.report.headlines import plug_in_truth
 from bayesagree.report.kinds import CHECCO, KRIPPENDORFF, RUBIN, kind_of
+from bayesagree.report.sets import COVERAGE
 from bayesagree.report.wording import count, listed, metric_name
 
 BALAYN = Reference(
@@ -12,16 +13,32 @@ BALAYN = Reference(
     "sentence toxicity. arXiv:1911.02471, 2019.",
 )
 
+AMBIGUOUS = Reference(
+    "Stutz et al., TMLR 2023",
+    "D. Stutz, A. G. Roy, T. Matejovicova, P. Strachan, A. T. Cemgil, A. Doucet. Conformal prediction under ambiguous "
+    "ground truth. TMLR, 2023. arXiv:2307.09302.",
+)
+
 
 def methods_paragraph(data: ReportData) -> str:
     """Write what was done, ready to paste into a paper."""
-    return " ".join([_truth(data), *_metrics(data), kind_of(data.annotations).method, *_groups(data), _software(data)])
+    return " ".join(
+        [_truth(data), *_metrics(data), kind_of(data.annotations).method, *_groups(data), *_sets(data), _software(data)]
+    )
 
 
 def references(data: ReportData) -> list[Reference]:
     """List the papers that the paragraph cites."""
     text = methods_paragraph(data)
-    known = {BALAYN, CHECCO, KRIPPENDORFF, RUBIN, STUTZ, *(record.reference for record in POSTERIORS.values())}
+    known = {
+        AMBIGUOUS,
+        BALAYN,
+        CHECCO,
+        KRIPPENDORFF,
+        RUBIN,
+        STUTZ,
+        *(record.reference for record in POSTERIORS.values()),
+    }
     return sorted(reference for reference in known if reference.key in text)
 
 
@@ -69,6 +86,16 @@ def _groups(data: ReportData) -> list[str]:
     return [
         f"Annotators were grouped by {data.groups.by} ({BALAYN.key}); the accuracy for each group has a hierarchical "
         "beta-binomial posterior, and the spread over groups was tested against annotators dealt to them at random."
+    ]
+
+
+def _sets(data: ReportData) -> list[str]:
+    if data.sets is None:
+        return []
+    return [
+        f"Prediction sets were calibrated by conformal prediction on the vote shares ({AMBIGUOUS.key}), in the form "
+        f"that samples no labels, for a coverage of {COVERAGE:g}; each random half of the items was tested with the "
+        "sets that the other half calibrated."
     ]
 
 

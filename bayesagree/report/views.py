@@ -13,6 +13,7 @@ from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
 from bayesagree.report.headlines import plug_in_truth
 from bayesagree.report.kinds import kind_of
+from bayesagree.report.sets import COVERAGE
 from bayesagree.report.wording import (
     count,
     interval,
@@ -157,6 +158,26 @@ def groups(data: ReportData) -> dict[str, Any]:
     return view | {"rows": rows, "worst": worst, "figure": figure}
 
 
+def sets(data: ReportData) -> dict[str, Any]:
+    """Show what the prediction sets of each model cover, how large they are, and where they are widest."""
+    found = data.sets
+    if found is None:
+        return {}
+    rows = []
+    for model, part in found.table.groupby("model", sort=False):
+        of = {row["quantity"]: row for row in part.to_dict("records")}
+        cells = [
+            (write(of[name]["value"]), f"{write(of[name]['lower'])} to {write(of[name]['upper'])}")
+            for name, write in (("coverage", percent), ("majority_coverage", percent), ("size", number))
+        ]
+        rows.append((str(model), cells))
+    widest = [
+        (str(row["model"]), str(row["item"]), row["size"], listed([str(label) for label in row["labels"]]))
+        for row in found.widest.to_dict("records")
+    ]
+    return {"rows": rows, "widest": widest, "coverage": percent(COVERAGE)}
+
+
 def specification(data: ReportData) -> dict[str, Any]:
     """Show what was declared, the gaps, and the shares beside their targets."""
     report = data.specification
@@ -217,6 +238,7 @@ SECTIONS: dict[str, Callable[[ReportData], Any]] = {
     "metrics": scores,
     "groups": groups,
     "specification": specification,
+    "sets": sets,
     "settings": settings,
     "diagnostics": diagnostics,
 }

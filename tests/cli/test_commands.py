@@ -118,6 +118,10 @@ def folder(tmp_path_factory):
         for i in range(20)
     ]
     pd.DataFrame(predicted, columns=["model", "item", "label"]).to_csv(where / "models.csv", index=False)
+    shares = [
+        (m, f"t{i}", k, 0.7 if k == said else 0.3) for m, item, said in predicted for i in [item[1:]] for k in "ab"
+    ]
+    pd.DataFrame(shares, columns=["model", "item", "label", "score"]).to_csv(where / "shares.csv", index=False)
     gold = [(f"t{i}", "ab"[truth[i]]) for i in range(20)]
     pd.DataFrame(gold, columns=["item", "label"]).to_csv(where / "gold.csv", index=False)
     people = pd.DataFrame({"annotator": [f"w{j}" for j in range(6)], "age": ["old"] * 3 + ["young"] * 3})
@@ -142,6 +146,7 @@ ARGUMENTS = {
     "certainty": "labels.csv --exact",
     "compare": "kept.nc",
     "reliability": "labels.csv",
+    "conformal": "labels.csv shares.csv --coverage 0.8",
     "blind": "models.csv --gold gold.csv --draws 20 --metrics accuracy",
     "rankings": "cases.json --prirn 2 --plackett-luce 1 --draws 100",
     "annotators": "labels.csv --draws 200 --chains 2",
@@ -160,6 +165,7 @@ TABLES = {
     "certainty": {"certainty", "items"},
     "compare": {"pairs", "ranks"},
     "reliability": {"settings", "curve"},
+    "conformal": {"settings", "coverage", "thresholds", "widest"},
     "blind": {
         "settings", "scores", "actual", "methods", "quality", "quality_correlation", "outliers", "overlap",
     },

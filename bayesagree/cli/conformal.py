@@ -1,0 +1,90 @@
+"""`bayesagree conformal`: sets of labels that cover what annotators say."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from bayesagree.cli import _options, _output
+from bayesagree.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+_SHOWN = 10
+"""Items on the screen: what fits beside the table; the document has all."""
+
+
+@_options.flattened
+def conformal(
+    source: _options.Source,
+    predictions: _options.PredictionsFile = None,
+    plausibility: Annotated[
+        str | None, Option("--plausibility", help="Posterior that calibrates, such as dirichlet; default: vote shares.")
+    ] = None,
+    coverage: Annotated[float, Option(help="Wanted coverage, between 0 and 1.")] = 0.9,
+    method: Annotated[str, Option(help="exact, monte_carlo or majority.")] = "exact",
+    score: Annotated[str, Option(help="Conformity: probability, aps, raps or margin.")] = "probability",
+    mass: Annotated[float, Option(help="Mass of the plausibilities for the rows mass_coverage.")] = 0.9,
+    folds: Annotated[int, Option(help="Each fold of the items is covered by sets that the others calibrate.")] = 2,
+    new: Annotated[
+        Path | None, Option(help="Predictions for new items: their sets go to --output, calibrated on all items.")
+    ] = None,
+    model: _options.ModelColumn = "model",
+    seed: _options.Seed = 1,
+    json: _options.Json = False,
+    output: Annotated[Path | None, Option("--output", "-o", help="The sets as CSV: model, item, size, labels.")] = None,
+) -> None:
+    """Show coverage and size of prediction sets, against what annotators say and against vote winners.
+
+    Example: bayesagree conformal annotations.csv probabilities.csv --coverage 0.9 --score aps -o sets.csv
+    """
+    from bayesagree.conformal import conformalize, cross_sets, set_coverage, widest_sets
+
+    annotations, known = source.read()
+    models = source.predictions(predictions, model) if predictions is not None else known
+    if models is None:
+        raise InputError("there are no predictions: give a file with a score for every label")
+    chosen = _options.one_of(method, "--method", ("exact", "monte_carlo", "majority"))
+    options: dict[str, Any] = {
+        "coverage": coverage,
+        "method": chosen,
+        "score": _options.one_of(score, "--score", ("probability", "aps", "raps", "margin")),
+    }
+    truth = _truth(annotations, plausibility, seed)
+    tested = cross_sets(truth, models, folds=folds, seed=seed, **options)
+    table = set_coverage(truth, tested, mass=mass)
+    sets = conformalize(truth, models, seed=seed, **options)
+    found = tested if new is None else sets.predict_set(source.predictions(new, model))
+    if output is not None:
+        _output.write_table(_rows(found), output)
+    settings = options | {"mass": mass, "folds": folds, "seed": seed, "plausibility": plausibility or "vote shares"}
+    thresholds = sets.threshold.to_dataframe().reset_index()
+    _output.show(
+        [
+            _output.Table("settings", [settings], most=0),
+            _output.Table("coverage", table, f"Sets for a coverage of {coverage:g}, 95 % intervals"),
+            _output.Table("thresholds", thresholds, most=0),
+            _output.Table("widest", widest_sets(found), "Widest sets", most=_SHOWN),
+        ],
+        json=json,
+        notes=[f"coverage is on items that did not calibrate ({folds} folds); thresholds are of all items"],
+    )
+
+
+def _truth(annotations: Any, plausibility: str | None, seed: int) -> Any:
+    """Return what calibrates: vote shares, or a posterior."""
+    from bayesagree.annotations import Labels
+    from bayesagree.cli.plausibility import posterior
+
+    if plausibility is None and isinstance(annotations, Labels):
+        return annotations
+    return posterior(annotations, plausibility, reliability=1.0, seed=seed)
+
+
+def _rows(sets: "xr.DataArray") -> "pd.DataFrame":
+    from bayesagree.conformal import widest_sets
+
+    table = widest_sets(sets, most=sets.sizes["item"])
+    return table.assign(labels=[" ".join(map(str, labels)) for labels in table["labels"]])

@@ -1,0 +1,19 @@
+"""Prediction sets and regions with a stated coverage, when the truth of the calibration items is ambiguous.
+
+- `scores`: how well each label conforms to a prediction: probability, APS, RAPS, margin.
+- `calibration`: `conformalize`, sets that cover what annotators say, without Monte-Carlo noise.
+- `sets`: `ConformalSets`, which predict sets and p-values, and are kept in files.
+- `mass`: sets that hold a stated mass of the plausibilities.
+- `regions`: regions of plausibilities (credal sets) and the labels that they put on top.
+- `coverage`: coverage and size of sets, by group; sets of items that did not calibrate them; the widest sets.
+- `exchangeability`: whether calibration and new items are alike.
+- `p_values`: combination of p-values of several annotators or calibration splits.
+- `_truth`: expected plausibilities and draws of any truth.
+- `_groups`: groups of items.
+- `_weighted`: thresholds and p-values from weighted scores.
+- `_reach`: the shortest way from a prediction to plausibilities with another label on top.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,158 @@
+"""Expected plausibilities and draws of any truth: a posterior, a point estimate, or the labels themselves."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import BLOCK, item_blocks
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.plausibility._draws.top_labels import plausibility_block, plausibility_draws
+from bayesagree.predictions import Predictions, positions
+
+type Truth = xr.DataTree | xr.DataArray | Labels
+"""A posterior of plausibilities, vote shares or another point estimate (item, category), or labels."""
+type Floats = NDArray[np.float64]
+
+
+class Plausibilities(NamedTuple):
+    """Plausibilities by name: items, categories, values (item, category)."""
+
+    items: NDArray[Any]
+    categories: NDArray[Any]
+    values: Floats
+
+
+class PlausibilityDraws(NamedTuple):
+    """Draws by name: items, categories, draws (sample, item, category) of some items, how many to read at once."""
+
+    items: NDArray[Any]
+    categories: NDArray[Any]
+    read: Callable[[slice], Floats]
+    at_once: int
+
+    @property
+    def blocks(self) -> list[slice]:
+        """Blocks of items to read one after the other."""
+        return item_blocks(self.items.size, self.at_once)
+
+
+def expected_plausibility(truth: Truth) -> Plausibilities:
+    """Return the expected plausibilities: in closed form where the posterior has one, else the mean of its draws.
+
+    Raises
+    ------
+    InputError
+        A posterior without plausibilities, or a point estimate with rows that do not sum to one.
+    """
+    if isinstance(truth, xr.DataTree) and (shape := _concentration(truth)) is not None:
+        values = shape.transpose("item", "category").values
+        return Plausibilities(*_axes(shape), values / values.sum(axis=1, keepdims=True))
+    draws = plausibility_of(truth)
+    values = np.concatenate([draws.read(items).mean(axis=0) for items in draws.blocks])
+    return Plausibilities(draws.items, draws.categories, values)
+
+
+def plausibility_of(truth: Truth) -> PlausibilityDraws:
+    """Return the draws of a truth; a point estimate is a single draw."""
+    if isinstance(truth, Labels):
+        known = _shares(truth)
+    elif isinstance(truth, xr.DataArray):
+        known = _point(truth)
+    elif isinstance(truth, xr.DataTree):
+        return _posterior(truth)
+    else:
+        raise InputError(f"truth is {type(truth).__name__}; pass a posterior, a DataArray (item, category) or Labels")
+    return PlausibilityDraws(known.items, known.categories, lambda items: known.values[None, items], known.items.size)
+
+
+def winners(plausibilities: Floats) -> Floats:
+    """Return weight one on the most plausible label of each item, the first in label order among equal ones."""
+    chosen = np.zeros_like(plausibilities)
+    chosen[np.arange(chosen.shape[0]), plausibilities.argmax(axis=1)] = 1.0
+    return chosen
+
+
+def scores_of(predictions: Predictions, items: NDArray[Any] | None, categories: NDArray[Any]) -> NDArray[np.floating]:
+    """Return the scores (model, item, category) of these items, or of all, in the order of these categories.
+
+    Raises
+    ------
+    InputError
+        Hard labels, items without predictions, other categories.
+    """
+    scores = predictions.scores
+    if scores is None:
+        raise InputError("these predictions are hard labels; prediction sets need Predictions.from_scores")
+    if not np.array_equal(predictions.categories, categories):
+        scores = scores[:, :, positions(categories, predictions.categories, "the predictions", "label")]
+    if items is None or np.array_equal(predictions.items, items):
+        return scores
+    place = pd.Index(predictions.items).get_indexer(pd.Index(items))
+    if (place < 0).any():
+        raise InputError(
+            f"{int((place < 0).sum())} items have a truth and no prediction: {shorten(items[place < 0])}; predict "
+            "them, or leave them out of the truth"
+        )
+    return scores[:, place]
+
+
+def _shares(labels: Labels) -> Plausibilities:
+    counts = labels.counts().astype(np.float64)
+    total = counts.sum(axis=1, keepdims=True)
+    voted = total[:, 0] > 0
+    if not voted.all():
+        warnings.warn(
+            f"{int((~voted).sum())} items have no annotation and are left out: {shorten(labels.items[~voted])}",
+            UserWarning,
+            stacklevel=2,
+        )
+    return Plausibilities(labels.items[voted], labels.categories, (counts / np.maximum(total, 1))[voted])
+
+
+def _point(estimate: xr.DataArray) -> Plausibilities:
+    if set(estimate.dims) != {"item", "category"}:
+        raise InputError(f"a point estimate has dims (item, category), not {estimate.dims}")
+    estimate = estimate.transpose("item", "category")
+    items, categories = _axes(estimate)
+    values = np.ascontiguousarray(estimate.values, np.float64)
+    total = values @ np.ones(values.shape[1])
+    bad = ~(np.abs(total - 1) <= 1e-6)
+    if bad.any() or values.min() < 0:
+        row = int((bad | (values.min(axis=1) < 0)).argmax())
+        raise InputError(
+            f"item {as_python(items[row])!r}: plausibilities {shorten(values[row])} sum to {total[row]:g} or are "
+            "negative; divide counts by their sum, and drop items without annotations"
+        )
+    return Plausibilities(items, categories, values)
+
+
+def _posterior(tree: xr.DataTree) -> PlausibilityDraws:
+    if "posterior" not in tree or "plausibility" not in tree["posterior"].data_vars:
+        found = ", ".join(map(str, tree["posterior"].data_vars)) if "posterior" in tree else "no posterior"
+        raise InputError(f"no plausibilities in this result ({found}); draw labels or rankings without top_labels=")
+    items = np.asarray(tree["posterior"]["item"])
+    categories = np.asarray(plausibility_draws(tree, slice(0))["category"])
+
+    def read(block: slice) -> Floats:
+        values = plausibility_block(tree, block)
+        return np.ascontiguousarray(values, np.float64).reshape(-1, *values.shape[2:])
+
+    return PlausibilityDraws(items, categories, read, BLOCK)
+
+
+def _concentration(tree: xr.DataTree) -> xr.DataArray | None:
+    """Return the shapes of a Dirichlet posterior, where these are all there is to it."""
+    if "posterior_parameters" not in tree:
+        return None
+    shape = tree["posterior_parameters"].to_dataset().get("concentration")
+    return shape if shape is not None and set(shape.dims) == {"item", "category"} else None
+
+
+def _axes(values: xr.DataArray) -> tuple[NDArray[Any], NDArray[Any]]:
+    return np.asarray(values["item"]), np.asarray(values["category"])

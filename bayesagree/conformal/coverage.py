@@ -1,0 +1,229 @@
+"""Coverage and size of prediction sets against two truths, by group; sets of items that did not calibrate them.
+
+A set may cover what annotators say (the mass of the plausibilities inside, averaged over items), the vote winners, or a
+stated mass of each item. These differ, and a table that shows one alone misleads.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.intervals import beta_hdi
+from bayesagree.conformal._groups import By, groups_of
+from bayesagree.conformal._truth import Truth, expected_plausibility, plausibility_of, scores_of, winners
+from bayesagree.conformal.calibration import conformalize
+from bayesagree.conformal.mass import mass_held, reaches
+from bayesagree.conformal.sets import EVERYONE, check_coverage
+from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.predictions import Predictions, positions
+
+type Floats = NDArray[np.float64]
+
+QUANTITIES = ("coverage", "majority_coverage", "mass_coverage", "size")
+"""Rows of `set_coverage` for each model and group."""
+
+
+def set_coverage(
+    truth: Truth, sets: xr.DataArray, *, mass: float = 0.9, by: By | None = None, ci_prob: float = 0.95
+) -> pd.DataFrame:
+    """Coverage and size of prediction sets, with intervals, on items that did not calibrate them.
+
+    Parameters
+    ----------
+    truth
+        Plausibilities of the items: a posterior, vote shares or another point estimate (item, category), or labels.
+    sets
+        Whether a label is in the set, bool (model, item, category): `ConformalSets.predict_set`, `cross_sets`, or the
+        sets of any other package. Items without a truth are left out.
+    mass
+        Mass of the plausibilities that a set should hold, for the rows ``mass_coverage``.
+    by
+        Group of each item, for a row per group: groups of items, or `certainty_groups`.
+    ci_prob
+        Probability of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per model, group (with `by`) and quantity: ``value``, ``lower``, ``upper``, ``n_items``, ``ci_kind``,
+        ``ci_prob``. Quantities: ``coverage``, mean mass of the plausibilities in the sets: the chance that a set holds
+        what an annotator says; ``majority_coverage``, share of sets with the most plausible label; ``mass_coverage``,
+        share of sets (and draws) that hold the `mass`; ``size``, mean number of labels. Intervals are for these very
+        sets and new items of the same kind: highest density intervals of the mean under a Bayesian bootstrap of the
+        items, with one more item that is half covered (Jeffreys), as a Beta distribution of the same mean and variance.
+
+    Raises
+    ------
+    InputError
+        Sets without some of the items or with other labels.
+
+    See Also
+    --------
+    cross_sets, widest_sets, certainty_groups
+
+    Examples
+    --------
+    >>> shares = xr.DataArray([[0.7, 0.3], [1.0, 0.0]], {"item": [0, 1], "category": ["a", "b"]}, ("item", "category"))
+    >>> sets = xr.DataArray([[[True, False], [True, True]]], shares.expand_dims(model=["A"]).coords)
+    >>> set_coverage(shares, sets)[["quantity", "value"]].values.tolist()
+    [['coverage', 0.85], ['majority_coverage', 1.0], ['mass_coverage', 0.5], ['size', 1.5]]
+    """
+    expected = expected_plausibility(truth)
+    chosen = _aligned(sets, expected.items, expected.categories)
+    held = _mass_coverage(truth, chosen, check_coverage(mass, "mass"))
+    values = {
+        "coverage": np.einsum("ik,mik->mi", expected.values, chosen.astype(np.float64)),
+        "majority_coverage": np.einsum("ik,mik->mi", winners(expected.values), chosen.astype(np.float64)),
+        "mass_coverage": held,
+        "size": chosen.sum(axis=2).astype(np.float64),
+    }
+    groups = np.full(expected.items.size, EVERYONE) if by is None else groups_of(by, expected.items)
+    rows = []
+    for m, model in enumerate(sets["model"].values.tolist()):
+        for group in np.unique(groups):
+            own = groups == group
+            for quantity in QUANTITIES:
+                scale = expected.categories.size if quantity == "size" else 1
+                lower, upper = _mean_interval(values[quantity][m, own] / scale, ci_prob)
+                rows.append(
+                    {
+                        "model": model,
+                        **({} if by is None else {"group": group}),
+                        "quantity": quantity,
+                        "value": float(values[quantity][m, own].mean()),
+                        "lower": scale * lower,
+                        "upper": scale * upper,
+                        "n_items": int(own.sum()),
+                        "ci_kind": "hdi",
+                        "ci_prob": ci_prob,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def cross_sets(
+    truth: Truth, predictions: Predictions, *, folds: int = 2, seed: Seed = None, **options: Any
+) -> xr.DataArray:
+    """Sets of every item with a truth, each calibrated on the other random folds.
+
+    Parameters
+    ----------
+    truth, predictions
+        As in `conformalize`.
+    folds
+        Number of folds; with two, each half calibrates the sets of the other.
+    seed
+        For the folds, and for what ``method="monte_carlo"`` draws.
+    options
+        Further arguments of `conformalize`: coverage, method, score, by, repeats, correction.
+
+    Returns
+    -------
+    DataArray
+        Whether a label is in the set, bool (model, item, category).
+
+    See Also
+    --------
+    set_coverage
+
+    Examples
+    --------
+    >>> names = {"item": range(100), "category": [0, 1]}
+    >>> shares = xr.DataArray([[0.7, 0.3], [1.0, 0.0]] * 50, names, ("item", "category"))
+    >>> models = Predictions.from_scores({"A": [[0.6, 0.4], [0.9, 0.1]] * 50})
+    >>> set_coverage(shares, cross_sets(shares, models, seed=1))["value"].round(3).tolist()
+    [1.0, 1.0, 1.0, 1.5]
+    """
+    expected = expected_plausibility(truth)
+    n_items = expected.items.size
+    if positive_int(folds, "folds") < 2 or folds > n_items:
+        raise InputError(f"folds={folds} must be from 2 to the number of items, {n_items}")
+    scores = scores_of(predictions, expected.items, expected.categories)
+    models = replace(predictions, items=expected.items, categories=expected.categories, scores=scores)
+    coords = {"item": expected.items, "category": expected.categories}
+    known = xr.DataArray(expected.values, coords, ("item", "category"))
+    of_folds, of_labels = seed_sequence(seed).spawn(2)
+    fold = np.random.default_rng(of_folds).permutation(n_items) % folds
+    found = np.zeros(scores.shape, bool)
+    for f in range(folds):
+        new = np.flatnonzero(fold == f)
+        sets = conformalize(known[fold != f], models, seed=np.random.default_rng(of_labels), **options)
+        part = replace(models, items=expected.items[new], scores=scores[:, new])
+        found[:, new] = sets.predict_set(part, by=options.get("by")).values
+    return xr.DataArray(found, {"model": predictions.models, **coords}, ("model", "item", "category"), "prediction_set")
+
+
+def widest_sets(sets: xr.DataArray, *, most: int = 20) -> pd.DataFrame:
+    """Items with the largest sets, of each model.
+
+    Parameters
+    ----------
+    sets
+        Whether a label is in the set, bool (model, item, category).
+    most
+        Number of items of each model.
+
+    Returns
+    -------
+    DataFrame
+        ``model``, ``item``, ``size``, ``labels`` (list, in label order), largest first, then in the order of the items.
+
+    See Also
+    --------
+    set_coverage
+
+    Examples
+    --------
+    >>> coords = {"model": ["A"], "item": [0, 1], "category": ["a", "b"]}
+    >>> widest_sets(xr.DataArray([[[True, False], [True, True]]], coords), most=1)["labels"].tolist()
+    [['a', 'b']]
+    """
+    sets = sets.transpose("model", "item", "category")
+    rows = []
+    for model, one in zip(sets["model"].values.tolist(), sets.values):
+        size = one.sum(axis=1)
+        for i in np.argsort(-size, kind="stable")[: positive_int(most, "most")]:
+            labels = sets["category"].values[one[i]].tolist()
+            rows.append({"model": model, "item": sets["item"].values[i], "size": int(size[i]), "labels": labels})
+    return pd.DataFrame(rows)
+
+
+def _aligned(sets: xr.DataArray, items: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return the sets of these items (model, item, category), in this order."""
+    if set(sets.dims) != {"model", "item", "category"} or sets.dtype != bool:
+        raise InputError(f"sets are bool with dims (model, item, category), not {sets.dtype} with {sets.dims}")
+    sets = sets.transpose("model", "item", "category")
+    column = positions(categories, np.asarray(sets["category"]), "the sets", "label")
+    row = pd.Index(np.asarray(sets["item"])).get_indexer(pd.Index(items))
+    if (row < 0).any():
+        raise InputError(f"{int((row < 0).sum())} items have a truth and no set: {shorten(items[row < 0])}")
+    return sets.values[:, row][:, :, column]
+
+
+def _mass_coverage(truth: Truth, sets: NDArray[np.bool_], mass: float) -> Floats:
+    """Return the share of draws in which a set holds the mass, shape (model, item)."""
+    draws = plausibility_of(truth)
+    parts = []
+    for block in draws.blocks:
+        values = draws.read(block)
+        parts.append(np.stack([reaches(mass_held(values, one[block]), mass).mean(axis=0) for one in sets]))
+    return np.concatenate(parts, axis=1)
+
+
+def _mean_interval(values: Floats, prob: float) -> tuple[float, float]:
+    """Return the interval of the mean of values between 0 and 1.
+
+    Items have Dirichlet weights 1, and half an item more is covered, half an item is not: of values 0 and 1 the mean is
+    then Beta(hits + 1/2, misses + 1/2); of others, the Beta distribution with the same mean and variance stands for it.
+    """
+    n = values.size
+    mean = (values.sum() + 0.5) / (n + 1)
+    variance = ((values**2).sum() + 0.5 - (n + 1) * mean**2) / ((n + 1) * (n + 2))
+    size = mean * (1 - mean) / variance - 1
+    lower, upper = beta_hdi(np.array([mean * size]), np.array([(1 - mean) * size]), prob)
+    return float(lower[0]), float(upper[0])

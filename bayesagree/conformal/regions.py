@@ -1,0 +1,163 @@
+"""Regions of plausibilities (credal sets) around a prediction, and the labels that they put on top.
+
+The region of an item holds all plausibilities within a calibrated distance of the predicted probabilities, and the true
+plausibilities with probability 1 - alpha. Noise of the calibration plausibilities is part of the posterior: all its
+draws calibrate, each with its share of the item's weight.
+
+Sources: D. Stutz et al., arXiv:2307.09302v1 (plausibility regions: the expected conformity); A. Javanmardi, D. Stutz,
+E. Huellermeier, "Conformalized credal set predictors", NeurIPS 2024, arXiv:2402.10723 (distances).
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from bayesagree.conformal._reach import DISTANCES, Floats
+from bayesagree.conformal._truth import PlausibilityDraws, Truth, plausibility_of, scores_of
+from bayesagree.conformal._weighted import threshold
+from bayesagree.conformal.scores import require_probabilities
+from bayesagree.conformal.sets import check_coverage
+from bayesagree.errors import InputError
+from bayesagree.predictions import Predictions
+
+type DistanceName = Literal["tv", "kl", "wasserstein", "inner"]
+
+_DRAWS = 200
+"""Draws of each item that calibrate. One is enough for the guarantee; the Monte-Carlo error of the radius with two
+hundred is far below that of which items calibrate."""
+_ROUNDING = 1e-9
+"""Distances this far beyond the radius are within: linear programmes and sums of probabilities are not exact."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlausibilityRegions:
+    """Calibrated regions of plausibilities.
+
+    Attributes
+    ----------
+    radius
+        Largest distance from the prediction inside the region (model).
+    categories
+        Names of the labels.
+    distance
+        Name of the distance.
+    coverage
+        Probability that a region holds the plausibilities of its item.
+    """
+
+    radius: xr.DataArray
+    categories: Any
+    distance: DistanceName
+    coverage: float
+
+    def contains(self, predictions: Predictions, plausibility: xr.DataArray) -> xr.DataArray:
+        """Return whether plausibilities (item, category) are in the region of their item, bool (model, item)."""
+        given = plausibility.transpose("item", "category")
+        if not np.array_equal(given["category"].values, self.categories):
+            raise InputError("the plausibilities have other categories than the calibration; reindex them")
+        items, p = given["item"].values, self._probabilities(predictions, given["item"].values)
+        values = given.values[None]
+        apart = np.stack([DISTANCES[self.distance].between(values, one)[0] for one in p])
+        inside = apart <= self._radius_of(predictions)[:, None] + _ROUNDING
+        coords = {"model": predictions.models, "item": items}
+        return xr.DataArray(inside, coords, ("model", "item"), "in_region")
+
+    def labels(self, predictions: Predictions) -> xr.DataArray:
+        """Return the labels that some plausibilities of the region put on top, bool (model, item, category).
+
+        Among the two or more best labels of some plausibilities is every label, once a region holds plausibilities
+        other than certainty: they are therefore not offered.
+        """
+        p = self._probabilities(predictions, predictions.items)
+        apart = np.stack([DISTANCES[self.distance].to_top(one) for one in p])
+        inside = apart <= self._radius_of(predictions)[:, None, None] + _ROUNDING
+        coords = {"model": predictions.models, "item": predictions.items, "category": self.categories}
+        return xr.DataArray(inside, coords, ("model", "item", "category"), "prediction_set")
+
+    def _probabilities(self, predictions: Predictions, items: Any) -> Floats:
+        return _probabilities(predictions, items, self.categories, self.distance)
+
+    def _radius_of(self, predictions: Predictions) -> Floats:
+        unknown = [m for m in predictions.models.tolist() if m not in self.radius["model"].values.tolist()]
+        if unknown:
+            raise InputError(f"model {unknown[0]!r} was not calibrated")
+        return self.radius.sel(model=predictions.models).values
+
+
+def plausibility_regions(
+    truth: Truth, predictions: Predictions, *, coverage: float = 0.9, distance: DistanceName = "tv"
+) -> PlausibilityRegions:
+    """Regions of plausibilities around the predicted probabilities that hold those of new items.
+
+    Parameters
+    ----------
+    truth
+        Plausibilities of the calibration items: a posterior, vote shares or another point estimate (item, category), or
+        labels, whose vote shares count.
+    predictions
+        Probabilities of the models on these items, and perhaps on others, which do not calibrate.
+    coverage
+        Probability that a region holds the plausibilities of its item, strictly between 0 and 1.
+    distance
+        Of plausibilities lambda from predictions p: ``"tv"`` total variation; ``"kl"`` the Kullback-Leibler divergence
+        of lambda from p; ``"wasserstein"`` between labels one unit apart in their order; ``"inner"`` 1 - sum of lambda
+        p, one minus the expected conformity.
+
+    Returns
+    -------
+    PlausibilityRegions
+
+    Raises
+    ------
+    InputError
+        A coverage of 0 or 1, an unknown distance, scores that are not probabilities, items without predictions.
+
+    See Also
+    --------
+    conformalize, conformalize_mass
+
+    References
+    ----------
+    .. [1] D. Stutz et al., arXiv:2307.09302v1, plausibility regions.
+    .. [2] A. Javanmardi, D. Stutz, E. Huellermeier, "Conformalized credal set predictors", NeurIPS 2024,
+       arXiv:2402.10723, section 3.
+
+    Examples
+    --------
+    >>> names = {"item": range(20), "category": [0, 1]}
+    >>> shares = xr.DataArray([[0.7, 0.3], [1.0, 0.0]] * 10, names, ("item", "category"))
+    >>> models = Predictions.from_scores({"A": [[0.6, 0.4], [0.9, 0.1]] * 10})
+    >>> regions = plausibility_regions(shares, models)
+    >>> round(regions.radius.item(), 3)
+    0.1
+    >>> regions.labels(models).values[0, :2].tolist()
+    [[True, True], [True, False]]
+    """
+    alpha = 1 - check_coverage(coverage)
+    if distance not in DISTANCES:
+        raise InputError(f"distance={distance!r} is not one of {', '.join(map(repr, DISTANCES))}")
+    draws = plausibility_of(truth)
+    p = _probabilities(predictions, draws.items, draws.categories, distance)
+    apart = _distances(draws, p, distance)
+    weight = np.full(apart.shape[1:], 1 / apart.shape[1])
+    radius = [-threshold(-one, weight, draws.items.size, alpha) for one in apart]
+    found = xr.DataArray(radius, {"model": predictions.models}, ("model",), "radius")
+    return PlausibilityRegions(found, draws.categories, distance, coverage)
+
+
+def _distances(draws: PlausibilityDraws, p: Floats, distance: str) -> Floats:
+    """Return the distances (model, sample, item) of some draws of each item."""
+    parts = []
+    for block in draws.blocks:
+        values = draws.read(block)
+        values = values[:: max(1, -(-values.shape[0] // _DRAWS))]
+        parts.append(np.stack([DISTANCES[distance].between(values, one[block]) for one in p]))
+    return np.concatenate(parts, axis=2)
+
+
+def _probabilities(predictions: Predictions, items: Any, categories: Any, distance: str) -> Floats:
+    scores = scores_of(predictions, items, categories).astype(np.float64)
+    require_probabilities(scores, predictions.models, items, f"distance={distance!r}")
+    return scores / scores.sum(axis=2, keepdims=True)

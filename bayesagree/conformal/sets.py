@@ -1,0 +1,299 @@
+"""`ConformalSets`: calibrated once, they predict sets and p-values for any items, and are kept in files."""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.results import result_tree, settings_of
+from bayesagree.conformal._groups import By, groups_of
+from bayesagree.conformal._truth import scores_of
+from bayesagree.conformal._weighted import WeightedScores, threshold
+from bayesagree.conformal.scores import Floats, Score, conformity
+from bayesagree.errors import InputError, shorten
+from bayesagree.io.files import read_result, write_result
+from bayesagree.predictions import Predictions
+
+EVERYONE = "all items"
+"""The one group where nobody asked for groups."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConformalSets:
+    """Prediction sets, calibrated on items with an ambiguous truth.
+
+    Attributes
+    ----------
+    calibration
+        Group ``constant_data``: ``conformity`` (model, item, category) of the calibration items; ``weight`` of each
+        label, (item, category) or (model, item, category); ``group_index`` (item). Group ``derived``: ``threshold``
+        (model, group) and ``n_items`` (group).
+    score
+        Name of the conformity score, or the function.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, conformalize
+    >>> votes = Labels.from_counts([[4, 1], [0, 5], [5, 0], [2, 3]] * 5, labels=["no", "yes"])
+    >>> scores = [[0.8, 0.2], [0.1, 0.9], [0.9, 0.1], [0.4, 0.6]] * 5
+    >>> models = Predictions.from_scores({"A": scores}, labels=["no", "yes"])
+    >>> sets = conformalize(votes, models)
+    >>> isinstance(sets, ConformalSets), round(sets.threshold.item(), 3)
+    (True, 0.4)
+    >>> sets.predict_set(models).sel(model="A").values[:4].tolist()
+    [[True, False], [False, True], [True, False], [True, True]]
+    >>> sets.p_values(models).sel(model="A", category="no").values[:4].round(3).tolist()
+    [0.524, 0.048, 1.0, 0.19]
+    """
+
+    calibration: xr.DataTree
+    score: Score = "probability"
+
+    @property
+    def coverage(self) -> float:
+        """The coverage that was asked for."""
+        return float(settings_of(self.calibration)["coverage"])
+
+    @property
+    def grouped(self) -> bool:
+        """Whether each group of items has a threshold of its own."""
+        return bool(settings_of(self.calibration)["grouped"])
+
+    @property
+    def threshold(self) -> xr.DataArray:
+        """Smallest conformity of a label in a set, (model) or (model, group); -inf where sets are full."""
+        found = self._derived["threshold"]
+        return found if self.grouped else found.isel(group=0, drop=True)
+
+    @property
+    def categories(self) -> NDArray[Any]:
+        """Names of the labels."""
+        return np.asarray(self.calibration["constant_data"]["category"])
+
+    def predict_set(self, predictions: Predictions, *, by: By | None = None) -> xr.DataArray:
+        """Return the set of each item.
+
+        Parameters
+        ----------
+        predictions
+            Predictions of the calibrated models, or some of them, on any items and the same labels.
+        by
+            Group of each item, where the sets were calibrated by group.
+
+        Returns
+        -------
+        DataArray
+            Whether a label is in the set, bool (model, item, category).
+
+        Raises
+        ------
+        InputError
+            Models or labels that calibration never saw, scores that cannot be compared, groups missing or not asked
+            for.
+
+        Warns
+        -----
+        UserWarning
+            Groups that calibration never saw: their sets are full.
+        """
+        scores, thresholds = self._conformity(predictions), self._derived["threshold"].values
+        models, groups = self._model_index(predictions), self._group_index(predictions, by)
+        # Group -1 was never calibrated: its threshold is the -inf appended at the end.
+        least = np.append(thresholds, np.full((len(thresholds), 1), -np.inf), axis=1)[models][:, groups]
+        return self._array(scores >= least[:, :, None], predictions, "prediction_set")
+
+    def p_values(self, predictions: Predictions, *, by: By | None = None) -> xr.DataArray:
+        """Return the p-value of each label: sets are the labels with p > 1 - coverage.
+
+        Parameters
+        ----------
+        predictions, by
+            As in `predict_set`.
+
+        Returns
+        -------
+        DataArray
+            p-values (model, item, category): (1 + calibration weight of conformities up to its own) / (n + 1).
+        """
+        scores, models = self._conformity(predictions), self._model_index(predictions)
+        groups = self._group_index(predictions, by)
+        values = np.ones(scores.shape)
+        for m, own in enumerate(models):
+            for g in np.unique(groups[groups >= 0]):
+                values[m, groups == g] = self._sorted[own][g].p_values(scores[m, groups == g])
+        return self._array(values, predictions, "p_value")
+
+    def save(self, path: str | Path) -> None:
+        """Write the calibration to a .nc or .zarr file; `read_sets` reads it."""
+        write_result(self.calibration, path)
+
+    @property
+    def _derived(self) -> xr.Dataset:
+        return self.calibration["derived"].to_dataset()
+
+    @cached_property
+    def _sorted(self) -> list[list[WeightedScores]]:
+        """The weighted scores of each model and group."""
+        data = self.calibration["constant_data"].to_dataset()
+        score, group = data["conformity"].values, data["group_index"].values
+        weight = np.broadcast_to(data["weight"].values, score.shape)
+        sizes = self._derived["n_items"].values.tolist()
+        return [
+            [WeightedScores.of(e[group == g], w[group == g], n) for g, n in enumerate(sizes)]
+            for e, w in zip(score, weight)
+        ]
+
+    def _conformity(self, predictions: Predictions) -> Floats:
+        scores = scores_of(predictions, None, self.categories)
+        return conformity(self.score, scores, predictions.models, predictions.items)
+
+    def _model_index(self, predictions: Predictions) -> list[int]:
+        known = self._derived["model"].values.tolist()
+        unknown = [m for m in predictions.models.tolist() if m not in known]
+        if unknown:
+            raise InputError(f"model {unknown[0]!r} was not calibrated; calibrated are {shorten(known)}")
+        return [known.index(m) for m in predictions.models.tolist()]
+
+    def _group_index(self, predictions: Predictions, by: By | None) -> NDArray[np.int64]:
+        known = self._derived["group"].values
+        if self.grouped != (by is not None):
+            raise InputError(
+                f"these sets were calibrated by group ({shorten(known)}): pass by=" if self.grouped
+                else "these sets were not calibrated by group; leave out by=, or pass it to conformalize"
+            )  # fmt: skip
+        if by is None:
+            return np.zeros(predictions.items.size, np.int64)
+        place = {name: g for g, name in enumerate(known.tolist())}
+        groups = groups_of(by, predictions.items)
+        index = np.array([place.get(name, -1) for name in groups.tolist()], np.int64)
+        if (index < 0).any():
+            warnings.warn(
+                f"calibration never saw the groups {shorten(np.unique(groups[index < 0]))}: sets of their "
+                f"{int((index < 0).sum())} items hold all labels",
+                UserWarning,
+                stacklevel=3,
+            )
+        return index
+
+    def _array(self, values: NDArray[Any], predictions: Predictions, name: str) -> xr.DataArray:
+        coords = {"model": predictions.models, "item": predictions.items, "category": self.categories}
+        attrs = {"coverage": self.coverage}
+        return xr.DataArray(values, coords, ("model", "item", "category"), name, attrs)
+
+
+def calibrated(
+    scores: Floats,
+    weight: NDArray[np.float64],
+    names: dict[str, NDArray[Any]],
+    *,
+    coverage: float,
+    score: Score,
+    by: By | None,
+    seed: Any = None,
+    **settings: Any,
+) -> ConformalSets:
+    """Calibrate the threshold of every model and group.
+
+    Parameters
+    ----------
+    scores
+        Conformities (model, item, category).
+    weight
+        Weight of each label, (item, category) or (model, item, category); those of an item sum to one.
+    names
+        Names of the models, items and categories.
+    settings
+        What else to record.
+    """
+    if by is None:
+        groups, index = np.array([EVERYONE]), np.zeros(names["item"].size, np.int64)
+    else:
+        groups, index = np.unique(groups_of(by, names["item"]), return_inverse=True)
+    sizes = np.bincount(index, minlength=groups.size)
+    _warn_small(groups, sizes, coverage)
+    rows = [slice(None) if groups.size == 1 else index == g for g in range(groups.size)]
+    weights = np.broadcast_to(weight, scores.shape)
+    found = np.array(
+        [[threshold(e[r], w[r], int(n), 1 - coverage) for r, n in zip(rows, sizes)] for e, w in zip(scores, weights)]
+    )
+    dims = ("model", "item", "category")
+    tree = result_tree(
+        {
+            "constant_data": {
+                "conformity": (dims, scores),
+                "weight": (dims[-weight.ndim :], weight),
+                "group_index": (("item",), index),
+            },
+            "derived": {"threshold": (("model", "group"), found), "n_items": (("group",), sizes)},
+        },
+        names | {"group": groups},
+        model="conformal sets",
+        engine="exact",
+        seed=seed,
+        settings={
+            "coverage": coverage,
+            "score": "function" if callable(score) else score,
+            "grouped": by is not None,
+        } | settings,
+    )  # fmt: skip
+    return ConformalSets(tree, score)
+
+
+def check_coverage(coverage: float, name: str = "coverage") -> float:
+    """Return a share strictly between 0 and 1, or refuse it."""
+    if not 0 < coverage < 1:
+        raise InputError(
+            f"{name}={coverage!r} must lie strictly between 0 and 1; only the set of all labels covers always"
+        )
+    return float(coverage)
+
+
+def _warn_small(groups: NDArray[Any], sizes: NDArray[np.int64], coverage: float) -> None:
+    """Say which sets are full because there are fewer calibration items than 1 / alpha - 1."""
+    fewest = round(1 / (1 - coverage), 9) - 1
+    small = sizes < fewest
+    if small.any():
+        whose = "" if groups.size == 1 else f" of group {shorten(groups[small])}"
+        warnings.warn(
+            f"{int(sizes[small].min())} calibration items{whose} are fewer than 1 / (1 - coverage) - 1 = {fewest:g}: "
+            f"no smaller set than that of all labels covers {coverage:g} for certain",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def read_sets(path: str | Path, *, score: Score | None = None) -> ConformalSets:
+    """Conformal sets from a file that `ConformalSets.save` wrote.
+
+    Parameters
+    ----------
+    path
+        The file, .nc or .zarr.
+    score
+        The conformity score, where it was a function: a file does not hold it.
+
+    Returns
+    -------
+    ConformalSets
+
+    Raises
+    ------
+    InputError
+        A file of another result, or sets with a score of their own that is not given.
+
+    See Also
+    --------
+    conformalize
+    """
+    tree = read_result(path)
+    if tree.attrs.get("model") != "conformal sets":
+        raise InputError(f"{str(path)!r} holds no conformal sets; ConformalSets.save writes them")
+    known: Any = score or settings_of(tree)["score"]
+    if known == "function":
+        raise InputError(f"{str(path)!r} was calibrated with a function, which a file cannot hold: pass score=")
+    return ConformalSets(tree, known)

@@ -1,0 +1,191 @@
+"""Coverage and size of sets by plain sums; intervals; sets of other folds; the widest; exchangeability."""
+
+import json
+
+import _conformal as cases
+import numpy as np
+import pytest
+import scipy as sp
+import xarray as xr
+from _paths import ROOT
+
+import bayesagree as ba
+from bayesagree import InputError, Predictions, conformalize, set_coverage
+from bayesagree.conformal import certainty_groups, cross_sets, exchangeability_check, widest_sets
+from bayesagree.conformal.coverage import _mean_interval
+from bayesagree.plots import plot_set_size
+
+GOLDEN = json.loads((ROOT / "tests" / "golden" / "conformal.json").read_text())
+
+
+def test_the_table_is_that_of_plain_sums():
+    truth, predictions = cases.items(50)
+    sets = conformalize(truth, predictions).predict_set(predictions)
+    found = set_coverage(truth, sets, mass=0.8).set_index("quantity")
+    inside, values = sets.values[0], truth.values
+    held = [sum(row[chosen]) for row, chosen in zip(values, inside)]
+    assert found["value"].to_dict() == pytest.approx(
+        {
+            "coverage": np.mean(held),
+            "majority_coverage": np.mean([chosen[row.argmax()] for row, chosen in zip(values, inside)]),
+            "mass_coverage": np.mean([h >= 0.8 for h in held]),
+            "size": inside.sum(axis=1).mean(),
+        }
+    )
+    assert (found["lower"] < found["value"]).all()
+    assert (found["value"] < found["upper"]).all()
+
+
+def test_the_mass_is_held_in_draws():
+    votes = ba.Labels.from_counts([[3, 2], [5, 0]])
+    tree = ba.dirichlet(votes, draws=400, seed=1)
+    sets = xr.DataArray(
+        np.array([[[True, False], [True, False]]]), {"model": ["A"], "item": [0, 1], "category": [0, 1]},
+        ("model", "item", "category"),
+    )  # fmt: skip
+    found = set_coverage(tree, sets, mass=0.5).set_index("quantity")["value"]
+    draws = tree["posterior"]["plausibility"].values[..., 0]
+    assert found["mass_coverage"] == pytest.approx((draws >= 0.5).mean())
+
+
+def test_the_interval_of_a_share_is_that_of_jeffreys():
+    values = np.array([1.0] * 18 + [0.0] * 2)
+    lower, upper = _mean_interval(values, 0.9)
+    jeffreys = sp.stats.beta(18.5, 2.5)
+    assert jeffreys.cdf(upper) - jeffreys.cdf(lower) == pytest.approx(0.9)
+    assert jeffreys.pdf(upper) == pytest.approx(jeffreys.pdf(lower), rel=0.05)  # up to the grid of the search
+    narrow = _mean_interval(np.full(20, 0.9), 0.9)
+    assert narrow[1] - narrow[0] < upper - lower
+
+
+def test_groups_are_rows():
+    truth, predictions = cases.items(60)
+    sets = conformalize(truth, predictions).predict_set(predictions)
+    group = certainty_groups(truth.max("category"), edges=(0.6, 0.9))
+    found = set_coverage(truth, sets, by=group)
+    assert found["group"].unique().tolist() == sorted({*group.values.tolist()})
+    whole = set_coverage(truth, sets).set_index("quantity").loc["coverage", "value"]
+    parts = found[found["quantity"] == "coverage"]
+    assert (parts["value"] * parts["n_items"]).sum() / 60 == pytest.approx(whole)
+
+
+def test_groups_by_certainty():
+    values = xr.DataArray([0.1, 0.5, 0.79, 0.95, 1.0], {"item": list("abcde")}, ("item",))
+    expected = ["below 0.5", "[0.5, 0.8)", "[0.5, 0.8)", "from 0.95", "from 0.95"]
+    assert certainty_groups(values).values.tolist() == expected
+    with pytest.raises(InputError, match="ascending"):
+        certainty_groups(values, edges=(0.9, 0.5))
+    with pytest.raises(InputError, match="without NaN"):
+        certainty_groups(values * np.nan)
+
+
+def test_sets_of_another_order_and_with_more_items():
+    truth, predictions = cases.items(40)
+    sets = conformalize(truth, predictions).predict_set(predictions)
+    moved = sets.transpose("category", "item", "model")[::-1, ::-1]
+    assert set_coverage(truth, moved).equals(set_coverage(truth, sets))
+    assert set_coverage(truth[:30], sets)["n_items"].unique().tolist() == [30]
+    with pytest.raises(InputError, match="10 items have a truth and no set"):
+        set_coverage(truth, sets[:, :30])
+    with pytest.raises(InputError, match="sets are bool"):
+        set_coverage(truth, sets.astype(float))
+
+
+def test_folds_calibrate_each_other():
+    truth, predictions = cases.items(101)
+    found = cross_sets(truth, predictions, folds=3, seed=5, coverage=0.8)
+    assert found.dims == ("model", "item", "category")
+    assert found.equals(cross_sets(truth, predictions, folds=3, seed=5, coverage=0.8))
+    of_folds = np.random.SeedSequence(5).spawn(2)[0]
+    fold = np.random.default_rng(of_folds).permutation(101) % 3
+    for f in range(3):
+        alone = conformalize(truth[fold != f], predictions, coverage=0.8).predict_set(predictions)
+        np.testing.assert_array_equal(found[:, fold == f], alone[:, fold == f])
+    with pytest.raises(InputError, match="folds=1"):
+        cross_sets(truth, predictions, folds=1)
+    by = {i: i % 2 for i in range(101)}
+    assert cross_sets(truth, predictions, seed=1, by=by).dtype == bool
+    assert cross_sets(truth, predictions, seed=1, method="monte_carlo").dtype == bool
+
+
+def test_the_widest_sets_come_first():
+    truth, predictions = cases.items(30)
+    sets = conformalize(truth, predictions).predict_set(predictions)
+    table = widest_sets(sets, most=5)
+    size = sets.values[0].sum(axis=1)
+    assert table["size"].tolist() == sorted(size, reverse=True)[:5]
+    assert [len(labels) for labels in table["labels"]] == table["size"].tolist()
+
+
+class TestExchangeability:
+    def test_alike_items_pass_and_others_do_not(self):
+        truth, predictions = cases.items(400)
+        sets = conformalize(truth[:200], predictions)
+        new = Predictions.from_scores({"A": predictions.scores[0, 200:]}, items=list(range(200, 400)))
+        alike = exchangeability_check(sets, new, truth=truth[200:])
+        assert alike["statistic"].tolist() == ["top_conformity", "predicted_label", "expected_conformity"]
+        assert alike["p_value"].min() > 0.001
+        shifted = Predictions.from_scores({"A": cases.items(200, seed=2, sharpness=0.5)[1].scores[0]})
+        assert exchangeability_check(sets, shifted)["p_value"][0] < 1e-6
+
+    def test_annotators_who_changed_are_seen_with_a_truth_only(self):
+        truth, predictions = cases.items(400)
+        sets = conformalize(truth[:200], predictions)
+        new = Predictions.from_scores({"A": predictions.scores[0, 200:]}, items=list(range(200, 400)))
+        at_random = cases.shares_of(np.full((200, 4), 0.25)).assign_coords(item=np.arange(200, 400))
+        table = exchangeability_check(sets, new, truth=at_random).set_index("statistic")["p_value"]
+        assert table["expected_conformity"] < 1e-6 < table["top_conformity"]
+
+    def test_p_values_are_uniform_at_best(self):
+        small = 0
+        for seed in range(60):
+            truth, predictions = cases.items(120, seed=seed)
+            new = Predictions.from_scores({"A": predictions.scores[0, 60:]}, items=list(range(60, 120)))
+            sets = conformalize(truth[:60], predictions)
+            small += exchangeability_check(sets, new, truth=truth[60:])["p_value"].lt(0.05).to_numpy()
+        assert (small <= 60 * 0.05 + 4.5 * np.sqrt(60 * 0.05 * 0.95)).all()
+
+    def test_bad_input(self):
+        truth, predictions = cases.items(40)
+        sampled = conformalize(truth, predictions, method="monte_carlo", seed=1)
+        with pytest.raises(InputError, match="leave out truth="):
+            exchangeability_check(sampled, predictions, truth=truth)
+        voted = conformalize(truth, predictions, method="majority")
+        assert len(exchangeability_check(voted, predictions, truth=truth)) == 3
+        with pytest.raises(InputError, match="model 'B' was not calibrated"):
+            exchangeability_check(voted, Predictions.from_scores({"B": predictions.scores[0]}))
+
+
+def test_chaosnli(public_data):
+    """Sets of vote winners leave out one opinion in six, exact sets one in ten, as computed independently."""
+    data = ba.datasets.load("chaosnli-snli")
+    counts = data.annotations.counts()
+    names = {"item": data.annotations.items, "category": data.annotations.categories}
+    truth = xr.DataArray(counts / counts.sum(axis=1, keepdims=True), names, ("item", "category"))
+    rng, halves = np.random.default_rng(1), 40
+    splits = [np.sort(rng.permutation(len(counts))[: len(counts) // 2]) for _ in range(halves)]
+    for row in GOLDEN["chaosnli_halves"]["rows"]:
+        for method in ("majority", "exact"):
+            found = []
+            for half in splits:
+                sets = conformalize(truth[half], data.predictions, coverage=row["coverage"], method=method)
+                new = np.setdiff1d(np.arange(len(counts)), half)
+                of_new = sets.predict_set(data.predictions).sel(model=[row["model"]])
+                found.append(set_coverage(truth[new], of_new)["value"].to_numpy())
+            error = np.std(found, axis=0) / np.sqrt(halves)
+            # The published side has the error of 200 halves and is rounded to three digits.
+            gap = np.abs(np.mean(found, axis=0)[[0, 1, 3, 2]] - row[method])
+            assert (gap < 4.5 * np.sqrt(1 + halves / 200) * error[[0, 1, 3, 2]] + 0.0005).all(), (row, method, gap)
+
+
+def test_the_figure_shows_the_mean_size_of_each_group():
+    truth, predictions = cases.items(64)
+    sets = conformalize(truth, predictions).predict_set(predictions)
+    certainty = truth.max("category")
+    figure = plot_set_size(sets, certainty, bins=4)
+    line = figure.axes[0].containers[0][0]
+    order = np.argsort(certainty.values)
+    expected = [sets.values[0][part].sum(axis=1).mean() for part in np.array_split(order, 4)]
+    np.testing.assert_allclose(np.asarray(line.get_ydata(), float), expected)
+    with pytest.raises(InputError, match="too few for bins=40"):
+        plot_set_size(sets, certainty, bins=40)
