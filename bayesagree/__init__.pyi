@@ -48,7 +48,7 @@ from .conformal import ConformalSets, conformalize, conformalize_mass, plausibil
 from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
 from .errors import ConvergenceError, InputError, SizeError
 from .evaluation import compare, copeland_rank, evaluate, practical_equivalence, swap_rate, williams_test
-from .io import Export, read_annotations, read_export, read_predictions, read_result, write_result
+from .io import read_annotations, read_export, read_predictions, read_result, write_result
 from .metrics import (
     accuracy_given_risk,
     average_overlap,
@@ -96,7 +96,6 @@ __all__ = [
     "RatingPatterns",
     "RankingPatterns",
     "Predictions",
-    "Export",
     "read_annotations",
     "read_export",
     "read_predictions",

@@ -23,6 +23,7 @@ from bayesagree.io.exports import read_export
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Kind, naming
 from bayesagree.io.formats.registry import recognised
+from bayesagree.io.formats.spreadsheet import Columns
 from bayesagree.io.tables import read_table
 from bayesagree.predictions import Predictions
 
@@ -152,6 +153,7 @@ def read_predictions(
             raise InputError(f"{str(path)!r} holds no outputs of models")
         return found
     table = read_table(path) if file.table is None else file.table
+    item = Columns(item=item).guessed(table, []).item
     if label in table.columns:
         scored = score in table.columns
         with naming(repr(str(path)), "scores, one a row" if scored else "hard labels"):

@@ -80,7 +80,7 @@ def test_ratings_and_rankings(run, tmp_path):
     ("args", "message"),
     [
         ((), "give either a file of annotations or --data NAME"),
-        (("labels.csv",), "no column 'item'"),
+        (("labels.csv", "--item", "unit"), "no column 'unit'"),
         (("ratings.csv", "--scale", 1, 5), "pass --threshold c"),
         (("cases.json", "--group", "age"), "give --annotators FILE"),
         (("cases.json", "--group", "age", "--annotators", "people.csv", "--annotator", "worker"), "not on rankings"),
