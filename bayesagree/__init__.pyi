@@ -31,6 +31,7 @@ from .agreement import (
     krippendorff_alpha,
     phi_clusters,
     phi_difference,
+    phi_summary,
 )
 from .agreement.leave_one_out import annotator_agreement
 from .annotations import Annotators, Labels, Rankings, Ratings
@@ -103,6 +104,7 @@ __all__ = [
     "common_agreement_model",
     "AgreementPrior",
     "phi_difference",
+    "phi_summary",
     "item_fit",
     "item_mean_check",
     "phi_clusters",

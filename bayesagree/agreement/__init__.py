@@ -2,6 +2,7 @@
 
 - `phi`: the posterior of Phi, by quadrature (`_exact`) or NUTS; warnings where the paper's own limits apply.
 - `model`: the PyMC model of Phi and its prior; `_binned_beta` is its likelihood.
+- `summary`: what draws of Phi say, and the difference between two groups.
 - `checks`: posterior predictive checks of Phi; finite mixtures over Phi.
 - `coefficients`: alpha, kappas, AC1, intraclass correlations; `_formulas` holds each formula once, `_items` the counts.
 - `leave_one_out`: agreement of each annotator with the others of an item.

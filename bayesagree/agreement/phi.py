@@ -16,7 +16,6 @@ import xarray as xr
 
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
 from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.likelihood import Kind
@@ -26,6 +25,7 @@ from bayesagree.agreement._exact.posterior import phi_of, phi_posterior
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, item_mean_p_value
 from bayesagree.agreement.model import AgreementPrior, build_model, sample_tree
+from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int, renamed
 from bayesagree.patterns.patterns import RatingPatterns
@@ -245,53 +245,6 @@ def _exact_tree(
         "density": {"density": (("grid",), posterior.phi_density()[::THIN])},
     }
     return result_tree(groups, coords, **options)
-
-
-def decision(lower: float, upper: float) -> str:
-    """Return the decision that an interval of Phi supports: agreement above 0, disagreement below, else undecided."""
-    return "agreement" if lower > 0 else "disagreement" if upper < 0 else "undecided"
-
-
-def phi_difference(first: xr.DataTree, second: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
-    """Return the posterior of Phi_first - Phi_second, of two groups of annotators or two rounds.
-
-    Parameters
-    ----------
-    first, second
-        Results of `common_agreement` on different annotations (their posteriors are taken as independent).
-    ci_prob
-        Probability of the interval.
-
-    Returns
-    -------
-    Dataset
-        `difference` (chain, draw), `mean`, `lower` and `upper` (HDI) and `prob_positive`.
-
-    Raises
-    ------
-    InputError
-        Different numbers of chains or draws.
-
-    See Also
-    --------
-    common_agreement : the posterior of one Phi.
-
-    Examples
-    --------
-    >>> one = Ratings.from_matrix([[4, 4, 5, 4], [1, 2, 1, 1]], scale=(1, 5), step=1)
-    >>> two = Ratings.from_matrix([[1, 4, 5, 2], [1, 5, 1, 4]], scale=(1, 5), step=1)
-    >>> difference = phi_difference(common_agreement(one, seed=1), common_agreement(two, seed=2))
-    >>> float(difference["prob_positive"]) > 0.9
-    True
-    """
-    a, b = (tree["posterior"].to_dataset()["phi"].values for tree in (first, second))
-    if a.shape != b.shape:
-        raise InputError(
-            f"posteriors of {a.shape} and {b.shape} (chain, draw); use the same draws= and chains= for both"
-        )
-    lower, upper = hdi(a - b, ci_prob)
-    summary = {"mean": (a - b).mean(), "lower": lower, "upper": upper, "prob_positive": (a > b).mean()}
-    return xr.Dataset({"difference": (SAMPLE, a - b)} | summary, attrs={"ci_kind": "hdi", "ci_prob": ci_prob})
 
 
 def _warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mean: ItemMean) -> None:

@@ -17,9 +17,8 @@ in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranke
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -30,15 +29,13 @@ from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility._draws.blocks import LOCAL, Schedule, by_chain, check_depth
+from bayesagree.plausibility._draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
 from bayesagree.plausibility._draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
 from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
 from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked, WorthPrior, gibbs_results, worth_prior
 
 if TYPE_CHECKING:
     import pymc as pm
-
-UNRANKED = "unranked"
-"""Name of the pseudo-label for all labels that nobody named (-1 where labels are numbers)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +52,7 @@ class PlackettLucePosterior(ItemPosterior):
     thin: int = 1
     name = "plackett_luce"
     engine = "gibbs"
+    recorded: ClassVar[list[str] | None] = ["worth"]
 
     def __post_init__(self) -> None:
         for name in ("tune", "thin"):
@@ -82,15 +80,14 @@ class PlackettLucePosterior(ItemPosterior):
     def categories(self) -> NDArray[Any]:
         """The labels, and for ``unranked="lumped"`` the pseudo-label at their end."""
         labels = self.annotations.categories
-        if self.unranked != "lumped":
-            return labels
-        return np.append(labels, -1 if labels.dtype.kind in "iuf" else UNRANKED)
+        return with_pseudo_label(labels) if self.unranked == "lumped" else labels
 
     def model(self) -> "pm.Model":
         """Build the same posterior in PyMC."""
         from bayesagree.plausibility.plackett_luce.model import worth_model
 
-        return worth_model(self.cases, self.prior, rate=self.rate, exponent=self.exponent, items=self.annotations.items)
+        items, labels = self.annotations.items, with_pseudo_label(self.annotations.categories)
+        return worth_model(self.cases, self.prior, rate=self.rate, exponent=self.exponent, items=items, labels=labels)
 
     def run(self, draws: int, chains: int) -> Run:
         """Return how long the chains run."""
@@ -115,8 +112,9 @@ class PlackettLucePosterior(ItemPosterior):
 
     def groups(self, request: Request) -> Groups:
         """Return whether anybody named each label."""
-        named = self.cases.named(pseudo=self.unranked == "lumped" and request.top_labels is None)
-        return {"constant_data": {"named": (("item", "category"), named)}}
+        pseudo = self.unranked == "lumped" and request.top_labels is None
+        constant: dict[str, Any] = {"named": (("item", "category"), self.cases.named(pseudo=pseudo))}
+        return {"constant_data": constant | ({UNNAMED_SHAPE: ((), 0.0)} if pseudo else {})}
 
     def advice(self, request: Request) -> str:
         """Return the way out where chains disagree."""
@@ -158,8 +156,8 @@ def plackett_luce(
     unranked
         Prior of the labels that nobody named. ``"exact"``: all K labels are exchangeable, so that the K - n
         unnamed ones together have shape (K - n) `shape`. ``"lumped"``: one pseudo-label of shape `shape` stands for
-        all of them (the released code of the paper); it is the last label of full plausibilities. Where only the best
-        labels are kept (`top_labels`, `evaluate`) its mass is split equally.
+        all of them (the released code of the paper); it is the last label of full plausibilities. Certainties and
+        metrics split its mass equally and draw the order of the labels behind it.
     exponent
         Worths enter the race to this power: the paper's continuous reliability. Needs ``engine="nuts"``.
     draws, chains
@@ -183,7 +181,7 @@ def plackett_luce(
         Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over category, or
         ``top_label`` (chain, draw, item, rank), positions of labels. Group ``diagnostics``: ``r_hat`` and ``ess``
         (item) of the worst of the item's labels. Group ``constant_data``: ``named`` (item, category), whether
-        anybody named the label.
+        anybody named the label, and ``unnamed_shape`` where the last label is the pseudo-label.
 
     Raises
     ------
@@ -252,9 +250,11 @@ def plackett_luce_model(
     Returns
     -------
     pymc.Model
-        Free variable ``worth`` (slot): for each item its named labels in order, then all others together; observed
-        ``ranks`` (ranking, position), a `bayesagree.distributions.PartialRanking`. The parameters are those of
-        `plackett_luce`.
+        Free variable ``worth`` (slot): for each item its named labels in order, then all others together;
+        ``plausibility`` (item, category), whose last label stands for all that nobody named; observed ``ranks``
+        (ranking, position), a `bayesagree.distributions.PartialRanking`. Its traces feed certainties, metrics and
+        plots; with many items and labels keep the worths only (``pymc.sample(var_names=["worth"])``) or call
+        `plackett_luce`. The parameters are those of `plackett_luce`.
 
     Raises
     ------
