@@ -50,6 +50,7 @@ from .evaluation import compare, copeland_rank, evaluate, practical_equivalence,
 from .io import read_annotations, read_predictions, read_result, write_result
 from .metrics import (
     accuracy_given_risk,
+    annotator_overlap,
     average_overlap,
     expected_top_k_accuracy,
     hard_label_scores,
@@ -138,6 +139,7 @@ __all__ = [
     "risk_certainty",
     "expected_risk",
     "annotator_agreement",
+    "annotator_overlap",
     # how good a model is then
     "top_k_accuracy",
     "expected_top_k_accuracy",
