@@ -13,6 +13,7 @@ from bayesagree.annotations import Rankings
 from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import ranking_log_probability
 from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked, WorthPrior, gibbs_worths, worth_prior
+from bayesagree.predictive._replicates import refuse_choice_sets
 
 type Floats = NDArray[np.float64]
 
@@ -34,6 +35,7 @@ class RankingScores(NamedTuple):
 
 def jackknife(rankings: Rankings, held_out: NDArray[np.int64], *, earlier: bool = False) -> Jackknife:
     """Leave out each of the rankings `held_out` in turn, to predict it from the others of its item or the earlier."""
+    refuse_choice_sets(rankings, {})
     first = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     beside, which = [], []
     for h, r in enumerate(held_out):

@@ -37,6 +37,12 @@ def refuse_lumped(settings: Mapping[str, Any]) -> None:
         raise InputError("only unranked='exact' with exponent=1 is a model of how single labels are ranked")
 
 
+def refuse_choice_sets(rankings: Rankings, settings: Mapping[str, Any]) -> None:
+    """Refuse rankings of few labels among many: replicates and held-out scores take all labels as on offer."""
+    if rankings.offered is not None or settings.get("competing", "all") != "all":
+        raise InputError("predictive checks of rankings take all labels as on offer; these have offered= or competing=")
+
+
 def needed(kind: str, settings: Mapping[str, Any]) -> list[str]:
     """Name the draws that replicates are made from."""
     if kind == "dawid_skene":
@@ -57,6 +63,7 @@ def replicate(
         return draw_crowd_labels(given, drawn, crowd_of(settings)[0], rng)
     if kind == "plackett_luce":
         refuse_lumped(settings)
+        refuse_choice_sets(given, settings)
         return draw_rankings(given, drawn["plausibility"], rng)
     if kind == "normal_inverse_gamma":
         return draw_normal_ratings(given, drawn, rng)

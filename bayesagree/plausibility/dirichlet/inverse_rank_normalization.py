@@ -214,6 +214,8 @@ def inverse_ranks(rankings: Rankings, *, ties: Ties = "split") -> NDArray[np.flo
 
 def _scores(rankings: Rankings, ties: Ties) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the item of each ranked label and its share of the item's inverse ranks, both of shape (entry,)."""
+    if rankings.offered is not None:
+        raise InputError("inverse ranks know nothing of labels that were not on offer; use plackett_luce")
     item = rankings.item_index[rankings.ranking_index()].astype(np.int64)
     score = inverse_ranks(rankings, ties=ties)
     return item, score / np.bincount(item, weights=score, minlength=rankings.items.size)[item]

@@ -36,18 +36,17 @@ def worth_model(
             "pass unranked='lumped'"
         )
     slots = _slots(cases, prior)
-    width = slots.number.shape[1]
-    item, ranks = _rank_table(cases, width)
+    competitor, ranks = _races(cases, slots)
     coords = {
         "item": items, "category": labels, "slot": slots.names(items, labels),
-        "ranking": np.arange(item.size), "position": np.arange(width),
+        "ranking": np.arange(len(ranks)), "position": np.arange(ranks.shape[1]),
     }  # fmt: skip
     with pm.Model(coords=coords) as model:
         worth: Any = pm.Gamma("worth", slots.shape, rate, dims="slot")
         racing: Any = worth if exponent == 1 else worth**exponent
         padded: Any = pt.concatenate([worth, np.zeros(1)])
         padded_racing: Any = pt.concatenate([racing, np.zeros(1)])
-        PartialRanking("ranks", padded_racing[slots.number[item]], observed=ranks, dims=("ranking", "position"))
+        PartialRanking("ranks", padded_racing[competitor], observed=ranks, dims=("ranking", "position"))
         of_label: Any = padded[slots.of_labels(cases.n_labels)]
         pm.Deterministic("plausibility", of_label / of_label.sum(axis=1, keepdims=True), dims=("item", "category"))
         pm.Data("named", cases.named(pseudo=True), dims=("item", "category"))
@@ -119,12 +118,16 @@ def _slots(cases: Cases, prior: WorthPrior) -> Slots:
     return Slots(number, label, shape[present])
 
 
-def _rank_table(cases: Cases, width: int) -> tuple[Integers, Integers]:
-    """Return the item of every ranking and the rank of each of its positions, shape (ranking, position)."""
-    n_rankings = cases.multiplicity.size
+def _races(cases: Cases, slots: Slots) -> tuple[Integers, Integers]:
+    """Return the worths that compete in every ranking, and their ranks, both of shape (ranking, position)."""
+    n_rankings, width = cases.multiplicity.size, slots.number.shape[1]
+    item = np.repeat(np.arange(cases.n_items), np.diff(cases.ranking_start))
     ranks = np.repeat(np.diff(cases.block_start)[:, None], width, axis=1)
+    number = slots.number[item]
     for r in range(n_rankings):
         for rank, b in enumerate(range(cases.block_start[r], cases.block_start[r + 1])):
             ranks[r, cases.entry[cases.entry_start[b] : cases.entry_start[b + 1]]] = rank
-    item = np.repeat(np.arange(cases.n_items), np.diff(cases.ranking_start))
-    return np.repeat(item, cases.multiplicity), np.repeat(ranks, cases.multiplicity, axis=0)
+        if cases.limited:
+            offered = cases.offered[cases.offered_start[r] : cases.offered_start[r + 1]]
+            number[r, np.setdiff1d(np.arange(width), offered)] = slots.shape.size
+    return np.repeat(number, cases.multiplicity, axis=0), np.repeat(ranks, cases.multiplicity, axis=0)
