@@ -1,6 +1,7 @@
 """How far annotators agree: common agreement Phi and the classic coefficients, all with intervals.
 
-- `phi`: the posterior of Phi, by quadrature (`_exact`) or NUTS; warnings where the paper's own limits apply.
+- `phi`: the posterior of Phi, by quadrature (`_exact`) or NUTS.
+- `limits`: warnings where the paper's own limits apply, and what a claim of disagreement rests on.
 - `model`: the PyMC model of Phi and its prior; `_binned_beta` is its likelihood.
 - `summary`: what draws of Phi say, and the difference between two groups.
 - `checks`: posterior predictive checks of Phi; finite mixtures over Phi.

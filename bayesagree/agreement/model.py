@@ -110,7 +110,7 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> 
 
     unit = ratings.unit()
     if kind == "squeezed":
-        n = np.bincount(item)[item]
+        n = np.bincount(item).max()
         beta_variable("rating", alpha, beta, observed=(unit * (n - 1) + 0.5) / n, dims="rating_row")
     elif ratings.step is not None:
         n = ratings.n_levels or 1

@@ -170,8 +170,9 @@ class Rankings(Categorical, Container):
                 )
             return cls._grouped(items, annotators, known, item_codes, annotator_codes, label_codes, ranks)
         on_offer = np.stack([item_codes, annotator_codes, label_codes]).astype(np.int64)
-        rows = [column[~missing] for column in (item_codes, annotator_codes, label_codes, ranks)]
-        return cls._grouped(items, annotators, known, *rows, on_offer)
+        item_codes, annotator_codes, label_codes = on_offer[:, ~missing]
+        ranks = ranks[~missing]
+        return cls._grouped(items, annotators, known, item_codes, annotator_codes, label_codes, ranks, on_offer)
 
     @classmethod
     def _grouped(

@@ -208,14 +208,14 @@ def inverse_ranks(rankings: Rankings, *, ties: Ties = "split") -> NDArray[np.flo
     """Return the inverse rank of each ranked label, 1/(m |B_m|) or 1/m, shape (entry,)."""
     if ties not in ("split", "full"):
         raise InputError(f"ties={ties!r} is not one of 'split', 'full'")
+    if rankings.offered is not None:
+        raise InputError("inverse ranks know nothing of labels that were not on offer; use plackett_luce")
     score = 1.0 / (rankings.block + 1)
     return score / rankings.block_sizes() if ties == "split" else score
 
 
 def _scores(rankings: Rankings, ties: Ties) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the item of each ranked label and its share of the item's inverse ranks, both of shape (entry,)."""
-    if rankings.offered is not None:
-        raise InputError("inverse ranks know nothing of labels that were not on offer; use plackett_luce")
     item = rankings.item_index[rankings.ranking_index()].astype(np.int64)
     score = inverse_ranks(rankings, ties=ties)
     return item, score / np.bincount(item, weights=score, minlength=rankings.items.size)[item]

@@ -93,7 +93,7 @@ def read_cases(rankings: Rankings, reliability: int = 1, *, competing: Competing
     for i in range(rankings.items.size):
         entries = slice(rankings.start[first[i]], rankings.start[first[i + 1]])
         in_play = rankings.label_index[entries] if choice is None else _offered(choice, first[i], first[i + 1])
-        named = np.unique(in_play)
+        named = np.unique(in_play).astype(np.int64)
         local = np.searchsorted(named, rankings.label_index[entries])
         label.append(named)
         label_start.append(label_start[-1] + named.size)

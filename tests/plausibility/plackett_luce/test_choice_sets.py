@@ -11,6 +11,7 @@ import xarray as xr
 import bayesagree as ba
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.convergence import worst_diagnostics
+from bayesagree.predictive import reliability_curve
 
 RACES = [[["a"], ["b"]], [["b", "c"]], [["d"], ["a", "c"]], [["c"]], [["b"], ["a"]]]
 OFFERED = [["a", "b"], ["a", "b", "c"], ["a", "c", "d", "e"], ["c", "e"], ["a", "b"]]
@@ -150,4 +151,6 @@ def test_what_knows_no_choice_sets_says_so() -> None:
     with pytest.raises(InputError, match="not on offer"):
         ba.prirn(CHOSEN)
     with pytest.raises(InputError, match="all labels as on offer"):
-        ba.reliability_curve(CHOSEN, seed=1)
+        reliability_curve(CHOSEN, plausibility="plackett_luce", seed=1)
+    with pytest.raises(InputError, match="not on offer"):
+        reliability_curve(CHOSEN, plausibility="prirn", seed=1)
