@@ -109,13 +109,14 @@ def read_predictions(
     labels: Sequence[Any] | None = None,
     probabilities: bool = False,
 ) -> Predictions:
-    r"""Read predictions from a table in one of three layouts, told apart by the columns.
+    r"""Read predictions from a table in one of four layouts, told apart by the columns.
 
     ==========================  ================================================
     columns                     one row is
     ==========================  ================================================
     model, item, label, score   one score
     model, item, label          one hard label
+    model, item, score          the probability of the last, positive of two labels
     model, item, and others     all scores of an item: one column for each label
     ==========================  ================================================
 
@@ -153,6 +154,12 @@ def read_predictions(
                 table, model=model, item=item, label=label, score=score if scored else None, labels=labels,
                 probabilities=probabilities,
             )  # fmt: skip
+    others = set(table.columns) - {model, item}
+    if others == {score} and (labels is None or list(labels) != [score]):
+        with _naming(Path(path), "probabilities of the positive label"):
+            of_model = _wide_scores(table, model, item, [score])
+            given = {name: scores[score] for name, scores in of_model.items()}
+            return Predictions.from_scores(given, labels=labels, probabilities=probabilities)
     with _naming(Path(path), "scores, one column a label"):
         return Predictions.from_scores(_wide_scores(table, model, item, labels), probabilities=probabilities)
 
