@@ -48,7 +48,7 @@ MUTANTS = [
     Mutant("AUC ceiling: pairs of an item with itself", "metrics/auc/posterior.py", "(total**2 - np.square(weight).sum(axis=1))", "total**2", "metrics/auc"),
     Mutant("Smallest group: intra-class term", "subjective/group_model.py", "(1 + (n - 1) * posterior", "(1 + n * posterior", "subjective/test_subjective.py"),
     Mutant("Bootstrap: test-set variance over n", "evaluation/_sums.py", "/ (n_items + 1)", "/ n_items", "evaluation/test_evaluate.py"),
-    Mutant("Kept draws: a block too many is done", "_inference/storage.py", "self.store.done(items.start // BLOCK + 1)", "self.store.done(items.stop // BLOCK + 1)", "inference io"),
+    Mutant("Kept draws: a block too many is done", "_inference/storage.py", "self.store.done(items.start // BLOCK + 1)", "self.store.done(items.stop // BLOCK + 1)", "inference/test_kept_draws.py"),
     Mutant("Run: annotations are no part of its identity", "evaluation/scoring.py", 'data = {"annotations": annotations, "predictions": predictions}', 'data = {"predictions": predictions}', "evaluation/test_evaluate.py inference"),
     Mutant("Report: ordinary score of the first model", "report/headlines.py", "number(float(ordinary.sel(model=best)))", "number(float(ordinary.isel(model=0)))", "report/test_headlines.py"),
     Mutant("Report: interval of the last model", "report/headlines.py", 'interval(float(own["score_lower"]), float(own["score_upper"]))', 'interval(float(comparison["score_lower"][-1]), float(comparison["score_upper"][-1]))', "report/test_headlines.py"),
