@@ -299,8 +299,12 @@ def _warn_of_choice_sets(rankings: Rankings, competing: Competing) -> None:
         return
     sets = np.sort(rankings.label_index.reshape(-1, size[0]), axis=1)
     for i in range(rankings.items.size):
-        own = np.unique(sets[rankings.item_index == i], axis=0)
-        if any(not np.intersect1d(a, b).size for a, b in combinations(own[:MOST_SETS], 2)):
+        of_item = sets[rankings.item_index == i]
+        own = np.unique(of_item, axis=0)
+        # A few annotators may well disagree wholly; as many rankings as labels are comparisons.
+        if len(of_item) >= np.unique(own).size and any(
+            not np.intersect1d(a, b).size for a, b in combinations(own[:MOST_SETS], 2)
+        ):
             warnings.warn(
                 f"item {as_python(rankings.items[i])!r}: all rankings name {size[0]} of {rankings.categories.size} "
                 "labels, some of them none in common, and the labels that a ranking does not name count as beaten; if "
