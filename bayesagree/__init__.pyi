@@ -32,6 +32,7 @@ from .agreement import (
     krippendorff_alpha,
     phi_clusters,
     phi_difference,
+    phi_summary,
 )
 from .agreement.leave_one_out import annotator_agreement
 from .annotations import Annotators, Labels, Rankings, Ratings
@@ -51,6 +52,7 @@ from .evaluation import compare, copeland_rank, evaluate, practical_equivalence,
 from .io import read_annotations, read_export, read_predictions, read_result, write_result
 from .metrics import (
     accuracy_given_risk,
+    annotator_overlap,
     average_overlap,
     expected_top_k_accuracy,
     hard_label_scores,
@@ -106,6 +108,7 @@ __all__ = [
     "common_agreement_model",
     "AgreementPrior",
     "phi_difference",
+    "phi_summary",
     "item_fit",
     "item_mean_check",
     "phi_clusters",
@@ -139,6 +142,7 @@ __all__ = [
     "risk_certainty",
     "expected_risk",
     "annotator_agreement",
+    "annotator_overlap",
     # how good a model is then
     "top_k_accuracy",
     "expected_top_k_accuracy",

@@ -72,7 +72,8 @@ class Predictions(Categorical, Displayed):
         ----------
         scores
             Model name to its scores. Data frames name their labels by their columns, pandas frames also their items
-            by their index; models are aligned by name.
+            by their index; models are aligned by name. Of two labels one probability an item will do, a vector or a
+            series: that of the last, positive one.
         items, labels
             Names where the scores carry none; by default 0, 1, ...
         probabilities
@@ -92,7 +93,7 @@ class Predictions(Categorical, Displayed):
         if not scores:
             raise InputError("there is no model: pass {name: scores}")
         models = names_array(list(scores), "model")
-        tables = [_named_scores(table, items, labels, model) for model, table in scores.items()]
+        tables = [_named_scores(_of_two(table, labels, model), items, labels, model) for model, table in scores.items()]
         items_, labels_ = tables[0][1:]
         stack = []
         for model, (table, its_items, its_labels) in zip(models, tables):
@@ -197,6 +198,15 @@ class Predictions(Categorical, Displayed):
         _check_scores(array, models, items, known, probabilities)
         return cls(models, items, known, array, None)
 
+    def on_items(self, items: NDArray[Any]) -> Self:
+        """Return the predictions for these items and no others; what is predicted beyond them has no part."""
+        kept = np.isin(self.items, items)
+        if kept.all():
+            return self
+        scores = None if self.scores is None else self.scores[:, kept]
+        hard = None if self.label_index is None else self.label_index[:, kept]
+        return replace(self, items=self.items[kept], scores=scores, label_index=hard)
+
     def aligned(self, items: NDArray[Any], labels: NDArray[Any]) -> Self:
         """Return the same predictions in the order of the given items and labels.
 
@@ -273,6 +283,23 @@ def _named_scores(
         cell = cell_place(items_, labels_, column_role="label")
         table = float_values(table.ravel(), lambda k: f"model {model!r}, {cell(k)}", "score").reshape(table.shape)
     return table, items_, labels_
+
+
+def _of_two(scores: Any, labels: Sequence[Any] | None, model: Any) -> Any:
+    """Return both columns of scores that are one probability of the positive label for each item."""
+    if isinstance(scores, pd.DataFrame) or np.ndim(scores) != 1 or np.size(scores) == 0:
+        return scores
+    names = [0, 1] if labels is None else list(labels)
+    if len(names) != 2:
+        raise InputError(f"model {model!r}: one score an item is that of the positive of two labels, not {len(names)}")
+    positive = np.asarray(scores, dtype=float)
+    if not ((positive >= 0) & (positive <= 1)).all():
+        raise InputError(
+            f"model {model!r}: a single score an item is the probability of the positive label, between 0 and 1; give "
+            "other scores as one column for each label"
+        )
+    both = np.stack([1 - positive, positive], axis=1)
+    return pd.DataFrame(both, index=scores.index, columns=names) if isinstance(scores, pd.Series) else both
 
 
 def _named_labels(predicted: Any, items: Sequence[Any] | None, model: Any) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from bayesagree import Labels, auc, auc_posterior, read_predictions
 from bayesagree.errors import InputError
 from bayesagree.predictions import Predictions
 
@@ -96,7 +97,7 @@ def test_hard_labels_may_leave_labels_of_the_annotations_unused() -> None:
     [
         ({}, {}, "there is no model: pass {name: scores}"),
         ({1: [[1, 2]], "1": [[1, 2]]}, {}, "model names mix number and text (1, '1')"),
-        ({"A": [1, 2]}, {}, "model 'A': scores must have shape (item, category), got (2,)"),
+        ({"A": [1, 2]}, {}, "model 'A': a single score an item is the probability of the positive label"),
         ({"A": [[1, 2]]}, {"items": ["p", "q"]}, "model 'A': scores have shape (1, 2), but there are 2 item names"),
         ({"A": [[1, np.nan]]}, {}, "model 'A', item 0, label 1: score nan is not finite (1 such scores in all)"),
         ({"A": [[1, np.inf]]}, {}, "model 'A', item 0, label 1: score inf is not finite"),
@@ -190,3 +191,40 @@ def test_more_labels_than_small_integers_hold() -> None:
     scores = np.zeros((1, 40_000))
     scores[0, [39_000, 5]] = 2, 1
     assert Predictions.from_scores({"A": scores}).top_labels(2).tolist() == [[[39_000, 5]]]
+
+
+def test_one_probability_an_item_is_that_of_the_positive_label(tmp_path):
+    both = Predictions.from_scores({"M": [[0.25, 0.75], [0.75, 0.25]]}, labels=["no", "yes"], items=["p", "q"])
+    series = pd.Series([0.75, 0.25], index=["p", "q"])
+    for scores, items in (([0.75, 0.25], ["p", "q"]), (series, None)):
+        one = Predictions.from_scores({"M": scores}, labels=["no", "yes"], items=items)
+        np.testing.assert_array_equal(one.scores, both.scores)
+        assert one.categories.tolist() == ["no", "yes"]
+        assert one.items.tolist() == ["p", "q"]
+    path = tmp_path / "p.csv"
+    path.write_text("model,item,score\nM,1,.8\nM,2,.3\n")
+    read = read_predictions(path, labels=[0, 1])
+    np.testing.assert_allclose(read.scores, [[[0.2, 0.8], [0.7, 0.3]]])
+    assert read_predictions(path).categories.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "message"),
+    [([0.2, 3.0], None, "between 0 and 1"), ([0.2, 0.4], ["a", "b", "c"], "positive of two labels, not 3")],
+)
+def test_one_score_an_item_that_is_no_probability_is_refused(scores, labels, message):
+    with pytest.raises(InputError, match=message):
+        Predictions.from_scores({"M": scores}, labels=labels)
+
+
+def test_auc_of_predictions_on_more_items_than_were_labelled():
+    labels = Labels.from_counts([[3, 0], [2, 1], [1, 2], [0, 3]])
+    few = Predictions.from_scores({"A": [0.1, 0.3, 0.2, 0.6]})
+    more = Predictions.from_scores({"A": [0.1, 0.3, 0.2, 0.6, 0.9]})
+    assert auc(labels, few).item() == auc(labels, more).item()
+    drawn = [auc_posterior(labels, p, draws=20, seed=1)["posterior"]["auc"].values for p in (few, more)]
+    np.testing.assert_array_equal(*drawn)
+    hard = [Predictions.from_labels({"A": [0, 1, 1, 1, 0][:n]}, labels=[0, 1]) for n in (4, 5)]
+    assert auc(labels, hard[0]).item() == auc(labels, hard[1]).item()
+    with pytest.raises(InputError, match="missing 3"):
+        auc(labels, Predictions.from_scores({"A": [0.1, 0.3, 0.2]}))

@@ -22,7 +22,14 @@ _DEFAULTS: dict[str, Any] = {"nuts_sampler": "pymc", "progressbar": False, "quie
 
 
 def sample_nuts(
-    model: "pm.Model", *, draws: int, chains: int, tune: int | None = None, seed: Seed, sampler: Sampler = None
+    model: "pm.Model",
+    *,
+    draws: int,
+    chains: int,
+    tune: int | None = None,
+    seed: Seed,
+    sampler: Sampler = None,
+    recorded: list[str] | None = None,
 ) -> xr.DataTree:
     """Sample a model, quietly, on all processors; ``attrs["sampler"]`` names the program that drew.
 
@@ -37,10 +44,13 @@ def sample_nuts(
     sampler
         Further arguments of `pymc.sample`. The sampler is PyMC's own wherever it runs, so that a seed means the same
         draws everywhere; ``{"nuts_sampler": "nutpie"}`` asks for another.
+    recorded
+        Variables to keep, by default all.
     """
     import pymc as pm
 
-    chosen: dict[str, Any] = _DEFAULTS | {"cores": min(chains, n_threads())} | dict(sampler or {})
+    chosen: dict[str, Any] = _DEFAULTS | {"cores": min(chains, n_threads()), "var_names": recorded}
+    chosen |= dict(sampler or {})
     if taken := [name for name in OURS if name in chosen]:
         raise InputError(f"sampler={dict(sampler or {})!r}: {taken[0]} is an argument of its own; leave it out there")
     if tune is not None:

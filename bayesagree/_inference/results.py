@@ -57,6 +57,11 @@ def settings_of(tree: xr.DataTree) -> dict[str, Any]:
     return json.loads(tree.attrs.get("settings", "{}"))
 
 
+def seed_of(tree: xr.DataTree) -> int:
+    """Return the number that a result was drawn with, 0 where its seed was none."""
+    return json.loads(tree.attrs.get("seed", "null")) or 0
+
+
 def check_size(shape: Mapping[str, int], itemsize: int, max_bytes: int, way_out: str) -> None:
     """Refuse a result that would not fit, before anything is computed."""
     size = itemsize * int(np.prod([int(n) for n in shape.values()], dtype=object))

@@ -2,7 +2,8 @@ from .checks import item_fit, item_mean_check, phi_clusters
 from .coefficients import agreement_table, krippendorff_alpha
 from .leave_one_out import annotator_agreement
 from .model import AgreementPrior
-from .phi import common_agreement, common_agreement_model, phi_difference
+from .phi import common_agreement, common_agreement_model
+from .summary import phi_difference, phi_summary
 
 __all__ = [
     "AgreementPrior",
@@ -15,4 +16,5 @@ __all__ = [
     "krippendorff_alpha",
     "phi_clusters",
     "phi_difference",
+    "phi_summary",
 ]

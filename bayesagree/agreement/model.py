@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._inference.results import result_tree
-from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._exact.likelihood import Kind, intervals
 from bayesagree.agreement._exact.problem import MeanPrior
+from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive
 
@@ -110,7 +110,7 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> 
 
     unit = ratings.unit()
     if kind == "squeezed":
-        n = np.bincount(item)[item]
+        n = np.bincount(item).max()
         beta_variable("rating", alpha, beta, observed=(unit * (n - 1) + 0.5) / n, dims="annotation")
     elif ratings.step is not None:
         n = ratings.n_levels or 1
@@ -141,14 +141,9 @@ def sample_tree(
     sampled = sample_nuts(model, draws=shape[1], chains=shape[0], seed=options["seed"], sampler=sampler)
     posterior, stats = (sampled[group].to_dataset() for group in ("posterior", "sample_stats"))
     names = ["phi", "mean_location", "mean_spread"] + ["item_mean"] * keep_item_means
-    phi = posterior["phi"].values
-    lower, upper = hdi(phi, ci_prob)
-    summary = {
-        "mean": phi.mean(), "sd": phi.std(ddof=1), "lower": lower, "upper": upper, "prob_positive": (phi > 0).mean(),
-    }  # fmt: skip
     groups = {
         "posterior": {name: (posterior[name].dims, posterior[name].values) for name in names if name in posterior},
-        "agreement": {name: ((), value) for name, value in summary.items()},
+        "agreement": {str(name): ((), value.item()) for name, value in phi_summary(sampled, ci_prob=ci_prob).items()},
         "sample_stats": {
             name: (value.dims, value.values) for name, value in stats.items() if value.dims == ("chain", "draw")
         },

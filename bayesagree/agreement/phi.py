@@ -7,7 +7,6 @@ has its own mean mu_i, all share the precision p. `common_agreement` integrates 
 Phi from its exact marginal posterior; `common_agreement_model` is the same model in PyMC.
 """
 
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,16 +15,16 @@ import xarray as xr
 
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
 from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
+from bayesagree.agreement._exact.item_means import KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement._exact.maximum_likelihood import phi_maximum_likelihood
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import phi_of, phi_posterior
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
-from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, item_mean_p_value
+from bayesagree.agreement.limits import share_at_ends, supported_decision, warn_of_limits, warn_of_two_ends
 from bayesagree.agreement.model import AgreementPrior, build_model, sample_tree
+from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int, renamed
 from bayesagree.patterns.patterns import RatingPatterns
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 SAMPLE = ("chain", "draw")
 THIN = 10
 """Every tenth point of the fine grid is kept as the density of Phi: 20 in each step of the quadrature."""
-FEWEST_ITEMS, CHECK_DRAWS = 20, 200
-"""Items from which a histogram of item means can show two ends, and replicates of it: p-values down to 0.005."""
 
 
 @renamed(item_means="keep_item_means")
@@ -74,8 +71,8 @@ def common_agreement(
         or, where one sits on an end of the scale, stand for intervals as wide as the smallest gap between values,
         and no narrower than a millionth of the scale: values nearer to each other are read to that precision.
         ``"density"``: continuous ratings inside the scale only. ``"squeezed"``: the preprocessing of the code published
-        with the paper, x -> (x (n - 1) + 1/2)/n with n ratings of the item; biased, for comparison with published
-        numbers (5 ratings on 5 levels: 0.24 where Phi is 0, 0.65 where it is 0.5).
+        with the paper, x -> (x (n - 1) + 1/2)/n with n the most ratings of an item; biased, for comparison with
+        published numbers (5 ratings on 5 levels: 0.24 where Phi is 0, 0.65 where it is 0.5).
     ci_prob
         Probability of the interval.
     draws, chains
@@ -97,8 +94,12 @@ def common_agreement(
             root of their overdispersion; on request `item_mean` (chain, draw, item) in units of the scale.
         ``agreement``
             `mean`, `sd`, `lower` and `upper` (HDI), `prob_positive` = Pr(Phi > 0). From the exact engine also `map`
-            (mode of the marginal posterior), `ml` (joint maximum likelihood of Phi and all item means), `log_evidence`
-            and the errors of the quadrature. Its attribute `decision` is agreement, disagreement or undecided.
+            (mode of the marginal posterior), `ml` (joint maximum likelihood of Phi and all item means), with known
+            truths `joint_map` (their joint posterior mode, the paper's estimate of section 4.4), `share_at_ends` (share
+            of the items on which all ratings are one and the same end of the scale), `log_evidence` and the errors of
+            the quadrature. Its attribute `decision` is agreement, disagreement or undecided. Unanimous answers at an
+            end of the scale fit polarised annotators as they fit agreeing ones, so that disagreement is stated only if
+            it also holds without those items, and if end answers read as points inside the scale do not say agreement.
         ``density``
             Posterior `density` of Phi (grid), from the exact engine.
         ``sample_stats``
@@ -114,8 +115,9 @@ def common_agreement(
     Warns
     -----
     UserWarning
-        Where the paper's limits apply: flat means and fewer than five ratings an item, two levels, one item, item means
-        piled up at the two ends of the scale.
+        Where the paper's limits apply: flat means and fewer than five ratings an item, fewer than five levels, one
+        item, one rating an item, item means piled up at the two ends of the scale; where continuous ratings lie on a
+        grid of few levels (`step` forgotten); where the sign of Phi comes from answers at the ends of the scale.
 
     See Also
     --------
@@ -142,7 +144,7 @@ def common_agreement(
     if not 0 < ci_prob < 1:
         raise InputError(f"ci_prob={ci_prob!r} must lie between 0 and 1")
     problem = prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
-    _warn_of_limits(ratings, problem, item_mean)
+    warn_of_limits(ratings, problem, item_mean)
     known = item_mean if isinstance(item_mean, str) else {str(k): float(v) for k, v in item_mean.items()}
     interval = {"ci_kind": "hdi", "ci_prob": ci_prob}
     settings = {"item_mean": known, "truth_sd": truth_sd, "likelihood": likelihood} | interval
@@ -156,7 +158,8 @@ def common_agreement(
     else:
         raise InputError(f"engine={engine!r} is not 'exact' or 'nuts'")
     found = tree["agreement"].to_dataset()
-    tree["agreement"].attrs |= interval | {"decision": decision(float(found["lower"]), float(found["upper"]))}
+    supported = supported_decision(problem, decision(float(found["lower"]), float(found["upper"])), likelihood, ci_prob)
+    tree["agreement"].attrs |= interval | {"decision": supported}
     return tree
 
 
@@ -226,7 +229,7 @@ def _exact_tree(
     hyper = draw_hyper(problem.means, y, rng) if isinstance(problem.means, HierarchicalMeans) else None
     if hyper is not None:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(("mean_location", "mean_spread"), hyper)}
-        _warn_of_two_ends(ratings, problem, y, hyper, rng)
+        warn_of_two_ends(ratings, problem, y, hyper, rng)
     if single is not None:
         low, high = single.scale
         coords["item"] = single.items[problem.patterns.pattern_of_item >= 0]
@@ -236,101 +239,15 @@ def _exact_tree(
     summary = {
         "mean": found.mean, "sd": found.sd, "lower": found.lower, "upper": found.upper, "map": found.mode,
         "ml": phi_maximum_likelihood(problem.like), "prob_positive": found.prob_positive,
+        "share_at_ends": share_at_ends(problem),
         "log_evidence": posterior.log_evidence, "log_evidence_error": posterior.log_evidence_error,
         "interval_error": posterior.interval_error, "bin_width": problem.like.bin_width,
     }  # fmt: skip
+    if isinstance(problem.means, KnownMeans) and problem.means.truth.size:
+        summary["joint_map"] = phi_maximum_likelihood(problem.like, problem.means)
     groups = {
         "posterior": variables,
         "agreement": {name: ((), value) for name, value in summary.items()},
         "density": {"density": (("grid",), posterior.phi_density()[::THIN])},
     }
     return result_tree(groups, coords, **options)
-
-
-def decision(lower: float, upper: float) -> str:
-    """Return the decision that an interval of Phi supports: agreement above 0, disagreement below, else undecided."""
-    return "agreement" if lower > 0 else "disagreement" if upper < 0 else "undecided"
-
-
-def phi_difference(first: xr.DataTree, second: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
-    """Return the posterior of Phi_first - Phi_second, of two groups of annotators or two rounds.
-
-    Parameters
-    ----------
-    first, second
-        Results of `common_agreement` on different annotations (their posteriors are taken as independent).
-    ci_prob
-        Probability of the interval.
-
-    Returns
-    -------
-    Dataset
-        `difference` (chain, draw), `mean`, `lower` and `upper` (HDI) and `prob_positive`.
-
-    Raises
-    ------
-    InputError
-        Different numbers of chains or draws.
-
-    See Also
-    --------
-    common_agreement : the posterior of one Phi.
-
-    Examples
-    --------
-    >>> one = Ratings.from_matrix([[4, 4, 5, 4], [1, 2, 1, 1]], scale=(1, 5), step=1)
-    >>> two = Ratings.from_matrix([[1, 4, 5, 2], [1, 5, 1, 4]], scale=(1, 5), step=1)
-    >>> difference = phi_difference(common_agreement(one, seed=1), common_agreement(two, seed=2))
-    >>> float(difference["prob_positive"]) > 0.9
-    True
-    """
-    a, b = (tree["posterior"].to_dataset()["phi"].values for tree in (first, second))
-    if a.shape != b.shape:
-        raise InputError(
-            f"posteriors of {a.shape} and {b.shape} (chain, draw); use the same draws= and chains= for both"
-        )
-    lower, upper = hdi(a - b, ci_prob)
-    summary = {"mean": (a - b).mean(), "lower": lower, "upper": upper, "prob_positive": (a > b).mean()}
-    return xr.Dataset({"difference": (SAMPLE, a - b)} | summary, attrs={"ci_kind": "hdi", "ci_prob": ci_prob})
-
-
-def _warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mean: ItemMean) -> None:
-    """Warn where the paper's own limits apply (Checco et al., sections 5.2 and 6.2)."""
-    rated = problem.patterns.n_items
-    if rated == 1:
-        _warn("one item: Phi of a single item easily fits chance; see its interval")
-    if ratings.n_levels == 2:
-        _warn(
-            "two levels: the ratings say only on which half of the scale a judgment fell, which hardly identifies Phi; "
-            "percent agreement or kappa (agreement_table) suit such data better"
-        )
-    if isinstance(item_mean, str) and item_mean == "flat" and ratings.n_annotations < 5 * rated:
-        _warn(
-            f"{ratings.n_annotations / rated:.1f} ratings an item with flat item means: random answers look like "
-            "agreement below 5; item_mean='hierarchical' does not have this bias"
-        )
-
-
-def _warn_of_two_ends(
-    ratings: Ratings | RatingPatterns,
-    problem: Problem,
-    y: Floats,
-    hyper: tuple[Floats, Floats],
-    rng: np.random.Generator,
-) -> None:
-    """Warn where the histogram of item means is not one the hierarchical model produces."""
-    if problem.patterns.n_items < FEWEST_ITEMS or ratings.n_levels == 2:
-        return
-    chosen = rng.choice(y.size, min(CHECK_DRAWS, y.size), replace=False)
-    single = problem.sample(MOST_ITEMS, rng)
-    p_value = item_mean_p_value(single, np.exp(y[chosen]), (hyper[0][chosen], hyper[1][chosen]), rng)
-    if p_value < THRESHOLD:
-        _warn(
-            f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "
-            "as when they pile up at two ends: Phi is biased; see item_mean_check, phi_clusters and item_mean='flat'",
-            stacklevel=6,
-        )
-
-
-def _warn(message: str, stacklevel: int = 5) -> None:
-    warnings.warn(message, UserWarning, stacklevel=stacklevel)  # the caller of common_agreement

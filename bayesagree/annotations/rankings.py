@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree.annotations._choice_sets import ChoiceSets
 from bayesagree.annotations._columns import (
     Codes,
     annotation_codes,
@@ -27,7 +28,8 @@ from bayesagree.errors import InputError, as_python, shorten
 class Rankings(Categorical, Container):
     """One partial ranking with ties per annotation: blocks of labels, best first.
 
-    Labels that an annotator does not name rank below all that are named (one last, unordered block).
+    Labels that an annotator does not name rank below all that are named (one last, unordered block), if they were on
+    offer: of a few among many, as in pairwise comparisons, say so by `offered`.
 
     Attributes
     ----------
@@ -39,6 +41,8 @@ class Rankings(Categorical, Container):
         Ranking r owns the entries ``start[r]:start[r + 1]`` of the next two arrays, shape (ranking + 1,).
     label_index, block
         Label named, and the position 0, 1, ... of its block, shape (entry,); sorted by block, then label.
+    offered
+        The labels that each ranking chose from; None where all of them were on offer.
     """
 
     kind: ClassVar[Literal["rankings"]] = "rankings"
@@ -52,6 +56,7 @@ class Rankings(Categorical, Container):
     start: NDArray[np.int64]
     label_index: Codes
     block: Codes
+    offered: ChoiceSets | None = None
 
     @classmethod
     def from_blocks(
@@ -61,6 +66,7 @@ class Rankings(Categorical, Container):
         labels: Sequence[Any] | int,
         items: Sequence[Any] | None = None,
         annotators: Sequence[Sequence[Any]] | None = None,
+        offered: Sequence[Sequence[Sequence[Any]]] | None = None,
     ) -> Self:
         """Read nested lists: ``cases[item][annotator]`` is a list of blocks, a block a list of tied labels.
 
@@ -75,17 +81,26 @@ class Rankings(Categorical, Container):
         annotators
             ``annotators[item]`` names the annotators of that item in the order of its rankings; by default they
             are unknown.
+        offered
+            ``offered[item][ranking]`` lists the labels that a ranking chose from; by default all labels.
 
         Raises
         ------
         InputError
-            Empty case, ranking or block; unknown label; a label named twice in one ranking.
+            Empty case, ranking or block; unknown label; a label named twice in one ranking, or not on offer.
 
         Examples
         --------
         >>> rankings = Rankings.from_blocks([[[[0, 3], [2]], [[1], [0]]]], labels=4)
         >>> rankings.n_annotations, rankings.block.tolist()
         (2, [0, 0, 1, 0, 1])
+
+        Two systems of three met in each of two comparisons:
+
+        >>> wins = [[["a"], ["b"]], [["b"], ["c"]]]
+        >>> met = [["a", "b"], ["b", "c"]]
+        >>> Rankings.from_blocks([wins], labels=["a", "b", "c"], offered=[met]).offered.start.tolist()
+        [0, 2, 4]
         """
         if len(cases) == 0:
             raise InputError("there is no case: cases is empty")
@@ -110,7 +125,8 @@ class Rankings(Categorical, Container):
         codes, labels_ = encode(objects(named), "label", known, place)
         who, names = _annotators_of(annotators, cases, items_)
         ranker = np.asarray(ranking) if who is None else np.asarray([who[i][r] for i, r in zip(item, ranking)])
-        return cls._grouped(items_, names, labels_, np.asarray(item), ranker, codes, np.asarray(block))
+        chosen_from = None if offered is None else _offered_of(offered, cases, items_, labels_, who)
+        return cls._grouped(items_, names, labels_, np.asarray(item), ranker, codes, np.asarray(block), chosen_from)
 
     @classmethod
     def from_long(
@@ -122,8 +138,12 @@ class Rankings(Categorical, Container):
         label: str = "label",
         rank: str = "rank",
         labels: Sequence[Any] | None = None,
+        offered: bool = False,
     ) -> Self:
         """Read a table with one row per (item, annotator, label); equal rank is a tie, 1 is best.
+
+        With ``offered=True`` the rows of an annotator and item are what the ranking chose from, those without a rank
+        are not ranked; otherwise all labels were on offer.
 
         Raises
         ------
@@ -142,11 +162,18 @@ class Rankings(Categorical, Container):
         label_codes, known = label_column(table, label, labels)
         require_present(label_codes, "label")
         ranks = float_column(table, rank, "rank")
-        if np.isnan(ranks).any():
-            raise InputError(
-                f"row {int(np.flatnonzero(np.isnan(ranks))[0])}: the rank is missing; leave unranked labels out"
-            )
-        return cls._grouped(items, annotators, known, item_codes, annotator_codes, label_codes, ranks)
+        missing = np.isnan(ranks)
+        if not offered:
+            if missing.any():
+                raise InputError(
+                    f"row {int(np.flatnonzero(missing)[0])}: the rank is missing; leave unranked labels out, or pass "
+                    "offered=True if the rows of a ranking are all labels that were on offer"
+                )
+            return cls._grouped(items, annotators, known, item_codes, annotator_codes, label_codes, ranks)
+        on_offer = np.stack([item_codes, annotator_codes, label_codes]).astype(np.int64)
+        item_codes, annotator_codes, label_codes = on_offer[:, ~missing]
+        ranks = ranks[~missing]
+        return cls._grouped(items, annotators, known, item_codes, annotator_codes, label_codes, ranks, on_offer)
 
     @classmethod
     def _grouped(
@@ -158,8 +185,12 @@ class Rankings(Categorical, Container):
         ranker: NDArray[Any],
         label: NDArray[Any],
         rank: NDArray[Any],
+        on_offer: NDArray[Any] | None = None,
     ) -> Self:
-        """Sort the entries and cut them into rankings; a ranker is an annotator or, unknown, a number in the item."""
+        """Sort the entries and cut them into rankings; a ranker is an annotator or, unknown, a number in the item.
+
+        `on_offer` has one column (item, ranker, label) for each label that a ranking chose from.
+        """
         order = np.lexsort((label, rank, ranker, item))
         item, ranker, label, rank = (a[order] for a in (item, ranker, label, rank))
         new_ranking = np.ones(item.size, bool)
@@ -175,7 +206,12 @@ class Rankings(Categorical, Container):
         codes = (column.astype(np.int32) for column in (item[first], who, label, block))
         item_index, annotator_index, label_index, block_index = codes
         start = np.append(first, item.size)
-        return cls(items, annotators, labels, item_index, annotator_index, start, label_index, block_index)
+        offered = None
+        if on_offer is not None:
+            _require_ranked(on_offer, np.stack([item[first], ranker[first]]), items)
+            offered = ChoiceSets.of(*on_offer)
+            offered.require(start, label, items[item[first]], labels)
+        return cls(items, annotators, labels, item_index, annotator_index, start, label_index, block_index, offered)
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""
@@ -245,6 +281,37 @@ def _require_one_place(
             f"item {as_python(item_of[r])!r}{who}: label {as_python(labels[k])!r} is named twice in one "
             "ranking; a label has one place: keep its best one"
         )
+
+
+def _require_ranked(on_offer: NDArray[Any], rankings: NDArray[Any], items: NDArray[Any]) -> None:
+    """Refuse choice sets of which nothing was ranked; `rankings` has one column (item, ranker) each."""
+    sets = np.unique(on_offer[:2], axis=1)
+    if sets.shape[1] > rankings.shape[1]:
+        ranked = set(map(tuple, rankings.T.tolist()))
+        item = next(i for i, ranker in sets.T.tolist() if (i, ranker) not in ranked)
+        raise InputError(f"item {as_python(items[item])!r}: a ranking names none of the labels on offer; drop it")
+
+
+def _offered_of(
+    offered: Sequence[Sequence[Sequence[Any]]],
+    cases: Sequence[Sequence[Any]],
+    items: NDArray[Any],
+    labels: NDArray[Any],
+    who: list[Codes] | None,
+) -> NDArray[np.int64]:
+    """Return one column (item, ranker, label) for each label on offer."""
+    if [len(sets) for sets in offered] != [len(case) for case in cases]:
+        raise InputError("offered[item] must list the labels on offer for each ranking of that item")
+    rows = [
+        (i, r if who is None else int(who[i][r]), name)
+        for i, sets in enumerate(offered)
+        for r, names in enumerate(sets)
+        for name in names
+    ]
+    item, ranker, named = zip(*rows)
+    place = [f"offered, item {as_python(items[i])!r}" for i in item]
+    codes, _ = encode(objects(list(named)), "label", labels, place.__getitem__)
+    return np.stack([item, ranker, codes]).astype(np.int64)
 
 
 def _annotators_of(

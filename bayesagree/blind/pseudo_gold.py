@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.blind.systems import LabelCodes, Systems
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.plausibility.dawid_skene.posterior import Variant, dawid_skene
 
@@ -70,6 +70,18 @@ def vote_counts(systems: Systems) -> NDArray[np.int64]:
     return np.stack([(systems.predicted == k).sum(axis=0) for k in range(systems.n_labels)], axis=1)
 
 
+def vote_shares(systems: Systems, *, leave_one_out: bool = False) -> NDArray[np.float64]:
+    """Return the chance of each label in the sets of `sampling`, shape (item, category) or (model, item, category).
+
+    Items that nobody (else) labelled have 0 throughout.
+    """
+    counts = vote_counts(systems)
+    if leave_one_out:
+        own = systems.predicted[..., None] == np.arange(systems.n_labels)
+        counts = counts - own
+    return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
+
+
 def majority(systems: Systems, *, threshold: float = 0.5, seed: Seed = None) -> LabelCodes:
     """Give each item the label of most systems, ties at random, shape (set=1, item).
 
@@ -83,6 +95,7 @@ def majority(systems: Systems, *, threshold: float = 0.5, seed: Seed = None) -> 
     seed
         For ties.
     """
+    positive(threshold, "threshold", zero=True)
     counts = vote_counts(systems)
     total = counts.sum(axis=1)
     if threshold == 0.5:

@@ -9,7 +9,7 @@ majority               no         the majority of the systems
 em                     no         the consensus of Dawid-Skene expectation maximisation
 dawid_skene            no         gold sets drawn from the Bayesian Dawid-Skene posterior; mean
 direct                 yes        the crowd
-calibrated_majority    yes        votes above a threshold tuned on the crowd (two labels)
+calibrated_majority    yes        votes above a threshold tuned on the crowd (two labels), one for all metrics
 naive_bayes, svm,      yes        a combiner of the systems trained on the crowd
 glm, adaboost
 =====================  =========  ==========================================================================
@@ -42,6 +42,7 @@ type Method = Literal[
     "majority", "em", "round_robin", "sampling", "dawid_skene",
     "direct", "calibrated_majority", "naive_bayes", "svm", "glm", "adaboost",
 ]  # fmt: skip
+type CalibrateFor = Metric | Literal["each"]
 BLIND = ("majority", "em", "round_robin", "sampling", "dawid_skene")
 WITH_CROWD = ("calibrated_majority", "naive_bayes", "svm", "glm", "adaboost", "direct")
 METHODS = BLIND + WITH_CROWD
@@ -57,10 +58,14 @@ class PseudoGold:
         Positions of labels, -1 where there is none, shape (set, item) or (set, model, item).
     is_sample
         Whether a set is one draw of the gold; otherwise all sets together make one score, their mean.
+    shares
+        The chance of each label in a set, where sets are drawn only to take a mean over them: shape (item, category) or
+        (model, item, category).
     """
 
     sets: LabelCodes
     is_sample: bool
+    shares: NDArray[np.float64] | None = None
 
 
 def blind_scores(
@@ -73,6 +78,7 @@ def blind_scores(
     positive: Any = None,
     sets: int = 1000,
     threshold: float = 0.5,
+    calibrate_for: CalibrateFor = "accuracy",
     seed: Seed = None,
 ) -> xr.DataArray:
     """Score classifiers without expert labels.
@@ -95,7 +101,10 @@ def blind_scores(
     sets
         Gold sets of sampling and dawid_skene.
     threshold
-        Share of votes from which the majority is positive (two labels).
+        Share of votes from which the majority is positive (two labels), at least 0.
+    calibrate_for
+        Score on the crowd's labels for which ``"calibrated_majority"`` tunes its threshold. ``"each"`` tunes one for
+        every metric; pseudo-gold tuned for recall or specificity is as extreme as it can be, and a bad judge of it.
     seed
         Same seed, same scores, in whatever order systems and items come.
 
@@ -128,8 +137,9 @@ def blind_scores(
     """
     systems = Systems.of(predictions, crowd, positive, seed)
     gold = make_pseudo_gold(
-        systems, method, metric=metric, leave_one_out=leave_one_out, sets=sets, threshold=threshold, seed=seed
-    )
+        systems, method, calibrate_for=_objective(calibrate_for, metric), leave_one_out=leave_one_out, sets=sets,
+        threshold=threshold, seed=seed,
+    )  # fmt: skip
     scores = mean_scores(counts_per_set(gold, systems), metric, systems.positive)[0]
     warn_undefined(scores, metric, systems.models)
     return xr.DataArray(scores, dims="model", coords={"model": systems.models}, name=metric).sel(
@@ -147,21 +157,23 @@ def blind_posterior(
     positive: Any = None,
     items: Literal["fixed", "bootstrap"] = "bootstrap",
     threshold: float = 0.5,
+    calibrate_for: CalibrateFor = "accuracy",
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
 ) -> xr.DataTree:
     """Draw blind scores, so that each has an interval and ranks are distributions.
 
-    A draw takes one stand-in for the gold and, with ``items="bootstrap"``, as many items as there are, with
-    replacement. With ``method="dawid_skene"`` stand-ins are posterior draws of the truth: the interval then covers the
-    score against the unknown truth, as far as systems err independently given it (check with `independence_check`).
+    A draw takes, with ``items="bootstrap"``, as many items as there are, with replacement. With
+    ``method="dawid_skene"`` it takes one stand-in for the gold, a posterior draw of the truth: the interval then covers
+    the score against the unknown truth, as far as systems err independently given it (check with `independence_check`).
     For the other methods the interval holds what resampled items would do to the score, not that their stand-in may
-    be wrong.
+    be wrong: a draw averages over all gold sets of round robin, and over the votes on each item that sampling draws its
+    sets from.
 
     Parameters
     ----------
-    predictions, method, crowd, leave_one_out, positive, threshold, seed
+    predictions, method, crowd, leave_one_out, positive, threshold, calibrate_for, seed
         As in `blind_scores`.
     metrics
         Scores to draw; all of them from the same draws.
@@ -189,10 +201,9 @@ def blind_posterior(
     drawn: dict[str, NDArray[np.float64]] = {}
     counts = None
     for metric in metrics:
-        if counts is None or method == "calibrated_majority":
-            counts = counts_per_draw(
-                make_pseudo_gold(systems, method, metric=metric, **options), systems, n, items, seed
-            )
+        if counts is None or (method == "calibrated_majority" and calibrate_for == "each"):
+            gold = make_pseudo_gold(systems, method, calibrate_for=_objective(calibrate_for, metric), **options)
+            counts = counts_per_draw(gold, systems, n, items, seed)
         drawn[metric] = mean_scores(counts, metric, systems.positive)
     order = [systems.models.tolist().index(m) for m in predictions.models.tolist()]
     shape = (chains, draws, systems.models.size)
@@ -211,7 +222,7 @@ def make_pseudo_gold(
     systems: Systems,
     method: str,
     *,
-    metric: str = "accuracy",
+    calibrate_for: str = "accuracy",
     leave_one_out: bool = False,
     sets: int = 1000,
     chains: int = 4,
@@ -223,13 +234,14 @@ def make_pseudo_gold(
     if method == "round_robin":
         return PseudoGold(pseudo_gold.round_robin(systems), False)
     if method == "sampling":
-        return PseudoGold(pseudo_gold.sampling(systems, sets=sets, leave_one_out=leave_one_out, seed=seed), True)
+        drawn = pseudo_gold.sampling(systems, sets=sets, leave_one_out=leave_one_out, seed=seed)
+        return PseudoGold(drawn, False, pseudo_gold.vote_shares(systems, leave_one_out=leave_one_out))
     combine: dict[str, Callable[[Systems], LabelCodes]] = {
         "majority": partial(pseudo_gold.majority, threshold=threshold, seed=seed),
         "em": pseudo_gold.em,
         "dawid_skene": partial(pseudo_gold.posterior, sets=sets, chains=chains, seed=seed),
         "direct": combiners.direct,
-        "calibrated_majority": partial(combiners.calibrated_majority, metric=metric, seed=seed),
+        "calibrated_majority": partial(combiners.calibrated_majority, metric=calibrate_for, seed=seed),
         "naive_bayes": partial(combiners.naive_bayes, seed=seed),
         "svm": partial(combiners.svm, seed=seed),
         "glm": partial(combiners.glm, seed=seed),
@@ -254,7 +266,8 @@ def counts_per_set(gold: PseudoGold, systems: Systems) -> NDArray[np.float64]:
 def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, seed: Seed) -> NDArray[np.float64]:
     """Count with one set and one sample of items per draw, shape (draw, set, model, label, predicted label).
 
-    Draw d takes set d modulo their number, or all of them where they are no sample; the axis set is then their number.
+    Draw d takes set d modulo their number where they are a sample. Where their mean counts it takes all of them, and
+    the axis set is then their number; or, where they are many draws from known shares, these shares as one soft set.
     """
     if items not in ("fixed", "bootstrap"):
         raise InputError(f"items={items!r} is not one of 'fixed', 'bootstrap'")
@@ -262,6 +275,7 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
     blocks = item_blocks(draws)
     # Another stream than the one that draws gold sets: items are resampled independently of them.
     branch = stream_apart(seed, "resampled systems")
+    given = (np.arange(systems.n_labels)[:, None] == systems.predicted[:, None]).astype(float)
 
     def count(job: tuple[slice, np.random.Generator]) -> NDArray[np.float64]:
         block, rng = job
@@ -269,8 +283,12 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
         for d in range(block.start, block.stop):
             drawn = rng.integers(n_items, size=n_items)
             weights = np.bincount(drawn, minlength=n_items).astype(float) if items == "bootstrap" else None
-            sets = gold.sets[[d % gold.sets.shape[0]]] if gold.is_sample else gold.sets
-            result.append(confusion_counts(sets, systems.predicted, systems.n_labels, weights))
+            if gold.shares is None:
+                sets = gold.sets[[d % gold.sets.shape[0]]] if gold.is_sample else gold.sets
+                result.append(confusion_counts(sets, systems.predicted, systems.n_labels, weights))
+            else:
+                shares = gold.shares if weights is None else gold.shares * weights[:, None]
+                result.append((given @ shares).swapaxes(1, 2)[None])
         return np.stack(result)
 
     return np.concatenate(list(map_blocks(count, list(zip(blocks, block_generators(branch, len(blocks)))))))
@@ -282,3 +300,7 @@ def mean_scores(counts: NDArray[np.float64], metric: str, positive: int | None) 
     defined = np.isfinite(scores)
     n = defined.sum(axis=1)
     return np.divide(np.where(defined, scores, 0).sum(axis=1), n, out=np.full(n.shape, np.nan), where=n > 0)
+
+
+def _objective(calibrate_for: str, metric: str) -> str:
+    return metric if calibrate_for == "each" else calibrate_for

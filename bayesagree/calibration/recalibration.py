@@ -32,7 +32,7 @@ from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.calibration._vector_scaling import draw_parameters, information_of, log_q, prior_precision
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility._draws.blocks import label_dtype
-from bayesagree.plausibility._draws.top_labels import labels_of
+from bayesagree.plausibility._draws.top_labels import labels_of, plausibility_draws
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
 
 FLOOR = 1e-12
@@ -209,7 +209,7 @@ def label_probability(tree: xr.DataTree) -> xr.DataArray:
         return tree["derived"].to_dataset()["label_probability"]
     posterior = tree["posterior"].to_dataset()
     if "plausibility" in posterior:
-        return posterior["plausibility"].mean(("chain", "draw")).transpose("item", "category")
+        return plausibility_draws(tree).mean(("chain", "draw"))
     if "top_label" not in posterior:
         raise InputError(f"no labels in this posterior, which has {', '.join(map(str, posterior))}")
     names, top = labels_of(tree), posterior["top_label"].isel(rank=0).transpose("item", "chain", "draw").values

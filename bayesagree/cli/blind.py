@@ -33,6 +33,10 @@ def blind(
     ] = "accuracy,precision,recall,specificity",
     positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
     leave_one_out: Annotated[bool, Option(help="Judge each system by the others only.")] = False,
+    threshold: Annotated[float, Option(help="Share of votes from which the majority is positive.", min=0)] = 0.5,
+    calibrate_for: Annotated[
+        str, Option(help="Score that the calibrated majority is tuned for: a metric, or each for one threshold each.")
+    ] = "accuracy",
     baseline: Annotated[str, Option(help="Method that the others' correlations are tested against.")] = "em",
     significance: Annotated[float, Option(help="Level of the tests.")] = 0.05,
     multiplicity: Annotated[
@@ -55,11 +59,13 @@ def blind(
     """
     from bayesagree.blind.independence import independence_check
     from bayesagree.io.files import write_result
+    from bayesagree.metrics.hard_labels import METRICS
     from bayesagree.studies.blind_methods import blind_experiment
 
     if (system_labels is None) == (data is None):
         raise InputError("give either a file of system labels or --data NAME, not both and not neither")
     adjusted = _options.one_of(multiplicity, "--multiplicity", ("none", "bonferroni", "holm", "benjamini_hochberg"))
+    tuned = _options.one_of(calibrate_for, "--calibrate-for", (*METRICS, "each"))
     if data is not None:
         from bayesagree.studies.blind_cases import blind_case
 
@@ -74,9 +80,10 @@ def blind(
     chosen = None if positive is None else next((name for name in names if str(name) == positive), positive)
     with _output.progress("judging", None) as advance:
         tree = blind_experiment(
-            case.predictions, crowd=case.crowd, gold=case.gold, methods=methods.split(",") if methods else None,
-            metrics=metrics.split(","), positive=chosen, leave_one_out=leave_one_out, baseline=baseline,
-            significance=significance, multiplicity=adjusted, draws=draws, seed=seed, progress=advance,
+            case.predictions, crowd=case.crowd, gold=case.gold, methods=_options.words(methods) if methods else None,
+            metrics=_options.words(metrics), positive=chosen, leave_one_out=leave_one_out, threshold=threshold,
+            calibrate_for=tuned, baseline=baseline, significance=significance, multiplicity=adjusted, draws=draws,
+            seed=seed, progress=advance,
         )  # fmt: skip
         check = independence_check(case.predictions, seed=seed) if case.predictions.models.size > 2 else None
     if output is not None:
@@ -123,7 +130,7 @@ def _notes(tree: "xr.DataTree", p_value: float | None) -> Iterator[str]:
             else "no sign of shared errors"
         )
         yield f"Independence check: p = {p_value:.2f}, {verdict}."
-    if "methods" in tree.children:
+    if "methods" in tree.children and sizes["baseline"] in tree["methods"]["estimator"]:
         yield f"* differs from {sizes['baseline']} at 95 %, ** at 99 % (Williams' test); - does not exist"
 
 

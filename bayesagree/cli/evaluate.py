@@ -51,7 +51,7 @@ def evaluate(
     with _output.progress("scoring", truth.items.size * len(levels)) as advance:
         tree = run(
             truth, models, plausibility=plausibility or fitting_posteriors(truth)[0].name, reliability=levels,
-            metrics=metrics.split(","), items=chosen, client=_options.dask_client(dask), progress=advance,
+            metrics=_options.words(metrics), items=chosen, client=_options.dask_client(dask), progress=advance,
             **vars(sampling), **options,
         )  # fmt: skip
     if output is not None:

@@ -9,10 +9,13 @@ from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from bayesagree.annotations import Labels, Ratings
     from bayesagree.annotations.annotators import Annotators
     from bayesagree.subjective.groups import Groups
     from bayesagree.subjective.performance import ModelPredictions
+    from bayesagree.subjective.specification import EvaluationSpecification
 
 
 @_options.flattened
@@ -52,21 +55,26 @@ def subjective(
 ) -> None:
     """Show how well each model predicts each group of annotators, and whether groups differ by more than chance.
 
-    The last table says how far annotators agree within and between groups.
+    The last table says how far annotators agree within and between groups. With --specification the data are compared
+    with it, also before there is any model.
 
     Example: bayesagree subjective labels.csv --annotators people.csv --group gender,age --predictions models.csv
     """
-    from bayesagree.annotations import Rankings, Ratings
+    from bayesagree.annotations import Rankings
     from bayesagree.subjective import tables
-    from bayesagree.subjective.agreement import group_phi
-    from bayesagree.subjective.dispersion import dispersion_null
-    from bayesagree.subjective.files import write_specification_report
-    from bayesagree.subjective.performance import group_performance
 
     given, known = source.read()
     if isinstance(given, Rankings):
         raise InputError("rankings have no groups here; give labels or ratings")
     people = source.features(annotators)
+    if output is not None and (specification is None or people is None):
+        raise InputError(f"the report {output} compares --specification FILE with --annotators FILE; give both")
+    declared = None if specification is None else _declared(specification, people)
+    if predictions is None and known is None:
+        if declared is None:
+            raise InputError("there are no predictions: give --predictions FILE")
+        _output.show(_specification_tables(declared, given, people, None, output), json=json)
+        return
     if group is None:
         groups, given = tables.disagreement_groups(
             given, threshold=threshold, bins=bins, rate_share=rate_share, seed=seed
@@ -76,8 +84,24 @@ def subjective(
     labelled = metric == "accuracy" or (metric is None and threshold is not None)
     scored = tables.as_labels(given, threshold) if labelled else given
     models = _models(predictions, known, scored, source, model)
-    chosen: Any = metric
-    result = group_performance(scored, models, groups, metric=chosen)
+    result, shown = _performance_tables(given, scored, models, groups, metric=metric, phi=phi, draws=draws, seed=seed)
+    if declared is not None:
+        shown += _specification_tables(declared, scored, people, result, output)
+    _output.show(shown, json=json)
+
+
+def _performance_tables(
+    given: "Labels | Ratings", scored: "Labels | Ratings", models: "ModelPredictions", groups: "Groups",
+    *, metric: str | None, phi: bool, draws: int, seed: int,
+) -> tuple["xr.Dataset", list[_output.Table]]:  # fmt: skip
+    """Return the performance by group, and the tables of it."""
+    from bayesagree.annotations import Ratings
+    from bayesagree.subjective import tables
+    from bayesagree.subjective.agreement import group_phi
+    from bayesagree.subjective.dispersion import dispersion_null
+    from bayesagree.subjective.performance import group_performance
+
+    result = group_performance(scored, models, groups, metric=metric)
     rated = given if phi and isinstance(given, Ratings) else None
     n_pairs = 0 if rated is None else groups.names.size * (groups.names.size + 1) // 2
     with _output.progress("comparing groups", 2 + n_pairs) as advance:
@@ -86,14 +110,10 @@ def subjective(
         null = dispersion_null(result, seed=seed)
         advance()
         drawn = None if rated is None else group_phi(rated, groups, draws=draws, seed=seed, progress=advance)
-    if output is not None:
-        if specification is None or people is None:
-            raise InputError(f"the report {output} compares --specification FILE with --annotators FILE; give both")
-        write_specification_report(output, specification, scored, people, result)
     name = result.attrs["metric"]
     title = f"{name.capitalize().replace('_', ' ')} by {groups.by}, 95 % HDI"
     agreement = tables.group_agreement_table(given, groups, drawn)
-    shown = [
+    return result, [
         _output.Table("settings", [{"by": groups.by, "metric": name, "seed": seed}], most=0),
         _output.Table("groups", tables.group_table(result, tree), title),
         _output.Table(
@@ -101,7 +121,38 @@ def subjective(
         ),
         _output.Table("agreement", agreement, "Agreement within and between groups, 95 % HDI of Phi"),
     ]
-    _output.show(shown, json=json)
+
+
+def _declared(specification: Path, people: "Annotators | None") -> "EvaluationSpecification":
+    from bayesagree.subjective.files import read_specification
+
+    if people is None:
+        raise InputError(
+            f"--specification {specification} needs the features of the annotators: give --annotators FILE"
+        )
+    return read_specification(specification)
+
+
+def _specification_tables(
+    declared: "EvaluationSpecification", given: "Labels | Ratings", people: Any, result: "xr.Dataset | None",
+    output: Path | None,
+) -> list[_output.Table]:  # fmt: skip
+    """Compare the declaration with the data, write the report if it is asked for, and return its tables."""
+    from bayesagree.subjective.files import write_specification_report
+    from bayesagree.subjective.specification_check import check_specification
+
+    report = check_specification(declared, given, people, scores=result)
+    if output is not None:
+        write_specification_report(output, report)
+    gaps = [{"gap": gap} for gap in report.gaps] or [{"gap": "none found"}]
+    shown = [
+        _output.Table("specification", report.distributions, "Declared and actual distributions"),
+        _output.Table("gaps", gaps, "Gaps between the declaration and the data"),
+    ]
+    if len(report.individual):
+        title = "Mean difference between similar annotators; 0 is individual fairness"
+        shown.append(_output.Table("individual", report.individual, title))
+    return shown
 
 
 def groups_by(annotations: "Labels | Ratings", people: "Annotators | None", features: str) -> "Groups":
@@ -122,6 +173,4 @@ def _models(
     if path is not None:
         columns = {name: getattr(source, name) for name in ("item", "annotator", "label", "rating")}
         return read_model_predictions(path, scored, model=model, **columns)
-    if known is None:
-        raise InputError("there are no predictions: give --predictions FILE")
     return predictions_of(known, scored.items)

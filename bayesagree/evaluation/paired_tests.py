@@ -148,14 +148,16 @@ def copeland_rank(scores: ArrayLike | xr.DataArray, different: ArrayLike | None 
     Parameters
     ----------
     scores
-        Higher is better, shape (model,); a DataArray gives the models their names. A NaN neither beats nor is beaten.
+        Higher is better, shape (model,); a DataArray gives the models their names. A model without a score, NaN, has
+        no place.
     different
         Whether two models differ significantly, shape (model, model); others are tied. None: any difference counts.
 
     Returns
     -------
     DataArray
-        Ranks (model), 1 is best; models with equal counts share the best of their places (1, 1, 3).
+        Ranks (model), 1 is best; models with equal counts share the best of their places (1, 1, 3). NaN without a
+        score.
 
     References
     ----------
@@ -165,16 +167,17 @@ def copeland_rank(scores: ArrayLike | xr.DataArray, different: ArrayLike | None 
     --------
     >>> different = [[False, False, True], [False, False, False], [True, False, False]]
     >>> copeland_rank([0.8, 0.7, 0.6], different).values.tolist()
-    [1, 2, 3]
-    >>> copeland_rank([0.8, 0.8, 0.6]).values.tolist()
-    [1, 1, 3]
+    [1.0, 2.0, 3.0]
+    >>> copeland_rank([0.8, float("nan"), 0.8, 0.6]).values.tolist()
+    [1.0, nan, 1.0, 3.0]
     """
     score = np.asarray(scores, dtype=float)
     beats = score[:, None] > score
     if different is not None:
         beats = beats & np.asarray(different, dtype=bool)
-    points = beats.sum(axis=1) - beats.sum(axis=0)
+    points = np.where(np.isnan(score), np.nan, beats.sum(axis=1) - beats.sum(axis=0))
+    place = np.where(np.isnan(score), np.nan, 1 + (points > points[:, None]).sum(axis=1))
     coords = (
         {"model": scores["model"].values} if isinstance(scores, xr.DataArray) and "model" in scores.coords else None
     )
-    return xr.DataArray(1 + (points > points[:, None]).sum(axis=1), coords, dims="model", name="rank")
+    return xr.DataArray(place, coords, dims="model", name="rank")

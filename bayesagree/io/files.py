@@ -108,13 +108,14 @@ def read_predictions(
     labels: Sequence[Any] | None = None,
     probabilities: bool = False,
 ) -> Predictions:
-    r"""Predictions of a table in one of three layouts, told apart by the columns, or of an export of a tool.
+    r"""Predictions of a table in one of four layouts, told apart by the columns, or of an export of a tool.
 
     ==========================  ================================================
     columns                     one row is
     ==========================  ================================================
     model, item, label, score   one score
     model, item, label          one hard label
+    model, item, score          the probability of the last, positive of two labels
     model, item, and others     all scores of an item: one column for each label
     ==========================  ================================================
 
@@ -161,6 +162,12 @@ def read_predictions(
                 table, model=model, item=item, label=label, score=score if scored else None, labels=labels,
                 probabilities=probabilities,
             )  # fmt: skip
+    others = set(table.columns) - {model, item}
+    if others == {score} and (labels is None or list(labels) != [score]):
+        with naming(repr(str(path)), "probabilities of the positive label"):
+            of_model = _wide_scores(table, model, item, [score])
+            given = {name: scores[score] for name, scores in of_model.items()}
+            return Predictions.from_scores(given, labels=labels, probabilities=probabilities)
     with naming(repr(str(path)), "scores, one column a label"):
         return Predictions.from_scores(_wide_scores(table, model, item, labels), probabilities=probabilities)
 

@@ -1,6 +1,6 @@
 from . import auc
 from .hard_labels import hard_label_scores
-from .partial_rankings import partial_average_overlap
+from .partial_rankings import annotator_overlap, partial_average_overlap
 from .top_k import accuracy_given_risk, expected_top_k_accuracy
 from .uncertainty_adjusted import (
     average_overlap,
@@ -14,6 +14,7 @@ from .uncertainty_adjusted import (
 
 __all__ = [
     "accuracy_given_risk",
+    "annotator_overlap",
     "auc",
     "average_overlap",
     "expected_top_k_accuracy",

@@ -5,23 +5,29 @@ first j with probability min(max((j - a)/b, 0), 1); labels that an annotator doe
 
     AO = mean over j = 1 .. k of  sum over labels P_j(label) Q_j(label) / j,
 
-optionally divided by the root of the two rankings' overlaps with themselves, so that a ranking with ties can reach 1.
+divided by the root of the two rankings' overlaps with themselves, so that equal rankings have 1 also where they tie.
+It compares with what annotators said, not with a plausible truth, so that it is no metric of `evaluate`, whose draws of
+the truth have no ties.
 
 Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", arXiv:2307.02191, appendix B.5.
 """
+
+import warnings
+from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Rankings
-from bayesagree.errors import InputError, positive_int, renamed
+from bayesagree.errors import InputError, positive_int, renamed, shorten
 from bayesagree.predictions import Predictions
 
 
 @renamed(depth="k")
 def partial_average_overlap(
-    rankings: Rankings, predictions: Predictions, *, k: int = 3, normalise: bool = False
+    rankings: Rankings, predictions: Predictions, *, k: int = 3, normalise: bool = True
 ) -> xr.DataArray:
     """Average overlap of each model with the partial rankings of the annotators of each item.
 
@@ -34,7 +40,7 @@ def partial_average_overlap(
     k
         Number of places compared, from 1 to the number of labels.
     normalise
-        Divide by sqrt(overlap of the prediction with itself x of the annotation with itself).
+        Divide by sqrt(overlap of the prediction with itself x of the annotation with itself), as the paper does.
 
     Returns
     -------
@@ -48,7 +54,7 @@ def partial_average_overlap(
 
     See Also
     --------
-    average_overlap, irn
+    annotator_overlap, average_overlap, irn
 
     References
     ----------
@@ -57,24 +63,88 @@ def partial_average_overlap(
     Examples
     --------
     >>> rankings = Rankings.from_blocks([[[[0], [1, 2]]]], labels=4)
-    >>> scores = {"A": [[3.0, 2.0, 2.0, 0.0]]}
-    >>> partial_average_overlap(rankings, Predictions.from_scores(scores), k=4).values.tolist()
+    >>> scores = Predictions.from_scores({"A": [[3.0, 2.0, 2.0, 0.0]]})
+    >>> partial_average_overlap(rankings, scores, k=4).values.tolist()
+    [[1.0]]
+    >>> partial_average_overlap(rankings, scores, k=4, normalise=False).values.tolist()
     [[0.9375]]
     """
-    k = positive_int(k, "k")
-    n_labels = rankings.categories.size
-    if k > n_labels:
-        raise InputError(f"k={k} is more than the {n_labels} labels there are")
+    k = _places(rankings, k)
     aligned = predictions.aligned(rankings.items, rankings.categories)
     value = np.zeros((aligned.models.size, rankings.items.size))
-    bounds = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
-    for i in range(rankings.items.size):
-        theirs = np.stack([_among_first(_annotator_key(rankings, r), k) for r in range(bounds[i], bounds[i + 1])])
+    for i, theirs in enumerate(_rankings_of_items(rankings, k)):
         for m in range(aligned.models.size):
             ours = _among_first(_model_key(aligned, m, i), k)
             value[m, i] = _overlap(ours, theirs, normalise).mean()
     coords = {"model": aligned.models, "item": rankings.items}
     return xr.DataArray(value, dims=("model", "item"), coords=coords, name=f"partial_average_overlap_{k}")
+
+
+def annotator_overlap(rankings: Rankings, *, k: int = 3, normalise: bool = True) -> xr.DataArray:
+    """Average overlap between the partial rankings of the annotators of each item.
+
+    Parameters
+    ----------
+    rankings
+        Partial rankings with ties.
+    k
+        Number of places compared, from 1 to the number of labels.
+    normalise
+        As in `partial_average_overlap`.
+
+    Returns
+    -------
+    DataArray
+        Mean over the pairs of annotators of an item (item), between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        More places than labels.
+
+    Warns
+    -----
+    UserWarning
+        Items that one annotator ranked: NaN.
+
+    See Also
+    --------
+    partial_average_overlap, annotator_agreement
+
+    References
+    ----------
+    .. [1] D. Stutz et al., arXiv:2307.02191, appendix B.5.
+
+    Examples
+    --------
+    >>> rankings = Rankings.from_blocks([[[[0], [1, 2]], [[0], [1, 2]], [[3]]]], labels=4)
+    >>> annotator_overlap(rankings, k=2).values.round(3).tolist()
+    [0.463]
+    """
+    k = _places(rankings, k)
+    value = np.full(rankings.items.size, np.nan)
+    for i, among in enumerate(_rankings_of_items(rankings, k)):
+        if len(among) > 1:
+            pairs = [_overlap(among[r], among[:r], normalise) for r in range(1, len(among))]
+            value[i] = np.concatenate(pairs).mean()
+    alone = rankings.items[np.isnan(value)]
+    if alone.size:
+        warnings.warn(f"{alone.size} items have one ranking, which overlaps with none: {shorten(alone)}", stacklevel=2)
+    return xr.DataArray(value, {"item": rankings.items}, dims="item", name=f"annotator_overlap_{k}")
+
+
+def _places(rankings: Rankings, k: int) -> int:
+    """Return the number of places compared, if there are so many labels."""
+    if positive_int(k, "k") > rankings.categories.size:
+        raise InputError(f"k={k} is more than the {rankings.categories.size} labels there are")
+    return k
+
+
+def _rankings_of_items(rankings: Rankings, k: int) -> Iterator[NDArray[np.float64]]:
+    """Yield for each item, in order, its rankings as shares of the first places, shape (ranking, k, label)."""
+    bounds = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
+    for first, last in pairwise(bounds):
+        yield np.stack([_among_first(_annotator_key(rankings, r), k) for r in range(first, last)])
 
 
 def _annotator_key(rankings: Rankings, ranking: int) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from bayesagree.blind.scores import (
     BLIND,
     METHODS,
     WITH_CROWD,
+    CalibrateFor,
     PseudoGold,
     counts_per_draw,
     counts_per_set,
@@ -54,6 +55,8 @@ def blind_experiment(
     metrics: Sequence[str] = PAPER_METRICS,
     positive: Any = None,
     leave_one_out: bool = False,
+    threshold: float = 0.5,
+    calibrate_for: CalibrateFor = "accuracy",
     baseline: str = "em",
     significance: float = 0.05,
     multiplicity: Multiplicity = "none",
@@ -69,8 +72,8 @@ def blind_experiment(
 
     Parameters
     ----------
-    predictions, crowd, positive, leave_one_out, seed
-        As in `blind_scores`.
+    predictions, crowd, positive, leave_one_out, threshold, calibrate_for, seed
+        As in `blind_scores`. The paper's calibrated majority has one threshold for all metrics, as here by default.
     gold
         Item to true label, of some or all items: to judge the methods, never used by them.
     methods
@@ -78,7 +81,7 @@ def blind_experiment(
     metrics
         Scores of the systems.
     baseline
-        Method against which the correlations of the others are tested.
+        Method against which the correlations of the others are tested, if it is among the methods.
     significance
         Level of all tests, two-sided.
     multiplicity
@@ -121,13 +124,16 @@ def blind_experiment(
     unknown = [m for m in chosen if m not in METHODS]
     if unknown:
         raise InputError(f"unknown methods {shorten(unknown)}; there are {shorten(METHODS, 11)}")
+    if baseline not in METHODS:
+        raise InputError(f"baseline={baseline!r} is no method; there are {shorten(METHODS, 11)}")
     if not 0 < significance < 1:
         raise InputError(f"significance={significance!r} must lie between 0 and 1")
     judge = _Judge(systems, tuple(metrics), positive_int(draws, "draws"), significance, multiplicity, ci_prob, seed)
-    truth = None if gold is None else gold_codes(gold, systems.items, systems.labels).astype(np.int16)
+    truth = None if gold is None else _truth(gold, systems)
+    options = {"leave_one_out": leave_one_out, "threshold": threshold}
     estimates, quality = [], []
     for method in chosen:
-        estimate, of_pseudo_gold = judge.method(method, leave_one_out, truth)
+        estimate, of_pseudo_gold = judge.method(method, calibrate_for, truth, options)
         estimates.append(estimate)
         quality.append(of_pseudo_gold)
         progress(1)
@@ -148,7 +154,8 @@ def blind_experiment(
         "measure": list(MEASURES), "place": ["best", "worst"],
     }  # fmt: skip
     settings = {
-        "leave_one_out": leave_one_out, "baseline": baseline, "significance": significance, "ci_kind": "hdi",
+        "leave_one_out": leave_one_out, "threshold": threshold, "calibrate_for": calibrate_for, "baseline": baseline,
+        "significance": significance, "ci_kind": "hdi",
         "multiplicity": multiplicity, "ci_prob": ci_prob, "draws": draws, "n_models": int(systems.models.size),
         "n_items": int(systems.items.size), "n_gold": 0 if truth is None else int((truth >= 0).sum()),
         "n_crowd": 0 if systems.crowd is None else int((systems.crowd >= 0).sum()),
@@ -169,14 +176,15 @@ class _Judge:
         self.multiplicity: Multiplicity = multiplicity
 
     def method(
-        self, method: str, leave_one_out: bool, truth: LabelCodes | None
+        self, method: str, calibrate_for: str, truth: LabelCodes | None, options: dict[str, Any]
     ) -> tuple[dict[str, NDArray[np.float64]], list[float]]:
         """Return the estimates (metric, model) by name, and the quality of the pseudo-gold by metric."""
         rows, quality, gold, counts = [], [], None, (np.empty(0), np.empty(0))
         for metric in self.metrics:
-            if gold is None or method == "calibrated_majority":
+            if gold is None or (method == "calibrated_majority" and calibrate_for == "each"):
+                objective = metric if calibrate_for == "each" else calibrate_for
                 gold = make_pseudo_gold(
-                    self.systems, method, metric=metric, leave_one_out=leave_one_out, sets=self.draws, seed=self.seed
+                    self.systems, method, calibrate_for=objective, sets=self.draws, seed=self.seed, **options
                 )
                 counts = self._counts(gold)
             rows.append(self._row(gold, *counts, metric))
@@ -209,14 +217,15 @@ class _Judge:
             terms = paired_terms(gold.sets[0], self.systems.predicted, metric, positive)
         p_values = bootstrap_p_values(drawn) if terms is None else paired_t_test(terms)[1]
         places = rank_probabilities(np.nan_to_num(drawn, nan=-np.inf))
+        unscored = np.isnan(score)
         ends = np.array([_interval(drawn[:, m], self.ci_prob) for m in range(score.size)])
         return {
             "score": score,
             "lower": ends[:, 0],
             "upper": ends[:, 1],
-            "rank": np.where(np.isnan(score), np.nan, copeland_rank(score, self.different(p_values)).values),
-            "prob_best": places[:, 0],
-            "expected_rank": places @ np.arange(1, score.size + 1),
+            "rank": copeland_rank(score, self.different(p_values)).values,
+            "prob_best": np.where(unscored, np.nan, places[:, 0]),
+            "expected_rank": np.where(unscored, np.nan, places @ np.arange(1, score.size + 1)),
         }
 
     def _quality(self, gold: PseudoGold, truth: LabelCodes | None, metric: str, method: str) -> float:
@@ -225,6 +234,14 @@ class _Judge:
         sets = gold.sets.reshape(-1, truth.size)
         counts = confusion_counts(truth[None], sets, self.systems.n_labels)
         return float(mean_scores(counts.swapaxes(0, 1)[None], metric, self.systems.positive)[0, 0])
+
+
+def _truth(gold: Gold, systems: Systems) -> LabelCodes:
+    """Return the position of each item's gold label, -1 where it has none."""
+    truth = gold_codes(gold, systems.items, systems.labels).astype(np.int16)
+    if (truth < 0).all():
+        raise InputError("gold names none of the predicted items; leave it out, or check how it names them")
+    return truth
 
 
 def _possible(systems: Systems) -> tuple[str, ...]:
@@ -259,7 +276,7 @@ def _methods_group(
                 of = "score" if measure == "pearson" else "rank"
                 value[:, m, r] = [correlation(e[of][m], actual[of][m], measure=measure) for e in estimates]
                 if measure != "swap_rate":
-                    tests = _triangle_tests([e[of][m] for e in estimates], value[:, m, r], measure)
+                    tests = _triangle_tests([e[of][m] for e in estimates], actual[of][m], measure)
                     if baseline in methods:
                         p_value[:, m, r] = tests[:, methods.index(baseline)]
                     rank[:, m, r] = copeland_rank(value[:, m, r], judge.different(tests)).values
@@ -268,24 +285,29 @@ def _methods_group(
     return {
         "correlation": (of_method, value),
         "p_value": (of_method, p_value),
-        "method_rank": (of_method, np.where(np.isnan(value), np.nan, rank)),
+        "method_rank": (of_method, rank),
         "quality": (("estimator", "metric"), quality),
         "quality_correlation": (("metric", "measure"), related),
     }
 
 
 def _triangle_tests(
-    scorings: list[NDArray[np.float64]], with_gold: NDArray[np.float64], measure: Any
+    scorings: list[NDArray[np.float64]], gold: NDArray[np.float64], measure: Any
 ) -> NDArray[np.float64]:
-    """Return the p value of each pair of methods, whose correlations with the same gold are compared."""
+    """Return the p value of each pair of methods, whose correlations with the same gold are compared.
+
+    All three correlations are over the systems that the gold and both methods score.
+    """
     n_methods = len(scorings)
     p_value = np.full((n_methods, n_methods), np.nan)
     for a in range(n_methods):
         for b in range(a):
-            both = np.isfinite(scorings[a]) & np.isfinite(scorings[b])
-            between = correlation(scorings[a], scorings[b], measure=measure)
-            if both.sum() >= 4:
-                p_value[a, b] = p_value[b, a] = williams_test(with_gold[a], with_gold[b], between, int(both.sum()))[1]
+            all_three = np.isfinite(scorings[a]) & np.isfinite(scorings[b]) & np.isfinite(gold)
+            if all_three.sum() < 4:
+                continue
+            x, y, z = (scores[all_three] for scores in (gold, scorings[a], scorings[b]))
+            r_xy, r_xz, r_yz = (correlation(*pair, measure=measure) for pair in ((x, y), (x, z), (y, z)))
+            p_value[a, b] = p_value[b, a] = williams_test(r_xy, r_xz, r_yz, x.size)[1]
     return p_value
 
 

@@ -43,8 +43,8 @@ def disagreement_rate(
     labels
         One label per (item, annotator); turn ratings into labels with `recode`.
     ties
-        An item with several modes: a label that is one of them agrees (``"agree"``), or the item does not count
-        (``"exclude"``).
+        An item with several modes, of the votes that count: a label that is one of them agrees (``"agree"``), or the
+        item does not count (``"exclude"``).
     own_vote
         Whether the majority includes the annotator's own label, as in the paper. Without it the rate is not biased
         towards agreement on items with few labels.
@@ -86,15 +86,11 @@ def disagreement_rate(
     counts = labels.counts()
     item, chosen = labels.item_index, labels.label_index
     mine = counts[item, chosen]
-    # The largest count among the other labels of the item: the second largest where one's own label leads.
-    two_largest = np.sort(np.pad(counts, ((0, 0), (1, 0))), axis=1)[:, -2:]
-    leads = mine == two_largest[item, 1]
-    others = np.where(leads, two_largest[item, 0], two_largest[item, 1])
+    others, second = _largest_others(counts, item, mine)
     mine = mine if own_vote else mine - 1
     counted = (np.maximum(mine, others) > 0) & _counts(labels, items)[item]
     if ties == "exclude":
-        modes = (counts == two_largest[:, 1:]).sum(axis=1)
-        counted &= (modes[item] == 1) if own_vote else (mine != others)
+        counted &= (mine > others) | ((others > mine) & (others > second))
     n = np.bincount(labels.annotator_index[counted], minlength=labels.annotators.size)
     differs = np.bincount(labels.annotator_index[counted], (mine < others)[counted], labels.annotators.size)
     if (n == 0).any():
@@ -174,6 +170,16 @@ def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> NDArr
     chosen = np.zeros(annotations.items.size, np.bool_)
     chosen[position] = True
     return chosen
+
+
+def _largest_others(
+    counts: NDArray[np.int64], item: NDArray[np.integer], mine: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the two largest counts among the labels of its item other than its own, for each annotation."""
+    third, second, first = np.sort(np.pad(counts, ((0, 0), (2, 0))), axis=1)[:, -3:].T
+    leads, follows = mine == first[item], mine == second[item]
+    largest = np.where(leads, second[item], first[item])
+    return largest, np.where(leads | follows, third[item], second[item])
 
 
 def require_one_each(annotations: Labels | Ratings, what: str) -> None:

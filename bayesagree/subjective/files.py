@@ -3,16 +3,13 @@
 from pathlib import Path
 
 import pandas as pd
-import xarray as xr
 
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotations.annotators import Annotators
 from bayesagree.errors import InputError
 from bayesagree.io.files import atomic_path, read_predictions, read_table
 from bayesagree.subjective.agreement import predictions_of
 from bayesagree.subjective.performance import ModelPredictions
-from bayesagree.subjective.specification import EvaluationSpecification
-from bayesagree.subjective.specification_check import check_specification
+from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
 
 
 def read_model_predictions(
@@ -52,21 +49,20 @@ def read_model_predictions(
     return {str(m): pd.Series(part.set_index(index)[column]) for m, part in table.groupby(model)}
 
 
-def write_specification_report(
-    path: Path, declared: Path, annotations: Labels | Ratings, annotators: Annotators, performance: xr.Dataset
-) -> None:
+def read_specification(path: Path) -> EvaluationSpecification:
+    """Read the JSON file of an `EvaluationSpecification`."""
+    return EvaluationSpecification.from_json(path.read_text(encoding="utf-8"))
+
+
+def write_specification_report(path: Path, report: SpecificationReport) -> None:
     """Write the comparison of a declared evaluation with the data, as Markdown or JSON.
 
     Parameters
     ----------
     path
         File that ends in .md or .json.
-    declared
-        JSON file of an `EvaluationSpecification`.
-    annotations, annotators
-        The data.
-    performance
-        Result of `group_performance`.
+    report
+        Result of `check_specification`.
 
     Raises
     ------
@@ -75,8 +71,6 @@ def write_specification_report(
     """
     if path.suffix not in (".md", ".json"):
         raise InputError(f"{path}: the report is written as .md or .json")
-    specification = EvaluationSpecification.from_json(declared.read_text(encoding="utf-8"))
-    report = check_specification(specification, annotations, annotators, scores=performance)
     with atomic_path(path) as temporary:
         text = report.to_markdown() if path.suffix == ".md" else report.to_json()
         temporary.write_text(text + "\n", encoding="utf-8")

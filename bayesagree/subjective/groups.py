@@ -79,7 +79,7 @@ class Groups:
         rate
             Result of `disagreement_rate`; annotators without a rate are in no group.
         bins
-            Number of bins.
+            Number of bins; equal rates are one group.
         value_range
             Lowest and highest rate, by default the full range of the rates. It can change the result much, so it is
             part of the groups' names; annotators outside are in no group.
@@ -96,12 +96,12 @@ class Groups:
         low, high = (float(np.nanmin(values)), float(np.nanmax(values))) if value_range is None else value_range
         if not 0 <= low <= high <= 1:
             raise InputError(f"value_range {(low, high)} is not (lowest, highest) with 0 <= lowest <= highest <= 1")
-        edges = np.linspace(low, high, n + 1)
+        edges = np.unique(np.linspace(low, high, n + 1))
+        n = max(edges.size - 1, 1)
         inside = (values >= low) & (values <= high)
         position = np.searchsorted(edges, np.where(inside, values, low), side="right") - 1
         index = np.where(inside, np.minimum(position, n - 1), -1).astype(np.int32)
-        names = np.array([f"{a:.3f}-{b:.3f}" for a, b in pairwise(edges)])
-        return cls(rate["annotator"].to_numpy(), names, index, "disagreement rate")
+        return cls(rate["annotator"].to_numpy(), _bin_names(edges), index, "disagreement rate")
 
     def sizes(self) -> NDArray[np.int64]:
         """Return the number of annotators in each group, shape (group,)."""
@@ -135,3 +135,12 @@ class Groups:
         kept = ~np.isin(self.names, list(left_out))
         new = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
         return type(self)(self.annotators, self.names[kept], new[self.index], self.by)
+
+
+def _bin_names(edges: NDArray[np.float64]) -> NDArray[np.str_]:
+    """Name the bins by their edges, with as many decimals as tell all of them apart, at least three."""
+    for decimals in range(3, 18):  # 17 tell all floats apart
+        shown = [f"{edge:.{decimals}f}" for edge in edges]
+        if len(set(shown)) == edges.size:
+            return np.array([f"{a}-{b}" for a, b in pairwise(shown)] or shown)
+    return np.array([f"{a!r}-{b!r}" for a, b in pairwise(edges.tolist())])

@@ -12,6 +12,7 @@ Source: Balayn and Bozzon, "Designing evaluations of machine learning models for
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -72,8 +73,16 @@ class EvaluationSpecification:
     def __post_init__(self) -> None:
         if self.fairness not in ("group", "individual"):
             raise InputError(f"fairness={self.fairness!r} is not one of 'group', 'individual'")
+        for name in ("metrics", "protected", "similarity", "representative"):
+            named = getattr(self, name)
+            # One name is a list of one name, not its letters.
+            object.__setattr__(self, name, (named,) if isinstance(named, str) else tuple(named))
+        if self.fairness == "individual" and not self.similarity:
+            raise InputError("individual fairness is about similar annotators: name similarity=[features]")
         targets = {**self.annotators, **self.items, **({"labels": self.labels} if self.labels else {})}
         for name, shares in targets.items():
+            if not all(isinstance(share, Real) for share in shares.values()):
+                raise InputError(f"target distribution of {name!r} is {dict(shares)}; shares are numbers that sum to 1")
             total = sum(shares.values())
             if min(shares.values()) < 0 or abs(total - 1) > 1e-6:
                 raise InputError(f"target distribution of {name!r} sums to {total:g}; shares must sum to 1")
@@ -113,6 +122,8 @@ class SpecificationReport:
         One sentence for each difference between the declaration and the data.
     scores
         Intermediate scores, such as the result of `group_performance`, as one table; empty without models.
+    individual
+        Where individual fairness is declared: `individual_unfairness` of each model, as one table; else empty.
     """
 
     declared: EvaluationSpecification
@@ -120,6 +131,7 @@ class SpecificationReport:
     groups: pd.DataFrame
     gaps: tuple[str, ...]
     scores: pd.DataFrame
+    individual: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def to_json(self) -> str:
         """Write all of it as one JSON document; a share that was not declared is null."""
@@ -127,6 +139,7 @@ class SpecificationReport:
             "distributions": self.distributions,
             "groups": self.groups.reset_index(),
             "scores": self.scores.reset_index(drop=True),
+            "individual": self.individual.reset_index(drop=True),
         }
         rows = {name: json.loads(str(table.to_json(orient="records"))) for name, table in tables.items()}
         return json.dumps({"declared": asdict(self.declared), "gaps": list(self.gaps), **rows}, indent=2)
@@ -161,6 +174,9 @@ class SpecificationReport:
         section("7. Report", "Gaps:", gaps, "Groups:", _markdown(self.groups.reset_index()))
         if len(self.scores):
             section("Scores of groups", _markdown(self.scores))
+        if len(self.individual):
+            told = "Mean difference in performance between similar annotators; 0 is individual fairness."
+            section("Individual fairness", told, _markdown(self.individual))
         return "\n".join(lines)
 
 

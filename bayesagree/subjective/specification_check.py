@@ -38,7 +38,8 @@ def check_specification(
     items
         Attributes of the items, index item, for the target distributions of items.
     scores
-        Result of `group_performance`, to report the intermediate scores.
+        Result of `group_performance`, to report the intermediate scores and, where it is declared, individual
+        fairness. A specification can be checked before there is any model.
 
     Raises
     ------
@@ -77,8 +78,12 @@ def check_specification(
         *_count_gaps(specification, annotations, groups),
         *_group_gaps(specification, composition),
     ]
-    report = pd.DataFrame() if scores is None else _score_table(scores)
-    return SpecificationReport(specification, distributions, composition, tuple(gaps), report)
+    if scores is None:
+        return SpecificationReport(specification, distributions, composition, tuple(gaps), pd.DataFrame())
+    individual = _individual_table(specification, annotators, scores)
+    if len(individual) and not np.isfinite(individual["individual_unfairness"].to_numpy()).any():
+        gaps.append(f"individual fairness: no two annotators are similar by {', '.join(specification.similarity)}")
+    return SpecificationReport(specification, distributions, composition, tuple(gaps), _score_table(scores), individual)
 
 
 def individual_unfairness(
@@ -164,7 +169,8 @@ def _share_gaps(distributions: pd.DataFrame) -> list[str]:
         elif target > 0 and n == 0:
             gaps.append(f"{place}: nobody, target {target:.0%}".replace("%", " %"))
         elif target >= 0 and abs(actual - target) > 2 * np.sqrt(max(target * (1 - target), 1e-9) / total):
-            gaps.append(f"{place}: {actual:.0%}, target {target:.0%}".replace("%", " %"))
+            digits = next((d for d in range(6) if f"{actual:.{d}%}" != f"{target:.{d}%}"), 6)
+            gaps.append(f"{place}: {actual:.{digits}%}, target {target:.{digits}%}".replace("%", " %"))
     return gaps
 
 
@@ -178,7 +184,7 @@ def _count_gaps(
         gaps.append(f"{few} of {n_items} items have fewer than {specification.labels_per_item} labels")
     if groups is not None and specification.labels_per_group_and_item:
         group = groups.of_rows(annotations)
-        cells = np.bincount(group[group >= 0] * n_items + annotations.item_index[group >= 0])
+        cells = np.bincount(group[group >= 0].astype(np.int64) * n_items + annotations.item_index[group >= 0])
         enough = int((cells >= specification.labels_per_group_and_item).sum())
         missing = n_items * groups.names.size - enough
         if missing:
@@ -201,6 +207,15 @@ def _group_gaps(specification: EvaluationSpecification, composition: pd.DataFram
             f"{len(small)} groups have fewer than {specification.smallest_group} annotators: {', '.join(small[:5])}"
         )
     return gaps
+
+
+def _individual_table(
+    specification: EvaluationSpecification, annotators: Annotators, scores: xr.Dataset
+) -> pd.DataFrame:
+    if specification.fairness != "individual":
+        return pd.DataFrame()
+    unfairness = individual_unfairness(annotators, scores["annotator_performance"], specification.similarity)
+    return unfairness.to_dataframe().reset_index()
 
 
 def _score_table(scores: xr.Dataset) -> pd.DataFrame:

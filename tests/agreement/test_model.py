@@ -2,6 +2,7 @@
 
 import arviz as az
 import numpy as np
+import pymc as pm
 import pytest
 from scipy.stats import beta as beta_distribution
 
@@ -9,8 +10,11 @@ from bayesagree import simulate
 from bayesagree._inference.nuts import sample_nuts
 from bayesagree.agreement.model import AgreementPrior
 from bayesagree.agreement.phi import common_agreement, common_agreement_model
-from bayesagree.annotations import Ratings
+from bayesagree.agreement.summary import phi_difference, phi_summary
+from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
+from bayesagree.plausibility.dirichlet import dirichlet
+from bayesagree.plots import plot_item_fits
 
 
 @pytest.mark.nuts
@@ -61,3 +65,23 @@ def test_other_priors_are_those_of_the_uniform_posterior_reweighted():
 def test_a_prior_that_is_no_beta_is_refused(shapes):
     with pytest.raises(InputError, match="prior phi"):
         AgreementPrior(phi=shapes)
+
+
+@pytest.mark.nuts
+def test_a_trace_of_ones_own_has_a_summary_and_feeds_the_plots():
+    given = simulate.ratings(n_items=8, ratings_per_item=6, phi=0.6, seed=3).ratings
+    with common_agreement_model(given):
+        trace = pm.sample(300, chains=2, cores=1, random_seed=1, progressbar=False, quiet=True)
+    found = phi_summary(trace)
+    tree = common_agreement(given, engine="nuts", draws=300, chains=2, seed=4)
+    assert found.attrs["decision"] == tree["agreement"].attrs["decision"]
+    assert set(found) == set(tree["agreement"].to_dataset())
+    assert float(found["mean"]) == pytest.approx(float(tree["agreement"]["mean"]), abs=0.1)
+    assert len(plot_item_fits(trace, given).axes) == 8
+    assert set(phi_difference(trace, tree)) >= {"mean", "lower", "upper"}
+
+
+def test_a_posterior_without_phi_has_no_summary():
+    tree = dirichlet(Labels.from_matrix([[0, 1]], labels=[0, 1]), draws=2, chains=1, seed=1)
+    with pytest.raises(InputError, match="no phi"):
+        phi_summary(tree)

@@ -9,7 +9,8 @@ from _paths import ROOT
 from _phi import levels, posterior_of
 
 from bayesagree import simulate
-from bayesagree.agreement.phi import common_agreement, phi_difference
+from bayesagree.agreement.phi import common_agreement
+from bayesagree.agreement.summary import phi_difference
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 

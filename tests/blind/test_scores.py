@@ -7,7 +7,17 @@ from bayesagree.blind.combiners import best_threshold
 from bayesagree.blind.independence import independence_check
 from bayesagree.blind.overlap import jaccard_overlap
 from bayesagree.blind.pseudo_gold import majority, round_robin, sampling
-from bayesagree.blind.scores import BLIND, METHODS, WITH_CROWD, blind_posterior, blind_scores, make_pseudo_gold
+from bayesagree.blind.scores import (
+    BLIND,
+    METHODS,
+    WITH_CROWD,
+    blind_posterior,
+    blind_scores,
+    counts_per_draw,
+    counts_per_set,
+    make_pseudo_gold,
+    mean_scores,
+)
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
@@ -153,8 +163,7 @@ def test_consensus_ranks_systems_of_independent_errors_as_the_truth_does(method,
         with pytest.raises(InputError, match="needs two labels"):
             blind_scores(systems, method=method, crowd=crowd)
         return
-    # A threshold tuned for recall is low, and such pseudo-gold a bad judge of recall.
-    for metric in ("accuracy",) if method == "calibrated_majority" else ("accuracy", "recall"):
+    for metric in ("accuracy", "recall"):
         scores = blind_scores(systems, method=method, metric=metric, crowd=crowd, sets=40, seed=8)
         actual = hard_label_scores(systems, truth, metric=metric)
         assert np.corrcoef(scores, actual)[0, 1] > 0.95
@@ -199,6 +208,56 @@ def test_posterior_draws_follow_the_score():
             score = blind_scores(systems, method=method, metric=metric, crowd=crowd, seed=2).values
             # The bootstrap mean of a ratio is biased by O(1/n).
             assert (np.abs(draws.mean(axis=0) - score) < SIGMAS * draws.std(axis=0) / np.sqrt(1000) + 2 / 300).all()
+
+
+@pytest.mark.parametrize("leave_one_out", [False, True])
+def test_draws_of_sampling_spread_as_its_score_does(leave_one_out):
+    """One gold set a draw made them three times as wide, and all systems tied."""
+    options = {"method": "sampling", "leave_one_out": leave_one_out}
+    scores, widths = [], []
+    for seed in range(40):
+        systems, _, _ = simulated(n_items=200, accuracies=(0.6, 0.7, 0.8, 0.85, 0.9), seed=seed)
+        scores.append(blind_scores(systems, **options, sets=400, seed=1).values)
+        if seed < 4:
+            tree = blind_posterior(systems, **options, metrics=("accuracy",), draws=100, seed=1)
+            widths.append(tree["posterior"]["accuracy"].std(("chain", "draw")).values)
+    ratio = np.mean(widths, axis=0) / np.std(scores, axis=0, ddof=1)
+    # Forty data sets know a standard deviation to 11 %, five systems share them.
+    assert (np.abs(np.log(ratio)) < SIGMAS * 0.115).all()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("leave_one_out", [False, True])
+def test_soft_sets_of_sampling_are_the_mean_over_sets(metric, leave_one_out):
+    systems, _, _ = simulated(missing=0.2)
+    inside = Systems.of(systems, None, None, 0)
+    gold = make_pseudo_gold(inside, "sampling", leave_one_out=leave_one_out, sets=3000, seed=5)
+    soft = mean_scores(counts_per_draw(gold, inside, 1, "fixed", 0), metric, 1)[0]
+    hard = mean_scores(counts_per_set(gold, inside), metric, 1)[0]
+    # Monte-Carlo error of the mean over sets, and O(1/n) of a mean of ratios.
+    assert (np.abs(soft - hard) < SIGMAS * 0.5 / np.sqrt(100 * 3000) + 1 / 300).all()
+
+
+def test_calibrated_majority_has_one_threshold_for_all_metrics():
+    systems, crowd, _ = simulated(n_items=400, accuracies=(0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9), seed=4)
+    inside = Systems.of(systems, crowd, None, 1)
+    for metric in METRICS:
+        own = blind_scores(systems, method="calibrated_majority", metric=metric, crowd=crowd, seed=1)
+        gold = make_pseudo_gold(inside, "calibrated_majority", calibrate_for="accuracy", seed=1)
+        expected = mean_scores(counts_per_set(gold, inside), metric, 1)[0]
+        np.testing.assert_array_equal(own, expected)
+    each = blind_scores(
+        systems, method="calibrated_majority", metric="recall", crowd=crowd, calibrate_for="each", seed=1
+    )
+    gold = make_pseudo_gold(inside, "calibrated_majority", calibrate_for="recall", seed=1)
+    np.testing.assert_array_equal(each, mean_scores(counts_per_set(gold, inside), "recall", 1)[0])
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), -0.1])
+def test_a_threshold_that_is_no_share_is_refused(threshold):
+    systems, _, _ = simulated(n_items=20)
+    with pytest.raises(InputError, match="threshold="):
+        blind_scores(systems, method="majority", threshold=threshold)
 
 
 def test_fixed_items_leave_only_the_uncertainty_of_the_truth():

@@ -13,6 +13,7 @@ import pytest
 import typer
 from rich.console import Console
 
+import bayesagree as ba
 from bayesagree.cli import COMMANDS as LINES
 from bayesagree.cli import _commands, _options, _output
 
@@ -122,6 +123,8 @@ def folder(tmp_path_factory):
         (m, f"t{i}", k, 0.7 if k == said else 0.3) for m, item, said in predicted for i in [item[1:]] for k in "ab"
     ]
     pd.DataFrame(shares, columns=["model", "item", "label", "score"]).to_csv(where / "shares.csv", index=False)
+    scores = [("M", f"t{i}", (truth[i] + rng.random()) / 2) for i in range(20)] + [("M", "unlabelled", 0.5)]
+    pd.DataFrame(scores, columns=["model", "item", "score"]).to_csv(where / "scores.csv", index=False)
     gold = [(f"t{i}", "ab"[truth[i]]) for i in range(20)]
     pd.DataFrame(gold, columns=["item", "label"]).to_csv(where / "gold.csv", index=False)
     people = pd.DataFrame({"annotator": [f"w{j}" for j in range(6)], "age": ["old"] * 3 + ["young"] * 3})
@@ -147,6 +150,8 @@ ARGUMENTS = {
     "compare": "kept.nc",
     "reliability": "labels.csv",
     "conformal": "labels.csv shares.csv --coverage 0.8",
+    "auc": "labels.csv scores.csv --draws 50",
+    "crowdtruth": "labels.csv",
     "blind": "models.csv --gold gold.csv --draws 20 --metrics accuracy",
     "rankings": "cases.json --prirn 2 --plackett-luce 1 --draws 100",
     "annotators": "labels.csv --draws 200 --chains 2",
@@ -166,6 +171,8 @@ TABLES = {
     "compare": {"pairs", "ranks"},
     "reliability": {"settings", "curve"},
     "conformal": {"settings", "coverage", "thresholds", "widest"},
+    "auc": {"settings", "auc"},
+    "crowdtruth": {"annotators", "items", "labels"},
     "blind": {
         "settings", "scores", "actual", "methods", "quality", "quality_correlation", "outliers", "overlap",
     },
@@ -308,3 +315,32 @@ def test_an_interrupt_leaves_no_partial_file(run, name, output, tmp_path, monkey
     assert code not in (0, 2)
     assert [path.name for path in tmp_path.iterdir()] == [output]
     assert (tmp_path / output).read_text() == "old"
+
+
+def test_auc_of_a_file_of_scores_is_that_of_the_function(run, folder):
+    code, out, err = run("auc", *ARGUMENTS["auc"].split(), "--json")
+    assert code == 0, err
+    [row] = json.loads(out)["auc"]
+    labels = ba.read_annotations(folder / "labels.csv")
+    scores = pd.read_csv(folder / "scores.csv").iloc[:20].set_index("item")["score"]
+    for method in ("pgt", "dgt", "sgt"):
+        expected = ba.auc(labels, ba.Predictions.from_scores({"M": scores}, labels=["a", "b"]), method=method, seed=1)
+        assert row[method] == pytest.approx(expected.item())
+    assert row["lower"] < row["auc"] < row["upper"]
+    turned = json.loads(run("auc", *ARGUMENTS["auc"].split(), "--positive", "a", "--json").stdout)["auc"][0]
+    assert turned["sgt"] == pytest.approx(1 - row["sgt"])
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("auc", "labels.csv"), "there are no predictions"),
+        (("auc", "labels.csv", "scores.csv", "--positive", "c"), "not one of a, b"),
+        (("auc", "cases.json", "scores.csv"), "labels of two kinds"),
+        (("crowdtruth", "cases.json"), "is about labels"),
+    ],
+)
+def test_auc_and_crowdtruth_say_what_they_need(run, args, message):
+    code, _, err = run(*args)
+    assert code == 2
+    assert message in err

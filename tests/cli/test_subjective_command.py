@@ -139,9 +139,47 @@ def test_report_of_the_specification(run, files):
     assert "| A | f |" in page
 
 
+def test_specification_without_a_report_is_shown(run):
+    code, out, _ = run(*OPTIONS, "--predictions", "models.csv", "--specification", "declared.json", "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert {"groups", "specification", "gaps"} <= answer.keys()
+    assert answer["gaps"] == [{"gap": "none found"}]
+
+
+def test_specification_is_checked_before_there_is_any_model(run, files):
+    (files / "more.json").write_text(json.dumps(SPECIFICATION | {"smallest_group": 7}))
+    code, out, _ = run(
+        "labels.csv", "--annotators", "people.csv", "--specification", "more.json", "--json", "-o", "before.md"
+    )
+    assert code == 0
+    assert json.loads(out)["gaps"] == [{"gap": "2 groups have fewer than 7 annotators: f, m"}]
+    assert "## 7. Report" in (files / "before.md").read_text()
+    assert "Gaps between" in run("labels.csv", "--annotators", "people.csv", "--specification", "more.json").stdout
+
+
+def test_individual_fairness_in_the_command(run, files):
+    declared = {"bias_definition": "like by like", "fairness": "individual", "similarity": ["gender"]}
+    (files / "individual.json").write_text(json.dumps(declared))
+    code, out, _ = run(*OPTIONS, "--predictions", "models.csv", "--specification", "individual.json", "--json")
+    assert code == 0
+    (row,) = json.loads(out)["individual"]
+    assert row["model"] == "A"
+    assert 0 < row["individual_unfairness"] < 1
+
+
+def test_equal_disagreement_rates_are_one_group(run, files):
+    (files / "u.csv").write_text("item,annotator,label\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n")
+    (files / "p.csv").write_text("model,item,label\nM,1,x\nM,2,x\n")
+    code, out, error = run("u.csv", "--predictions", "p.csv", "--draws", "50", "--json")
+    assert code == 0, error
+    assert [row["group"] for row in json.loads(out)["groups"]] == ["0.000"]
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
+        (("labels.csv", "--specification", "declared.json"), "give --annotators FILE"),
         (("labels.csv", "--predictions", "models.csv", "--group", "gender"), "give --annotators FILE"),
         (("labels.csv",), "give --predictions FILE"),
         ((*OPTIONS, "--predictions", "models.csv", "-o", "report.md"), "--specification FILE"),

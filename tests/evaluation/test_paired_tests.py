@@ -111,3 +111,10 @@ def test_probabilities_of_better_equivalent_and_worse():
     np.testing.assert_allclose(none["better"] + none["equivalent"] / 2, plug_in)
     with pytest.raises(InputError, match="rope"):
         practical_equivalence(tree, metric="accuracy", rope=-1)
+
+
+def test_a_model_without_a_score_has_no_place():
+    """The last of three was the fourth, below the model that nobody judged."""
+    np.testing.assert_array_equal(copeland_rank([0.9, 0.8, float("nan"), 0.7]), [1, 2, np.nan, 3])
+    different = ~np.eye(5, dtype=bool)
+    np.testing.assert_array_equal(copeland_rank([0.9, 0.9, 0.8, np.nan, 0.1], different), [1, 1, 3, np.nan, 4])

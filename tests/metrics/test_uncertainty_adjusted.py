@@ -16,6 +16,7 @@ from bayesagree import (
     Rankings,
     Ratings,
     accuracy_given_risk,
+    annotator_overlap,
     average_overlap,
     dirichlet,
     expected_top_k_accuracy,
@@ -287,6 +288,30 @@ def test_partial_average_overlap_is_the_mean_over_annotators():
     ]
     assert len(set(each)) == 3
     assert partial_average_overlap(rankings, scores, k=2).item() == pytest.approx(np.mean(each))
+
+
+def test_equal_partial_rankings_overlap_wholly_by_default():
+    rankings = Rankings.from_blocks([[[[0], [1, 2]]]], labels=5)
+    same = Predictions.from_scores({"A": [[3, 2, 2, 0, 0.0]]})
+    assert partial_average_overlap(rankings, same, k=3).item() == pytest.approx(1)
+    assert partial_average_overlap(rankings, same, k=3, normalise=False).item() == pytest.approx(0.9167, abs=5e-5)
+
+
+def test_overlap_of_annotators_is_that_of_each_pair_as_a_model():
+    blocks = [[[[0], [1, 2]], [[1, 0]], [[3], [0], [2]]], [[[0]], [[4, 1]]], [[[2]]]]
+    rankings = Rankings.from_blocks(blocks, labels=5)
+    with pytest.warns(UserWarning, match="1 items have one ranking"):
+        found = annotator_overlap(rankings, k=3)
+    for i, item in enumerate(blocks[:2]):
+        pairs = []
+        for a, b in itertools.combinations(item, 2):
+            key = np.full(5, -10.0)
+            for place, tied in enumerate(a):
+                key[tied] = -place
+            one = Rankings.from_blocks([[b]], labels=5)
+            pairs.append(partial_average_overlap(one, Predictions.from_scores({"A": key[None]}), k=3).item())
+        assert found.values[i] == pytest.approx(np.mean(pairs))
+    assert np.isnan(found.values[2])
 
 
 @pytest.mark.parametrize("record", METRICS.values(), ids=METRICS)

@@ -119,3 +119,44 @@ def test_similar_people_are_served_alike_or_not():
         [[0.9, 0.5, 0.1, 0.2], [0.7, 0.7, 0.1, 0.2]], {"model": ["A", "B"], "annotator": list("wxyz")}
     )
     assert individual_unfairness(people, performance, ["age"]).values == pytest.approx([0.4, 0.0])
+
+
+def test_individual_fairness_that_is_declared_is_reported():
+    votes = Labels.from_matrix([["a", "b", "a"], ["b", "b", "a"]], annotators=list("xyz"))
+    people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "age": ["30", "30", "60"]}))
+    declared = EvaluationSpecification("like by like", fairness="individual", similarity="age")
+    assert declared.similarity == ("age",)
+    scores = group_performance(votes, Predictions.from_labels({"A": ["a", "b"]}), people, by=["age"])
+    report = check_specification(declared, votes, people, scores=scores)
+    # x is served on both items, y on one: they are the only pair of one age.
+    assert report.individual.to_dict("records") == [{"model": "A", "individual_unfairness": 0.5}]
+    assert "Individual fairness" in report.to_markdown()
+    assert json.loads(report.to_json())["individual"][0]["individual_unfairness"] == 0.5
+    alone = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "age": ["30", "40", "60"]}))
+    assert any("no two annotators" in gap for gap in check_specification(declared, votes, alone, scores=scores).gaps)
+
+
+def test_a_share_that_rounds_to_its_target_is_shown_exactly():
+    labels = Labels.from_long(
+        pd.DataFrame({"item": range(400), "annotator": "x", "label": ["a"] * 399 + ["other"]}), labels=["a", "other"]
+    )
+    people = Annotators.from_table(pd.DataFrame({"annotator": ["x"]}))
+    gaps = check_specification(EvaluationSpecification("x", labels={"a": 1.0}), labels, people).gaps
+    assert "labels, label = other: 0.2 %, target 0.0 %" in gaps
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"annotators": {"g": {"f": "half"}}}, "shares are numbers"),
+        ({"fairness": "individual"}, "name similarity="),
+    ],
+)
+def test_what_no_specification_can_hold(fields, message):
+    with pytest.raises(InputError, match=message):
+        EvaluationSpecification("bias", **fields)
+
+
+def test_one_feature_is_one_name():
+    declared = EvaluationSpecification("bias", protected="gender", metrics="accuracy")
+    assert (declared.protected, declared.metrics) == (("gender",), ("accuracy",))

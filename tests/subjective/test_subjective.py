@@ -56,16 +56,28 @@ def test_disagreement_rate_equals_its_definition(cells, ties, own_vote):
                 continue
             jury = Counter(v for k, v in enumerate(cells[i]) if v is not None and (own_vote or k != j))
             modes = [label for label, n in jury.items() if n == max(jury.values())]
-            counts = Counter(v for v in cells[i] if v is not None)
-            own, rest = (
-                counts[cells[i, j]] - (not own_vote),
-                max((n for v, n in counts.items() if v != cells[i, j]), default=0),
-            )
-            if not jury or (ties == "exclude" and (len(modes) > 1 if own_vote else own == rest)):
+            if not jury or (ties == "exclude" and len(modes) > 1):
                 continue
-            differs.append(own < rest)
+            differs.append(cells[i, j] not in modes)
         expected = np.mean(differs) if differs else np.nan
         np.testing.assert_equal(float(ours[j]), float(expected))
+
+
+def test_a_tie_between_labels_that_are_not_ones_own_does_not_count():
+    votes = Labels.from_matrix([["a", "b", "c"]], annotators=list("xyz"))
+    for own_vote in (True, False):
+        with pytest.warns(UserWarning, match="3 annotators have no item"):
+            rate = disagreement_rate(votes, ties="exclude", own_vote=own_vote)
+        assert np.isnan(rate).all()
+
+
+@pytest.mark.parametrize("rates", [[0.0, 0.0, 0.0], [0.3, 0.3, 0.3], [0.5, 0.5001, 0.5002]])
+def test_groups_of_nearly_equal_rates_have_names_of_their_own(rates):
+    rate = xr.DataArray(rates, {"annotator": list("xyz")}, ("annotator",))
+    groups = Groups.by_disagreement(rate, bins=5)
+    assert np.unique(groups.names).size == groups.names.size
+    assert groups.sizes().sum() == 3
+    assert groups.names.size == (5 if np.ptp(rates) else 1)
 
 
 def test_an_annotator_without_majority_has_no_rate():

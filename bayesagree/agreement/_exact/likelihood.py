@@ -247,10 +247,10 @@ def _density_terms(a: Floats, b: Floats, log_beta: Floats, n: int) -> Floats:
 
 
 def _squeezed_statistics(counts: RatingCounts) -> Floats:
-    """Return the statistics of (x (n - 1) + 1/2) / n, n = ratings of the item, as in the paper's published code."""
+    """Return the statistics of (x (n - 1) + 1/2) / n, n = most ratings of an item, as in the paper's published code."""
     entries = counts.counts.tocoo()
     row, column = entries.coords
-    n = counts.size[row]
+    n = counts.size.max()  # the published code takes the length of a row of its table, where some ratings may miss
     squeezed = (counts.values[column] * (n - 1) + 0.5) / n
     statistics = np.zeros((counts.weight.size, 3))
     np.add.at(statistics, row, entries.data[:, None] * _density_columns(squeezed))

@@ -58,7 +58,7 @@ def against_truth(
         raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
     if not labels.annotators_known and (options.method == "sgt" or options.weights is not None):
         raise InputError("method='sgt' and weights need to know who gave each label; these labels are counts")
-    scores = label_scores(predictions.aligned(labels.items, labels.categories))
+    scores = label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))
     if options.method != "dgt":
         return compare(labels, scores, options)
     rng = np.random.Generator(np.random.SFC64(seed_sequence(seed)))

@@ -30,7 +30,7 @@ from bayesagree.predictions import Predictions
 
 _shared = shared(
     labels="Crowd labels (for `auc`: of two kinds), at most one per item and annotator.",
-    predictions="Models, on the same items.",
+    predictions="Models; items that nobody labelled have no part.",
     method='Truth that the labels define, see the table of this module: ``"pgt"``, ``"dgt"`` or ``"sgt"``.',
     weights="Weight of each annotator's labels, by name; by default all are 1.",
     prior="""

@@ -101,7 +101,7 @@ def auc_posterior(
         raise InputError(f"auc_posterior needs two labels, got {labels.categories.size} ({shorten(labels.categories)})")
     if labels.has_repeats:
         raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
-    order = ScoreOrder.of(label_scores(predictions.aligned(labels.items, labels.categories))[-1])
+    order = ScoreOrder.of(label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))[-1])
     draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
     if against == "plausible_truth":
         gamma, pseudo = positive(reliability, "reliability"), positive(prior, "prior")

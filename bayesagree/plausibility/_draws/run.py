@@ -60,12 +60,15 @@ class ItemPosterior(ABC):
         Of the model, in ``attrs["model"]``.
     engine
         Name of the fast engine.
+    recorded
+        Variables of `model` that NUTS keeps; None for all.
     annotations
         Labels, ratings or rankings.
     """
 
     name: ClassVar[str]
     engine: ClassVar[str]
+    recorded: ClassVar[list[str] | None] = None
     annotations: Any
 
     @property
@@ -125,7 +128,7 @@ def draw_posterior(posterior: ItemPosterior, request: Request) -> xr.DataTree:
     program = ""
     if request.engine == "nuts":
         how = {"draws": request.draws, "chains": request.chains, "seed": request.seed, "sampler": request.sampler}
-        sampled = sample_nuts(posterior.model(), **how)
+        sampled = sample_nuts(posterior.model(), **how, recorded=posterior.recorded)
         blocks: Iterable[Block] = [(slice(0, annotations.items.size), posterior.from_nuts(sampled, request))]
         groups["sample_stats"], program = sampler_stats(sampled), sampled.attrs["sampler"]
     else:

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import settings_of
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.blocks import DrawBlock, label_dtype
+from bayesagree.plausibility._draws.pseudo_label import PseudoLabel
 from bayesagree.plausibility.dirichlet._kernels import best_of_draws
 
 type Truth = xr.DataTree | xr.DataArray
@@ -54,7 +53,8 @@ class TruthDraws:
 def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> TruthDraws:
     """Return the `depth` best labels of each draw.
 
-    Equal plausibilities stand in label order. Items with NaN (a majority vote that excludes ties) are an error here:
+    Equal plausibilities stand in label order, but for those of labels that nobody named, which share the mass of a
+    pseudo-label: their order is drawn. Items with NaN (a majority vote that excludes ties) are an error here:
     drop them first.
 
     Raises
@@ -72,7 +72,7 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> 
     if "plausibility" in posterior:
         chains, draws = (posterior.sizes[dim] for dim in ("chain", "draw"))
         labels = plausibility_draws(truth, slice(0))["category"].values
-        read = _best(partial(plausibility_block, truth), labels.size, depth)
+        read = _best(lambda items: _in_memory(_plausibility(truth, items)), labels.size, depth, PseudoLabel.of(truth))
         return TruthDraws(np.asarray(posterior["item"]), labels, chains, draws, read)
     if "mean" in posterior:
         return _from_mean(posterior["mean"], threshold)
@@ -82,20 +82,21 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> 
 def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.DataArray:
     """Return all plausibilities of a posterior, or those of some items, dims (chain, draw, item, category).
 
-    The pseudo-label of ``plackett_luce(unranked="lumped")`` is split equally among the labels that nobody named.
+    The mass of a pseudo-label is split among the labels that nobody named, as its prior says.
     """
-    values = tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").isel(item=items)
-    if settings_of(tree).get("unranked") != "lumped":
+    values, pseudo = _plausibility(tree, items), PseudoLabel.of(tree)
+    if pseudo is None:
         return values
-    unnamed = np.asarray(tree["constant_data"]["named"])[items, :-1] == 0
-    share = unnamed / np.maximum(unnamed.sum(axis=1, keepdims=True), 1)
-    labels = values.isel(category=slice(-1))
-    return labels + values.values[..., -1:] * share
+    return values.isel(category=slice(-1)).copy(data=pseudo.split(_in_memory(values), items))
 
 
 def plausibility_block(tree: xr.DataTree, items: slice) -> NDArray[np.float64]:
     """Read the plausibilities of a block of items, shape (chain, draw, item, category)."""
     return _in_memory(plausibility_draws(tree, items))
+
+
+def _plausibility(tree: xr.DataTree, items: slice) -> xr.DataArray:
+    return tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").isel(item=items)
 
 
 def labels_of(tree: xr.DataTree) -> NDArray[Any]:
@@ -120,17 +121,22 @@ def _point(estimate: xr.DataArray) -> NDArray[np.float64]:
 
 
 def _best(
-    plausibility: Callable[[slice], NDArray[np.float64]], n_labels: int, depth: int
+    plausibility: Callable[[slice], NDArray[np.float64]],
+    n_labels: int,
+    depth: int,
+    pseudo: PseudoLabel | None = None,
 ) -> Callable[[slice], DrawBlock]:
     """Return how the best labels of a block of items are found from its plausibilities."""
     if depth > n_labels:
         raise InputError(f"the top {depth} labels do not exist: there are {n_labels}")
 
     def read(items: slice) -> DrawBlock:
-        values = plausibility(items)
-        flat = np.ascontiguousarray(values, np.float64).reshape(-1, *values.shape[2:])
-        if np.isnan(flat).any():
+        values = np.asarray(plausibility(items), np.float64)
+        if np.isnan(values).any():
             raise InputError(f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items")
+        if pseudo is not None:
+            return DrawBlock(items, pseudo.best(values, items, depth))
+        flat = np.ascontiguousarray(values).reshape(-1, *values.shape[2:])
         top = np.empty((flat.shape[1], flat.shape[0], depth), dtype=label_dtype(n_labels))
         best_of_draws(flat, top)
         return DrawBlock(items, top)

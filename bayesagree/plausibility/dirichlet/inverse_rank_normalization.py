@@ -177,21 +177,30 @@ def prirn_model(
     Returns
     -------
     pymc.Model
-        Free variable ``plausibility`` (item, category); nothing is observed, for PrIRN has no sampling model.
+        ``plausibility`` (item, category), a Dirichlet distribution; nothing is observed, for PrIRN has no sampling
+        model. Its shapes c, 0.01 for labels that nobody ranked, leave NUTS no usable geometry on the simplex, so that
+        the free variables are independent: ``mass`` ~ Gamma(c + 1, 1) and ``shortfall`` ~ Exp(1), and the plausibility
+        is the normalised mass x exp(-shortfall / c), a Gamma(c, 1) variable.
+
+    References
+    ----------
+    Stutz et al., appendix B.3. Gamma(c) from Gamma(c + 1): L. Devroye, Non-uniform random variate generation, 1986,
+    section IX.3.5.
 
     Examples
     --------
     >>> rankings = Rankings.from_blocks([[[[0, 2], [1]], [[2]]]], labels=3)
     >>> [v.name for v in prirn_model(rankings).free_RVs]
-    ['plausibility']
+    ['mass', 'shortfall']
     """
     import pymc as pm
 
-    from bayesagree._inference.random_draws import dirichlet_variable
-
     shape = PrIRNPosterior(rankings, reliability, prior, ties).concentration.dense()
     with pm.Model(coords={"item": rankings.items, "category": rankings.categories}) as model:
-        dirichlet_variable("plausibility", shape, dims=("item", "category"))
+        mass: Any = pm.Gamma("mass", shape + 1, 1, dims=("item", "category"))
+        shortfall: Any = pm.Exponential("shortfall", 1, dims=("item", "category"))
+        log_gamma: Any = pm.math.log(mass) - shortfall / shape
+        pm.Deterministic("plausibility", pm.math.softmax(log_gamma, axis=1), dims=("item", "category"))
     return model
 
 
@@ -199,6 +208,8 @@ def inverse_ranks(rankings: Rankings, *, ties: Ties = "split") -> NDArray[np.flo
     """Return the inverse rank of each ranked label, 1/(m |B_m|) or 1/m, shape (entry,)."""
     if ties not in ("split", "full"):
         raise InputError(f"ties={ties!r} is not one of 'split', 'full'")
+    if rankings.offered is not None:
+        raise InputError("inverse ranks know nothing of labels that were not on offer; use plackett_luce")
     score = 1.0 / (rankings.block + 1)
     return score / rankings.block_sizes() if ties == "split" else score
 

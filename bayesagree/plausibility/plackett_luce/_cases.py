@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Rankings
+from bayesagree.annotations._choice_sets import ChoiceSets
 from bayesagree.errors import InputError
 
 type Integers = NDArray[np.int64]
@@ -18,8 +19,10 @@ class Cases(NamedTuple):
     Equal rankings of one item stand once, with a count: their arrival times only enter as sums. Rankings of an item
     are sorted, so that nothing depends on the order of its annotators.
 
-    Where a ranking names all K labels, its last block is left out: nothing arrives after it, so it says no more than
-    being unranked does, and augmenting it would only slow the sampler down. Where only named labels compete it stays.
+    Where a ranking names all labels on offer, its last block is left out: nothing arrives after it, so it says no more
+    than being unranked does, and augmenting it would only slow the sampler down.
+
+    Where rankings have choice sets, `label` holds all that was on offer in any of them, named or not.
 
     Attributes
     ----------
@@ -36,8 +39,9 @@ class Cases(NamedTuple):
         Place 0, 1, ... of each of `label` in the order of average ranks, best first; any order serves the sampler.
     n_labels
         Number of all possible labels, K.
-    only_named
-        Whether a ranking is about the labels it names and no others.
+    offered_start, offered
+        Ranking r chose from the local labels ``offered[offered_start[r]:offered_start[r + 1]]``. `offered` is empty
+        where every ranking chose from all K.
     """
 
     label_start: Integers
@@ -50,7 +54,13 @@ class Cases(NamedTuple):
     arrivals: Integers
     mean_rank_order: Integers
     n_labels: int
-    only_named: bool
+    offered_start: Integers
+    offered: Integers
+
+    @property
+    def limited(self) -> bool:
+        """Whether rankings have choice sets."""
+        return self.offered.size > 0
 
     @property
     def n_items(self) -> int:
@@ -71,23 +81,27 @@ class Cases(NamedTuple):
 
 def read_cases(rankings: Rankings, reliability: int = 1, *, competing: Competing = "all") -> Cases:
     """Group the rankings by item; `reliability` repeats every ranking so many times."""
-    only_named = named_compete(competing)
-    label_start, ranking_start, block_start, entry_start = [0], [0], [0], [0]
+    choice = choice_sets(rankings, competing)
+    label_start, ranking_start, block_start, entry_start, offered_start = [0], [0], [0], [0], [0]
     label: list[np.ndarray] = []
     entry: list[np.ndarray] = []
+    offered: list[Integers] = []
     arrivals: list[np.ndarray] = []
     mean_rank_order: list[np.ndarray] = []
     multiplicity: list[int] = []
     first = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     for i in range(rankings.items.size):
         entries = slice(rankings.start[first[i]], rankings.start[first[i + 1]])
-        named, local = np.unique(rankings.label_index[entries], return_inverse=True)
+        in_play = rankings.label_index[entries] if choice is None else _offered(choice, first[i], first[i + 1])
+        named = np.unique(in_play).astype(np.int64)
+        local = np.searchsorted(named, rankings.label_index[entries])
         label.append(named)
         label_start.append(label_start[-1] + named.size)
         counts, rank_sum = np.zeros(named.size, dtype=np.int64), np.zeros(named.size)
-        for (members, blocks), repeats in sorted(_distinct(rankings, local, first[i], first[i + 1]).items()):
+        distinct = _distinct(rankings, local, choice, named, first[i], first[i + 1])
+        for (members, blocks, chosen_from), repeats in sorted(distinct.items()):
             sizes = np.unique(blocks, return_counts=True)[1]
-            if not only_named and len(members) == rankings.categories.size:
+            if len(members) == (rankings.categories.size if choice is None else len(chosen_from)):
                 sizes = sizes[:-1]
             ranked = np.asarray(members[: sizes.sum()], dtype=np.int64)
             counts[ranked] += reliability * repeats
@@ -97,32 +111,50 @@ def read_cases(rankings: Rankings, reliability: int = 1, *, competing: Competing
             entry_start.extend((entry_start[-1] + np.cumsum(sizes)).tolist())
             block_start.append(block_start[-1] + sizes.size)
             multiplicity.append(reliability * repeats)
+            offered.append(np.asarray(chosen_from, dtype=np.int64))
+            offered_start.append(offered_start[-1] + len(chosen_from))
         arrivals.append(counts)
         mean_rank_order.append(rank_sum.argsort(kind="stable").argsort(kind="stable"))
         ranking_start.append(len(multiplicity))
     return Cases(
         np.asarray(label_start), np.concatenate(label).astype(np.int64), np.asarray(ranking_start),
         np.asarray(multiplicity), np.asarray(block_start), np.asarray(entry_start), np.concatenate(entry),
-        np.concatenate(arrivals), np.concatenate(mean_rank_order), rankings.categories.size, only_named,
+        np.concatenate(arrivals), np.concatenate(mean_rank_order), rankings.categories.size,
+        np.asarray(offered_start), np.concatenate(offered),
     )  # fmt: skip
 
 
-def named_compete(competing: Competing) -> bool:
-    """Return whether a ranking is about the labels it names and no others."""
+def choice_sets(rankings: Rankings, competing: Competing) -> ChoiceSets | None:
+    """Return what each ranking chose from, None for all labels."""
     if competing not in ("all", "named"):
         raise InputError(f"competing={competing!r} is not one of 'all', 'named'")
-    return competing == "named"
+    if competing == "all":
+        return rankings.offered
+    ranking = rankings.ranking_index()
+    return ChoiceSets.of(rankings.item_index[ranking], ranking, rankings.label_index)
+
+
+def _offered(choice: ChoiceSets, first: int, last: int) -> NDArray[np.int32]:
+    """Return what neighbouring rankings were offered, one after the other."""
+    return choice.label_index[choice.start[first] : choice.start[last]]
+
+
+EVERYTHING = ChoiceSets(np.zeros(1, np.int64), np.empty(0, np.int32))
+"""Choice sets of rankings that chose from all labels, as kernels read them."""
+
+type Key = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 
 def _distinct(
-    rankings: Rankings, local: Integers, first: int, last: int
-) -> dict[tuple[tuple[int, ...], tuple[int, ...]], int]:
-    """Count the equal rankings of one item; a key is the local labels in order and the block of each."""
-    counts: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+    rankings: Rankings, local: Integers, choice: ChoiceSets | None, named: Integers, first: int, last: int
+) -> dict[Key, int]:
+    """Count the equal rankings of one item; a key is the local labels in order, the block of each, and the offer."""
+    counts: dict[Key, int] = {}
     offset = rankings.start[first]
     for r in range(first, last):
         at = slice(rankings.start[r], rankings.start[r + 1])
         here = slice(at.start - offset, at.stop - offset)
-        key = (tuple(local[here].tolist()), tuple(rankings.block[at].tolist()))
+        chosen_from = () if choice is None else tuple(np.searchsorted(named, choice[r]).tolist())
+        key = (tuple(local[here].tolist()), tuple(rankings.block[at].tolist()), chosen_from)
         counts[key] = counts.get(key, 0) + 1
     return counts

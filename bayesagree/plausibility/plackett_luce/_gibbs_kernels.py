@@ -35,8 +35,8 @@ class SweepState(NamedTuple):
     in_tail
         Labels whose worths a sweep rescales together, shape (n + 1,).
     named, remaining, worth, time
-        Work arrays of a ranking: which labels it names, the worth left after each block, worths and arrivals of a
-        block, shape (n,).
+        Work arrays of a ranking: which labels it names or was not offered, the worth left after each block, worths and
+        arrivals of a block, shape (n,).
     """
 
     theta: NDArray[np.float64]
@@ -74,12 +74,16 @@ def add_exposure(state, cases, r, rng):
     theta, exposure, in_tail, named = state.theta, state.exposure, state.in_tail, state.named
     entry_start, entry, multiplicity = cases.entry_start, cases.entry, cases.multiplicity[r]
     n = theta.size - 1
-    named[:] = False
+    limited = cases.offered.size > 0
+    named[:] = limited
+    if limited:
+        for k in cases.offered[cases.offered_start[r] : cases.offered_start[r + 1]]:
+            named[k] = False
     first, last = cases.block_start[r], cases.block_start[r + 1]
     for e in range(entry_start[first], entry_start[last]):
         named[entry[e]] = True
     # From the back: subtracting from a total would lose every digit of a small remainder.
-    rest = theta[n]
+    rest = 0.0 if limited else theta[n]
     for k in range(n):
         if not named[k]:
             rest += theta[k]
@@ -113,7 +117,7 @@ def add_exposure(state, cases, r, rng):
             for j in range(size):
                 target[entry[at + j]] += elapsed + state.time[j]
             elapsed += finish
-    for k in range(n + 1):
+    for k in range(n if limited else n + 1):
         if k == n or not named[k]:
             target[k] += elapsed
             exposure[k] += before_tail

@@ -1,7 +1,7 @@
 """Plackett-Luce probability of each annotator's ranking given the other annotators of the item, by posterior draws."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -10,11 +10,18 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
 from bayesagree.annotations import Rankings
+from bayesagree.errors import InputError
 from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import ranking_log_probability
 from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked, WorthPrior, gibbs_worths, worth_prior
 
 type Floats = NDArray[np.float64]
+
+
+def refuse_choice_sets(rankings: Rankings, settings: Mapping[str, Any]) -> None:
+    """Refuse rankings of few labels among many: replicates and held-out scores take all labels as on offer."""
+    if rankings.offered is not None or settings.get("competing", "all") != "all":
+        raise InputError("predictive checks of rankings take all labels as on offer; these have offered= or competing=")
 
 
 class Jackknife(NamedTuple):
@@ -34,6 +41,7 @@ class RankingScores(NamedTuple):
 
 def jackknife(rankings: Rankings, held_out: NDArray[np.int64], *, earlier: bool = False) -> Jackknife:
     """Leave out each of the rankings `held_out` in turn, to predict it from the others of its item or the earlier."""
+    refuse_choice_sets(rankings, {})
     first = np.searchsorted(rankings.item_index, np.arange(rankings.items.size + 1))
     beside, which = [], []
     for h, r in enumerate(held_out):

@@ -140,9 +140,9 @@ def item_log_probability(log_worth, cases, item, gradient):
     for r in range(cases.ranking_start[item], cases.ranking_start[item + 1]):
         local[:] = 0.0
         blocks = (cases.block_start[r], cases.block_start[r + 1])
-        if cases.only_named:
+        if cases.offered.size > 0:
             competing[:] = -math.inf
-            for k in entry[entry_start[blocks[0]] : entry_start[blocks[1]]]:
+            for k in cases.offered[cases.offered_start[r] : cases.offered_start[r + 1]]:
                 competing[k] = log_worth[k]
         value += cases.multiplicity[r] * ranking_log_probability(competing, blocks, entry_start, entry, local)
         gradient += cases.multiplicity[r] * local
@@ -150,10 +150,11 @@ def item_log_probability(log_worth, cases, item, gradient):
 
 
 @numba.njit(cache=True, nogil=True)
-def rankings_given_plausibility(plausibility, item, start, label, block, only_named, recursive, out):
+def rankings_given_plausibility(plausibility, item, start, label, block, offered_start, offered, recursive, out):
     """Fill `out`, shape (sample, ranking), with log probabilities; `plausibility` has shape (sample, item, label).
 
-    The last label of a ranking's own race stands for all that it does not name, without worth where `only_named`.
+    The last label of a ranking's own race stands for all that were on offer and that it does not name; an empty
+    `offered` means that all labels were.
     """
     gradient = np.zeros(plausibility.shape[2] + 1)
     for r in range(item.size):
@@ -165,7 +166,10 @@ def rankings_given_plausibility(plausibility, item, start, label, block, only_na
             rest = plausibility[s, item[r]].copy()
             worth[:-1] = rest[members]
             rest[members] = 0.0
-            worth[-1] = 0.0 if only_named else rest.sum()
+            if offered.size > 0:
+                worth[-1] = rest[offered[offered_start[r] : offered_start[r + 1]]].sum()
+            else:
+                worth[-1] = rest.sum()
             log_worth = np.log(worth)
             if recursive:
                 value, later = 0.0, log_worth[-1]

@@ -145,5 +145,6 @@ def _cases(ranks: NDArray[Any], item: ArrayLike | None, shape: tuple[int, ...]) 
         arrivals=arrivals.ravel(),
         mean_rank_order=rank_sum.argsort(axis=1, kind="stable").argsort(axis=1, kind="stable").ravel(),
         n_labels=n_labels,
-        only_named=True,
+        offered_start=np.zeros(1, np.int64),
+        offered=np.empty(0, np.int64),
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations import Rankings
 from bayesagree.errors import ConvergenceError, InputError, as_python
-from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, named_compete, read_cases
+from bayesagree.plausibility.plackett_luce._cases import EVERYTHING, Cases, Competing, choice_sets, read_cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import item_log_probability, rankings_given_plausibility
 from bayesagree.plausibility.plackett_luce._sampler import worth_prior
 
@@ -70,11 +70,12 @@ def plackett_luce_log_likelihood(
         raise InputError(
             f"a block ties {sizes.max()} labels, the recursion stops at {LARGEST_RECURSION}; use method='quadrature'"
         )
+    choice = choice_sets(rankings, competing) or EVERYTHING
     flat = np.ascontiguousarray(values.reshape(-1, *values.shape[-2:]))
     out = np.empty((flat.shape[0], rankings.n_annotations))
     rankings_given_plausibility(
-        flat, rankings.item_index, rankings.start, rankings.label_index, rankings.block,
-        named_compete(competing), method == "recursion", out,
+        flat, rankings.item_index, rankings.start, rankings.label_index, rankings.block, choice.start,
+        choice.label_index, method == "recursion", out,
     )  # fmt: skip
     coords = {d: plausibility.coords[d] for d in dims if d in plausibility.coords}
     return xr.DataArray(
@@ -100,9 +101,9 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
     shape
         Shape of the gamma prior of that mode, by default 1/K as in `plackett_luce`.
     competing
-        Which labels a ranking is about. ``"all"``: those that it does not name come after those that it names, as in
-        a differential diagnosis. ``"named"``: no others took part, as in a race or in comparisons of a few labels out
-        of many, and it says nothing about them.
+        Which labels a ranking is about. ``"all"``: those on offer (all labels, where the rankings have no `offered`)
+        that it does not name come after those that it names, as in a differential diagnosis. ``"named"``: no others
+        took part, as in a race or in comparisons of a few labels out of many, and it says nothing about them.
 
     Returns
     -------
@@ -191,7 +192,7 @@ def _maximum(cases: Cases, item: int, shapes: Floats) -> Floats:
 def _strong_components(cases: Cases, item: int, n_named: int) -> NDArray[np.int32]:
     """Return the component of each named label in the graph "some annotator ranks i in an earlier block than j".
 
-    A label that a ranking does not name is in its last block, or in none where only named labels compete.
+    A label that a ranking does not name is in its last block if it was on offer, else in none.
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -201,7 +202,11 @@ def _strong_components(cases: Cases, item: int, n_named: int) -> NDArray[np.int3
         rank = np.full(n_named, last)
         for place, b in enumerate(range(cases.block_start[r], cases.block_start[r + 1])):
             rank[cases.entry[cases.entry_start[b] : cases.entry_start[b + 1]]] = place
-        above |= (rank[:, None] < rank) & ~(cases.only_named & (rank == last))
+        took_part = np.ones(n_named, dtype=bool)
+        if cases.limited:
+            took_part[:] = False
+            took_part[cases.offered[cases.offered_start[r] : cases.offered_start[r + 1]]] = True
+        above |= (rank[:, None] < rank) & took_part[:, None] & took_part
     return connected_components(above, connection="strong")[1]
 
 

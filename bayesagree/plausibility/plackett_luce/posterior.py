@@ -14,10 +14,12 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranked data" (arrival times).
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import xarray as xr
@@ -28,17 +30,19 @@ from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
-from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.errors import InputError, as_python, positive, positive_int
 from bayesagree.plausibility._draws.blocks import LOCAL, Schedule, by_chain, check_depth
+from bayesagree.plausibility._draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
 from bayesagree.plausibility._draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
-from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
+from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, read_cases
 from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked, WorthPrior, gibbs_results, worth_prior
 
 if TYPE_CHECKING:
     import pymc as pm
 
-UNRANKED = "unranked"
-"""Name of the pseudo-label for all labels that nobody named (-1 where labels are numbers)."""
+
+MOST_SETS = 100
+"""Sets of labels of one item that are compared with each other, for a warning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +57,10 @@ class PlackettLucePosterior(ItemPosterior):
     exponent: float = 1.0
     tune: int = 200
     thin: int = 1
+    competing: Competing = "all"
     name = "plackett_luce"
     engine = "gibbs"
+    recorded: ClassVar[list[str] | None] = ["worth"]
 
     def __post_init__(self) -> None:
         for name in ("tune", "thin"):
@@ -65,7 +71,7 @@ class PlackettLucePosterior(ItemPosterior):
     @cached_property
     def cases(self) -> Cases:
         """The rankings as the samplers read them."""
-        return read_cases(self.annotations, positive_int(self.reliability, "reliability"))
+        return read_cases(self.annotations, positive_int(self.reliability, "reliability"), competing=self.competing)
 
     @cached_property
     def prior(self) -> WorthPrior:
@@ -75,22 +81,21 @@ class PlackettLucePosterior(ItemPosterior):
     @property
     def settings(self) -> dict[str, Any]:
         """The arguments that define the model, and the length of a chain."""
-        own = ("reliability", "rate", "unranked", "exponent", "tune", "thin")
+        own = ("reliability", "rate", "unranked", "competing", "exponent", "tune", "thin")
         return {name: getattr(self, name) for name in own} | {"shape": self.prior.shape}
 
     @property
     def categories(self) -> NDArray[Any]:
         """The labels, and for ``unranked="lumped"`` the pseudo-label at their end."""
         labels = self.annotations.categories
-        if self.unranked != "lumped":
-            return labels
-        return np.append(labels, -1 if labels.dtype.kind in "iuf" else UNRANKED)
+        return with_pseudo_label(labels) if self.unranked == "lumped" else labels
 
     def model(self) -> "pm.Model":
         """Build the same posterior in PyMC."""
         from bayesagree.plausibility.plackett_luce.model import worth_model
 
-        return worth_model(self.cases, self.prior, rate=self.rate, exponent=self.exponent, items=self.annotations.items)
+        items, labels = self.annotations.items, with_pseudo_label(self.annotations.categories)
+        return worth_model(self.cases, self.prior, rate=self.rate, exponent=self.exponent, items=items, labels=labels)
 
     def run(self, draws: int, chains: int) -> Run:
         """Return how long the chains run."""
@@ -115,8 +120,9 @@ class PlackettLucePosterior(ItemPosterior):
 
     def groups(self, request: Request) -> Groups:
         """Return whether anybody named each label."""
-        named = self.cases.named(pseudo=self.unranked == "lumped" and request.top_labels is None)
-        return {"constant_data": {"named": (("item", "category"), named)}}
+        pseudo = self.unranked == "lumped" and request.top_labels is None
+        constant: dict[str, Any] = {"named": (("item", "category"), self.cases.named(pseudo=pseudo))}
+        return {"constant_data": constant | ({UNNAMED_SHAPE: ((), 0.0)} if pseudo else {})}
 
     def advice(self, request: Request) -> str:
         """Return the way out where chains disagree."""
@@ -130,6 +136,7 @@ def plackett_luce(
     shape: float | None = None,
     rate: float = 1.0,
     unranked: Unranked = "exact",
+    competing: Competing = "all",
     exponent: float = 1.0,
     draws: int = 1000,
     chains: int = 4,
@@ -158,8 +165,12 @@ def plackett_luce(
     unranked
         Prior of the labels that nobody named. ``"exact"``: all K labels are exchangeable, so that the K - n
         unnamed ones together have shape (K - n) `shape`. ``"lumped"``: one pseudo-label of shape `shape` stands for
-        all of them (the released code of the paper); it is the last label of full plausibilities. Where only the best
-        labels are kept (`top_labels`, `evaluate`) its mass is split equally.
+        all of them (the released code of the paper); it is the last label of full plausibilities. Certainties and
+        metrics split its mass equally and draw the order of the labels behind it.
+    competing
+        Which labels a ranking is about. ``"all"``: those on offer (all labels, where the rankings have no `offered`),
+        so that those it does not name have lost to those it names. ``"named"``: the labels it names and no others, as
+        in pairwise comparisons of few among many.
     exponent
         Worths enter the race to this power: the paper's continuous reliability. Needs ``engine="nuts"``.
     draws, chains
@@ -183,7 +194,7 @@ def plackett_luce(
         Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over category, or
         ``top_label`` (chain, draw, item, rank), positions of labels. Group ``diagnostics``: ``r_hat`` and ``ess``
         (item) of the worst of the item's labels. Group ``constant_data``: ``named`` (item, category), whether
-        anybody named the label.
+        anybody named the label, and ``unnamed_shape`` where the last label is the pseudo-label.
 
     Raises
     ------
@@ -195,7 +206,8 @@ def plackett_luce(
     Warns
     -----
     UserWarning
-        Names the items whose chains disagree.
+        Names the items whose chains disagree; rankings of a few labels each, that look like comparisons of few among
+        many, without `offered`.
 
     References
     ----------
@@ -210,7 +222,8 @@ def plackett_luce(
     >>> tree["posterior"]["plausibility"].mean(("chain", "draw")).round(1).values.tolist()
     [[0.5, 0.3, 0.2, 0.1]]
     """
-    posterior = PlackettLucePosterior(rankings, reliability, shape, rate, unranked, exponent, tune, thin)
+    posterior = PlackettLucePosterior(rankings, reliability, shape, rate, unranked, exponent, tune, thin, competing)
+    _warn_of_choice_sets(rankings, competing)
     return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
 
 
@@ -222,6 +235,7 @@ def plackett_luce_blocks(
     shape: float | None = None,
     rate: float = 1.0,
     unranked: Unranked = "exact",
+    competing: Competing = "all",
     draws: int = 1000,
     chains: int = 4,
     tune: int = 200,
@@ -233,7 +247,10 @@ def plackett_luce_blocks(
 
     The same draws as `plackett_luce` with the same seed.
     """
-    posterior = PlackettLucePosterior(rankings, reliability, shape, rate, unranked, tune=tune, thin=thin)
+    posterior = PlackettLucePosterior(
+        rankings, reliability, shape, rate, unranked, tune=tune, thin=thin, competing=competing
+    )
+    _warn_of_choice_sets(rankings, competing)
     depth = check_depth(depth, rankings.categories.size)
     return gibbs_results(posterior.cases, posterior.prior, posterior.run(draws, chains), seed, depth, schedule)
 
@@ -245,6 +262,7 @@ def plackett_luce_model(
     shape: float | None = None,
     rate: float = 1.0,
     unranked: Unranked = "exact",
+    competing: Competing = "all",
     exponent: float = 1.0,
 ) -> "pm.Model":
     """Build the same posterior as a PyMC model.
@@ -252,9 +270,11 @@ def plackett_luce_model(
     Returns
     -------
     pymc.Model
-        Free variable ``worth`` (slot): for each item its named labels in order, then all others together; observed
-        ``ranks`` (ranking, position), a `bayesagree.distributions.PartialRanking`. The parameters are those of
-        `plackett_luce`.
+        Free variable ``worth`` (slot): for each item its named labels in order, then all others together;
+        ``plausibility`` (item, category), whose last label stands for all that nobody named; observed ``ranks``
+        (ranking, position), a `bayesagree.distributions.PartialRanking`. Its traces feed certainties, metrics and
+        plots; with many items and labels keep the worths only (``pymc.sample(var_names=["worth"])``) or call
+        `plackett_luce`. The parameters are those of `plackett_luce`.
 
     Raises
     ------
@@ -267,4 +287,29 @@ def plackett_luce_model(
     >>> [v.name for v in plackett_luce_model(rankings).free_RVs]
     ['worth']
     """
-    return PlackettLucePosterior(rankings, reliability, shape, rate, unranked, exponent).model()
+    return PlackettLucePosterior(rankings, reliability, shape, rate, unranked, exponent, competing=competing).model()
+
+
+def _warn_of_choice_sets(rankings: Rankings, competing: Competing) -> None:
+    """Warn where rankings look like comparisons of few labels among many, which then count as losers."""
+    size = np.diff(rankings.start)
+    if competing != "all" or rankings.offered is not None or not 1 < size[0] < rankings.categories.size:
+        return
+    if (size != size[0]).any() or rankings.block[rankings.start[1:] - 1].min() == 0:
+        return
+    sets = np.sort(rankings.label_index.reshape(-1, size[0]), axis=1)
+    for i in range(rankings.items.size):
+        of_item = sets[rankings.item_index == i]
+        own = np.unique(of_item, axis=0)
+        # A few annotators may well disagree wholly; as many rankings as labels are comparisons.
+        if len(of_item) >= np.unique(own).size and any(
+            not np.intersect1d(a, b).size for a, b in combinations(own[:MOST_SETS], 2)
+        ):
+            warnings.warn(
+                f"item {as_python(rankings.items[i])!r}: all rankings name {size[0]} of {rankings.categories.size} "
+                "labels, some of them none in common, and the labels that a ranking does not name count as beaten; if "
+                "they were not on offer, say so by Rankings(..., offered=) or competing='named'",
+                UserWarning,
+                stacklevel=3,
+            )
+            return

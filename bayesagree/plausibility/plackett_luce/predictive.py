@@ -20,7 +20,11 @@ from bayesagree._inference.predictive import (
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive_int
-from bayesagree.plausibility.plackett_luce._held_out import marginal_log_probability, plackett_luce_scores
+from bayesagree.plausibility.plackett_luce._held_out import (
+    marginal_log_probability,
+    plackett_luce_scores,
+    refuse_choice_sets,
+)
 from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked
 
 if TYPE_CHECKING:
@@ -42,6 +46,7 @@ def sampling_model(rankings: Rankings, settings: Settings) -> "pm.Model":
     from bayesagree.plausibility.plackett_luce.partial_ranking import PartialRanking
 
     _refuse_lumped(settings)
+    refuse_choice_sets(rankings, settings)
     n_labels = rankings.categories.size
     shape = np.full((rankings.items.size, n_labels), settings.get("shape") or 1 / n_labels)
     ranking = rankings.ranking_index()

@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+import scipy as sp
 from _errors_of_draws import assert_mean, assert_same_mean, assert_share
 from _paths import ROOT
 from hypothesis import given, settings
@@ -85,6 +86,20 @@ def test_top_labels_have_the_law_of_full_draws():
     ours, theirs = (np.bincount(s, minlength=343) / n for s in sets)
     error = np.sqrt((ours + theirs) / n)
     assert (np.abs(ours - theirs) <= 4.5 * error + 1e-12).all()
+
+
+def test_one_of_many_unnamed_labels_may_be_far_out_in_its_tail():
+    """The bound at which a draw stops looking is that of the largest worth there can be, not of a likely one.
+
+    A label of worth Gamma(10) against 20 000 of worth Exp(1), whose largest is as large: half the draws.
+    """
+    n_labels, draws = 20_001, 3000
+    expected, _ = sp.integrate.quad(lambda x: sp.stats.gamma.pdf(x, 10) * np.exp(-n_labels * np.exp(-x)), 0, 60)
+    named = np.array([0, 1]), np.array([7], np.int32), np.array([10.0])
+    out = np.empty((1, draws, 1), np.int32)
+    top_label_draws(block_generators(1, 1)[0], *named, 1.0, n_labels, out)
+    share = (out == 7).mean()
+    assert abs(share - expected) < 4.5 * np.sqrt(expected * (1 - expected) / draws)
 
 
 def test_tiny_shapes_do_not_tie():

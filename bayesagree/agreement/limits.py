@@ -1,0 +1,158 @@
+"""Where Phi says little: warnings at the limits of the model, and what a claim of disagreement rests on.
+
+With every answer of an item at one end of the scale the item mean goes to that end, where a Beta distribution of any
+precision puts all its mass: such items fit polarised annotators (two camps, one of them empty) as well as agreeing
+ones, and better where the prior keeps means away from the ends. The sign of Phi then is a matter of how an answer at an
+end is read, not of the data.
+"""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
+from bayesagree.agreement._exact.likelihood import Kind, Likelihood
+from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
+from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.agreement._exact.posterior import Summary, phi_posterior
+from bayesagree.agreement._exact.problem import ItemMean, Problem
+from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, item_mean_p_value
+from bayesagree.annotations import Ratings
+from bayesagree.patterns.patterns import RatingPatterns
+
+FEWEST_ITEMS, CHECK_DRAWS = 20, 200
+"""Items from which a histogram of item means can show two ends, and replicates of it: p-values down to 0.005."""
+FEWEST_LEVELS = 5
+"""Levels from which the paper trusts Phi (section 6.2)."""
+MOST_LEVELS, PER_LEVEL = 12, 3
+"""Values on a regular grid of up to so many levels, each given so often on average, are no continuous ratings."""
+SHOWN_AT_ENDS = 0.9
+"""Share of items unanimous at an end from which a warning says so: in simulations up to 0.9 does Phi no harm."""
+
+
+def warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mean: ItemMean) -> None:
+    """Warn where the paper's own limits apply (Checco et al., sections 5.2 and 6.2), and of a forgotten step."""
+    rated = problem.patterns.n_items
+    if rated == 1:
+        _warn("one item: Phi of a single item easily fits chance; see its interval")
+    if problem.patterns.size.max() == 1:
+        _warn("one rating an item: agreement does not exist; Phi tells its prior")
+    levels = ratings.n_levels
+    if levels is None and (levels := _levels_of_grid(problem)) is not None:
+        low, high = ratings.scale
+        _warn(
+            f"the ratings lie on a grid of {levels} levels, read as points of a continuous scale: the ends count half, "
+            f"and random answers look like disagreement; pass step={(high - low) / (levels - 1):g}"
+        )
+    if levels == 2:
+        _warn(
+            "two levels: the ratings say only on which half of the scale a judgment fell, which hardly identifies Phi; "
+            "percent agreement or kappa (agreement_table) suit such data better"
+        )
+    elif levels is not None and levels < FEWEST_LEVELS:
+        _warn(f"{levels} levels: below {FEWEST_LEVELS} Phi depends much on what a level stands for")
+    if isinstance(item_mean, str) and item_mean == "flat" and ratings.n_annotations < 5 * rated:
+        _warn(
+            f"{ratings.n_annotations / rated:.1f} ratings an item with flat item means: random answers look like "
+            "agreement below 5; item_mean='hierarchical' does not have this bias"
+        )
+    if (share := share_at_ends(problem)) >= SHOWN_AT_ENDS:
+        _warn(
+            f"on {share:.0%} of the items all ratings are one end of the scale: they fit agreement and polarisation "
+            "alike, and the sign of Phi comes from the other items, or, without any, from its prior"
+        )
+
+
+def warn_of_two_ends(
+    ratings: Ratings | RatingPatterns,
+    problem: Problem,
+    y: Floats,
+    hyper: tuple[Floats, Floats],
+    rng: np.random.Generator,
+) -> None:
+    """Warn where the histogram of item means is not one the hierarchical model produces."""
+    if problem.patterns.n_items < FEWEST_ITEMS or ratings.n_levels == 2:
+        return
+    chosen = rng.choice(y.size, min(CHECK_DRAWS, y.size), replace=False)
+    single = problem.sample(MOST_ITEMS, rng)
+    p_value = item_mean_p_value(single, np.exp(y[chosen]), (hyper[0][chosen], hyper[1][chosen]), rng)
+    if p_value < THRESHOLD:
+        _warn(
+            f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "
+            "as when they pile up at two ends: Phi is biased; see item_mean_check, phi_clusters and item_mean='flat'",
+            stacklevel=6,
+        )
+
+
+def share_at_ends(problem: Problem) -> float:
+    """Return the share of items, among those without a known truth, on which all ratings are one end of the scale."""
+    weight = problem.patterns.weight
+    return float(weight @ _at_one_end(problem) / weight.sum())
+
+
+def supported_decision(problem: Problem, decision: str, kind: Kind, ci_prob: float) -> str:
+    """Return the decision, "undecided" for a disagreement that comes from how answers at an end are read.
+
+    Disagreement must hold without the items that are unanimous at an end, and must not be agreement where answers are
+    squeezed into the scale, as in the code published with the paper.
+    """
+    if decision != "disagreement" or kind != "binned":
+        return decision
+    inside = ~_at_one_end(problem)
+    if not inside.any():
+        return "undecided"
+    if not inside.all() and _summary(problem, _some(problem.like, inside), ci_prob).upper >= 0:
+        _warn("the disagreement comes from items on which all ratings are one end of the scale: undecided")
+        return "undecided"
+    squeezed = _summary(problem, build_likelihood(problem.patterns, "squeezed", discrete=False), ci_prob)
+    if squeezed.lower > 0:
+        _warn(
+            "the sign of Phi depends on how an answer at an end of the scale is read: disagreement where it stands for "
+            f"an interval, agreement ({squeezed.mean:.2f}) where it stands for a point (likelihood='squeezed'): "
+            "undecided"
+        )
+        return "undecided"
+    return decision
+
+
+def _at_one_end(problem: Problem) -> NDArray[np.bool_]:
+    """Return which patterns have one end of the scale as their only value, and no known truth, shape (pattern,)."""
+    patterns = problem.patterns
+    at_end = np.zeros(patterns.size.size, bool)
+    for end in (0.0, 1.0):
+        column = np.flatnonzero(patterns.values == end)
+        if column.size:
+            at_end |= np.asarray(patterns.counts[:, column].sum(axis=1)).ravel() == patterns.size
+    return at_end & (patterns.group == 0)
+
+
+def _some(like: Likelihood, kept: NDArray[np.bool_]) -> Likelihood:
+    """Return the likelihood of some patterns."""
+    return replace(
+        like, statistics=like.statistics[kept], weight=like.weight[kept], size=like.size[kept], group=like.group[kept]
+    )
+
+
+def _summary(problem: Problem, like: Likelihood, ci_prob: float) -> Summary:
+    """Return the summary of Phi under another likelihood and the same prior."""
+    means = problem.means
+    other = HierarchicalMeans(like) if isinstance(means, HierarchicalMeans) else replace(means, like=like)
+    return phi_posterior(other).summary(ci_prob)
+
+
+def _levels_of_grid(problem: Problem) -> int | None:
+    """Return the number of levels of the coarse grid that all ratings lie on, None if they lie on none."""
+    patterns = problem.patterns
+    used = patterns.values[np.asarray(patterns.counts.sum(axis=0)).ravel() > 0]
+    if patterns.weight @ patterns.size < PER_LEVEL * used.size:
+        return None
+    for steps in range(1, MOST_LEVELS):
+        if np.allclose(used * steps, np.round(used * steps), atol=1e-9):
+            return steps + 1
+    return None
+
+
+def _warn(message: str, stacklevel: int = 5) -> None:
+    warnings.warn(message, UserWarning, stacklevel=stacklevel)  # the caller of common_agreement

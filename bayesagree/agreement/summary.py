@@ -1,0 +1,102 @@
+"""What draws of Phi say: their summary, the decision it supports, the difference between two groups."""
+
+import xarray as xr
+
+from bayesagree._numerics.intervals import hdi
+from bayesagree.errors import InputError
+
+SAMPLE = ("chain", "draw")
+
+
+def decision(lower: float, upper: float) -> str:
+    """Return the decision that an interval of Phi supports: agreement above 0, disagreement below, else undecided."""
+    return "agreement" if lower > 0 else "disagreement" if upper < 0 else "undecided"
+
+
+def phi_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
+    """Return the summary of draws of Phi, also of a trace sampled from `common_agreement_model`.
+
+    Parameters
+    ----------
+    tree
+        Any result with `phi` (chain, draw) in its posterior.
+    ci_prob
+        Probability of the interval.
+
+    Returns
+    -------
+    Dataset
+        `mean`, `sd`, `lower` and `upper` (HDI) and `prob_positive`; its attribute `decision` is agreement, disagreement
+        or undecided.
+
+    Raises
+    ------
+    InputError
+        No `phi` in the posterior.
+
+    See Also
+    --------
+    common_agreement : its group ``agreement`` has the same summary.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> ratings = Ratings.from_matrix([[4, 4, 5, 4], [1, 2, 1, 1]], scale=(1, 5), step=1)
+    >>> with common_agreement_model(ratings):
+    ...     trace = pm.sample_prior_predictive(50, random_seed=1)
+    >>> phi_summary(xr.DataTree.from_dict({"posterior": trace["prior"].to_dataset()})).attrs["decision"]
+    'undecided'
+    """
+    posterior = tree["posterior"].to_dataset()
+    if "phi" not in posterior:
+        raise InputError(f"no phi in this posterior, which has {', '.join(map(str, posterior))}")
+    phi = posterior["phi"].values
+    lower, upper = hdi(phi, ci_prob)
+    summary = {
+        "mean": phi.mean(), "sd": phi.std(ddof=1), "lower": lower, "upper": upper, "prob_positive": (phi > 0).mean(),
+    }  # fmt: skip
+    return xr.Dataset(
+        summary, attrs={"ci_kind": "hdi", "ci_prob": ci_prob, "decision": decision(float(lower), float(upper))}
+    )
+
+
+def phi_difference(first: xr.DataTree, second: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
+    """Return the posterior of Phi_first - Phi_second, of two groups of annotators or two rounds.
+
+    Parameters
+    ----------
+    first, second
+        Results of `common_agreement` on different annotations (their posteriors are taken as independent).
+    ci_prob
+        Probability of the interval.
+
+    Returns
+    -------
+    Dataset
+        `difference` (chain, draw), `mean`, `lower` and `upper` (HDI) and `prob_positive`.
+
+    Raises
+    ------
+    InputError
+        Different numbers of chains or draws.
+
+    See Also
+    --------
+    common_agreement : the posterior of one Phi.
+
+    Examples
+    --------
+    >>> one = Ratings.from_matrix([[4, 4, 5, 4], [1, 2, 1, 1]], scale=(1, 5), step=1)
+    >>> two = Ratings.from_matrix([[1, 4, 5, 2], [1, 5, 1, 4]], scale=(1, 5), step=1)
+    >>> difference = phi_difference(common_agreement(one, seed=1), common_agreement(two, seed=2))
+    >>> float(difference["prob_positive"]) > 0.9
+    True
+    """
+    a, b = (tree["posterior"].to_dataset()["phi"].values for tree in (first, second))
+    if a.shape != b.shape:
+        raise InputError(
+            f"posteriors of {a.shape} and {b.shape} (chain, draw); use the same draws= and chains= for both"
+        )
+    lower, upper = hdi(a - b, ci_prob)
+    summary = {"mean": (a - b).mean(), "lower": lower, "upper": upper, "prob_positive": (a > b).mean()}
+    return xr.Dataset({"difference": (SAMPLE, a - b)} | summary, attrs={"ci_kind": "hdi", "ci_prob": ci_prob})

@@ -1,0 +1,122 @@
+"""Where Phi says little: answers piled up at an end of the scale, forgotten levels, few levels, one rating an item."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from bayesagree import simulate
+from bayesagree.agreement.phi import common_agreement
+from bayesagree.annotations import Ratings
+
+
+def levels(rows, scale=(1, 5)):
+    return Ratings.from_matrix(rows, scale=scale, step=1)
+
+
+def quiet(ratings, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return common_agreement(ratings, draws=50, chains=1, seed=1, **options)["agreement"]
+
+
+UNANIMOUS = {
+    "one end": [[1] * 5] * 100,
+    "limitation 2": [[5] * 5] * 100,
+    "limitation 3": [[5, 5]] * 99 + [[5, 1]],
+    "limitation 4a": [[5, 5]] * 99 + [[1, 5]],
+    "nearly": [[5] * 5] * 99 + [[5, 5, 5, 5, 4]],
+}
+
+
+@pytest.mark.parametrize("item_mean", ["hierarchical", "flat"])
+@pytest.mark.parametrize("name", UNANIMOUS)
+def test_unanimous_answers_at_an_end_are_never_disagreement(name, item_mean):
+    """Under flat means all of them gave -.99, under the default limitations 3 and 4a gave disagreement."""
+    found = quiet(levels(UNANIMOUS[name]), item_mean=item_mean)
+    assert found.attrs["decision"] != "disagreement"
+    assert float(found["share_at_ends"]) >= 0.99
+
+
+@pytest.mark.parametrize("item_mean", ["hierarchical", "flat"])
+def test_two_camps_stay_disagreement(item_mean):
+    camps = quiet(levels([[1, 5, 1, 5, 5]] * 40), item_mean=item_mean)
+    assert camps.attrs["decision"] == "disagreement"
+    assert float(camps["share_at_ends"]) == 0
+    polarised = simulate.ratings(n_items=80, ratings_per_item=6, phi=-0.7, seed=2).ratings
+    assert quiet(polarised, item_mean=item_mean).attrs["decision"] == "disagreement"
+
+
+def test_unanimity_inside_the_scale_is_agreement():
+    assert quiet(levels([[2] * 5] * 100)).attrs["decision"] == "agreement"
+
+
+def test_items_at_the_ends_leave_what_the_others_say():
+    """Half of the items unanimous at an end, half of the kind that agreeing annotators give."""
+    inside = simulate.ratings(n_items=100, ratings_per_item=5, phi=0.8, seed=1).ratings
+    matrix = np.full((100, 5), np.nan)
+    matrix[inside.item_index, inside.annotator_index] = inside.rating
+    ends = quiet(levels(np.vstack([matrix, np.full((100, 5), 1.0)])))
+    assert ends.attrs["decision"] == "agreement"
+
+
+def test_ends_are_named_in_a_warning():
+    with pytest.warns(UserWarning, match="on 100% of the items all ratings are one end"):
+        common_agreement(levels([[1] * 5] * 10), draws=50, chains=1, seed=1)
+
+
+def test_conflicting_readings_of_the_ends_are_undecided(public_data):
+    from bayesagree import datasets
+
+    with pytest.warns(UserWarning) as said:
+        found = common_agreement(datasets.load("snow-affect/anger").annotations, draws=50, chains=1, seed=1)[
+            "agreement"
+        ]
+    assert found.attrs["decision"] == "undecided"
+    assert any("agreement (0.37)" in str(warning.message) for warning in said)
+    assert float(found["mean"]) == pytest.approx(-0.65, abs=0.005)
+
+
+@pytest.mark.parametrize(("n_levels", "step"), [(5, "1"), (7, "1"), (11, "1"), (2, "1")])
+def test_a_forgotten_step_is_named(n_levels, step):
+    x = np.random.default_rng(1).integers(1, n_levels + 1, (100, 5))
+    with pytest.warns(UserWarning) as said:
+        common_agreement(Ratings.from_matrix(x, scale=(1, n_levels)), draws=50, chains=1, seed=1)
+    messages = [str(warning.message) for warning in said]
+    assert any(f"grid of {n_levels} levels" in m and f"pass step={step}" in m for m in messages)
+    assert any("two levels" in m for m in messages) == (n_levels == 2)
+
+
+def test_continuous_ratings_are_no_grid():
+    common_agreement(Ratings.from_matrix([[0.3, 0.35, 0.5], [0.8, 0.9, 0.95]], scale=(0, 1)), draws=50, seed=1)
+    x = np.random.default_rng(1).random((30, 5)).round(2)
+    common_agreement(Ratings.from_matrix(x, scale=(0, 1)), draws=50, chains=1, seed=1)
+
+
+def test_one_rating_an_item_and_few_levels_warn():
+    with pytest.warns(UserWarning, match="one rating an item"):
+        common_agreement(levels([[1], [3], [4]]), draws=50, chains=1, seed=1)
+    with pytest.warns(UserWarning, match="4 levels: below 5"):
+        common_agreement(levels([[1, 2, 2], [3, 4, 2]], (1, 4)), draws=50, chains=1, seed=1)
+
+
+def test_joint_maximum_with_known_truths_is_the_papers_estimate():
+    """argmax of the joint posterior of Phi and the item means, by the review's own grid: .34; the marginal mode .32."""
+    ratings = Ratings.from_matrix([[0.3, 0.35, 0.5], [0.8, 0.9, 0.95]], scale=(0, 1))
+    found = quiet(ratings, item_mean={0: 0.6, 1: 0.6}, truth_sd=0.05)
+    assert float(found["joint_map"]) == pytest.approx(0.34, abs=0.005)
+    assert float(found["map"]) == pytest.approx(0.32, abs=0.005)
+
+
+def test_maximum_likelihood_of_two_camps_is_their_end():
+    assert float(quiet(levels([[1, 5] * 5] * 100))["ml"]) == -1.0
+
+
+def test_squeezed_ratings_of_ragged_data_are_squeezed_as_the_longest_row():
+    """The published code takes n from the width of its table, whatever is missing in it."""
+    ragged = [[2, 3, None, None, None], [1, 2, 2, 3, 1], [4, 5, None, None, None], [3, 3, 4, 2, 3]]
+    unit = (np.array(ragged, float) - 1) / 4
+    inside = Ratings.from_matrix((unit * 4 + 0.5) / 5, scale=(0, 1))
+    squeezed = quiet(levels(ragged), likelihood="squeezed")
+    density = quiet(inside, likelihood="density")
+    assert float(squeezed["mean"]) == pytest.approx(float(density["mean"]), abs=1e-6)

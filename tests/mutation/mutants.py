@@ -1,0 +1,137 @@
+# ruff: noqa: E501, T201
+"""Plausible bugs, one at a time, against the tests that must notice them: not in the default run.
+
+    uv run python tests/mutation/mutants.py              # all of them, half an hour and more
+    uv run python tests/mutation/mutants.py Phi report   # those whose name contains one of the words
+
+Every mutant replaces one piece of text, once, in a copy of the package; the tests named with it run until one fails. A
+mutant that survives is a missing test; one whose text is no longer there is an error, so that the list follows the code.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 900
+"""A mutant whose tests take longer loops: it is killed."""
+
+
+class Mutant(NamedTuple):
+    """One bug: the module, its text before and after, and the tests that should fail."""
+
+    name: str
+    module: str
+    was: str
+    became: str
+    tests: str
+
+
+EXACT = "agreement/_exact/"
+PL = "plausibility/plackett_luce/"
+PL_TESTS = "plausibility/plackett_luce/"
+MUTANTS = [
+    # The survivors of the first audit.
+    Mutant("Phi: second derivative of narrow intervals", EXACT + "likelihood.py", "width**2 / 24, 0)", "width**2 / 12, 0)", "agreement/test_likelihood.py"),
+    Mutant("Phi: evidence without the width of the intervals", EXACT + "likelihood.py", "float(weight @ densities[:, 0]) * np.log(gap)", "0.0", "agreement/test_likelihood.py"),
+    Mutant("Phi: mode of log p", EXACT + "posterior.py", "np.argmax(self.phi_density())", "np.argmax(self.log_density)", "agreement/test_posterior.py agreement/test_limits.py"),
+    Mutant("Phi: item means without the weights of the nodes", EXACT + "hyper_grid.py", "log_prior = log_beta_shape(at, m, s) + log_weight\n", "log_prior = log_beta_shape(at, m, s)\n", "agreement/test_draws.py agreement/test_item_means.py"),
+    Mutant("Dirichlet: stopping bound of the top labels", "plausibility/dirichlet/_kernels.py", "TAIL = 36.0", "TAIL = 4.0", "plausibility/dirichlet/test_dirichlet.py"),
+    Mutant("Dawid-Skene EM: prior of labels never given", "plausibility/dawid_skene/_em_kernels.py", "log_prior -= unseen * math.log(total)", "pass", "plausibility/dawid_skene/test_em.py"),
+    Mutant("Calibration error: bins unweighted", "calibration/recalibration.py", "float(np.nansum(np.abs(per_bin[0] - per_bin[1]) * count) / truth.size)", "float(np.nanmean(np.abs(per_bin[0] - per_bin[1])))", "calibration/test_recalibration.py -m long"),
+    Mutant("Certainty of sets: code overflows", "certainty.py", "        if size > 2**62 // n_labels:", "        if size < 0:", "test_certainty.py"),
+    Mutant("Partial average overlap: best annotator", "metrics/partial_rankings.py", "_overlap(ours, theirs, normalise).mean()", "_overlap(ours, theirs, normalise).max()", "metrics/test_uncertainty_adjusted.py"),
+    Mutant("AUC ceiling: pairs of an item with itself", "metrics/auc/posterior.py", "(total**2 - np.square(weight).sum(axis=1))", "total**2", "metrics/auc"),
+    Mutant("Smallest group: intra-class term", "subjective/group_model.py", "(1 + (n - 1) * posterior", "(1 + n * posterior", "subjective/test_subjective.py"),
+    Mutant("Bootstrap: test-set variance over n", "evaluation/_sums.py", "/ (n_items + 1)", "/ n_items", "evaluation/test_evaluate.py"),
+    Mutant("Kept draws: a block too many is done", "_inference/storage.py", "self.store.done(items.start // BLOCK + 1)", "self.store.done(items.stop // BLOCK + 1)", "inference/test_kept_draws.py"),
+    Mutant("Run: annotations are no part of its identity", "evaluation/scoring.py", 'data = {"annotations": annotations, "predictions": predictions}', 'data = {"predictions": predictions}', "evaluation/test_evaluate.py inference"),
+    Mutant("Report: ordinary score of the first model", "report/headlines.py", "number(float(ordinary.sel(model=best)))", "number(float(ordinary.isel(model=0)))", "report/test_headlines.py"),
+    Mutant("Report: interval of the last model", "report/headlines.py", 'interval(float(own["score_lower"]), float(own["score_upper"]))', 'interval(float(comparison["score_lower"][-1]), float(comparison["score_upper"][-1]))', "report/test_headlines.py"),
+    Mutant("Report: worst and best group exchanged", "report/headlines.py", "serves the group {row['worst']} worse than {row['best']}", "serves the group {row['best']} worse than {row['worst']}", "report/test_headlines.py"),
+    Mutant("Report: first by the plug-in metric", "report/headlines.py", "np.argmax(ordinary.values)", "np.argmin(ordinary.values)", "report/test_headlines.py"),
+    Mutant("Report: open items at the last reliability", "report/headlines.py", "n = int((data.certainty.isel(reliability=0) < OPEN).sum())", "n = int((data.certainty.isel(reliability=-1) < OPEN).sum())", "report/test_headlines.py"),
+    # Phi.
+    Mutant("Phi: maximum likelihood of two camps stays at the grid", EXACT + "maximum_likelihood.py", "        return -1.0\n", "        pass\n", "agreement/test_limits.py"),
+    Mutant("Phi: joint mode without the truths", EXACT + "maximum_likelihood.py", "return -0.5 * np.nan_to_num(away) ** 2", "return 0 * np.nan_to_num(away)", "agreement/test_limits.py"),
+    Mutant("Phi: unanimous ends count as disagreement", "agreement/limits.py", "    if not inside.any():", "    if False:", "agreement/test_limits.py"),
+    Mutant("Phi: one end only is seen", "agreement/limits.py", "for end in (0.0, 1.0):", "for end in (0.0,):", "agreement/test_limits.py"),
+    Mutant("Phi: conflicting readings of the ends", "agreement/limits.py", "if squeezed.lower > 0:", "if squeezed.lower > 1:", "agreement/test_limits.py"),
+    Mutant("Phi: squeezed by the ratings of the item", EXACT + "likelihood.py", "n = counts.size.max()", "n = counts.size[row]", "agreement/test_limits.py"),
+    Mutant("Phi: grid of levels off by one", "agreement/limits.py", "return steps + 1", "return steps", "agreement/test_limits.py"),
+    Mutant("Phi: decision at the wrong end", "agreement/summary.py", '"disagreement" if upper < 0', '"disagreement" if lower < 0', "agreement/test_phi.py"),
+    Mutant("Phi: difference the wrong way round", "agreement/summary.py", "hdi(a - b, ci_prob)", "hdi(b - a, ci_prob)", "agreement/test_phi.py"),
+    # Rankings.
+    Mutant("Plackett-Luce: absent labels compete", PL + "_gibbs_kernels.py", "    named[:] = limited\n", "    named[:] = False\n", PL_TESTS + "test_choice_sets.py"),
+    Mutant("Plackett-Luce: the rest competes with choice sets", PL + "_gibbs_kernels.py", "rest = 0.0 if limited else theta[n]", "rest = theta[n]", PL_TESTS + "test_choice_sets.py"),
+    Mutant("Plackett-Luce: the rest is exposed with choice sets", PL + "_gibbs_kernels.py", "for k in range(n if limited else n + 1):", "for k in range(n + 1):", PL_TESTS + "test_choice_sets.py"),
+    Mutant("Plackett-Luce: the last block of a choice set stays", PL + "_cases.py", "else len(chosen_from)):", "else -1):", PL_TESTS + "test_choice_sets.py"),
+    Mutant("Plackett-Luce: equal rankings of unequal offers are one", PL + "_cases.py", "tuple(np.searchsorted(named, choice[r]).tolist())", "tuple(np.searchsorted(named, choice[first]).tolist())", PL_TESTS + "test_choice_sets.py"),
+    Mutant("Plackett-Luce: chance of all labels", PL + "_ranking_kernels.py", "worth[-1] = rest[offered[offered_start[r] : offered_start[r + 1]]].sum()", "worth[-1] = rest.sum()", PL_TESTS + "test_choice_sets.py"),
+    Mutant("Lumped: order of unnamed labels by name", "plausibility/_draws/pseudo_label.py", "top_labels(theta, named, unnamed, self.shape, rng, top[k])", "top[k] = np.argsort(-self.split(values, items)[:, :, k].reshape(len(theta), -1), axis=1, kind='stable')[:, :depth]", PL_TESTS + "test_unnamed_labels.py"),
+    Mutant("Overlap of annotators: not normalised", "metrics/partial_rankings.py", "[_overlap(among[r], among[:r], normalise)", "[_overlap(among[r], among[:r], False)", "metrics/test_uncertainty_adjusted.py"),
+    Mutant("Overlap: plain by default", "metrics/partial_rankings.py", "predictions: Predictions, *, k: int = 3, normalise: bool = True", "predictions: Predictions, *, k: int = 3, normalise: bool = False", "metrics/test_uncertainty_adjusted.py"),
+    # Blind evaluation.
+    Mutant("Blind: one gold set a draw", "blind/scores.py", "return PseudoGold(drawn, False, pseudo_gold.vote_shares(systems, leave_one_out=leave_one_out))", "return PseudoGold(drawn, True)", "blind/test_scores.py"),
+    Mutant("Blind: own vote counts when left out", "blind/pseudo_gold.py", "        counts = counts - own\n", "        counts = counts - 0 * own\n", "blind/test_scores.py"),
+    Mutant("Blind: soft counts transposed", "blind/scores.py", "(given @ shares).swapaxes(1, 2)[None]", "(given @ shares)[None]", "blind/test_scores.py"),
+    Mutant("Blind: a threshold for each metric", "blind/scores.py", 'return metric if calibrate_for == "each" else calibrate_for', "return metric", "blind/test_scores.py"),
+    Mutant("Blind: Williams counts systems without gold", "studies/blind_methods.py", " & np.isfinite(gold)\n", "\n", "studies/test_blind_methods.py"),
+    Mutant("Copeland: the unscored take a place", "evaluation/paired_tests.py", "points = np.where(np.isnan(score), np.nan, beats.sum(axis=1) - beats.sum(axis=0))", "points = beats.sum(axis=1) - beats.sum(axis=0)", "evaluation/test_paired_tests.py"),
+    # Groups of annotators.
+    Mutant("Disagreement: ties of others count", "subjective/disagreement.py", "((others > mine) & (others > second))", "(others > mine)", "subjective/test_subjective.py"),
+    Mutant("Disagreement: second largest of all", "subjective/disagreement.py", "np.where(leads | follows, third[item], second[item])", "np.where(leads, third[item], second[item])", "subjective/test_subjective.py"),
+    Mutant("Groups: names of three decimals", "subjective/groups.py", "for decimals in range(3, 18):", "for decimals in range(3, 4):", "subjective/test_subjective.py"),
+    Mutant("Specification: individual fairness unreported", "subjective/specification_check.py", 'if specification.fairness != "individual":', 'if specification.fairness == "individual":', "subjective/test_specification.py"),
+    Mutant("Choice sets: what was not offered is accepted", "annotations/_choice_sets.py", "np.setdiff1d(named, self[r])", "np.setdiff1d(self[r], self[r])", PL_TESTS + "test_choice_sets.py"),
+]  # fmt: skip
+
+
+def killed(mutant: Mutant) -> bool:
+    """Run the tests of one mutant in a copy of the package."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        shutil.copytree(ROOT / "bayesagree", copy / "bayesagree")
+        for name in ("tests", "models", "docs", "notebooks", "pyproject.toml", "README.md"):
+            (copy / name).symlink_to(ROOT / name)
+        module = copy / "bayesagree" / mutant.module
+        text = module.read_text()
+        if text.count(mutant.was) != 1:
+            raise SystemExit(f"{mutant.name}: {text.count(mutant.was)} places in {mutant.module} read {mutant.was!r}")
+        module.write_text(text.replace(mutant.was, mutant.became))
+        if "numba" in text:
+            # Kernels of other files that call a changed one keep their caches: all are compiled anew.
+            for cached in (copy / "bayesagree").rglob("*.nb?"):
+                cached.unlink()
+        paths = [path if path.startswith("-") or path == "long" else f"tests/{path}" for path in mutant.tests.split()]
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *paths]
+        try:
+            done = subprocess.run(
+                command, cwd=copy, env=os.environ | {"PYTHONPATH": folder}, capture_output=True, text=True,
+                timeout=SECONDS, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return True
+        if done.returncode not in (0, 1):
+            raise SystemExit(f"{mutant.name}: pytest did not run\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return done.returncode == 1
+
+
+def main() -> None:
+    """Print the fate of every mutant, and the share that died."""
+    words = [word.lower() for word in sys.argv[1:]]
+    chosen = [m for m in MUTANTS if not words or any(word in m.name.lower() for word in words)]
+    dead = 0
+    for mutant in chosen:
+        died = killed(mutant)
+        dead += died
+        print(f"{'killed  ' if died else 'SURVIVED'}  {mutant.name}", flush=True)
+    print(f"{dead} of {len(chosen)} died")
+
+
+if __name__ == "__main__":
+    main()
