@@ -48,6 +48,7 @@ from .errors import ConvergenceError, InputError, SizeError
 from .evaluation import compare, copeland_rank, evaluate, practical_equivalence, swap_rate, williams_test
 from .io import read_annotations, read_predictions, read_result, write_result
 from .metrics import (
+    UserMetric,
     accuracy_given_risk,
     average_overlap,
     expected_top_k_accuracy,
@@ -56,6 +57,7 @@ from .metrics import (
     overlap,
     partial_average_overlap,
     per_item,
+    score,
     set_accuracy,
     spearman_footrule,
     top_k_accuracy,
@@ -137,6 +139,8 @@ __all__ = [
     "expected_risk",
     "annotator_agreement",
     # how good a model is then
+    "score",
+    "UserMetric",
     "top_k_accuracy",
     "expected_top_k_accuracy",
     "accuracy_given_risk",

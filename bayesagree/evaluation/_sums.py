@@ -64,7 +64,7 @@ class ScoreSums:
         """Return sums over nothing, or those of a `state` to go on from."""
         if state is not None:
             return cls(**state)
-        shape = (n_levels, scorer.n_metrics, scorer.predicted.shape[0])
+        shape = (n_levels, scorer.n_metrics, scorer.n_models)
         sums = np.zeros((*shape, n_samples)), np.zeros(shape)
         per_item = np.full((n_levels, n_items), np.nan), np.full((n_levels, n_items), np.nan)
         weighted = np.zeros((*shape, n_samples)), np.zeros((n_levels, n_samples))

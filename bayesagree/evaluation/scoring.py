@@ -26,7 +26,7 @@ from bayesagree.errors import InputError, positive_int
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
 from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics._scorer import Scorer
-from bayesagree.metrics.registry import METRICS, RankMetric
+from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility._draws.blocks import Schedule
 from bayesagree.plausibility._draws.convergence import warn_not_converged
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, posterior_for
@@ -35,7 +35,7 @@ from bayesagree.predictions import Predictions
 
 @shared(
     plausibility=", ".join(f'``"{name}"`` ({r.annotations.__name__})' for name, r in POSTERIORS.items()) + ".",
-    metrics=f"Names: {', '.join(f'``{pattern.format("K")}``' for pattern in METRICS)}, with a number for K.",
+    metrics="Names as `score` takes them, such as ``top_1_accuracy``, ``f1_macro`` or ``total_variation``.",
 )
 def evaluate(
     annotations: Annotations,
@@ -114,7 +114,7 @@ def evaluate(
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
     if items not in ("fixed", "bootstrap"):
         raise InputError(f"items={items!r} is not one of 'fixed', 'bootstrap'")
-    asked = [RankMetric.named(name) for name in metrics]
+    asked = [Metric.named(name) for name in metrics]
     if not asked:
         raise InputError("there is no metric to compute")
     chosen = posterior_for(annotations, plausibility)
@@ -172,7 +172,7 @@ def _add_up(
         advance(block.items.stop - block.items.start)
 
 
-def _groups(sums: ScoreSums, asked: list[RankMetric], chains: int, *, bootstrap: bool) -> dict[str, dict[str, Any]]:
+def _groups(sums: ScoreSums, asked: list[Metric], chains: int, *, bootstrap: bool) -> dict[str, dict[str, Any]]:
     scores = np.moveaxis(sums.scores(bootstrap=bootstrap), -1, 0)
     shape = (chains, -1, scores.shape[1], scores.shape[3])
     dims = ("chain", "draw", "reliability", "model")

@@ -1,6 +1,8 @@
 from . import auc
+from ._user_metric import UserMetric
 from .hard_labels import hard_label_scores
 from .partial_rankings import partial_average_overlap
+from .posterior_scores import score
 from .top_k import accuracy_given_risk, expected_top_k_accuracy
 from .uncertainty_adjusted import (
     average_overlap,
@@ -13,6 +15,7 @@ from .uncertainty_adjusted import (
 )
 
 __all__ = [
+    "UserMetric",
     "accuracy_given_risk",
     "auc",
     "average_overlap",
@@ -22,6 +25,7 @@ __all__ = [
     "overlap",
     "partial_average_overlap",
     "per_item",
+    "score",
     "set_accuracy",
     "spearman_footrule",
     "top_k_accuracy",

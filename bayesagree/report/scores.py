@@ -12,7 +12,7 @@ from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import best_first, score_intervals
 from bayesagree.metrics._scorer import over_draws
-from bayesagree.metrics.registry import RankMetric
+from bayesagree.metrics.registry import Metric
 from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.settings import ReportSettings
@@ -59,5 +59,5 @@ def model_scores(
 
 def _ordinary(name: str, estimate: xr.DataArray, predictions: Predictions) -> Any:
     """Score the models against the point estimate, shape (model,)."""
-    metric = RankMetric.named(name)
+    metric = Metric.named(name)
     return over_draws(metric.record.pattern, estimate, predictions, metric.k, None).values.ravel()

@@ -51,8 +51,8 @@ class TruthDraws:
         return self.map(lambda block: block)
 
 
-def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> TruthDraws:
-    """Return the `depth` best labels of each draw.
+def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None, plausibility: bool = False) -> TruthDraws:
+    """Return the `depth` best labels of each draw, with all plausibilities where they are asked for.
 
     Equal plausibilities stand in label order. Items with NaN (a majority vote that excludes ties) are an error here:
     drop them first.
@@ -60,20 +60,26 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> 
     Raises
     ------
     InputError
-        More labels asked for than were kept, ratings without a threshold, or no posterior at all.
+        More labels asked for than were kept, all plausibilities where only the best labels were, ratings without a
+        threshold, or no posterior at all.
     """
     if isinstance(truth, xr.DataArray):
         values, n_labels = _point(truth), truth.sizes["category"]
-        read = _best(lambda items: values[:, :, items], n_labels, depth)
+        read = _best(lambda items: values[:, :, items], n_labels, depth, keep=plausibility)
         return TruthDraws(np.asarray(truth["item"]), np.asarray(truth["category"]), 1, 1, read)
     posterior = truth["posterior"].to_dataset()
-    if "top_label" in posterior:
+    if "top_label" in posterior and not plausibility:
         return _from_top_label(truth, posterior["top_label"], depth)
     if "plausibility" in posterior:
         chains, draws = (posterior.sizes[dim] for dim in ("chain", "draw"))
         labels = plausibility_draws(truth, slice(0))["category"].values
-        read = _best(partial(plausibility_block, truth), labels.size, depth)
+        read = _best(partial(plausibility_block, truth), labels.size, depth, keep=plausibility)
         return TruthDraws(np.asarray(posterior["item"]), labels, chains, draws, read)
+    if plausibility:
+        raise InputError(
+            "all plausibilities are needed, but this result keeps "
+            f"{', '.join(map(str, posterior))}; draw the posterior of labels or rankings without top_labels="
+        )
     if "mean" in posterior:
         return _from_mean(posterior["mean"], threshold)
     raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
@@ -120,7 +126,7 @@ def _point(estimate: xr.DataArray) -> NDArray[np.float64]:
 
 
 def _best(
-    plausibility: Callable[[slice], NDArray[np.float64]], n_labels: int, depth: int
+    plausibility: Callable[[slice], NDArray[np.float64]], n_labels: int, depth: int, *, keep: bool = False
 ) -> Callable[[slice], DrawBlock]:
     """Return how the best labels of a block of items are found from its plausibilities."""
     if depth > n_labels:
@@ -133,7 +139,7 @@ def _best(
             raise InputError(f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items")
         top = np.empty((flat.shape[1], flat.shape[0], depth), dtype=label_dtype(n_labels))
         best_of_draws(flat, top)
-        return DrawBlock(items, top)
+        return DrawBlock(items, top, plausibility=np.ascontiguousarray(flat.swapaxes(0, 1)) if keep else None)
 
     return read
 
