@@ -53,7 +53,9 @@ from .metrics import (
     average_overlap,
     expected_top_k_accuracy,
     hard_label_scores,
+    human_ceiling,
     kendall_tau,
+    make_scorer,
     overlap,
     partial_average_overlap,
     per_item,
@@ -141,6 +143,8 @@ __all__ = [
     # how good a model is then
     "score",
     "UserMetric",
+    "human_ceiling",
+    "make_scorer",
     "top_k_accuracy",
     "expected_top_k_accuracy",
     "accuracy_given_risk",

@@ -74,6 +74,11 @@ class ItemWeights:
         self._root = stream_apart(seed, "item weights")
         self._resampling = stream_apart(seed, "resampled items")
 
+    @property
+    def clustered(self) -> bool:
+        """Whether whole clusters are weighted."""
+        return self._code is not None
+
     def rows(self, items: slice) -> NDArray[np.float64]:
         """Return the weight of each of a block of items in each draw, shape (item, sample)."""
         if self._code is None:

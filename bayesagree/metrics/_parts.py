@@ -77,6 +77,14 @@ class Part(ABC):
         """Return which component a metric is the mean of; None where it is no mean over items."""
         return metric
 
+    def sums(self, block: DrawBlock, weights: Floats | None = None) -> Floats:
+        """Return the sums of a block, plain or with weights, shape (component, model, sample)."""
+        shape = (self.n_components, self.given.hard.shape[0])
+        n_items, n_samples, _ = block.top_label.shape
+        sums = BlockScores(np.zeros((*shape, n_samples)), NO_WEIGHTS, np.zeros(shape), np.zeros((*shape, n_items)))
+        self.add(block, NO_WEIGHTS if weights is None else weights, sums)
+        return sums.total
+
     def score(self, block: DrawBlock, weights: Floats | None) -> BlockScores:
         """Sum a block, plainly and with weights where there are some."""
         shape = (self.n_components, self.given.hard.shape[0])
@@ -111,7 +119,9 @@ class RankPart(Part):
         return BlockScores(*sums)
 
     def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
-        """Not called: one kernel makes all sums."""
+        """Add the sums of one kernel, which makes them all."""
+        found = self.score(block, weights if weights.size else None)
+        sums.total[:] += found.weighted if weights.size else found.total
 
     def finish(self, sums: Floats, total: Floats) -> Floats:
         """Means over items."""

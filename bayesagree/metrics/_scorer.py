@@ -50,21 +50,25 @@ class Scorer:
         self._ends = np.cumsum([0, *(part.n_components for part in self._parts)])
         self.n_components = int(self._ends[-1])
 
-    @property
-    def is_mean(self) -> NDArray[np.bool_]:
-        """Whether each metric is a mean over items of one number, in which case that is its component."""
-        return np.array([self._component(c) is not None for c in range(self.n_metrics)])
-
     def score(self, block: DrawBlock, weights: NDArray[np.float64] | None = None) -> BlockScores:
         """Sum the components over a block, plainly and, where there are `weights`, with those of each (item, draw)."""
         parts = [part.score(block, weights) for part in self._parts]
         if len(parts) == 1:
             return parts[0]
+        if not parts:  # every metric needs all items at once
+            n_items, n_samples, _ = block.top_label.shape
+            return BlockScores(
+                *(np.zeros((0, self.n_models, *end)) for end in ((n_samples,), (n_samples,), (), (n_items,)))
+            )
         return BlockScores(*(np.concatenate(arrays) for arrays in zip(*parts)))
+
+    def sums(self, block: DrawBlock, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return the sums of a block, plain or with weights, shape (component, model, sample)."""
+        return np.concatenate([part.sums(block, weights) for part in self._parts])
 
     def finish(self, sums: NDArray[np.float64], total: NDArray[np.float64] | float) -> NDArray[np.float64]:
         """Return the scores (metric, model, sample) of the sums of all items and their total weight."""
-        out = np.full((self.n_metrics, self.n_models, sums.shape[-1]), np.nan)
+        out = np.full((self.n_metrics, *sums.shape[1:]), np.nan)
         whole = np.asarray(total, np.float64)
         for places, part, start, stop in zip(self._places, self._parts, self._ends, self._ends[1:]):
             out[places] = part.finish(sums[start:stop], whole)

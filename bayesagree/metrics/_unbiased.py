@@ -5,7 +5,6 @@ place. The squared distance of the soft Brier score is too large by the variance
 """
 
 import warnings
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.streams import item_blocks
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, shorten
+from bayesagree.metrics._block_sums import GroupSums
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._label_records import SMALLEST
 from bayesagree.metrics._parts import Given, check_needs
@@ -20,37 +20,6 @@ from bayesagree.metrics.registry import METRICS, Metric
 from bayesagree.predictions import Predictions
 
 type Floats = NDArray[np.float64]
-
-
-class GroupSums:
-    """Sums over the items of each slice.
-
-    Parameters
-    ----------
-    n_groups
-        Number of slices.
-    shape
-        (component, model, sample).
-    """
-
-    def __init__(self, n_groups: int, shape: tuple[int, ...]) -> None:
-        self._sums, self._totals = np.zeros((n_groups, *shape)), np.zeros((n_groups, shape[-1]))
-
-    def add(self, group: int, sums: Floats, total: Floats | float) -> None:
-        """Add some items of a slice, and their weight."""
-        self._sums[group] += sums
-        self._totals[group] += total
-
-    def scores(self, finish: Callable[[Floats, Floats], Floats], *, sliced: bool) -> Floats:
-        """Return the scores of all items (model, sample), or of slices (slice, side, model, sample)."""
-        all_sums, all_totals = self._sums.sum(axis=0), self._totals.sum(axis=0)
-        if not sliced:
-            return finish(all_sums, all_totals)
-        out = []
-        for sums, totals in zip(self._sums, self._totals):
-            inside, rest = finish(sums, totals), finish(all_sums - sums, all_totals - totals)
-            out.append(np.stack([inside, rest, inside - rest]))
-        return np.stack(out)
 
 
 def vote_sums(

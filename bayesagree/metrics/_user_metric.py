@@ -26,20 +26,21 @@ class UserMetric:
     name
         Of the result; by default that of the function.
     higher_is_better, bounds
-        Direction and range.
+        Direction and range. By default lower is better for names that end in ``_loss`` or ``_error``, as in
+        scikit-learn.
 
     Examples
     --------
     >>> from sklearn.metrics import mean_absolute_error
-    >>> loss = UserMetric(mean_absolute_error, higher_is_better=False, bounds=(0, float("inf")))
-    >>> loss.record().pattern
-    'mean_absolute_error'
+    >>> loss = UserMetric(mean_absolute_error, bounds=(0, float("inf")))
+    >>> loss.record().pattern, loss.record().higher_is_better
+    ('mean_absolute_error', False)
     """
 
     function: Callable[..., float]
     takes: Literal["labels", "scores", "plausibilities"] = "labels"
     name: str | None = None
-    higher_is_better: bool = True
+    higher_is_better: bool | None = None
     bounds: tuple[float, float] = (float("-inf"), float("inf"))
 
     def __post_init__(self) -> None:
@@ -51,6 +52,7 @@ class UserMetric:
     def record(self) -> MetricRecord:
         """Return the facts about the function."""
         name = self.name or getattr(self.function, "__name__", type(self.function).__name__)
+        falls = name.endswith(("_loss", "_error"))
         return MetricRecord(
             pattern=name,
             title=name.replace("_", " "),
@@ -60,7 +62,7 @@ class UserMetric:
             family="function",
             needs="labels" if self.takes == "labels" else "scores",
             bounds=self.bounds,
-            higher_is_better=self.higher_is_better,
+            higher_is_better=not falls if self.higher_is_better is None else self.higher_is_better,
             undefined="the function returned NaN",
         )
 

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
+from bayesagree.metrics._block_sums import BlockScoring, GroupSums
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._scorer import Scorer, over_draws
 from bayesagree.metrics._truths import TruthIs, draws_for
-from bayesagree.metrics._unbiased import GroupSums, vote_sums
+from bayesagree.metrics._unbiased import vote_sums
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
 from bayesagree.metrics.registry import AnyMetric, Metric
-from bayesagree.plausibility._draws.blocks import DrawBlock
 from bayesagree.plausibility._draws.top_labels import Truth, TruthDraws
 from bayesagree.predictions import Predictions
 
@@ -96,7 +96,7 @@ def score(
 
     See Also
     --------
-    top_k_accuracy, evaluate
+    human_ceiling, make_scorer, top_k_accuracy, evaluate
 
     References
     ----------
@@ -148,38 +148,12 @@ def _of_sums(
     advance: Callable[[int], None],
 ) -> NDArray[np.float64]:
     """Score by sums over the items of each slice: (model, sample), or (slice, side, model, sample)."""
-
-    def work(block: DrawBlock) -> list[tuple[int, NDArray[np.float64], Any]]:
-        weight = None if weights is None else weights.rows(block.items)
-        found = []
-        for group, inside in _inside(slices, block.items):
-            part = block._replace(
-                items=np.arange(block.items.start, block.items.stop)[inside],
-                top_label=block.top_label[inside],
-                plausibility=None if block.plausibility is None else block.plausibility[inside],
-            )
-            if weight is None:
-                found.append((group, scorer.score(part).total, float(inside.size)))
-            else:
-                rows = np.ascontiguousarray(weight[inside])
-                found.append((group, scorer.score(part, rows).weighted, rows.sum(axis=0)))
-        return found
-
     n_samples = draws.chains * draws.draws
     sums = GroupSums(1 if slices is None else slices.names.size, (scorer.n_components, scorer.n_models, n_samples))
-    for done in draws.map(work, client):
-        for group, values, total in done:
-            sums.add(group, values, total)
-        advance(64)
+    for done in draws.map(BlockScoring(scorer, slices, weights), client):
+        sums.add_block(done)
+        advance(int(done.size.sum()))
     return sums.scores(lambda s, t: scorer.finish(s, t)[0], sliced=slices is not None)
-
-
-def _inside(slices: ItemGroups | None, items: slice) -> list[tuple[int, NDArray[np.intp]]]:
-    """Return the slices of a block of items, and which of its items are in each."""
-    if slices is None:
-        return [(0, np.arange(items.stop - items.start))]
-    code = slices.code[items]
-    return [(int(g), np.flatnonzero(code == g)) for g in np.unique(code)]
 
 
 def _of_whole(

@@ -71,6 +71,8 @@ class PosteriorRecord:
         Whether certainties follow without draws.
     asks_threshold
         Whether its truth are numbers, so that questions about labels need a threshold.
+    streams_plausibility
+        Whether `blocks` gives all plausibilities too (``plausibility=True``).
     sentence, reference
         For the methods section of a report.
     """
@@ -87,6 +89,7 @@ class PosteriorRecord:
     learns_reliability: bool = False
     closed_form: bool = False
     asks_threshold: bool = False
+    streams_plausibility: bool = False
 
 
 _RECORDS = (
@@ -101,6 +104,7 @@ _RECORDS = (
         reference=STUTZ,
         reliabilities=(1.0, 0.3, 3.0),
         closed_form=True,
+        streams_plausibility=True,
     ),
     PosteriorRecord(
         name="dawid_skene",
@@ -124,6 +128,7 @@ _RECORDS = (
         reference=STUTZ,
         reliabilities=(10.0, 2.0, 50.0),
         closed_form=True,
+        streams_plausibility=True,
     ),
     PosteriorRecord(
         name="plackett_luce",

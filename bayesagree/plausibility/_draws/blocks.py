@@ -37,6 +37,15 @@ class DrawBlock(NamedTuple):
         """The best label of each draw, shape (item, sample)."""
         return np.ascontiguousarray(self.top_label[:, :, 0])
 
+    def some(self, inside: NDArray[np.intp]) -> "DrawBlock":
+        """Return some items of the block, `items` then being their positions."""
+        if inside.size == len(self.top_label):
+            return self
+        full = None if self.plausibility is None else self.plausibility[inside]
+        items: Any = self.items
+        at = np.arange(items.start, items.stop)[inside] if isinstance(items, slice) else items[inside]
+        return self._replace(items=at, top_label=self.top_label[inside], plausibility=full)
+
 
 class Schedule(NamedTuple):
     """Where blocks of items are drawn, the reduction applied to each, and the number already done.
