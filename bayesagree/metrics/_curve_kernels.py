@@ -6,6 +6,10 @@ Items are walked in the order of a model's scores, a row of all draws at a time.
 import numba
 import numpy as np
 
+# Adding zeros along whole rows is that much faster than picking the draws in which the item has the label.
+MANY = 8
+"""One of so many draws must have the label for all draws to be added up."""
+
 
 @numba.njit(cache=True, nogil=True)
 def pair_wins(truth, order, step_ends, label, weights, wins, seen, step):
@@ -26,31 +30,41 @@ def pair_wins(truth, order, step_ends, label, weights, wins, seen, step):
     seen, step
         Room for the counts of labels so far and in the present step, shape (label, sample).
     """
-    n_samples = truth.shape[1]
+    n_labels, n_samples = seen.shape
     seen[:] = 0.0
     step[:] = 0.0
+    weight, hit = np.ones(n_samples), np.empty(n_samples)
     alone = True
     for at in range(order.size):
-        i = order[at]
-        alone_now = alone and step_ends[at]
-        for s in range(n_samples):
-            t, w = truth[i, s], weights[i, s] if weights.size else 1.0
-            if not alone_now:
-                step[t, s] += w
-            elif t == label:
-                for k in range(seen.shape[0]):
-                    wins[k, s] += w * seen[k, s]
-                seen[t, s] += w
-            else:
-                seen[t, s] += w
-        if step_ends[at] and not alone_now:
-            for k in range(seen.shape[0]):
+        row = truth[order[at]]
+        if weights.size:
+            weight[:] = weights[order[at]]
+        if not (alone and step_ends[at]):
+            for s in range(n_samples):
+                step[row[s], s] += weight[s]
+            if step_ends[at]:
+                for k in range(n_labels):
+                    for s in range(n_samples):
+                        wins[k, s] += step[label, s] * (seen[k, s] + 0.5 * step[k, s])
+                seen += step
+                step[:] = 0.0
+        else:
+            n_hits = 0
+            for s in range(n_samples):
+                here = row[s] == label
+                n_hits += here
+                hit[s] = weight[s] if here else 0.0
+            if n_hits * MANY > n_samples:
+                for k in range(n_labels):
+                    for s in range(n_samples):
+                        wins[k, s] += hit[s] * seen[k, s]
+            elif n_hits:
                 for s in range(n_samples):
-                    wins[k, s] += step[label, s] * (seen[k, s] + 0.5 * step[k, s])
-            for k in range(seen.shape[0]):
-                for s in range(n_samples):
-                    seen[k, s] += step[k, s]
-                    step[k, s] = 0.0
+                    if hit[s] > 0.0:
+                        for k in range(n_labels):
+                            wins[k, s] += hit[s] * seen[k, s]
+            for s in range(n_samples):
+                seen[row[s], s] += weight[s]
         alone = step_ends[at]
 
 
