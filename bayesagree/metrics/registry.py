@@ -94,9 +94,16 @@ class Metric:
     @property
     def title(self) -> str:
         """The name for readers of a report."""
-        return self.record.title.replace("{}", "" if self.number is None else f"{self.number:g}").replace(
-            "{label}", self.label or ""
-        )
+        return self._filled(self.record.title.replace("{}", "{k}"))
+
+    @property
+    def meaning(self) -> str:
+        """The definition in words."""
+        return self._filled(self.record.meaning)
+
+    def _filled(self, text: str) -> str:
+        number = "" if self.number is None else f"{self.number:g}"
+        return text.replace("{k}", number).replace("{label}", self.label or "")
 
     @property
     def k(self) -> int:

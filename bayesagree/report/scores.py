@@ -1,5 +1,6 @@
 """Scores of the models across reliabilities, the plug-in metric beside them, and who is better."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import best_first, score_intervals
 from bayesagree.metrics._scorer import over_draws
+from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
 from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of
@@ -60,4 +62,8 @@ def model_scores(
 def _ordinary(name: str, estimate: xr.DataArray, predictions: Predictions) -> Any:
     """Score the models against the point estimate, shape (model,)."""
     metric = Metric.named(name)
-    return over_draws(metric.record.pattern, estimate, predictions, metric.k, None).values.ravel()
+    if metric.record.family == "rank":
+        return over_draws(metric.record.pattern, estimate, predictions, metric.k, None).values.ravel()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the page says that it is a plug-in
+        return score(estimate, predictions, name).values.ravel()
