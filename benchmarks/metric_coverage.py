@@ -9,9 +9,11 @@ against the true plausibilities of these items. `bootstrap`: in which that of ``
 20,000 items. `votes`: the same for the unbiased form from the votes alone, both models. The Monte-Carlo error of a
 share of .95 is .022 with 100 simulations.
 
-The intervals hold what they promise where a model knows no more than the votes. They do not for a model that knows
-more: the posterior of a plausibility given the votes alone is then not its posterior given all that is known, and
-scores come out too low. That is a property of the posterior, not of the metric; the unbiased forms are right for both.
+The intervals of `fixed` hold what they promise where a model knows no more than the votes. They do not for a model that
+knows more: the posterior of a plausibility given the votes alone is then not its posterior given all that is known, and
+scores come out too low. That is a property of the posterior, not of the metric. The unbiased forms are right for the
+knowing model, and not for the one that learned from the very votes that score it: they need votes that no model saw.
+Intervals of `bootstrap` are too wide: the spread of the items holds their own uncertainty a second time.
 """
 
 import warnings

@@ -49,7 +49,7 @@ def score(
     truth
         A posterior of plausibilities (of ratings, with `threshold`); a point estimate (item, category), which gives the
         plug-in score as a single draw; or `Labels`, which give the unbiased form of the metric, if it has one, with the
-        draws of a Bayesian bootstrap of items (4 chains of 1000).
+        draws of a Bayesian bootstrap of items (4 chains of 1000). The models must not have learned from these votes.
     predictions
         Models to score, on the same items and labels.
     metric

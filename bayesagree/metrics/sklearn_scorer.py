@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.errors import InputError, shorten
 from bayesagree.metrics._truths import TruthIs
 from bayesagree.metrics.posterior_scores import score
@@ -24,7 +25,7 @@ def make_scorer(
     statistic: Literal["mean", "lower", "upper"] = "mean",
     ci_prob: float = 0.95,
     thin: int = 1,
-    seed: Any = 0,
+    seed: Seed = None,
 ) -> Callable[[Any, Any, Any], float]:
     """Scorer for scikit-learn: an estimator's score against the draws of the truth of the items that it is tested on.
 
@@ -45,7 +46,7 @@ def make_scorer(
     ci_prob
         Probability of that interval (equal tails).
     seed
-        Of sampled truths; a fixed number by default, so that all candidates see the same truth.
+        Of sampled truths: all candidates of a scorer see the same ones.
 
     Returns
     -------
@@ -81,6 +82,7 @@ def make_scorer(
         raise InputError(f"statistic={statistic!r} is not one of 'mean', 'lower', 'upper'")
     asked = Metric.of(metric)
     sign = 1.0 if asked.record.higher_is_better else -1.0
+    root = seed_sequence(seed)
     tails = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}
 
     def scorer(estimator: Any, X: Any, y: Any = None) -> float:
@@ -89,7 +91,7 @@ def make_scorer(
         given = Predictions.from_estimators(
             {"estimator": estimator}, X, items=items, labels=_categories(truth).tolist()
         )
-        values = score(part, given, metric, truth_is=truth_is, thin=thin, seed=seed) * sign
+        values = score(part, given, metric, truth_is=truth_is, thin=thin, seed=root) * sign
         return float(values.mean() if statistic == "mean" else values.quantile(tails[statistic]))
 
     return scorer
