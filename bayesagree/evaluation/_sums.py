@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._inference.results import MAX_BYTES, check_size
 from bayesagree.metrics._block_sums import BlockScoring, BlockSums
 from bayesagree.metrics._scorer import Scorer
-from bayesagree.plausibility._draws.blocks import DrawBlock
+from bayesagree.plausibility._draws.blocks import DrawBlock, label_dtype
 
 type Floats = NDArray[np.float64]
 
@@ -66,7 +67,11 @@ class ScoreSums:
         shape = (n_levels, n_slices, scorer.n_components, models, n_samples)
         weighted = np.zeros(shape if scoring.weights is not None else (n_levels, 0))
         per_item = np.full((n_levels, n_items), np.nan), np.full((n_levels, n_items), np.nan)
-        labels = np.zeros((n_levels, n_items, n_samples if scoring.keep_labels else 0), np.int16)
+        labels = np.zeros((n_levels, n_items, 0), label_dtype(scorer.n_labels))
+        if scoring.keep_labels:
+            kept = {"reliability": n_levels, "item": n_items, "sample": n_samples}
+            check_size(kept, labels.itemsize, MAX_BYTES, "metrics of all items at once need every draw: use fewer")
+            labels = np.zeros(tuple(kept.values()), labels.dtype)
         weight, square = np.zeros((n_levels, n_slices, n_samples)), np.zeros((n_levels, *shape[2:4]))
         size, done = np.zeros((n_levels, n_slices)), np.zeros(n_levels, np.int64)
         return cls(np.zeros(shape), square, *per_item, weighted, size, weight, labels, done)

@@ -31,14 +31,14 @@ class Scorer:
         How many best labels of each draw count, and whether all plausibilities do.
     n_components
         Numbers that are summed over items: one for a mean, several for a score of sums.
-    n_models
-        Number of models.
+    n_models, n_labels
+        Number of models, and of labels.
     """
 
     def __init__(self, predictions: Predictions, metrics: Sequence[Metric]) -> None:
         self.metrics = tuple(metrics)
         self.n_metrics = len(metrics)
-        self.n_models = predictions.models.size
+        self.n_models, self.n_labels = predictions.models.size, predictions.categories.size
         self.depth = max(m.depth for m in metrics)
         self.needs_plausibility = any(m.record.against_distribution for m in metrics)
         self._places: list[list[int]] = []
