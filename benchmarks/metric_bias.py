@@ -23,9 +23,9 @@ from bayesagree.metrics.registry import Metric
 LINEAR = ("agreement", "cross_entropy", "soft_brier")
 OTHER = ("total_variation", "jensen_shannon", "entropy_calibration_error")
 VOTES = 3
-DRAWINGS = {"chaosnli-snli": 400, "cifar10h": 60}
+DRAWINGS = {"chaosnli-snli": 40, "cifar10h": 20}
 # Plug-ins and posteriors are the slow part, and their bias is a hundred times the Monte-Carlo error.
-PLUG_INS, POSTERIORS = 20, 3
+PLUG_INS, POSTERIORS = 40, 3
 
 
 def without_replacement(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:

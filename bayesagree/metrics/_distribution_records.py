@@ -2,6 +2,7 @@
 
 from functools import partial
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,8 @@ def entropy_rank_correlation(plausibilities: Floats, probabilities: Floats) -> f
     of_truth, of_model = entropy(plausibilities, axis=1), entropy(probabilities, axis=1)
     if np.ptp(of_truth) == 0 or np.ptp(of_model) == 0:
         return float("nan")
-    return float(spearmanr(of_model, of_truth).statistic)
+    found: Any = spearmanr(of_model, of_truth)
+    return float(found.statistic)
 
 
 _distance = partial(
