@@ -51,15 +51,19 @@ from .errors import ConvergenceError, InputError, SizeError
 from .evaluation import compare, copeland_rank, evaluate, practical_equivalence, swap_rate, williams_test
 from .io import read_annotations, read_export, read_predictions, read_result, write_result
 from .metrics import (
+    UserMetric,
     accuracy_given_risk,
     annotator_overlap,
     average_overlap,
     expected_top_k_accuracy,
     hard_label_scores,
+    human_ceiling,
     kendall_tau,
+    make_scorer,
     overlap,
     partial_average_overlap,
     per_item,
+    score,
     set_accuracy,
     spearman_footrule,
     top_k_accuracy,
@@ -144,6 +148,10 @@ __all__ = [
     "annotator_agreement",
     "annotator_overlap",
     # how good a model is then
+    "score",
+    "UserMetric",
+    "human_ceiling",
+    "make_scorer",
     "top_k_accuracy",
     "expected_top_k_accuracy",
     "accuracy_given_risk",

@@ -3,6 +3,7 @@
 import inspect
 import os
 import shutil
+import sys
 import tempfile
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -16,6 +17,10 @@ from typer.cli import get_docs_for_click
 import bayesagree
 from bayesagree.cli import COMMANDS, _output
 from bayesagree.cli._commands import load
+from bayesagree.metrics.registry import METRICS
+
+sys.path.insert(0, str(Path(__file__).parent))
+import metric_pages
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -88,6 +93,15 @@ def copy_pages(app):
         (GENERATED / "models" / f"{file.stem}.md").write_text(f"# {file.stem}\n\n```python\n{file.read_text()}```\n")
 
 
+def write_metrics(app):
+    """Write one page per metric, from the registry."""
+    folder = GENERATED / "metrics"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "index.md").write_text(metric_pages.index())
+    for record in METRICS.values():
+        (folder / f"{metric_pages.file_name(record)}.md").write_text(metric_pages.page(record))
+
+
 def write_commands(app):
     """Write the help of every command, and the rule of `--json`, as one page."""
     texts = ["# Commands\n"]
@@ -122,6 +136,7 @@ def setup(app):
     """Register the steps above; pages are copied before the summaries of the reference are generated."""
     app.connect("builder-inited", copy_pages, priority=100)
     app.connect("builder-inited", write_commands, priority=101)
+    app.connect("builder-inited", write_metrics, priority=101)
     app.connect("doctree-read", link_public_names)
     app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import bayesagree
 from bayesagree.cli import main
 from bayesagree.cli._commands import load
+from bayesagree.metrics.registry import METRICS
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"generated", "_build"} & set(page.relative_to(DOCS).parts))
@@ -68,10 +70,32 @@ def test_commands_have_their_options(page):
         assert {word for word in words if re.match("--?[a-z]", word)} <= known, words
 
 
+sys.path.insert(0, str(DOCS))
+metric_pages = importlib.import_module("metric_pages")
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("pattern", METRICS)
+def test_the_page_of_a_metric_has_an_example_that_runs(pattern):
+    page = metric_pages.page(METRICS[pattern])
+    assert "{k}" not in page
+    (code,) = [text for kind, text in BLOCK.findall(page) if kind == "{code-cell} python"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(code, pattern, "exec"), {})
+
+
+def test_every_metric_has_its_own_page():
+    names = [metric_pages.file_name(record) for record in METRICS.values()]
+    assert len(set(names)) == len(names)
+    assert all(f"({name}.md)" in metric_pages.index() for name in names)
+
+
 def source_of(file):
     """Return the file that the build makes this one from, or the file itself."""
     root, folder = DOCS.parent, file.parent.name
     sources = {
+        "metrics": root / "docs" / "metric_pages.py",
         "generated": root / "bayesagree" / "cli" / "__init__.py",
         "models": root / "models" / f"{file.stem}.py",
         "notebooks": root / "notebooks" / file.name,

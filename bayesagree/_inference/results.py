@@ -15,7 +15,7 @@ MAX_BYTES = 2**30
 
 
 def result_tree(
-    groups: Mapping[str, Mapping[str, tuple[tuple[str, ...], Any]]],
+    groups: Mapping[str, Mapping[str, Any]],
     coords: Mapping[str, Any],
     *,
     model: str,
@@ -24,7 +24,7 @@ def result_tree(
     seed: Any,
     settings: Mapping[str, Any],
 ) -> xr.DataTree:
-    """Build a result from ``{group: {variable: (dims, values)}}``; each group takes the coordinates it uses.
+    """Build a result from ``{group: {variable: (dims, values[, attrs])}}``; each group takes the coordinates it uses.
 
     `model` names what was fitted, `engine` how, and `sampler` the program that drew. attrs hold strings and numbers
     only (netCDF knows nothing else): settings and seed are JSON.
@@ -41,7 +41,7 @@ def result_tree(
     }
     datasets = {}
     for group, variables in groups.items():
-        used = {dim for dims, _ in variables.values() for dim in dims}
+        used = {dim for dims, *_ in variables.values() for dim in dims}
         data = xr.Dataset(dict(variables), coords={d: coords[d] for d in coords if d in used})
         for dim in ("chain", "draw"):
             if dim in used and dim not in data.coords:

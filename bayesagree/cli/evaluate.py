@@ -26,8 +26,22 @@ def evaluate(
     plausibility: _options.Plausibility = None,
     reliability: Annotated[str, Option(help="Weight of an annotation, one or several: 0.1,1,10.")] = "1",
     metrics: Annotated[
-        str, Option(help="Comma separated, such as top_1_accuracy,average_overlap_3.")
+        str,
+        Option(
+            "--metrics", "--metric", help="Comma separated, such as f1_macro,total_variation, or mymodule:function."
+        ),
     ] = "top_1_accuracy",
+    truth_is: Annotated[
+        str, Option(help="top: the most plausible label of a draw; sampled: one more annotator's.")
+    ] = "top",
+    further_annotator: Annotated[
+        bool, Option("--further-annotator", help="Score one more annotator beside the models.")
+    ] = False,
+    item_features: Annotated[Path | None, Option(help="Features: one row per item, any columns.")] = None,
+    by: Annotated[str | None, Option(help="Column of the item features: scores of each of its values.")] = None,
+    cluster: Annotated[
+        str | None, Option(help="Column of the item features: items resampled together, with --items bootstrap.")
+    ] = None,
     items: _options.ItemsAre = "fixed",
     threshold: _options.Threshold = None,
     model: _options.ModelColumn = "model",
@@ -48,20 +62,38 @@ def evaluate(
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     levels = _options.numbers(reliability, "--reliability")
     chosen = _options.one_of(items, "--items", ("fixed", "bootstrap"))
+    groups = _groups(item_features, source.item, {"by": by, "cluster": cluster})
     with _output.progress("scoring", truth.items.size * len(levels)) as advance:
         tree = run(
             truth, models, plausibility=plausibility or fitting_posteriors(truth)[0].name, reliability=levels,
-            metrics=_options.words(metrics), items=chosen, client=_options.dask_client(dask), progress=advance,
-            **vars(sampling), **options,
+            metrics=_options.words(metrics), truth_is=_options.one_of(truth_is, "--truth-is", ("top", "sampled")),
+            items=chosen, further_annotator=further_annotator, **groups, client=_options.dask_client(dask),
+            progress=advance, **vars(sampling), **options,
         )  # fmt: skip
     if output is not None:
         write_result(tree, output)
     _output.show(_tables(tree), json=json)
 
 
+def _groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dict[str, Any]:
+    """Read the columns of the item features that are asked for, as series by item."""
+    asked = {option: column for option, column in columns.items() if column is not None}
+    if not asked:
+        return {}
+    if path is None:
+        raise InputError(f"--{next(iter(asked))} names a column of the items: give their table by --item-features FILE")
+    from bayesagree.io.files import read_table
+
+    table = read_table(path)
+    for column in (item, *asked.values()):
+        if column not in table.columns:
+            raise InputError(f"{path} has no column {column!r}; it has {', '.join(map(str, table.columns))}")
+    return {option: table.set_index(item)[column] for option, column in asked.items()}
+
+
 def _tables(tree: "xr.DataTree") -> list[_output.Table]:
     from bayesagree._inference.results import settings_of
-    from bayesagree.evaluation.tables import OPEN, comparisons, pair_table, score_table
+    from bayesagree.evaluation.tables import OPEN, comparisons, pair_table, score_table, slice_table
 
     certainty = tree["certainty"]["annotation_certainty"]
     open_items = (certainty < OPEN).mean("item").rename(f"share_below_{OPEN}").to_dataframe().reset_index()
@@ -72,12 +104,15 @@ def _tables(tree: "xr.DataTree") -> list[_output.Table]:
         for row in _output.records(pair_table(one))
     ]
     settings = settings_of(tree) | {"seed": tree.attrs["seed"], "ci_kind": "hdi", "ci_prob": 0.95}
-    return [
+    tables = [
         _output.Table("settings", [settings], most=0),
         _output.Table("open_items", open_items, "Share of items of low annotation certainty"),
         _output.Table("scores", score_table(found), "Scores of the models, 95 % HDI"),
         _output.Table("pairs", pairs, most=0),
     ]
+    if "slices" in tree:
+        tables.insert(3, _output.Table("slices", slice_table(tree), "Scores of each slice, the rest, the difference"))
+    return tables
 
 
 def _predictions(

@@ -7,96 +7,107 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import BLOCK, block_generator
+from bayesagree._inference.results import MAX_BYTES, check_size
+from bayesagree.metrics._block_sums import BlockScoring, BlockSums
 from bayesagree.metrics._scorer import Scorer
-from bayesagree.plausibility._draws.blocks import DrawBlock
+from bayesagree.plausibility._draws.blocks import DrawBlock, label_dtype
 
 type Floats = NDArray[np.float64]
 
 
 class ScoredBlock(NamedTuple):
-    """Reduction of a block of draws: sums over its items, and one number per item.
-
-    `total` (metric, model, sample), `square` (metric, model), `certainty` and `r_hat` (item); with a bootstrap the
-    weighted sums `weighted` (metric, model, sample) and the sums of the weights, `weight` (sample).
-    """
+    """Reduction of a block of draws: sums over its items, and one number per item, `certainty` and `r_hat` (item)."""
 
     items: slice
-    total: Floats
-    square: Floats
+    sums: BlockSums
     certainty: Floats
     r_hat: Floats
-    weighted: Floats
-    weight: Floats
 
 
-def scored(scorer: Scorer, weights_seed: np.random.SeedSequence | None, block: DrawBlock) -> ScoredBlock:
+def scored(scoring: BlockScoring, block: DrawBlock) -> ScoredBlock:
     """Score a block of draws, where it was drawn."""
     n_items, n_samples, _ = block.top_label.shape
-    weights = None
-    if weights_seed is not None:
-        stream = block_generator(weights_seed, block.items.start // BLOCK)
-        weights = stream.standard_exponential((n_items, n_samples))
-    scores = scorer.score(block, weights)
     certainty = np.array([np.bincount(top[:, 0]).max() / n_samples for top in block.top_label])
     r_hat = np.full(n_items, np.nan) if block.diagnostics is None else block.diagnostics[:, 0]
-    if weights is None:
-        return ScoredBlock(block.items, scores.total, scores.square, certainty, r_hat, np.zeros(0), np.zeros(0))
-    return ScoredBlock(block.items, scores.total, scores.square, certainty, r_hat, scores.weighted, weights.sum(axis=0))
+    return ScoredBlock(block.items, scoring(block), certainty, r_hat)
 
 
 @dataclass
 class ScoreSums:
-    """Sums over the items done so far; the first dim of each is reliability, `done` counts blocks."""
+    """Sums over the items done so far; the first dim of each is reliability, `done` counts blocks.
+
+    `total`, `weighted` (.., slice, component, model, sample), `size` (.., slice), `weight` (.., slice, sample),
+    `square` (.., component, model), `labels` (.., item, sample), `certainty` and `r_hat` (.., item).
+    """
 
     total: Floats
     square: Floats
     certainty: Floats
     r_hat: Floats
     weighted: Floats
+    size: Floats
     weight: Floats
+    labels: NDArray[Any]
     done: NDArray[np.int64]
 
     @classmethod
     def start(
-        cls, scorer: Scorer, n_levels: int, n_samples: int, n_items: int, state: Mapping[str, NDArray[Any]] | None
+        cls,
+        scoring: BlockScoring,
+        n_levels: int,
+        n_samples: int,
+        n_items: int,
+        state: Mapping[str, NDArray[Any]] | None,
     ) -> Self:
         """Return sums over nothing, or those of a `state` to go on from."""
         if state is not None:
             return cls(**state)
-        shape = (n_levels, scorer.n_metrics, scorer.predicted.shape[0])
-        sums = np.zeros((*shape, n_samples)), np.zeros(shape)
+        scorer, n_slices = scoring.scorer, 1 if scoring.slices is None else scoring.slices.names.size
+        models = scorer.n_models + (scoring.annotator is not None)
+        shape = (n_levels, n_slices, scorer.n_components, models, n_samples)
+        weighted = np.zeros(shape if scoring.weights is not None else (n_levels, 0))
         per_item = np.full((n_levels, n_items), np.nan), np.full((n_levels, n_items), np.nan)
-        weighted = np.zeros((*shape, n_samples)), np.zeros((n_levels, n_samples))
-        return cls(*sums, *per_item, *weighted, np.zeros(n_levels, np.int64))
+        labels = np.zeros((n_levels, n_items, 0), label_dtype(scorer.n_labels))
+        if scoring.keep_labels:
+            kept = {"reliability": n_levels, "item": n_items, "sample": n_samples}
+            check_size(kept, labels.itemsize, MAX_BYTES, "metrics of all items at once need every draw: use fewer")
+            labels = np.zeros(tuple(kept.values()), labels.dtype)
+        weight, square = np.zeros((n_levels, n_slices, n_samples)), np.zeros((n_levels, *shape[2:4]))
+        size, done = np.zeros((n_levels, n_slices)), np.zeros(n_levels, np.int64)
+        return cls(np.zeros(shape), square, *per_item, weighted, size, weight, labels, done)
 
     def add(self, level: int, block: ScoredBlock) -> None:
         """Add a block of items."""
-        self.total[level] += block.total
-        self.square[level] += block.square
+        sums = block.sums
+        self.total[level, sums.groups] += sums.total
+        self.size[level, sums.groups] += sums.size
+        self.square[level] += sums.square
         self.certainty[level, block.items] = block.certainty
         self.r_hat[level, block.items] = block.r_hat
-        if block.weight.size:
-            self.weighted[level] += block.weighted
-            self.weight[level] += block.weight
+        if sums.weight.size:
+            self.weighted[level, sums.groups] += sums.weighted
+            self.weight[level, sums.groups] += sums.weight
+        if self.labels.shape[-1]:
+            self.labels[level, block.items] = sums.labels
         self.done[level] += 1
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return everything by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def scores(self, *, bootstrap: bool) -> Floats:
-        """Return the mean over items in every draw, shape (reliability, metric, model, sample)."""
-        return self.weighted / self.weight[:, None, None] if bootstrap else self.total / self.certainty.shape[1]
+    def scores(self, scorer: Scorer, level: int, inside: NDArray[np.bool_], *, bootstrap: bool) -> Floats:
+        """Return the scores in every draw of the items of some slices, shape (metric, model, sample)."""
+        if bootstrap:
+            return scorer.finish(self.weighted[level, inside].sum(axis=0), self.weight[level, inside].sum(axis=0))
+        return scorer.finish(self.total[level, inside].sum(axis=0), self.size[level, inside].sum())
 
-    def variance_parts(self) -> Floats:
-        """Split the variance of a Bayesian bootstrap over items by the law of total variance.
+    def test_set_variance(self, scorer: Scorer, level: int) -> Floats:
+        """Return the expected variance that a Bayesian bootstrap adds to a mean over items, shape (metric, model).
 
-        Given a draw, flat Dirichlet weights have variance (mean of squares - square of mean) / (n + 1). Shape (part,
-        reliability, metric, model).
+        Given a draw, flat Dirichlet weights have variance (mean of squares - square of mean) / (n + 1). NaN for metrics
+        that are no means over items.
         """
         n_items, n_samples = self.certainty.shape[1], self.total.shape[-1]
-        mean, mean_square = self.total / n_items, self.square / (n_items * n_samples)
-        annotation = mean.var(axis=-1)
-        test_set = (mean_square - (mean**2).mean(axis=-1)) / (n_items + 1)
-        return np.stack([annotation, test_set, annotation + test_set])
+        mean = self.total[level].sum(axis=0) / n_items
+        mean_square = self.square[level] / (n_items * n_samples)
+        return scorer.of_metrics((mean_square - (mean**2).mean(axis=-1)) / (n_items + 1))

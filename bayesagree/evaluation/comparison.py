@@ -20,7 +20,7 @@ def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None,
     tree
         Result of `evaluate`, or any posterior of scores with dims (chain, draw, model), such as `auc_posterior`.
     metric
-        Name of one of its metrics; higher is better.
+        Name of one of its metrics. Higher is better unless ``attrs["higher_is_better"]`` of the scores is 0.
     reliability
         Which reliability; may be left out when there is only one.
     ci_prob
@@ -43,19 +43,19 @@ def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None,
     >>> bool(result["prob_better"].sel(model="A", other_model="B") > 0.9)
     True
     """
-    draws, models = _draws(tree, metric, reliability)
+    draws, models, sign = _draws(tree, metric, reliability)
     n_models = models.size
     ends = np.array([hdi(draws[:, m], ci_prob) for m in range(n_models)])
     return xr.Dataset(
         {
-            **_differences(draws, ci_prob),
-            "rank_probability": (("model", "rank"), rank_probabilities(draws)),
+            **_differences(draws, ci_prob, sign),
+            "rank_probability": (("model", "rank"), rank_probabilities(sign * draws)),
             "score": ("model", draws.mean(axis=0)),
             "score_lower": ("model", ends[:, 0]),
             "score_upper": ("model", ends[:, 1]),
         },
         coords={"model": models, "other_model": models, "rank": np.arange(1, n_models + 1)},
-        attrs={"metric": metric, "ci_kind": "hdi", "ci_prob": ci_prob},
+        attrs={"metric": metric, "higher_is_better": int(sign > 0), "ci_kind": "hdi", "ci_prob": ci_prob},
     )
 
 
@@ -101,8 +101,8 @@ def practical_equivalence(
     """
     if not rope >= 0:
         raise InputError(f"rope={rope!r} must be a difference of at least 0")
-    draws, models = _draws(tree, metric, reliability)
-    draws = draws[np.isfinite(draws).all(axis=1)]
+    draws, models, sign = _draws(tree, metric, reliability)
+    draws = sign * draws[np.isfinite(draws).all(axis=1)]
     gap = draws[:, :, None] - draws[:, None, :]
     better, worse = (gap > rope).mean(axis=0), (gap < -rope).mean(axis=0)
     shares = {"better": better, "equivalent": 1 - better - worse, "worse": worse}
@@ -117,7 +117,7 @@ def practical_equivalence(
     )
 
 
-def _differences(draws: NDArray[np.float64], ci_prob: float) -> dict[str, Any]:
+def _differences(draws: NDArray[np.float64], ci_prob: float, sign: int = 1) -> dict[str, Any]:
     """Return probability that the first of each pair is better, mean difference and its HDI, NaN on the diagonal."""
     n_models = draws.shape[1]
     names = ("prob_better", "difference", "lower", "upper")
@@ -126,7 +126,7 @@ def _differences(draws: NDArray[np.float64], ci_prob: float) -> dict[str, Any]:
         for b in range(n_models):
             if a != b:
                 gap = draws[:, a] - draws[:, b]
-                better = (gap > 0).mean() + (gap == 0).mean() / 2
+                better = (sign * gap > 0).mean() + (gap == 0).mean() / 2
                 for name, value in zip(names, (better, gap.mean(), *hdi(gap, ci_prob))):
                     found[name][1][a, b] = value
     return found
@@ -153,7 +153,8 @@ def rank_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _draws(
     tree: xr.DataTree, metric: str, reliability: float | None
-) -> tuple[NDArray[np.float64], NDArray[np.object_]]:
+) -> tuple[NDArray[np.float64], NDArray[np.object_], int]:
+    """Return draws (sample, model), the models, and 1 where higher is better, else -1."""
     posterior = tree["posterior"].to_dataset()
     if metric not in posterior:
         raise InputError(f"metric {metric!r} was not computed; there is {shorten(posterior.data_vars)}")
@@ -168,4 +169,5 @@ def _draws(
     if at.size == 0:
         raise InputError(f"reliability {chosen!r} was not computed; there is {shorten(levels)}")
     values = scores.isel(reliability=int(at[0])).transpose("chain", "draw", "model").values
-    return values.reshape(-1, values.shape[-1]), np.asarray(scores["model"])
+    sign = 1 if posterior[metric].attrs.get("higher_is_better", 1) else -1
+    return values.reshape(-1, values.shape[-1]), np.asarray(scores["model"]), sign

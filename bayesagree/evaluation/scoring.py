@@ -23,10 +23,17 @@ from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.annotations import Annotations
 from bayesagree.errors import InputError, positive_int
+from bayesagree.evaluation._draw_blocks import draw_blocks
+from bayesagree.evaluation._results import PARTS, Results, WholeMetrics
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
 from bayesagree.io.files import is_zarr, read_result, write_result
+from bayesagree.metrics._block_sums import BlockScoring
+from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR, FurtherAnnotator
+from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._scorer import Scorer
-from bayesagree.metrics.registry import METRICS, RankMetric
+from bayesagree.metrics._truths import TruthIs, check_truth_is
+from bayesagree.metrics.posterior_scores import SIDES
+from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.plausibility._draws.blocks import Schedule
 from bayesagree.plausibility._draws.convergence import warn_not_converged
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, posterior_for
@@ -35,7 +42,7 @@ from bayesagree.predictions import Predictions
 
 @shared(
     plausibility=", ".join(f'``"{name}"`` ({r.annotations.__name__})' for name, r in POSTERIORS.items()) + ".",
-    metrics=f"Names: {', '.join(f'``{pattern.format("K")}``' for pattern in METRICS)}, with a number for K.",
+    metrics="Names as `score` takes them, such as ``top_1_accuracy``, ``f1_macro`` or ``total_variation``.",
 )
 def evaluate(
     annotations: Annotations,
@@ -43,8 +50,12 @@ def evaluate(
     *,
     plausibility: str = "dirichlet",
     reliability: float | Sequence[float] = (1.0,),
-    metrics: Sequence[str] = ("top_1_accuracy",),
+    metrics: Sequence[AnyMetric] = ("top_1_accuracy",),
+    truth_is: TruthIs = "top",
     items: Literal["fixed", "bootstrap"] = "fixed",
+    by: Any = None,
+    cluster: Any = None,
+    further_annotator: bool = False,
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
@@ -65,14 +76,25 @@ def evaluate(
     reliability
         One or several weights of an annotation; results are shown across them.
     {metrics}
+    truth_is
+        ``"top"``: the most plausible label of a draw; ``"sampled"``: a label drawn from its plausibilities. Metrics
+        against the whole distribution do not ask.
     draws, chains
         chains x draws truths in all.
     seed
-        Same seed, same draws, on any number of threads.
+        Same seed, same draws, on any number of threads. (With a metric against the whole distribution, a sampled truth
+        or a further annotator all plausibilities are drawn, which are other draws than those of the best labels alone.)
     items
         ``"fixed"``: this test set. ``"bootstrap"``: items are a sample of a larger population; every draw weights them
         anew (Bayesian bootstrap), and the group ``variance`` says how much of the spread comes from the annotations
         and how much from the finite test set.
+    by
+        A slice for each item (mapping or series by item, or one value per item): group ``slices``.
+    cluster
+        A cluster for each item, for ``items="bootstrap"``: whole clusters are weighted anew.
+    further_annotator
+        Add the line "a further annotator" to the models: the same scores of a label drawn from the plausibilities of
+        the same draw, the ceiling for anybody who gives one label.
     progress
         Called with the number of items done, after every block.
     client
@@ -91,7 +113,9 @@ def evaluate(
     DataTree
         Group ``posterior``: one variable per metric, dims (chain, draw, reliability, model). Group ``certainty``:
         ``annotation_certainty`` (reliability, item). With ``items="bootstrap"`` group ``variance``: one variable per
-        metric, dims (part, reliability, model), part = annotation, test_set, total.
+        metric, dims (part, reliability, model), part = annotation, test_set, total. With `by` group ``slices``: one
+        variable per metric, dims (chain, draw, reliability, slice, side, model), side = slice, rest, difference.
+        ``attrs["higher_is_better"]`` of every score is 1 or 0.
 
     Raises
     ------
@@ -114,35 +138,42 @@ def evaluate(
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
     if items not in ("fixed", "bootstrap"):
         raise InputError(f"items={items!r} is not one of 'fixed', 'bootstrap'")
-    asked = [RankMetric.named(name) for name in metrics]
+    asked = [Metric.of(metric) for metric in metrics]
     if not asked:
         raise InputError("there is no metric to compute")
     chosen = posterior_for(annotations, plausibility)
-    labels = annotations.categories
-    scorer = Scorer(predictions.aligned(annotations.items, labels), asked)
+    labels, n_items = annotations.categories, annotations.items.size
+    given = predictions.aligned(annotations.items, labels)
+    whole = WholeMetrics.of(given, asked)
+    scoring = _scoring(asked, given, n_samples, whole, truth_is, items, by, cluster, further_annotator, seed)
     levels = _levels(reliability, chosen)
-    settings = {"plausibility": plausibility, "items": items, "options": options, "n_items": annotations.items.size}
+    settings = {"plausibility": plausibility, "items": items, "options": options, "n_items": n_items}
+    settings |= {"truth_is": truth_is}
     checkpoint = None
     if to is not None:
         is_zarr(Path(to))  # another ending is refused before hours of work
         asked_for = {"metrics": [m.name for m in asked], "reliability": levels, "draws": draws, "chains": chains}
+        asked_for |= {"by": _codes(scoring.slices), "cluster": cluster, "further_annotator": further_annotator}
         data = {"annotations": annotations, "predictions": predictions}
         checkpoint = Checkpoint(Path(to), settings | asked_for | data, seed)
         if checkpoint.finished:
             return checkpoint.own(read_result(to))
     state = None if checkpoint is None else checkpoint.load()
-    sums = ScoreSums.start(scorer, levels.size, n_samples, annotations.items.size, state)
-    score = partial(scored, scorer, stream_apart(seed, "item weights") if items == "bootstrap" else None)
+    sums = ScoreSums.start(scoring, levels.size, n_samples, n_items, state)
+    full = scoring.scorer.needs_plausibility or truth_is == "sampled" or further_annotator
     for level, value in enumerate(levels):
         weight = {} if chosen.learns_reliability else {"reliability": _whole(value)}
-        blocks = chosen.blocks(
-            annotations, depth=scorer.depth, draws=draws, chains=chains, seed=seed, **weight, **options,
-            schedule=Schedule(client, score, first=int(sums.done[level])),
+        blocks = draw_blocks(
+            chosen, annotations, plausibility=full, depth=scoring.scorer.depth, draws=draws, chains=chains, seed=seed,
+            **weight, **options, schedule=Schedule(client, partial(scored, scoring), first=int(sums.done[level])),
         )  # fmt: skip
         _add_up(sums, level, blocks, checkpoint, progress)
         warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
-    coords = {"reliability": levels, "model": predictions.models, "item": annotations.items, "part": _PARTS}
-    groups = _groups(sums, asked, chains, bootstrap=items == "bootstrap")
+    models = np.append(predictions.models, FURTHER_ANNOTATOR) if further_annotator else predictions.models
+    coords = {"reliability": levels, "model": models, "item": annotations.items, "part": PARTS, "side": list(SIDES)}
+    if scoring.slices is not None:
+        coords[scoring.slices.name] = scoring.slices.names
+    groups = Results(sums, scoring, whole, models).groups(chains)
     tree = result_tree(groups, coords, model=chosen.name, engine="exact", seed=seed, settings=settings)
     if checkpoint is not None:
         tree.attrs["run"] = checkpoint.identity
@@ -151,7 +182,40 @@ def evaluate(
     return tree
 
 
-_PARTS = np.array(["annotation", "test_set", "total"])
+def _scoring(
+    asked: list[Metric],
+    given: Predictions,
+    n_samples: int,
+    whole: WholeMetrics,
+    truth_is: TruthIs,
+    items: str,
+    by: Any,
+    cluster: Any,
+    further_annotator: bool,
+    seed: Seed,
+) -> BlockScoring:
+    """Return how every block is scored."""
+    for metric in asked:
+        check_truth_is(truth_is, metric)
+    if cluster is not None and items != "bootstrap":
+        raise InputError("cluster= says what is resampled together: pass items='bootstrap' with it")
+    if any(part.needs_plausibility for part in whole.parts.values()):
+        raise InputError(
+            "a function of all plausibilities needs them in memory: call score() with the posterior and that function"
+        )
+    clusters = None if cluster is None else ItemGroups.of(cluster, given.items, "cluster")
+    return BlockScoring(
+        Scorer(given, asked),
+        slices=None if by is None else ItemGroups.of(by, given.items, "by"),
+        weights=ItemWeights(clusters, given.items.size, n_samples, seed) if items == "bootstrap" else None,
+        sampled=stream_apart(seed, "sampled truth") if truth_is == "sampled" else None,
+        annotator=FurtherAnnotator(asked, given.categories, seed) if further_annotator else None,
+        keep_labels=bool(whole.parts),
+    )
+
+
+def _codes(groups: ItemGroups | None) -> list[Any] | None:
+    return None if groups is None else [groups.name, groups.names[groups.code].tolist()]
 
 
 def _add_up(
@@ -170,20 +234,6 @@ def _add_up(
         if checkpoint is not None:
             checkpoint.save(sums.state())
         advance(block.items.stop - block.items.start)
-
-
-def _groups(sums: ScoreSums, asked: list[RankMetric], chains: int, *, bootstrap: bool) -> dict[str, dict[str, Any]]:
-    scores = np.moveaxis(sums.scores(bootstrap=bootstrap), -1, 0)
-    shape = (chains, -1, scores.shape[1], scores.shape[3])
-    dims = ("chain", "draw", "reliability", "model")
-    groups: dict[str, dict[str, Any]] = {
-        "posterior": {m.name: (dims, scores[:, :, c].reshape(shape)) for c, m in enumerate(asked)},
-        "certainty": {"annotation_certainty": (("reliability", "item"), sums.certainty)},
-    }
-    if bootstrap:
-        parts = sums.variance_parts()
-        groups["variance"] = {m.name: (("part", "reliability", "model"), parts[:, :, c]) for c, m in enumerate(asked)}
-    return groups
 
 
 def _levels(reliability: float | Sequence[float], chosen: PosteriorRecord) -> NDArray[np.float64]:

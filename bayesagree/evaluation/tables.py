@@ -8,6 +8,8 @@ best_first
     Models of a comparison in order of their scores.
 score_intervals
     Means and intervals of all scores.
+slice_table
+    The same of slices of the items and their differences to the rest.
 score_table, pair_table
     The same as records, best model first.
 """
@@ -40,7 +42,7 @@ def comparisons(tree: xr.DataTree) -> dict[tuple[str, float], xr.Dataset]:
 
 
 def best_first(comparison: xr.Dataset) -> xr.Dataset:
-    """Comparison with its models in descending order of the mean score.
+    """Comparison with its models in descending order of the mean score, ascending where lower is better.
 
     Examples
     --------
@@ -49,7 +51,8 @@ def best_first(comparison: xr.Dataset) -> xr.Dataset:
     >>> best_first(given)["model"].values.tolist()
     ['B', 'A']
     """
-    order = np.argsort(-comparison["score"].values, kind="stable")
+    sign = 1 if comparison.attrs.get("higher_is_better", 1) else -1
+    order = np.argsort(-sign * comparison["score"].values, kind="stable")
     return comparison.isel(model=order, other_model=order)
 
 
@@ -68,6 +71,31 @@ def score_intervals(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     found = {"score": values.mean(axis=0), "lower": lower.reshape(shape), "upper": upper.reshape(shape)}
     coords = {dim: draws[dim].values for dim in dims}
     return xr.Dataset({name: (dims, part) for name, part in found.items()}, coords)
+
+
+def slice_table(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
+    """Scores of slices of the items as records.
+
+    Parameters
+    ----------
+    tree
+        Result of `evaluate` with ``by=``.
+    ci_prob
+        Probability of the highest density intervals.
+
+    Returns
+    -------
+    DataFrame
+        Columns metric, reliability, the name of the slices, side (slice, rest, difference), model, mean, lower, upper.
+    """
+    parts = []
+    for metric, draws in tree["slices"].to_dataset().items():
+        flat = draws.stack(sample=("chain", "draw")).transpose("sample", ...)
+        lower, upper = column_hdi(flat.values.reshape(flat.sizes["sample"], -1), ci_prob)
+        mean = flat.mean("sample").rename("mean")
+        table = mean.to_dataframe().reset_index().assign(lower=lower, upper=upper)
+        parts.append(table.assign(metric=metric)[["metric", *table.columns]])
+    return pd.concat(parts, ignore_index=True)
 
 
 def score_table(found: Comparisons) -> pd.DataFrame:

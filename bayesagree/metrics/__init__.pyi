@@ -1,6 +1,10 @@
 from . import auc
+from ._user_metric import UserMetric
+from .further_annotators import human_ceiling
 from .hard_labels import hard_label_scores
 from .partial_rankings import annotator_overlap, partial_average_overlap
+from .posterior_scores import score
+from .sklearn_scorer import make_scorer
 from .top_k import accuracy_given_risk, expected_top_k_accuracy
 from .uncertainty_adjusted import (
     average_overlap,
@@ -13,16 +17,20 @@ from .uncertainty_adjusted import (
 )
 
 __all__ = [
+    "UserMetric",
     "accuracy_given_risk",
     "annotator_overlap",
     "auc",
     "average_overlap",
     "expected_top_k_accuracy",
     "hard_label_scores",
+    "human_ceiling",
     "kendall_tau",
+    "make_scorer",
     "overlap",
     "partial_average_overlap",
     "per_item",
+    "score",
     "set_accuracy",
     "spearman_footrule",
     "top_k_accuracy",

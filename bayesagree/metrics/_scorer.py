@@ -6,9 +6,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree.errors import InputError, positive_int
-from bayesagree.metrics._rank_kernels import BlockScores, score_block
-from bayesagree.metrics.registry import METRICS, RankMetric
+from bayesagree.errors import positive_int
+from bayesagree.metrics._parts import PARTS, Part
+from bayesagree.metrics._rank_kernels import BlockScores
+from bayesagree.metrics.registry import METRICS, Metric
 from bayesagree.plausibility._draws.blocks import DrawBlock, label_dtype
 from bayesagree.plausibility._draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.predictions import Predictions
@@ -23,32 +24,74 @@ class Scorer:
         Predictions, aligned with the items and labels of the draws.
     metrics
         What to compute.
+
+    Attributes
+    ----------
+    depth, needs_plausibility
+        How many best labels of each draw count, and whether all plausibilities do.
+    n_components
+        Numbers that are summed over items: one for a mean, several for a score of sums.
+    n_models, n_labels
+        Number of models, and of labels.
     """
 
-    def __init__(self, predictions: Predictions, metrics: Sequence[RankMetric]) -> None:
-        n_labels = predictions.categories.size
-        deepest = max(metrics, key=lambda m: m.k)
-        if deepest.k > n_labels:
-            raise InputError(f"{deepest.name} looks at {deepest.k} labels, but there are {n_labels}")
+    def __init__(self, predictions: Predictions, metrics: Sequence[Metric]) -> None:
+        self.metrics = tuple(metrics)
         self.n_metrics = len(metrics)
+        self.n_models, self.n_labels = predictions.models.size, predictions.categories.size
         self.depth = max(m.depth for m in metrics)
-        self.predicted = predictions.top_labels(deepest.k)
-        self._n_labels = n_labels
-        self._kinds = np.array([m.record.kernel for m in metrics])
-        self._ks = np.array([m.k for m in metrics])
-        self._worst = np.array([m.record.largest_distance(m.k, n_labels) for m in metrics])
+        self.needs_plausibility = any(m.record.against_distribution for m in metrics)
+        self._places: list[list[int]] = []
+        self._parts: list[Part] = []
+        for family, kind in PARTS.items():
+            if chosen := [c for c, m in enumerate(metrics) if m.record.family == family]:
+                self._places.append(chosen)
+                self._parts.append(kind(predictions, [metrics[c] for c in chosen]))
+        self._ends = np.cumsum([0, *(part.n_components for part in self._parts)])
+        self.n_components = int(self._ends[-1])
 
     def score(self, block: DrawBlock, weights: NDArray[np.float64] | None = None) -> BlockScores:
-        """Sum the metrics over a block, plainly and, where there are `weights`, with those of each (item, draw)."""
-        given = np.empty((0, 0)) if weights is None else weights
-        predicted = self.predicted[:, block.items]
-        return BlockScores(
-            *score_block(block.top_label, predicted, self._kinds, self._ks, self._worst, self._n_labels, given)
-        )
+        """Sum the components over a block, plainly and, where there are `weights`, with those of each (item, draw)."""
+        parts = [part.score(block, weights) for part in self._parts]
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:  # every metric needs all items at once
+            n_items, n_samples, _ = block.top_label.shape
+            return BlockScores(
+                *(np.zeros((0, self.n_models, *end)) for end in ((n_samples,), (n_samples,), (), (n_items,)))
+            )
+        return BlockScores(*(np.concatenate(arrays) for arrays in zip(*parts)))
+
+    def sums(self, block: DrawBlock, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return the sums of a block, plain or with weights, shape (component, model, sample)."""
+        return np.concatenate([part.sums(block, weights) for part in self._parts])
+
+    def finish(self, sums: NDArray[np.float64], total: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        """Return the scores (metric, model, sample) of the sums of all items and their total weight."""
+        out = np.full((self.n_metrics, *sums.shape[1:]), np.nan)
+        whole = np.asarray(total, np.float64)
+        for places, part, start, stop in zip(self._places, self._parts, self._ends, self._ends[1:]):
+            out[places] = part.finish(sums[start:stop], whole)
+        return out
+
+    def of_metrics(self, components: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the entries of each metric in an array (component, ...); NaN for metrics that are no means."""
+        out = np.full((self.n_metrics, *components.shape[1:]), np.nan)
+        for c in range(self.n_metrics):
+            if (at := self._component(c)) is not None:
+                out[c] = components[at]
+        return out
+
+    def _component(self, metric: int) -> int | None:
+        for places, part, start in zip(self._places, self._parts, self._ends):
+            if metric in places:
+                at = part.component_of(places.index(metric))
+                return None if at is None else int(start) + at
+        return None
 
 
 def prepare(
-    metric: RankMetric, truth: Truth, predictions: Predictions, threshold: float | None
+    metric: Metric, truth: Truth, predictions: Predictions, threshold: float | None
 ) -> tuple[TruthDraws, Scorer]:
     """Return the draws of a truth and the function that scores them."""
     draws = truth_draws(truth, metric.depth, threshold=threshold)
@@ -67,7 +110,7 @@ def over_draws(
 
     Where one label is the truth, the labels that tie on top of a point estimate share the item.
     """
-    metric = RankMetric(METRICS[pattern], positive_int(k, "k"))
+    metric = Metric(METRICS[pattern], positive_int(k, "k"))
     draws, scorer = prepare(metric, truth, predictions, threshold)
     if weight is None and metric.record.one_true_label and isinstance(truth, xr.DataArray):
         return per_draw(_shared_by_ties(scorer, truth)[:, None], draws, predictions, metric.name)

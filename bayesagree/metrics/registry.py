@@ -1,8 +1,10 @@
-"""One record per rank metric: everything that other modules know about it.
+"""One record per metric: everything that other modules know about it.
 
-`evaluate`, the metric functions and the report read these records and nothing else, so that a new metric is a function
-of two lists in `_rank_kernels` and one record here. Its name, with a number for K, is then accepted by ``metrics=`` of
-`evaluate` and ``metric=`` of `per_item`.
+`score`, `evaluate`, the metric functions, the report and the documentation read these records and nothing else. The
+records stand in three tables: rank metrics (`_rank_records`), metrics against one true label per item
+(`_label_records`) and metrics against the whole distribution of an item (`_distribution_records`). The name of a
+metric, with a number where its pattern has a place for one, is then accepted by ``metrics=`` of `evaluate` and by
+`score`; a function of the user's is a metric too (`Metric.of`).
 """
 
 import re
@@ -11,144 +13,102 @@ from dataclasses import dataclass
 from typing import Self
 
 from bayesagree.errors import InputError
-from bayesagree.metrics import _rank_kernels
+from bayesagree.metrics._distribution_records import DISTRIBUTION_RECORDS
+from bayesagree.metrics._label_records import LABEL_RECORDS
+from bayesagree.metrics._rank_records import RANK_RECORDS
+from bayesagree.metrics._record import DEFAULT_K, MetricRecord
+from bayesagree.metrics._user_metric import UserMetric, imported_function
 
-DEFAULT_K = 3
+__all__ = ["DEFAULT_K", "METRICS", "Metric", "MetricRecord"]
 
-STUTZ = "D. Stutz et al., Evaluating AI systems under uncertain ground truth, arXiv:2307.02191, section 2.4."
-FAGIN = "R. Fagin, R. Kumar, D. Sivakumar, Comparing top k lists, SIAM J. Discrete Math. 17, 2003, "
-FAGIN += "doi:10.1137/S0895480102412856"
+METRICS = {record.pattern: record for record in (*RANK_RECORDS, *LABEL_RECORDS, *DISTRIBUTION_RECORDS)}
+"""Every metric by its pattern."""
+
+type AnyMetric = str | Callable[..., float] | UserMetric
 
 
 @dataclass(frozen=True)
-class MetricRecord:
-    """Facts about one rank metric.
+class Metric:
+    """A metric that somebody asked for.
 
     Attributes
     ----------
-    pattern
-        Its name, with ``{}`` for k.
-    title
-        Its name for readers of a report, with ``{}`` for k.
-    meaning
-        Its definition in words, with ``{k}``.
-    kernel
-        Its code in `_rank_kernels`.
-    reference
-        The paper that defines it.
-    one_true_label
-        Whether only the most plausible label of a draw counts, and not its k best. Labels that tie on top of a point
-        estimate then share the item.
-    largest_distance
-        Of two lists of k of n labels, for metrics that are one minus a distance over its largest value.
-    bounds, higher_is_better
-        Range and direction.
+    record
+        Its facts.
+    number
+        The number in its name: k, beta, bins; None where its pattern has no place for one.
+    label
+        The label taken as positive, as text, in names such as ``recall[yes]``; None for the others.
     """
 
-    pattern: str
-    title: str
-    meaning: str
-    kernel: int
-    reference: str
-    one_true_label: bool = False
-    largest_distance: Callable[[int, int], float] = lambda k, n_labels: 1.0
-    bounds: tuple[float, float] = (0.0, 1.0)
-    higher_is_better: bool = True
-
-
-def _kendall_distance(k: int, n_labels: int) -> float:
-    """Return the largest distance: the lists share as few labels as they can, in reversed order."""
-    shared = max(0, 2 * k - n_labels)
-    alone = k - shared
-    return max(alone**2 + alone * (alone - 1) / 2 + shared * (shared - 1) / 2 + 2 * shared * alone, 1.0)
-
-
-def _footrule_distance(k: int, n_labels: int) -> float:
-    alone = min(k, n_labels - k)
-    places = [*range(1, k + 1), *[k + 1] * alone]
-    return max(float(sum(abs(a - b) for a, b in zip(places, reversed(places)))), 1.0)
-
-
-_RECORDS = (
-    MetricRecord(
-        pattern="top_{}_accuracy",
-        title="top-{} accuracy",
-        meaning="share of items whose most plausible label is among the {k} best labels of the model",
-        kernel=_rank_kernels.TOP,
-        reference=STUTZ,
-        one_true_label=True,
-    ),
-    MetricRecord(
-        pattern="set_{}_accuracy",
-        title="set {} accuracy",
-        meaning="share of items whose {k} most plausible labels are exactly the {k} best labels of the model",
-        kernel=_rank_kernels.SET,
-        reference=STUTZ,
-    ),
-    MetricRecord(
-        pattern="overlap_{}",
-        title="overlap {}",
-        meaning="mean share of the {k} most plausible labels that are among the {k} best labels of the model",
-        kernel=_rank_kernels.OVERLAP,
-        reference=STUTZ,
-    ),
-    MetricRecord(
-        pattern="average_overlap_{}",
-        title="average overlap {}",
-        meaning="mean overlap of the best 1, 2, ... {k} labels of the model with the most plausible ones",
-        kernel=_rank_kernels.AVERAGE_OVERLAP,
-        reference=STUTZ,
-    ),
-    MetricRecord(
-        pattern="kendall_tau_{}",
-        title="kendall tau {}",
-        meaning="how far the order of the {k} best labels agrees (Kendall), 1 for the same order",
-        kernel=_rank_kernels.KENDALL,
-        reference=f"{FAGIN}, section 3.1, penalty 1/2.",
-        largest_distance=_kendall_distance,
-    ),
-    MetricRecord(
-        pattern="spearman_footrule_{}",
-        title="spearman footrule {}",
-        meaning="how near the {k} best labels are to their places (Spearman), 1 for the same places",
-        kernel=_rank_kernels.FOOTRULE,
-        reference=f"{FAGIN}, section 3.2, location k + 1.",
-        largest_distance=_footrule_distance,
-    ),
-)
-
-METRICS = {record.pattern: record for record in _RECORDS}
-"""Every rank metric by its pattern."""
-
-
-@dataclass(frozen=True)
-class RankMetric:
-    """A rank metric with its k."""
-
     record: MetricRecord
-    k: int
+    number: float | None = None
+    label: str | None = None
 
     @classmethod
     def named(cls, name: str) -> Self:
-        """Read a name such as ``top_1_accuracy`` or ``average_overlap_3``; a name without its K has k = 3.
+        """Read a name such as ``top_1_accuracy``, ``f1_macro``, ``recall[yes]`` or ``mymodule:function``.
+
+        A name without its number has the default of its record: k = 3, ten bins.
 
         Raises
         ------
         InputError
             A name of no metric; the message lists the patterns.
         """
+        if ":" in name and "[" not in name:
+            return cls.of(imported_function(name))
+        stem, _, rest = name.partition("[")
+        label = rest.removesuffix("]") if rest.endswith("]") else None
         for pattern, record in METRICS.items():
-            if found := re.fullmatch(pattern.replace("{}", r"([1-9]\d*)"), name):
-                return cls(record, int(found[1]))
-            if name == pattern.replace("_{}", ""):
-                return cls(record, DEFAULT_K)
-        known = ", ".join(pattern.format("K") for pattern in METRICS)
-        raise InputError(f"metric {name!r} is not known; use {known} with a number for K")
+            if (label is not None) != record.of_label:
+                continue
+            stem_pattern = pattern.removesuffix("[{label}]")
+            found = re.fullmatch(stem_pattern.replace("{}", f"({record.digits})"), stem)
+            if found:
+                number = record.number(found[1]) if found.groups() else None
+                return cls(record, number, label)
+            if record.default is not None and stem == stem_pattern.replace("_{}", ""):
+                return cls(record, record.default, label)
+        known = ", ".join(pattern.replace("{}", "K").replace("{label}", "LABEL") for pattern in METRICS)
+        raise InputError(f"metric {name!r} is not known; use {known} with a number for K, or pass a function")
+
+    @classmethod
+    def of(cls, metric: AnyMetric) -> Self:
+        """Return the metric that a name or a function stands for."""
+        if isinstance(metric, str):
+            return cls.named(metric)
+        user = metric if isinstance(metric, UserMetric) else UserMetric(metric)
+        return cls(user.record())
 
     @property
     def name(self) -> str:
-        """The name with its k."""
-        return self.record.pattern.format(self.k)
+        """The name with its number and label."""
+        record = self.record
+        if record.default == self.number and not record.always_numbered:
+            pattern = record.pattern.replace("_{}", "")
+        else:
+            pattern = record.pattern.replace("{}", "" if self.number is None else f"{self.number:g}")
+        return pattern.replace("{label}", self.label or "")
+
+    @property
+    def title(self) -> str:
+        """The name for readers of a report."""
+        return self._filled(self.record.title.replace("{}", "{k}"))
+
+    @property
+    def meaning(self) -> str:
+        """The definition in words."""
+        return self._filled(self.record.meaning)
+
+    def _filled(self, text: str) -> str:
+        number = "" if self.number is None else f"{self.number:g}"
+        return text.replace("{k}", number).replace("{label}", self.label or "")
+
+    @property
+    def k(self) -> int:
+        """The number of best labels that are compared; 1 for metrics that compare one."""
+        return int(self.number or 1) if self.record.family == "rank" else 1
 
     @property
     def depth(self) -> int:

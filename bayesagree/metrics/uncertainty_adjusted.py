@@ -31,7 +31,7 @@ import xarray as xr
 from bayesagree._inference.docstrings import shared
 from bayesagree.errors import renamed
 from bayesagree.metrics._scorer import over_draws, prepare
-from bayesagree.metrics.registry import DEFAULT_K, RankMetric
+from bayesagree.metrics.registry import DEFAULT_K, Metric
 from bayesagree.plausibility._draws.top_labels import Truth
 from bayesagree.predictions import Predictions
 
@@ -288,7 +288,7 @@ def per_item(
     >>> score.sel(model="A").values[:6].round(1).tolist()
     [1.0, 1.0, 1.0, 1.0, 0.9, 0.9]
     """
-    asked = RankMetric.named(metric)
+    asked = Metric.named(metric)
     draws, scorer = prepare(asked, truth, predictions, threshold)
     value = np.concatenate([scorer.score(b).item[0] / b.top_label.shape[1] for b in draws.blocks], axis=1)
     coords = {"model": predictions.models, "item": draws.items}

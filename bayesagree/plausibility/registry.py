@@ -76,6 +76,8 @@ class PosteriorRecord:
         Whether certainties follow without draws.
     asks_threshold
         Whether its truth are numbers, so that questions about labels need a threshold.
+    streams_plausibility
+        Whether `blocks` gives all plausibilities too (``plausibility=True``).
     sentence, reference
         For the methods section of a report.
     predictive
@@ -98,6 +100,7 @@ class PosteriorRecord:
     predictive: PredictiveRecord | None = None
     held_out: HeldOutRecord | None = None
     asks_threshold: bool = False
+    streams_plausibility: bool = False
 
 
 _RECORDS = (
@@ -114,6 +117,7 @@ _RECORDS = (
         closed_form=True,
         predictive=dirichlet_predictive.PREDICTIVE,
         held_out=dirichlet_predictive.LABELS_HELD_OUT,
+        streams_plausibility=True,
     ),
     PosteriorRecord(
         name="dawid_skene",
@@ -139,6 +143,7 @@ _RECORDS = (
         reliabilities=(10.0, 2.0, 50.0),
         closed_form=True,
         held_out=dirichlet_predictive.RANKINGS_HELD_OUT,
+        streams_plausibility=True,
     ),
     PosteriorRecord(
         name="plackett_luce",

@@ -1,5 +1,6 @@
 """Scores of the models across reliabilities, the plug-in metric beside them, and who is better."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,8 @@ from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import best_first, score_intervals
 from bayesagree.metrics._scorer import over_draws
-from bayesagree.metrics.registry import RankMetric
+from bayesagree.metrics.posterior_scores import score
+from bayesagree.metrics.registry import Metric
 from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.settings import ReportSettings
@@ -59,5 +61,9 @@ def model_scores(
 
 def _plug_in(name: str, estimate: xr.DataArray, predictions: Predictions) -> Any:
     """Score the models against the point estimate, shape (model,)."""
-    metric = RankMetric.named(name)
-    return over_draws(metric.record.pattern, estimate, predictions, metric.k, None).values.ravel()
+    metric = Metric.named(name)
+    if metric.record.family == "rank":
+        return over_draws(metric.record.pattern, estimate, predictions, metric.k, None).values.ravel()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the page says that it is a plug-in
+        return score(estimate, predictions, name).values.ravel()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from bayesagree.annotations import Annotations
-from bayesagree.metrics.registry import RankMetric
+from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
 from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of, require_threshold
@@ -71,7 +71,7 @@ class ReportSettings:
             self,
             plausibility=record.name,
             reliability=self.reliability or record.reliabilities,
-            metrics=tuple(dict.fromkeys(RankMetric.named(metric).name for metric in metrics)),
+            metrics=tuple(dict.fromkeys(Metric.named(metric).name for metric in metrics)),
         )
 
 

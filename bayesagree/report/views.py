@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesagree.metrics.registry import RankMetric
+from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.plots._panels import with_sizes
 from bayesagree.report.data import OPEN, ReportData
@@ -99,7 +99,7 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
         texts = [(number(score), interval(lower, upper)) for score, lower, upper in cells]
         rows.append((str(model), number(plug_in), texts))
     name = metric_name(metric)
-    title, limits = f"{name.capitalize()} of the models", RankMetric.named(metric).record.bounds
+    title, limits = f"{name.capitalize()} of the models", Metric.named(metric).record.bounds
     return {
         "id": metric, "name": name, "meaning": metric_meaning(metric), "levels": [f"{r:g}" for r in levels],
         "figure": interval_plot(groups[:MOST_MODELS], title=title, axis=name, limits=limits),

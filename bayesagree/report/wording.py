@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from bayesagree.metrics.registry import RankMetric
+from bayesagree.metrics.registry import Metric
 
 MISSING = "–"
 SPACE = "\N{NO-BREAK SPACE}"
@@ -68,14 +68,13 @@ def metric_name(name: str) -> str:
     >>> metric_name("top_3_accuracy"), metric_name("kendall_tau_5")
     ('top-3 accuracy', 'kendall tau 5')
     """
-    metric = RankMetric.named(name)
-    return metric.record.title.format(metric.k)
+    return Metric.named(name).title
 
 
 def metric_meaning(name: str) -> str:
     """Return the meaning of a metric."""
-    metric = RankMetric.named(name)
-    return metric.record.meaning.format(k=metric.k).replace("among the 1 best labels", "the best label")
+    metric = Metric.named(name)
+    return metric.meaning.replace("among the 1 best labels", "the best label")
 
 
 def listed(names: list[Any]) -> str:

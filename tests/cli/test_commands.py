@@ -129,6 +129,11 @@ def folder(tmp_path_factory):
     pd.DataFrame(gold, columns=["item", "label"]).to_csv(where / "gold.csv", index=False)
     people = pd.DataFrame({"annotator": [f"w{j}" for j in range(6)], "age": ["old"] * 3 + ["young"] * 3})
     people.to_csv(where / "people.csv", index=False)
+    pages = pd.DataFrame(
+        {"item": [f"t{i}" for i in range(20)], "page": np.arange(20) // 4, "half": np.arange(20) // 10}
+    )
+    pages.to_csv(where / "items.csv", index=False)
+    (where / "own_metrics.py").write_text("def hits(true, predicted):\n    return (true == predicted).mean()\n")
     cases = [[[["a"], ["b", "c"]], [["b"]]], [[["c"], ["a"]], [["c"]]], [[["a"]], [["a"], ["b"]]]]
     (where / "cases.json").write_text(json.dumps({"cases": cases, "labels": ["a", "b", "c"]}))
     return where
@@ -206,6 +211,27 @@ def test_json_is_one_document_of_the_tables(run, name):
             assert all(isinstance(note, str) for note in rows)
         else:
             assert all(row.keys() == rows[0].keys() for row in rows), table
+
+
+def test_evaluate_by_slices_with_clusters_an_annotator_and_a_function(run, folder, monkeypatch):
+    monkeypatch.syspath_prepend(folder)
+    files = ("evaluate", "labels.csv", "models.csv")
+    options = "--item-features items.csv --by half --cluster page --items bootstrap --draws 10 --json"
+    code, out, err = run(*files, "--metric", "f1_macro,recall[a]", "--further-annotator", *options.split())
+    assert code == 0, err
+    found = json.loads(out)
+    assert {row["metric"] for row in found["scores"]} == {"f1_macro", "recall[a]"}
+    assert "a further annotator" in {row["model"] for row in found["scores"]}
+    assert {row["half"] for row in found["slices"]} == {0, 1}
+    assert {row["side"] for row in found["slices"]} == {"slice", "rest", "difference"}
+    code, out, err = run(
+        "evaluate", "labels.csv", "models.csv", "--metric", "own_metrics:hits", "--draws", "5", "--json"
+    )
+    assert code == 0, err
+    assert {row["metric"] for row in json.loads(out)["scores"]} == {"hits"}
+    code, _, err = run(*files, "--by", "half")
+    assert code != 0
+    assert "--item-features" in err
 
 
 def test_the_screen_shows_the_same_tables(capsys):

@@ -91,7 +91,7 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
 def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
     kind = wanted.kind or "labels"
     names = list(range(wanted.labels)) if isinstance(wanted.labels, int) else wanted.labels
-    where = {"item": columns.item, "annotator": columns.annotator}
+    where: Any = {"item": columns.item, "annotator": columns.annotator}
     if kind == "ratings":
         if wanted.scale is None:
             raise InputError("the scale of the ratings is not known; pass scale=(lowest, highest)")

@@ -23,11 +23,28 @@ class DrawBlock(NamedTuple):
         The `rank` best labels of each draw, best first, shape (item, sample, rank); sample = chain * draws + draw.
     diagnostics
         R-hat and bulk ESS of each item, shape (item, 2), where Markov chains made the draws.
+    plausibility
+        All plausibilities, shape (item, sample, category), where they were asked for.
     """
 
     items: slice
     top_label: NDArray[Any]
     diagnostics: NDArray[np.float64] | None = None
+    plausibility: NDArray[np.float64] | None = None
+
+    @property
+    def true_label(self) -> NDArray[Any]:
+        """The best label of each draw, shape (item, sample)."""
+        return np.ascontiguousarray(self.top_label[:, :, 0])
+
+    def some(self, inside: NDArray[np.intp]) -> "DrawBlock":
+        """Return some items of the block, `items` then being their positions."""
+        if inside.size == len(self.top_label):
+            return self
+        full = None if self.plausibility is None else self.plausibility[inside]
+        items: Any = self.items
+        at = np.arange(items.start, items.stop)[inside] if isinstance(items, slice) else items[inside]
+        return self._replace(items=at, top_label=self.top_label[inside], plausibility=full)
 
 
 class Schedule(NamedTuple):

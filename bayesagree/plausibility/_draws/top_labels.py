@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,8 @@ class TruthDraws:
         return self.map(lambda block: block)
 
 
-def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> TruthDraws:
-    """Return the `depth` best labels of each draw.
+def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None, plausibility: bool = False) -> TruthDraws:
+    """Return the `depth` best labels of each draw, with all plausibilities where they are asked for.
 
     Equal plausibilities stand in label order, but for those of labels that nobody named, which share the mass of a
     pseudo-label: their order is drawn. Items with NaN (a majority vote that excludes ties) are an error here:
@@ -60,20 +61,27 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None) -> 
     Raises
     ------
     InputError
-        More labels asked for than were kept, ratings without a threshold, or no posterior at all.
+        More labels asked for than were kept, all plausibilities where only the best labels were, ratings without a
+        threshold, or no posterior at all.
     """
     if isinstance(truth, xr.DataArray):
         values, n_labels = _point(truth), truth.sizes["category"]
-        read = _best(lambda items: values[:, :, items], n_labels, depth)
+        read = _best(lambda items: values[:, :, items], n_labels, depth, keep=plausibility)
         return TruthDraws(np.asarray(truth["item"]), np.asarray(truth["category"]), 1, 1, read)
     posterior = truth["posterior"].to_dataset()
-    if "top_label" in posterior:
+    if "top_label" in posterior and not plausibility:
         return _from_top_label(truth, posterior["top_label"], depth)
     if "plausibility" in posterior:
         chains, draws = (posterior.sizes[dim] for dim in ("chain", "draw"))
         labels = plausibility_draws(truth, slice(0))["category"].values
-        read = _best(lambda items: _in_memory(_plausibility(truth, items)), labels.size, depth, PseudoLabel.of(truth))
+        raw = partial(_raw_plausibility, truth)
+        read = _best(raw, labels.size, depth, PseudoLabel.of(truth), keep=plausibility)
         return TruthDraws(np.asarray(posterior["item"]), labels, chains, draws, read)
+    if plausibility:
+        raise InputError(
+            "all plausibilities are needed, but this result keeps "
+            f"{', '.join(map(str, posterior))}; draw the posterior of labels or rankings without top_labels="
+        )
     if "mean" in posterior:
         return _from_mean(posterior["mean"], threshold)
     raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
@@ -93,6 +101,15 @@ def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.Data
 def plausibility_block(tree: xr.DataTree, items: slice) -> NDArray[np.float64]:
     """Read the plausibilities of a block of items, shape (chain, draw, item, category)."""
     return _in_memory(plausibility_draws(tree, items))
+
+
+def _raw_plausibility(tree: xr.DataTree, items: slice) -> NDArray[np.float64]:
+    return _in_memory(_plausibility(tree, items))
+
+
+def _by_item(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return plausibilities (chain, draw, item, category) as (item, sample, category)."""
+    return np.ascontiguousarray(values.reshape(-1, *values.shape[2:]).swapaxes(0, 1))
 
 
 def _plausibility(tree: xr.DataTree, items: slice) -> xr.DataArray:
@@ -125,6 +142,8 @@ def _best(
     n_labels: int,
     depth: int,
     pseudo: PseudoLabel | None = None,
+    *,
+    keep: bool = False,
 ) -> Callable[[slice], DrawBlock]:
     """Return how the best labels of a block of items are found from its plausibilities."""
     if depth > n_labels:
@@ -135,11 +154,12 @@ def _best(
         if np.isnan(values).any():
             raise InputError(f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items")
         if pseudo is not None:
-            return DrawBlock(items, pseudo.best(values, items, depth))
+            top = pseudo.best(values, items, depth)
+            return DrawBlock(items, top, plausibility=_by_item(pseudo.split(values, items)) if keep else None)
         flat = np.ascontiguousarray(values).reshape(-1, *values.shape[2:])
         top = np.empty((flat.shape[1], flat.shape[0], depth), dtype=label_dtype(n_labels))
         best_of_draws(flat, top)
-        return DrawBlock(items, top)
+        return DrawBlock(items, top, plausibility=_by_item(values) if keep else None)
 
     return read
 

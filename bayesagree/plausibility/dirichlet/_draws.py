@@ -134,10 +134,23 @@ class DirichletItems(ItemPosterior):
         check_size(shape, 8, request.max_bytes, "use evaluate(), which streams")
         return {"posterior_parameters": {"concentration": (("item", "category"), self.concentration.dense())}}
 
-    def label_blocks(self, depth: int, n_samples: int, seed: Seed, schedule: Schedule) -> Iterator[Any]:
-        """Yield the `depth` best labels of each draw, a `DrawBlock` for each block of items."""
+    def label_blocks(
+        self, depth: int, n_samples: int, seed: Seed, schedule: Schedule, *, plausibility: bool = False
+    ) -> Iterator[Any]:
+        """Yield the `depth` best labels of each draw, a `DrawBlock` for each block of items, or all plausibilities."""
         depth = check_depth(depth, self.categories.size)
-        return self.concentration.top_label_blocks(depth, n_samples, seed, schedule)
+        if not plausibility:
+            return self.concentration.top_label_blocks(depth, n_samples, seed, schedule)
+        then = schedule.then
+
+        def with_best(drawn: tuple[slice, NDArray[np.float64]]) -> Any:
+            items, values = drawn
+            top = np.empty((*values.shape[:2], depth), label_dtype(values.shape[2]))
+            best_of_draws(values.swapaxes(0, 1), top)
+            block = DrawBlock(items, top, plausibility=values)
+            return block if then is None else then(block)
+
+        return self.concentration.plausibility_blocks(n_samples, seed, schedule._replace(then=with_best))
 
 
 def prior_shape(prior: Prior, n_labels: int) -> NDArray[np.float64]:

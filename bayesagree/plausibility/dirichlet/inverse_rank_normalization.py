@@ -162,11 +162,14 @@ def prirn_blocks(
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
+    plausibility: bool = False,
     schedule: Schedule = LOCAL,
 ) -> Iterator[Any]:
     """Yield the `depth` best labels of each draw, block of items by block: `prirn` for any number of items."""
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
-    return PrIRNPosterior(rankings, reliability, prior, ties).label_blocks(depth, n_samples, seed, schedule)
+    return PrIRNPosterior(rankings, reliability, prior, ties).label_blocks(
+        depth, n_samples, seed, schedule, plausibility=plausibility
+    )
 
 
 def prirn_model(

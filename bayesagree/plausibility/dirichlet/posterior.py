@@ -147,11 +147,14 @@ def dirichlet_blocks(
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
+    plausibility: bool = False,
     schedule: Schedule = LOCAL,
 ) -> Iterator[Any]:
     """Yield the `depth` best labels of each draw, block of items by block: `dirichlet` for any number of items."""
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
-    return DirichletPosterior(labels, reliability, prior).label_blocks(depth, n_samples, seed, schedule)
+    return DirichletPosterior(labels, reliability, prior).label_blocks(
+        depth, n_samples, seed, schedule, plausibility=plausibility
+    )
 
 
 def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = None) -> "pm.Model":

@@ -107,7 +107,7 @@ class PlackettLucePosterior(ItemPosterior):
             raise InputError(f"exponent={self.exponent!r} needs engine='nuts'; engine='gibbs' repeats rankings instead")
         (name,), run = self.variables(request), self.run(request.draws, request.chains)
         blocks = gibbs_results(self.cases, self.prior, run, request.seed, request.top_labels, schedule)
-        for items, values, worst in blocks:
+        for items, values, worst, *_ in blocks:
             yield items, {name: by_chain(values, request.chains), "r_hat": worst[:, 0], "ess": worst[:, 1]}
 
     def from_nuts(self, sampled: xr.DataTree, request: Request) -> Values:

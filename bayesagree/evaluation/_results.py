@@ -1,0 +1,110 @@
+"""Groups of the result of an evaluation, from the sums over all items."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree.evaluation._sums import ScoreSums
+from bayesagree.metrics._block_sums import BlockScoring
+from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
+from bayesagree.metrics.posterior_scores import warn_undefined
+from bayesagree.metrics.registry import Metric
+from bayesagree.predictions import Predictions
+
+type Floats = NDArray[np.float64]
+
+PARTS = np.array(["annotation", "test_set", "total"])
+"""Of the variance of a score whose items are a sample."""
+
+
+class WholeMetrics(NamedTuple):
+    """Metrics that see all items of a draw at once, by their place among all metrics."""
+
+    parts: dict[int, WholePart]
+
+    @classmethod
+    def of(cls, predictions: Predictions, asked: list[Metric]) -> "WholeMetrics":
+        """Pick them from all metrics."""
+        families = {c: m for c, m in enumerate(asked) if m.record.family in WHOLE_PARTS}
+        return cls({c: WHOLE_PARTS[m.record.family](predictions, [m]) for c, m in families.items()})
+
+
+class Results(NamedTuple):
+    """All that the groups are made from."""
+
+    sums: ScoreSums
+    scoring: BlockScoring
+    whole: WholeMetrics
+    models: NDArray[Any]
+
+    def values(self, level: int, inside: NDArray[np.bool_], *, bootstrap: bool) -> Floats:
+        """Return the scores of the items of some slices at a reliability, shape (metric, model, sample)."""
+        found = self.sums.scores(self.scoring.scorer, level, inside, bootstrap=bootstrap)
+        slices, n_items = self.scoring.slices, self.sums.certainty.shape[1]
+        items = np.arange(n_items) if slices is None else np.flatnonzero(inside[slices.code])
+        weights = self.scoring.weights if bootstrap else None
+        for c, part in self.whole.parts.items():
+            found[c, : self.scoring.scorer.n_models] = part.values(self.sums.labels[level], items, weights, _ignore)[0]
+        return found
+
+    def over_levels(self, make: Callable[[int], Floats]) -> Floats:
+        """Stack what each reliability gives as the first dim."""
+        return np.stack([make(level) for level in range(len(self.sums.done))])
+
+    def groups(self, chains: int) -> dict[str, dict[str, Any]]:
+        """Return the variables of every group of the result."""
+        bootstrap = self.scoring.weights is not None
+        n_slices = self.sums.size.shape[1]
+        every = np.ones(n_slices, bool)
+        scores = self.over_levels(lambda level: self.values(level, every, bootstrap=bootstrap))
+        dims = ("chain", "draw", "reliability")
+        groups: dict[str, dict[str, Any]] = {
+            "posterior": self._by_metric(scores, chains, (*dims, "model")),
+            "certainty": {"annotation_certainty": (("reliability", "item"), self.sums.certainty)},
+        }
+        for c, metric in enumerate(self.scoring.scorer.metrics):
+            warn_undefined(scores[:, c], metric, self.models)
+        if bootstrap:
+            parts = self._variance(scores, every)
+            of_metric = {m.name: parts[:, :, c] for c, m in enumerate(self.scoring.scorer.metrics)}
+            groups["variance"] = {name: (("part", "reliability", "model"), v) for name, v in of_metric.items()}
+        if self.scoring.slices is not None:
+            sliced = self.over_levels(lambda level: self._slices(level, n_slices, bootstrap=bootstrap))
+            groups["slices"] = self._by_metric(sliced, chains, (*dims, self.scoring.slices.name, "side", "model"))
+        return groups
+
+    def _slices(self, level: int, n_slices: int, *, bootstrap: bool) -> Floats:
+        """Return scores of each slice, the rest, and the difference, shape (metric, slice, side, model, sample)."""
+        out = []
+        for group in np.eye(n_slices, dtype=bool):
+            inside, rest = (self.values(level, part, bootstrap=bootstrap) for part in (group, ~group))
+            out.append(np.stack([inside, rest, inside - rest]))
+        return np.moveaxis(np.stack(out), 2, 0)
+
+    def _by_metric(self, values: Floats, chains: int, dims: tuple[str, ...]) -> dict[str, Any]:
+        """Give values (reliability, metric, ..., sample) the dims (chain, draw, reliability, ...) of every metric."""
+        samples = np.moveaxis(values, -1, 0)
+        split = samples.reshape(chains, -1, *samples.shape[1:])
+        attrs = [{"higher_is_better": int(m.record.higher_is_better)} for m in self.scoring.scorer.metrics]
+        names = [m.name for m in self.scoring.scorer.metrics]
+        return {name: (dims, split[:, :, :, c], attrs[c]) for c, name in enumerate(names)}
+
+    def _variance(self, scores: Floats, every: NDArray[np.bool_]) -> Floats:
+        """Split the variance by the law of total variance, shape (part, reliability, metric, model).
+
+        Of a mean over items the part of the test set follows from the squares of the items; of any other metric, and
+        with clusters, it is what the bootstrap adds to the variance of the scores of the fixed items.
+        """
+        plain = self.over_levels(lambda level: self.values(level, every, bootstrap=False))
+        annotation, both = plain.var(axis=-1), scores.var(axis=-1)
+        exact = self.over_levels(lambda level: self.sums.test_set_variance(self.scoring.scorer, level))
+        weights = self.scoring.weights
+        inexact = np.isnan(exact) | (weights is not None and weights.clustered)
+        test_set = np.where(inexact, np.maximum(both - annotation, 0.0), exact)
+        return np.stack([annotation, test_set, annotation + test_set])
+
+
+def _ignore(done: int) -> None:
+    """Progress is told by items."""

@@ -1,0 +1,142 @@
+"""Sums of the scores of a block of draws, where it was drawn: slice by slice, plain and weighted."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree.metrics._further_annotator import FurtherAnnotator
+from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
+from bayesagree.metrics._scorer import Scorer
+from bayesagree.metrics._truths import sampled_block
+from bayesagree.plausibility._draws.blocks import DrawBlock
+
+type Floats = NDArray[np.float64]
+
+
+class BlockSums(NamedTuple):
+    """Sums over the items of a block in each slice that has some there.
+
+    `groups` (slice); `total`, `weighted` (slice, component, model, sample), the latter empty without a bootstrap;
+    `size` (slice) and `weight` (slice, sample), what the items count; `square` (component, model); `labels` (item,
+    sample), the true labels where metrics of all items need them.
+    """
+
+    groups: NDArray[np.intp]
+    total: Floats
+    weighted: Floats
+    size: Floats
+    weight: Floats
+    square: Floats
+    labels: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockScoring:
+    """How a block of draws is scored.
+
+    Attributes
+    ----------
+    scorer
+        Models and metrics.
+    slices
+        Groups of items that are summed apart.
+    weights
+        Bootstrap of the items.
+    sampled
+        Stream of the sampled truths, where the truth is one.
+    annotator
+        The line "a further annotator", the last model of the sums.
+    keep_labels
+        Whether the true labels leave the block.
+    """
+
+    scorer: Scorer
+    slices: ItemGroups | None = None
+    weights: ItemWeights | None = None
+    sampled: np.random.SeedSequence | None = None
+    annotator: FurtherAnnotator | None = None
+    keep_labels: bool = False
+
+    def __call__(self, block: DrawBlock) -> BlockSums:
+        """Sum a block."""
+        if self.sampled is not None:
+            block = sampled_block(block, self.sampled)
+        rows = None if self.weights is None else self.weights.rows(block.items)
+        said = None if self.annotator is None else self.annotator.labels(block)
+        n_items = len(block.top_label)
+        n_models = self.scorer.n_models + (said is not None)
+        square = np.zeros((self.scorer.n_components, n_models))
+        groups, total, weighted, size, weight = [], [], [], [], []
+        for group, inside in self._inside(block.items):
+            part = block.some(inside)
+            some = None if rows is None else np.ascontiguousarray(rows[inside])
+            sums = self.scorer.score(part, some)
+            totals, weights = [sums.total], [sums.weighted]
+            if self.annotator is not None and said is not None:
+                totals.append(self.annotator.sums(part, said[inside]))
+                weights.append(totals[-1] if some is None else self.annotator.sums(part, said[inside], some))
+            groups.append(group)
+            total.append(np.concatenate(totals, axis=1))
+            size.append(float(inside.size))
+            square += np.pad(sums.square, ((0, 0), (0, n_models - self.scorer.n_models)), constant_values=np.nan)
+            if some is not None:
+                weighted.append(np.concatenate(weights, axis=1))
+                weight.append(some.sum(axis=0))
+        labels = block.true_label if self.keep_labels else np.empty((n_items, 0), block.top_label.dtype)
+        return BlockSums(
+            np.array(groups),
+            np.stack(total),
+            np.stack(weighted) if weighted else np.empty(0),
+            np.array(size),
+            np.stack(weight) if weight else np.empty(0),
+            square,
+            labels,
+        )
+
+    def _inside(self, items: slice) -> list[tuple[int, NDArray[np.intp]]]:
+        """Return the slices of a block of items, and which of its items are in each."""
+        if self.slices is None:
+            return [(0, np.arange(items.stop - items.start))]
+        code = self.slices.code[items]
+        return [(int(g), np.flatnonzero(code == g)) for g in np.unique(code)]
+
+
+class GroupSums:
+    """Sums over the items of each slice.
+
+    Parameters
+    ----------
+    n_groups
+        Number of slices.
+    shape
+        (component, model, sample).
+    """
+
+    def __init__(self, n_groups: int, shape: tuple[int, ...]) -> None:
+        self._sums, self._totals = np.zeros((n_groups, *shape)), np.zeros((n_groups, shape[-1]))
+
+    def add(self, group: int, sums: Floats, total: Floats | float) -> None:
+        """Add some items of a slice, and their weight."""
+        self._sums[group] += sums
+        self._totals[group] += total
+
+    def add_block(self, block: BlockSums) -> None:
+        """Add the weighted sums of a block, or the plain ones where nothing is weighted."""
+        plain = not block.weight.size
+        sums, totals = (block.total, block.size) if plain else (block.weighted, block.weight)
+        for at, group in enumerate(block.groups):
+            self.add(int(group), sums[at], totals[at])
+
+    def scores(self, finish: Callable[[Floats, Floats], Floats], *, sliced: bool) -> Floats:
+        """Return the scores of all items (model, sample), or of slices (slice, side, model, sample)."""
+        all_sums, all_totals = self._sums.sum(axis=0), self._totals.sum(axis=0)
+        if not sliced:
+            return finish(all_sums, all_totals)
+        out = []
+        for sums, totals in zip(self._sums, self._totals):
+            inside, rest = finish(sums, totals), finish(all_sums - sums, all_totals - totals)
+            out.append(np.stack([inside, rest, inside - rest]))
+        return np.stack(out)

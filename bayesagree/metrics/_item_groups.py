@@ -1,0 +1,105 @@
+"""Groups of items: slices to report, clusters to resample."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
+from bayesagree.errors import InputError, as_python, shorten
+
+
+@dataclass(frozen=True)
+class ItemGroups:
+    """A group for each item.
+
+    Attributes
+    ----------
+    name
+        Of the column that they come from.
+    names
+        Of the groups, sorted.
+    code
+        Which one each item is in, shape (item,).
+    """
+
+    name: str
+    names: NDArray[Any]
+    code: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, given: Any, items: NDArray[Any], role: str) -> "ItemGroups":
+        """Read a group for each item: a mapping or pandas series by item, or one value per item in their order.
+
+        Raises
+        ------
+        InputError
+            An item without a group, or a sequence of another length.
+        """
+        if isinstance(given, Mapping | pd.Series):
+            missing = [item for item in items.tolist() if item not in given]
+            if missing:
+                raise InputError(f"{role}= has no value for the items {shorten(missing)}")
+            values = [given[item] for item in items.tolist()]
+        else:
+            values = list(given)
+            if len(values) != items.size:
+                raise InputError(f"{role}= has {len(values)} values for {items.size} items")
+        empty = pd.isna(pd.Series(values, dtype=object)).to_numpy()
+        if empty.any():
+            raise InputError(f"{role}= has no value for the items {shorten(items[empty])}")
+        code, names = pd.factorize(np.array([as_python(v) for v in values], dtype=object), sort=True)
+        return cls(str(getattr(given, "name", None) or "slice"), np.asarray(names), code)
+
+
+class ItemWeights:
+    """Bayesian bootstrap of items, or of whole clusters of them: weights of every draw.
+
+    Parameters
+    ----------
+    clusters
+        Cluster of each item, resampled as a whole; None where every item is its own.
+    n_samples
+        Number of draws.
+    seed
+        Same seed, same weights, whichever block asks for them.
+    """
+
+    def __init__(self, clusters: ItemGroups | None, n_items: int, n_samples: int, seed: Seed) -> None:
+        self._code = None if clusters is None else clusters.code
+        self._n_items, self.n_samples = n_items, n_samples
+        self._root = stream_apart(seed, "item weights")
+        self._resampling = stream_apart(seed, "resampled items")
+
+    @property
+    def clustered(self) -> bool:
+        """Whether whole clusters are weighted."""
+        return self._code is not None
+
+    def rows(self, items: slice) -> NDArray[np.float64]:
+        """Return the weight of each of a block of items in each draw, shape (item, sample)."""
+        if self._code is None:
+            stream = block_generator(self._root, items.start // BLOCK)
+            return stream.standard_exponential((items.stop - items.start, self.n_samples))
+        drawn = {
+            c: block_generator(self._root, int(c)).standard_exponential(self.n_samples)
+            for c in np.unique(self._code[items])
+        }
+        return np.stack([drawn[c] for c in self._code[items]])
+
+    def all_rows(self) -> NDArray[np.float64]:
+        """Return the weights of all items."""
+        starts = range(0, self._n_items, BLOCK)
+        return np.concatenate([self.rows(slice(s, min(s + BLOCK, self._n_items))) for s in starts])
+
+    def resampled(self, sample: int) -> NDArray[np.intp]:
+        """Return items, or all items of clusters, drawn with replacement, for functions that take no weights."""
+        rng = block_generator(self._resampling, sample)
+        if self._code is None:
+            return rng.integers(self._n_items, size=self._n_items)
+        n_clusters = int(self._code.max()) + 1
+        times = np.bincount(rng.integers(n_clusters, size=n_clusters), minlength=n_clusters)
+        return np.repeat(np.arange(self._n_items), times[self._code])

@@ -1,0 +1,295 @@
+"""Families of metrics: what each sums over the items of a block, and how its scores follow from the sums.
+
+A part is made for the models and the metrics of one family. `add` turns a block of draws into sums over its items,
+which add up over blocks, groups of items and workers; `finish` turns the sums of all items into one score per metric,
+model and draw.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.metrics._confusion import Counts
+from bayesagree.metrics._distribution_kernels import AGREEMENT, add_soft_counts, add_terms
+from bayesagree.metrics._distribution_records import correlation
+from bayesagree.metrics._label_kernels import add_confusion, add_gaps, add_values
+from bayesagree.metrics._label_records import SMALLEST
+from bayesagree.metrics._rank_kernels import BlockScores, score_block
+from bayesagree.plausibility._draws.blocks import DrawBlock
+from bayesagree.predictions import Predictions
+
+if TYPE_CHECKING:
+    from bayesagree.metrics.registry import Metric
+
+type Floats = NDArray[np.float64]
+NO_WEIGHTS = np.empty((0, 0))
+
+
+class Given(NamedTuple):
+    """Predictions as the kernels read them.
+
+    Attributes
+    ----------
+    hard
+        Predicted label, -1 for none, shape (model, item).
+    scores
+        Score of every label, shape (model, item, label); no labels for hard predictions.
+    categories
+        Names of the labels.
+    """
+
+    hard: NDArray[np.int32]
+    scores: Floats
+    categories: NDArray[Any]
+
+    @classmethod
+    def of(cls, predictions: Predictions) -> "Given":
+        """Read predictions."""
+        hard = np.ascontiguousarray(predictions.hard_labels(), np.int32)
+        scores = np.zeros((*hard.shape, 0)) if predictions.scores is None else predictions.scores
+        return cls(hard, np.ascontiguousarray(scores, np.float64), predictions.categories)
+
+
+class Part(ABC):
+    """One family of metrics for some models."""
+
+    n_components: int
+
+    def __init__(self, predictions: Predictions, metrics: Sequence["Metric"]) -> None:
+        check_needs(predictions, metrics)
+        self.metrics = metrics
+        self.given = Given.of(predictions)
+        self.n_labels = predictions.categories.size
+
+    @abstractmethod
+    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
+        """Add a block to sums of shape (component, model, sample); weights may be empty."""
+
+    @abstractmethod
+    def finish(self, sums: Floats, total: Floats) -> Floats:
+        """Return the scores (metric, model, sample) of sums (component, model, sample) and the weight of all items."""
+
+    def component_of(self, metric: int) -> int | None:
+        """Return which component a metric is the mean of; None where it is no mean over items."""
+        return metric
+
+    def sums(self, block: DrawBlock, weights: Floats | None = None) -> Floats:
+        """Return the sums of a block, plain or with weights, shape (component, model, sample)."""
+        shape = (self.n_components, self.given.hard.shape[0])
+        n_items, n_samples, _ = block.top_label.shape
+        sums = BlockScores(np.zeros((*shape, n_samples)), NO_WEIGHTS, np.zeros(shape), np.zeros((*shape, n_items)))
+        self.add(block, NO_WEIGHTS if weights is None else weights, sums)
+        return sums.total
+
+    def score(self, block: DrawBlock, weights: Floats | None) -> BlockScores:
+        """Sum a block, plainly and with weights where there are some."""
+        shape = (self.n_components, self.given.hard.shape[0])
+        n_items, n_samples, _ = block.top_label.shape
+        plain, weighted = np.zeros((*shape, n_samples)), np.zeros((*shape, n_samples))
+        sums = BlockScores(plain, weighted, np.zeros(shape), np.zeros((*shape, n_items)))
+        self.add(block, NO_WEIGHTS, sums)
+        if weights is not None:
+            self.add(block, weights, sums._replace(total=weighted))
+        return sums
+
+
+class RankPart(Part):
+    """Lists of best labels."""
+
+    def __init__(self, predictions: Predictions, metrics: Sequence["Metric"]) -> None:
+        super().__init__(predictions, metrics)
+        deepest = max(metrics, key=lambda m: m.k)
+        if deepest.k > self.n_labels:
+            raise InputError(f"{deepest.name} looks at {deepest.k} labels, but there are {self.n_labels}")
+        self.n_components = len(metrics)
+        self.predicted = predictions.top_labels(deepest.k)
+        self._kinds = np.array([m.record.kernel for m in metrics])
+        self._ks = np.array([m.k for m in metrics])
+        self._worst = np.array([m.record.largest_distance(m.k, self.n_labels) for m in metrics])
+
+    def score(self, block: DrawBlock, weights: Floats | None) -> BlockScores:
+        """Sum a block, plainly and with weights where there are some."""
+        predicted = self.predicted[:, block.items]
+        given = NO_WEIGHTS if weights is None else weights
+        sums = score_block(block.top_label, predicted, self._kinds, self._ks, self._worst, self.n_labels, given)
+        return BlockScores(*sums)
+
+    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
+        """Add the sums of one kernel, which makes them all."""
+        found = self.score(block, weights if weights.size else None)
+        sums.total[:] += found.weighted if weights.size else found.total
+
+    def finish(self, sums: Floats, total: Floats) -> Floats:
+        """Means over items."""
+        return sums / total
+
+
+class LabelPart(Part):
+    """Means over items of a value that each true label has."""
+
+    def __init__(self, predictions: Predictions, metrics: Sequence["Metric"]) -> None:
+        super().__init__(predictions, metrics)
+        self.n_components = len(metrics)
+        hard, scores, n_labels = self.given.hard, self.given.scores, self.n_labels
+        self.values = np.stack([m.record.kernel(hard, scores, n_labels) for m in metrics])
+
+    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
+        """Add the values of the true labels."""
+        values = np.ascontiguousarray(self.values[:, :, block.items])
+        add_values(block.true_label, values, weights, sums.total, sums.square, sums.item)
+
+    def finish(self, sums: Floats, total: Floats) -> Floats:
+        """Means over items."""
+        return sums / total
+
+
+class ConfusionPart(Part):
+    """Scores of confusion counts, all from one pass; of soft labels, the mass that they share."""
+
+    def __init__(self, predictions: Predictions, metrics: Sequence["Metric"]) -> None:
+        super().__init__(predictions, metrics)
+        self.n_components = 3 * self.n_labels
+        self._soft = metrics[0].record.family == "soft_counts"
+        self._labels = [self._position(m) for m in metrics]
+
+    def _position(self, metric: "Metric") -> int | None:
+        """Return which label a metric takes as positive."""
+        if metric.label is not None:
+            names = [str(name) for name in self.given.categories.tolist()]
+            if metric.label not in names:
+                raise InputError(f"{metric.name}: the labels are {shorten(self.given.categories)}")
+            return names.index(metric.label)
+        if getattr(metric.record.kernel, "average", "") == "positive" and self.n_labels != 2:
+            raise InputError(
+                f"{metric.name} takes the last of two labels as positive, but there are {self.n_labels}; use "
+                f"{metric.name}_macro, _micro, _weighted, or {metric.name}[label] for one of them"
+            )
+        return None
+
+    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
+        """Add what each label has, is given, and both."""
+        right, true, given = sums.total.reshape(3, self.n_labels, *sums.total.shape[1:])
+        of_label = np.zeros((self.n_labels, true.shape[-1]))
+        if self._soft:
+            p = np.ascontiguousarray(self.given.scores[:, block.items])
+            add_soft_counts(block.plausibility, p, weights, right, of_label, given)
+        else:
+            add_confusion(block.true_label, self.given.hard[:, block.items], weights, right, of_label, given)
+        true += of_label[:, None]
+
+    def component_of(self, metric: int) -> int | None:
+        """None: scores of counts are no means over items."""
+        return None
+
+    def finish(self, sums: Floats, total: Floats) -> Floats:
+        """Return every score of the counts."""
+        right, true, given = sums.reshape(3, self.n_labels, *sums.shape[1:])
+        counts = Counts(right, true, given, np.broadcast_to(total, right.shape[1:]))
+        return np.stack([m.record.kernel(counts, m.number, label) for m, label in zip(self.metrics, self._labels)])
+
+
+class CalibrationPart(Part):
+    """Gaps between confidence and accuracy in bins of confidence."""
+
+    def __init__(self, predictions: Predictions, metrics: Sequence["Metric"]) -> None:
+        super().__init__(predictions, metrics)
+        sizes = [int(m.number or 1) for m in metrics]
+        self._ends = np.cumsum([0, *sizes])
+        self.n_components = int(self._ends[-1])
+        self._confidence = self.given.scores.max(axis=-1)
+        self._bins = [confidence_bins(self._confidence, n) for n in sizes]
+
+    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
+        """Add right minus confidence to the bins."""
+        hard, sure = self.given.hard[:, block.items], np.ascontiguousarray(self._confidence[:, block.items])
+        for start, stop, bins in zip(self._ends, self._ends[1:], self._bins):
+            at = np.ascontiguousarray(bins[:, block.items])
+            add_gaps(block.true_label, hard, sure, at, weights, sums.total[start:stop])
+
+    def component_of(self, metric: int) -> int | None:
+        """None: the error is no mean over items."""
+        return None
+
+    def finish(self, sums: Floats, total: Floats) -> Floats:
+        """Sum the absolute gaps."""
+        gaps = np.abs(sums) / total
+        return np.stack([gaps[start:stop].sum(axis=0) for start, stop in zip(self._ends, self._ends[1:])])
+
+
+class DistributionPart(Part):
+    """Means over items of a comparison of two distributions, and correlations over items."""
+
+    def __init__(self, predictions: Predictions, metrics: Sequence["Metric"]) -> None:
+        super().__init__(predictions, metrics)
+        self._ends = np.cumsum([0, *(len(m.record.kernel) for m in metrics)])
+        self.n_components = int(self._ends[-1])
+        self._kinds = np.array([kind for m in metrics for kind in m.record.kernel])
+        scores = self.given.scores
+        if not scores.shape[-1]:  # hard labels: only the agreement with them asks nothing else
+            self._order = np.ascontiguousarray(self.given.hard[:, :, None])
+            scores = np.zeros((*self.given.hard.shape, self.n_labels))
+        else:
+            self._order = np.argsort(-scores, axis=-1, kind="stable").astype(np.int32)
+        self._p = scores if set(self._kinds) - {AGREEMENT} else np.zeros_like(scores)
+        self._log_p = np.log(np.clip(self._p, SMALLEST, 1.0))
+
+    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
+        """Add the terms of every metric."""
+        p, log_p, order = (np.ascontiguousarray(a[:, block.items]) for a in (self._p, self._log_p, self._order))
+        add_terms(block.plausibility, p, log_p, order, self._kinds, weights, sums.total, sums.square, sums.item)
+
+    def component_of(self, metric: int) -> int | None:
+        """Return its only term, None for a correlation."""
+        return int(self._ends[metric]) if len(self.metrics[metric].record.kernel) == 1 else None
+
+    def finish(self, sums: Floats, total: Floats) -> Floats:
+        """Means over items, or the correlation of them."""
+        means = [sums[start:stop] / total for start, stop in zip(self._ends, self._ends[1:])]
+        return np.stack([mean[0] if len(mean) == 1 else correlation(mean) for mean in means])
+
+
+def confidence_bins(confidence: Floats, n: int) -> NDArray[np.int32]:
+    """Return the bin of each confidence: n of equal width, closed on the right."""
+    return np.clip(np.ceil(confidence * n).astype(np.int32) - 1, 0, n - 1)
+
+
+def check_needs(predictions: Predictions, metrics: Sequence["Metric"]) -> None:
+    """Refuse metrics of scores or probabilities that the predictions lack."""
+    for metric in metrics:
+        needs = metric.record.needs
+        if needs == "labels" or (metric.depth == metric.k == 1 and metric.record.family == "rank"):
+            continue
+        if predictions.scores is None:
+            raise InputError(
+                f"{metric.name} needs {needs}, but these predictions are one hard label per item; "
+                "use Predictions.from_scores"
+            )
+        if needs == "probabilities":
+            _check_probabilities(predictions, metric)
+
+
+def _check_probabilities(predictions: Predictions, metric: "Metric") -> None:
+    scores = np.asarray(predictions.scores)
+    off = np.argwhere((np.abs(scores.sum(axis=-1) - 1) > 1e-3) | (scores.min(axis=-1) < 0))
+    if off.size:
+        m, i = off[0]
+        raise InputError(
+            f"{metric.name} needs probabilities, but the scores of model {as_python(predictions.models[m])!r} for item "
+            f"{as_python(predictions.items[i])!r} sum to {scores[m, i].sum():g} or are negative "
+            f"({len(off)} such rows in all); normalise them, for example by scipy.special.softmax"
+        )
+
+
+PARTS: dict[str, type[Part]] = {
+    "rank": RankPart,
+    "label": LabelPart,
+    "confusion": ConfusionPart,
+    "calibration": CalibrationPart,
+    "distribution": DistributionPart,
+    "soft_counts": ConfusionPart,
+}
+"""The class of every family whose scores follow from sums over items."""

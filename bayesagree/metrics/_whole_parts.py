@@ -1,0 +1,200 @@
+"""Families of metrics that need all items of a draw at once: areas under curves, and functions of the user's."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import map_blocks
+from bayesagree.errors import InputError
+from bayesagree.metrics._curve_kernels import add_precisions, pair_wins
+from bayesagree.metrics._item_groups import ItemWeights
+from bayesagree.metrics._parts import NO_WEIGHTS, Floats, Given, check_needs
+from bayesagree.predictions import Predictions
+
+if TYPE_CHECKING:
+    from bayesagree.metrics.registry import Metric
+
+type Codes = NDArray[np.integer[Any]]
+
+
+class WholePart(ABC):
+    """One family of metrics for some models.
+
+    Attributes
+    ----------
+    needs_plausibility
+        Whether `values` reads all plausibilities, and not the true labels alone.
+    """
+
+    needs_plausibility = False
+
+    def __init__(self, predictions: Predictions, metrics: Sequence["Metric"]) -> None:
+        check_needs(predictions, metrics)
+        self.metrics = metrics
+        self.given = Given.of(predictions)
+        self.n_labels = predictions.categories.size
+
+    @abstractmethod
+    def values(
+        self,
+        truth: NDArray[Any],
+        items: NDArray[np.intp],
+        weights: ItemWeights | None,
+        advance: Callable[[int], None],
+    ) -> Floats:
+        """Return scores (metric, model, sample) on some items.
+
+        Parameters
+        ----------
+        truth
+            True label of all items in each draw, shape (item, sample), or plausibilities (item, sample, label).
+        items
+            Positions of the items to score.
+        weights
+            Bayesian bootstrap of the items; None where each counts once.
+        advance
+            Called with the number of (draw, model) done.
+        """
+
+
+class CurvePart(WholePart):
+    """Areas under curves."""
+
+    def __init__(self, predictions: Predictions, metrics: Sequence["Metric"]) -> None:
+        super().__init__(predictions, metrics)
+        for metric in metrics:
+            if metric.record.pattern == "roc_auc" and self.n_labels != 2:
+                raise InputError(
+                    f"roc_auc is for two labels, but there are {self.n_labels}; use roc_auc_ovr (one against rest) or "
+                    "roc_auc_ovo (Hand and Till)"
+                )
+
+    def values(
+        self,
+        truth: NDArray[Any],
+        items: NDArray[np.intp],
+        weights: ItemWeights | None,
+        advance: Callable[[int], None],
+    ) -> Floats:
+        """Walk the items in the order of each model's scores for each label."""
+        n_models, n_samples = self.given.hard.shape[0], truth.shape[1]
+        labels = [1] if self.n_labels == 2 else list(range(self.n_labels))
+        asked = {m.record.pattern for m in self.metrics}
+        wins = np.zeros((n_models, self.n_labels, self.n_labels, n_samples))
+        precisions = np.zeros((n_models, self.n_labels, 2, n_samples))
+        truth = np.ascontiguousarray(truth[items])
+        rows = NO_WEIGHTS if weights is None else np.ascontiguousarray(weights.all_rows()[items])
+
+        def walk(job: tuple[int, int]) -> None:
+            m, k = job
+            scores = self.given.scores[m, items, k]
+            if asked - {"average_precision"}:
+                order = np.argsort(scores, kind="stable")
+                room = np.empty((2, self.n_labels, n_samples))
+                pair_wins(truth, order, _step_ends(scores[order]), k, rows, wins[m, k], *room)
+            if "average_precision" in asked:
+                order = np.argsort(-scores, kind="stable")
+                add_precisions(truth, order, _step_ends(scores[order]), k, rows, precisions[m, k])
+
+        for _ in map_blocks(walk, [(m, k) for m in range(n_models) for k in labels]):
+            advance(0)
+        count = _label_weights(truth, rows, self.n_labels)
+        found = {"roc_auc": _one_against_rest, "roc_auc_ovr": _one_against_rest, "roc_auc_ovo": _one_against_one}
+        return np.stack(
+            [
+                found[m.record.pattern](wins, count, labels)
+                if m.record.pattern in found
+                else _mean_precision(precisions[:, labels])
+                for m in self.metrics
+            ]
+        )
+
+
+class FunctionPart(WholePart):
+    """Functions of the user's, called for every draw and model."""
+
+    def __init__(self, predictions: Predictions, metrics: Sequence["Metric"]) -> None:
+        super().__init__(predictions, metrics)
+        self.needs_plausibility = metrics[0].record.against_distribution
+
+    def values(
+        self,
+        truth: NDArray[Any],
+        items: NDArray[np.intp],
+        weights: ItemWeights | None,
+        advance: Callable[[int], None],
+    ) -> Floats:
+        """Call every function on every draw."""
+        n_models, n_samples = self.given.hard.shape[0], truth.shape[1]
+        out = np.full((len(self.metrics), n_models, n_samples), np.nan)
+        inside = np.zeros(len(truth), bool)
+        inside[items] = True
+        for s in range(n_samples):
+            at = items
+            if weights is not None:
+                drawn = weights.resampled(s)
+                at = drawn[inside[drawn]]
+            true = truth[at, s] if self.needs_plausibility else self.given.categories[truth[at, s]]
+            for m in range(n_models):
+                for c, metric in enumerate(self.metrics):
+                    out[c, m, s] = self._call(metric, true, m, at)
+            advance(n_models)
+        return out
+
+    def _call(self, metric: "Metric", drawn: NDArray[Any], model: int, items: NDArray[np.intp]) -> float:
+        user = metric.record.kernel
+        if user.takes == "labels":
+            hard = self.given.hard[model, items]
+            if (hard < 0).any():
+                raise InputError(f"{metric.name} needs a predicted label for every item; drop the others")
+            second = self.given.categories[hard]
+        else:
+            second = self.given.scores[model, items]
+        value = user.function(drawn, second)
+        if np.ndim(value) != 0:
+            raise InputError(f"the function {metric.name} returned an array of shape {np.shape(value)}, not one number")
+        return float(value)
+
+
+WHOLE_PARTS: dict[str, type[WholePart]] = {"curve": CurvePart, "function": FunctionPart}
+
+
+def _step_ends(ordered: Floats) -> NDArray[np.bool_]:
+    return np.append(ordered[1:] != ordered[:-1], True)
+
+
+def _label_weights(truth: Codes, weights: Floats, n_labels: int) -> Floats:
+    """Return the weight of the items with each label, shape (label, sample)."""
+    each = weights if weights.size else NO_WEIGHTS
+    return np.stack(
+        [((truth == k) * each if each.size else truth == k).sum(axis=0, dtype=np.float64) for k in range(n_labels)]
+    )
+
+
+def _one_against_rest(wins: Floats, count: Floats, labels: list[int]) -> Floats:
+    """Return the mean over labels of their areas, NaN where one of them does not exist, shape (model, sample)."""
+    others = count.sum(axis=0) - count
+    pairs = (count * others)[labels]
+    won = wins.sum(axis=2)[:, labels] - np.stack([wins[:, k, k] for k in labels], axis=1)
+    area = np.divide(won, pairs, out=np.full(won.shape, np.nan), where=np.broadcast_to(pairs > 0, won.shape))
+    return area.mean(axis=1)
+
+
+def _one_against_one(wins: Floats, count: Floats, labels: list[int]) -> Floats:
+    """Return the mean over pairs of labels that occur, both ways."""
+    both = count[:, None] * count[None]
+    exists = (both > 0) & ~np.eye(len(count), dtype=bool)[:, :, None]
+    if len(labels) == 1:  # of two labels one walk tells both ways
+        exists[0] = False
+    area = np.divide(wins, both, out=np.zeros(wins.shape), where=np.broadcast_to(exists, wins.shape))
+    n_pairs = exists.sum(axis=(0, 1)).astype(np.float64)
+    total = area.sum(axis=(1, 2))
+    return np.divide(total, n_pairs, out=np.full(total.shape, np.nan), where=np.broadcast_to(n_pairs > 0, total.shape))
+
+
+def _mean_precision(precisions: Floats) -> Floats:
+    value, positive = precisions[:, :, 0], precisions[:, :, 1]
+    return np.divide(value, positive, out=np.full(value.shape, np.nan), where=positive > 0).mean(axis=1)

@@ -1,0 +1,229 @@
+"""One score for each draw of the truth: any metric by its name, or a function of the user's.
+
+The truth of a draw is its most plausible label (``truth_is="top"``), or a label sampled from its plausibilities
+(``"sampled"``: what one more annotator would say); metrics against the whole distribution compare with the
+plausibilities themselves. Votes in place of a posterior give the unbiased form of a metric, where there is one.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import Seed
+from bayesagree.annotations import Labels
+from bayesagree.metrics._block_sums import BlockScoring, GroupSums
+from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
+from bayesagree.metrics._scorer import Scorer, over_draws
+from bayesagree.metrics._truths import TruthIs, draws_for
+from bayesagree.metrics._unbiased import vote_sums
+from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
+from bayesagree.metrics.registry import AnyMetric, Metric
+from bayesagree.plausibility._draws.top_labels import Truth, TruthDraws
+from bayesagree.predictions import Predictions
+
+SIDES = ("slice", "rest", "difference")
+
+
+def score(
+    truth: Truth | Labels,
+    predictions: Predictions,
+    metric: AnyMetric,
+    *,
+    truth_is: TruthIs = "top",
+    threshold: float | None = None,
+    by: Any = None,
+    cluster: Any = None,
+    thin: int = 1,
+    seed: Seed = None,
+    client: Any = None,
+    progress: Callable[[int], None] | None = None,
+) -> xr.DataArray:
+    """Score of each model against every draw of the truth, by any metric.
+
+    Parameters
+    ----------
+    truth
+        A posterior of plausibilities (of ratings, with `threshold`); a point estimate (item, category), which gives the
+        plug-in score as a single draw; or `Labels`, which give the unbiased form of the metric, if it has one, with the
+        draws of a Bayesian bootstrap of items (4 chains of 1000). The models must not have learned from these votes.
+    predictions
+        Models to score, on the same items and labels.
+    metric
+        A name (`bayesagree.metrics.registry.METRICS` has all: ``"f1_macro"``, ``"recall[yes]"``, ``"roc_auc_ovo"``,
+        ``"total_variation"``, ``"top_3_accuracy"``, ...; names and conventions are those of scikit-learn); a function
+        (true labels, predicted labels) -> float, such as those of `sklearn.metrics`, called for every draw; or a
+        `UserMetric`, which says what a function takes and whether higher is better.
+    truth_is
+        ``"top"``: the most plausible label of a draw; ``"sampled"``: a label drawn from its plausibilities. Metrics
+        against the whole distribution do not ask.
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
+    by
+        A slice for each item (mapping or series by item, or one value per item): scores of every slice.
+    cluster
+        A cluster for each item, as in `by`. Items are then a sample of a larger population and whole clusters are
+        weighted anew in every draw (Bayesian bootstrap; a function of the user's sees resampled clusters).
+    thin
+        Keep every so manyeth draw of a chain: for slow functions.
+    seed
+        Of sampled truths and of the bootstrap.
+    client
+        A `distributed.Client` to score on, for metrics that are sums over items.
+    progress
+        Called with the number of items done, for a function of the user's with that of calls.
+
+    Returns
+    -------
+    DataArray
+        One value per draw, dims (chain, draw, model); with `by` (chain, draw, slice, side, model), side = slice, rest
+        (all other items), difference. ``attrs["higher_is_better"]`` is 1 or 0.
+
+    Raises
+    ------
+    InputError
+        An unknown metric, predictions without the scores or probabilities that it needs, other items or labels than
+        those of the truth, votes for a metric that has no unbiased form.
+
+    Warns
+    -----
+    UserWarning
+        Draws in which a score does not exist (NaN), with the reason; a point estimate for a metric that is biased when
+        votes are few.
+
+    See Also
+    --------
+    human_ceiling, make_scorer, top_k_accuracy, evaluate
+
+    References
+    ----------
+    .. [1] D. Stutz et al., arXiv:2307.02191, section 2.4, uncertainty-adjusted metrics.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import hamming_loss
+    >>> from bayesagree import dirichlet, simulate
+    >>> given = simulate.labelled_test_set(seed=1)
+    >>> truth = dirichlet(given.labels, seed=1)
+    >>> score(truth, given.predictions, "f1_macro").mean(("chain", "draw")).values.round(2).tolist()
+    [0.72, 0.73, 0.62]
+    >>> score(truth, given.predictions, hamming_loss, thin=100).mean(("chain", "draw")).values.round(1).tolist()
+    [0.3, 0.3, 0.4]
+    >>> score(given.labels, given.predictions, "agreement", seed=1).mean(("chain", "draw")).values.round(2).tolist()
+    [0.71, 0.73, 0.61]
+    """
+    asked = Metric.of(metric)
+    advance = progress or (lambda done: None)
+    if isinstance(truth, Labels):
+        values, slices = _of_votes(truth, predictions, asked, truth_is, by, cluster, seed)
+        return _result(values, asked, predictions.models, (4, 1000), slices)
+    if isinstance(truth, xr.DataArray):
+        _warn_plug_in(asked)
+        if asked.record.one_true_label and by is None and cluster is None:
+            return over_draws(asked.record.pattern, truth, predictions, asked.k, threshold)
+    draws = draws_for(asked, truth, truth_is=truth_is, threshold=threshold, thin=thin, seed=seed)
+    given = predictions.aligned(draws.items, draws.labels)
+    slices = None if by is None else ItemGroups.of(by, draws.items, "by")
+    n_samples = draws.chains * draws.draws
+    weights = None
+    if cluster is not None:
+        clusters = ItemGroups.of(cluster, draws.items, "cluster")
+        weights = ItemWeights(clusters, draws.items.size, n_samples, seed)
+    if kind := WHOLE_PARTS.get(asked.record.family):
+        values = _of_whole(kind(given, [asked]), draws, slices, weights, advance)
+    else:
+        values = _of_sums(Scorer(given, [asked]), draws, slices, weights, client, advance)
+    return _result(values, asked, predictions.models, (draws.chains, draws.draws), slices)
+
+
+def _of_sums(
+    scorer: Scorer,
+    draws: TruthDraws,
+    slices: ItemGroups | None,
+    weights: ItemWeights | None,
+    client: Any,
+    advance: Callable[[int], None],
+) -> NDArray[np.float64]:
+    """Score by sums over the items of each slice: (model, sample), or (slice, side, model, sample)."""
+    n_samples = draws.chains * draws.draws
+    sums = GroupSums(1 if slices is None else slices.names.size, (scorer.n_components, scorer.n_models, n_samples))
+    for done in draws.map(BlockScoring(scorer, slices, weights), client):
+        sums.add_block(done)
+        advance(int(done.size.sum()))
+    return sums.scores(lambda s, t: scorer.finish(s, t)[0], sliced=slices is not None)
+
+
+def _of_whole(
+    part: WholePart,
+    draws: TruthDraws,
+    slices: ItemGroups | None,
+    weights: ItemWeights | None,
+    advance: Callable[[int], None],
+) -> NDArray[np.float64]:
+    """Score by all items of a draw at once."""
+    truth = np.concatenate(
+        [np.asarray(b.plausibility) if part.needs_plausibility else b.true_label for b in draws.blocks]
+    )
+    every = np.arange(len(truth))
+
+    def on(items: NDArray[np.intp]) -> NDArray[np.float64]:
+        return part.values(truth, items, weights, advance)[0]
+
+    if slices is None:
+        return on(every)
+    out = []
+    for g in range(slices.names.size):
+        both = on(every[slices.code == g]), on(every[slices.code != g])
+        out.append(np.stack([*both, both[0] - both[1]]))
+    return np.stack(out)
+
+
+def _of_votes(
+    labels: Labels, predictions: Predictions, asked: Metric, truth_is: TruthIs, by: Any, cluster: Any, seed: Seed
+) -> tuple[NDArray[np.float64], ItemGroups | None]:
+    slices = None if by is None else ItemGroups.of(by, labels.items, "by")
+    clusters = None if cluster is None else ItemGroups.of(cluster, labels.items, "cluster")
+    weights = ItemWeights(clusters, labels.items.size, 4000, seed)
+    sums = vote_sums(asked, labels, predictions, truth_is, slices, weights)
+    return sums.scores(lambda s, t: s[0] / t, sliced=slices is not None), slices
+
+
+def _result(
+    values: NDArray[np.float64], asked: Metric, models: NDArray[Any], sizes: tuple[int, int], slices: ItemGroups | None
+) -> xr.DataArray:
+    """Give values (..., model, sample) their names, and warn of those that do not exist."""
+    warn_undefined(values, asked, models)
+    shaped = np.moveaxis(values.reshape(*values.shape[:-1], *sizes), (-2, -1), (0, 1))
+    coords: dict[str, Any] = {"chain": np.arange(sizes[0]), "draw": np.arange(sizes[1])}
+    dims = ["chain", "draw"]
+    if slices is not None:
+        coords |= {slices.name: slices.names, "side": list(SIDES)}
+        dims += [slices.name, "side"]
+    attrs = {"higher_is_better": int(asked.record.higher_is_better)}
+    return xr.DataArray(shaped, dims=[*dims, "model"], coords=coords | {"model": models}, name=asked.name, attrs=attrs)
+
+
+def warn_undefined(values: NDArray[np.float64], metric: Metric, models: NDArray[Any]) -> None:
+    """Warn of scores that do not exist: in how many draws of which models, and why."""
+    missing = np.isnan(values)
+    if missing.any():
+        of_model = missing.any(axis=tuple(a for a in range(values.ndim) if a != values.ndim - 2))
+        names = ", ".join(repr(str(name)) for name in models[of_model][:5])
+        reason = metric.record.undefined or "it divides by zero"
+        warnings.warn(
+            f"{metric.name} does not exist in {missing.mean():.1%} of the draws (models {names}), where {reason}",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_plug_in(metric: Metric) -> None:
+    if metric.record.against_distribution and not metric.record.unbiased and metric.record.family != "function":
+        warnings.warn(
+            f"{metric.name} of a point estimate is biased where votes are few; score a posterior of the plausibilities",
+            UserWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,95 @@
+"""Bias of soft-label scores with three votes an item, on chaosnli-snli and cifar10h.
+
+uv run python benchmarks/metric_bias.py          (needs BAYESAGREE_DATA; writes results/metric_bias.md)
+
+Three votes of each item are drawn from all of its votes, without replacement, again and again; the score from them is
+compared with the score from all votes (about 100 on chaosnli-snli, 51 on cifar10h, where the unbiased form of all votes
+is the target, for the shares of 51 votes are biased themselves). `votes` is the unbiased form, `shares` the plug-in of
+the vote shares, `dirichlet` the posterior mean of the Dirichlet posterior. One model; MC is the Monte-Carlo error.
+"""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree import Labels, Predictions, dirichlet, score
+from bayesagree.datasets import load
+from bayesagree.metrics._unbiased import unbiased_terms
+from bayesagree.metrics.registry import Metric
+
+LINEAR = ("agreement", "cross_entropy", "soft_brier")
+OTHER = ("total_variation", "jensen_shannon", "entropy_calibration_error")
+VOTES = 3
+DRAWINGS = {"chaosnli-snli": 40, "cifar10h": 20}
+# Plug-ins and posteriors are the slow part, and their bias is a hundred times the Monte-Carlo error.
+PLUG_INS, POSTERIORS = 40, 3
+
+
+def without_replacement(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw n of the votes of every item."""
+    return np.stack([rng.multivariate_hypergeometric(row, n) for row in counts])
+
+
+def rows_of(name: str, rng: np.random.Generator) -> list[str]:
+    """Return the lines of one data set."""
+    data = load(name)
+    labels, given = data.annotations, data.predictions
+    counts = labels.counts()
+    p = given.scores[0].astype(float)
+    p = np.sqrt(p / p.sum(axis=1, keepdims=True))  # softmax at temperature 2
+    names = {"items": labels.items.tolist(), "labels": labels.categories.tolist()}
+    table = {"model": p / p.sum(axis=1, keepdims=True)}
+    model = Predictions.from_scores(table, items=given.items.tolist(), labels=given.categories.tolist())
+    full = Labels.from_counts(counts, **names)
+    dims = {"dims": ("item", "category"), "coords": {"item": labels.items, "category": labels.categories}}
+    target, found = {}, {}
+    for metric in (*LINEAR, *OTHER):
+        if metric in LINEAR:
+            target[metric] = unbiased_terms(Metric.named(metric), full, model).mean()
+        else:
+            shares = counts / counts.sum(axis=1, keepdims=True)
+            target[metric] = score(xr.DataArray(shares, **dims), model, metric).item()
+    for drawing in range(DRAWINGS[name]):
+        few = Labels.from_counts(without_replacement(counts, VOTES, rng), **names)
+        for metric in LINEAR:
+            found.setdefault((metric, "votes"), []).append(unbiased_terms(Metric.named(metric), few, model).mean())
+        if drawing >= PLUG_INS:
+            continue
+        shares = few.counts() / VOTES
+        tree = dirichlet(few, draws=20, seed=drawing) if drawing < POSTERIORS else None
+        for metric in (*LINEAR, *OTHER):
+            found.setdefault((metric, "shares"), []).append(score(xr.DataArray(shares, **dims), model, metric).item())
+            if tree is not None:
+                found.setdefault((metric, "dirichlet"), []).append(score(tree, model, metric).mean().item())
+    lines = []
+    for metric in (*LINEAR, *OTHER):
+        cells = []
+        for form in ("votes", "shares", "dirichlet"):
+            values = found.get((metric, form))
+            if values is None:
+                cells.append("none exists")
+                continue
+            error = np.std(values, ddof=1) / np.sqrt(len(values))
+            cells.append(f"{np.mean(values) - target[metric]:+.4f} (MC {error:.4f})")
+        lines.append(f"| {name} | {metric} | {target[metric]:.4f} | {' | '.join(cells)} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def main() -> None:
+    """Write the table."""
+    warnings.simplefilter("ignore", UserWarning)
+    rng = np.random.default_rng(1)
+    head = ["| data | metric | all votes | votes | shares | dirichlet |", "| --- | --- | --- | --- | --- | --- |"]
+    rows = [line for name in DRAWINGS for line in rows_of(name, rng)]
+    text = (__doc__ or "").replace("uv run python", "    uv run python")
+    Path(__file__).parent.joinpath("results", "metric_bias.md").write_text(
+        "# Bias of scores from three votes\n\n" + text + "\n" + "\n".join(head + rows) + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""Coverage of the 95 % interval of every metric in a simulation with known truth.
+
+uv run python benchmarks/metric_coverage.py          (writes results/metric_coverage.md)
+
+Plausibilities of 100 items are drawn from the prior of the Dirichlet posterior, and five votes from each. Two models
+are scored: one learned from these votes and knows no more than they do; the other knows the plausibilities themselves,
+with noise, as a good model does. `fixed`: share of the simulations in which the interval of `evaluate` holds the score
+against the true plausibilities of these items. `bootstrap`: in which that of ``items="bootstrap"`` holds the score on
+20,000 items. `votes`: the same for the unbiased form from the votes alone, both models. The Monte-Carlo error of a
+share of .95 is .022 with 100 simulations.
+
+The intervals of `fixed` hold what they promise where a model knows no more than the votes. They do not for a model that
+knows more: the posterior of a plausibility given the votes alone is then not its posterior given all that is known, and
+scores come out too low. That is a property of the posterior, not of the metric. The unbiased forms are right for the
+knowing model, and not for the one that learned from the very votes that score it: they need votes that no model saw.
+Intervals of `bootstrap` are too wide: the spread of the items holds their own uncertainty a second time.
+"""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from bayesagree import Labels, Predictions, evaluate, score
+from bayesagree._numerics.intervals import hdi
+from bayesagree.metrics.registry import METRICS, Metric
+
+SIMULATIONS, ITEMS, VOTES, LARGE = 100, 100, 5, 20_000
+HOW = {"draws": 100, "chains": 4}
+# Metrics whose name needs a number or a label, and those for two labels.
+NUMBERS = {"f{}": "f1", "f{}_macro": "f1_macro", "f{}_micro": "f1_micro", "f{}_weighted": "f1_weighted",
+           "f{}[{label}]": "f1[1]"}  # fmt: skip
+TWO = ("precision", "recall", "specificity", "jaccard", "f1", "roc_auc")
+UNBIASED = ("agreement", "cross_entropy", "soft_brier")
+
+
+def names(n_labels: int) -> list[str]:
+    """Return the metrics for this number of labels."""
+    every = [NUMBERS.get(p, p).replace("{label}", "1").replace("{}", "2") for p in METRICS]
+    slow = ("entropy_rank_correlation",)  # a Python function on every draw
+    return [name for name in every if name not in slow and (name in TWO) == (n_labels == 2)]
+
+
+def case(n: int, n_labels: int, rng: np.random.Generator) -> tuple[np.ndarray, Labels, Predictions]:
+    """Draw plausibilities, votes, and the probabilities of the two models."""
+    q = rng.dirichlet(np.full(n_labels, 1 / n_labels), n)
+    votes = rng.multinomial(VOTES, q)
+    noise = rng.dirichlet(np.ones(n_labels), n)
+    learned = (votes + 1 / n_labels) / (VOTES + 1)
+    models = {"learned": 0.7 * learned + 0.3 * noise, "knowing": 0.7 * q + 0.3 * noise}
+    return q, Labels.from_counts(votes), Predictions.from_scores(models)
+
+
+def score_of(q: np.ndarray, model: Predictions, name: str) -> np.ndarray:
+    """Return the scores of both models against known plausibilities."""
+    tree = xr.DataTree.from_dict(
+        {"posterior": xr.Dataset({"plausibility": (("chain", "draw", "item", "category"), q[None, None])}, {
+            "item": np.arange(len(q)), "category": np.arange(q.shape[1]), "chain": [0], "draw": [0]})}
+    )  # fmt: skip
+    return score(tree, model, name).values.ravel()
+
+
+def coverage(n_labels: int, rng: np.random.Generator) -> list[str]:
+    """Return the lines of the metrics for this number of labels."""
+    asked = names(n_labels)
+    q, _, models = case(LARGE, n_labels, rng)
+    population = {name: score_of(q, models, name) for name in asked}
+    held = {form: {name: np.zeros(2) for name in asked} for form in ("fixed", "bootstrap", "votes")}
+    for s in range(SIMULATIONS):
+        q, labels, models = case(ITEMS, n_labels, rng)
+        fixed = evaluate(labels, models, metrics=asked, seed=s, **HOW)["posterior"]
+        sample = evaluate(labels, models, metrics=asked, items="bootstrap", seed=s, **HOW)["posterior"]
+        for name in asked:
+            variable = Metric.named(name).name
+            held["fixed"][name] += inside(fixed[variable], score_of(q, models, name))
+            held["bootstrap"][name] += inside(sample[variable], population[name])
+            if name in UNBIASED:
+                held["votes"][name] += inside(score(labels, models, name, seed=s), population[name])
+    lines = []
+    for name in asked:
+        shares = {form: held[form][name] / SIMULATIONS for form in held}
+        votes = " and ".join(f"{share:.3f}" for share in shares["votes"]) if name in UNBIASED else ""
+        cells = [f"{shares[form][m]:.3f}" for m in (0, 1) for form in ("fixed", "bootstrap")]
+        lines.append(f"| {name} | {n_labels} | {' | '.join(cells)} | {votes} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def inside(draws: xr.DataArray, known: np.ndarray) -> np.ndarray:
+    """Return for each model whether the interval of its draws holds a value."""
+    values = draws.transpose(..., "model").values.reshape(-1, 2)
+    ends = np.array([hdi(values[:, m], 0.95) for m in range(2)])
+    # A score that takes few values may be its own interval.
+    return (ends[:, 0] - 1e-9 <= known) & (known <= ends[:, 1] + 1e-9)
+
+
+def main() -> None:
+    """Write the table."""
+    warnings.simplefilter("ignore", UserWarning)
+    rng = np.random.default_rng(1)
+    rows = [*coverage(3, rng), *coverage(2, rng)]
+    head = [
+        "| metric | labels | learned: fixed | bootstrap | knowing: fixed | bootstrap | votes |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    text = (__doc__ or "").replace("uv run python", "    uv run python")
+    Path(__file__).parent.joinpath("results", "metric_coverage.md").write_text(
+        "# Coverage of the intervals of every metric\n\n" + text + "\n" + "\n".join(head + rows) + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""One page per metric, written from its record: a contract of what it is and what is tested."""
+
+from bayesagree.metrics.registry import METRICS, MetricRecord
+
+FAMILIES = {
+    "rank": "Best labels in order",
+    "label": "One true label, means over items",
+    "confusion": "One true label, counts of a confusion matrix",
+    "calibration": "Calibration",
+    "curve": "Areas under curves",
+    "distribution": "The whole distribution of labels",
+    "soft_counts": "Counts of soft labels",
+    "function": "The whole distribution of labels",
+}
+TESTED = {
+    "rank": "equals a direct computation on every draw (`tests/metrics/test_uncertainty_adjusted.py`)",
+    "label": "equals scikit-learn on every draw to 1e-12, ties and absent labels included "
+    "(`tests/metrics/test_posterior_scores.py`)",
+    "distribution": "equals plain numpy and scipy on every draw, and published numbers to six digits "
+    "(`tests/metrics/test_distribution_metrics.py`)",
+}
+NEEDS = {"labels": "hard labels", "scores": "scores that order the labels", "probabilities": "probabilities"}
+
+
+def example_name(record: MetricRecord) -> str:
+    """Return a name of the metric, with its number and label."""
+    number = "1" if record.number is float else "2"
+    return record.pattern.replace("{}", number).replace("{label}", "1")
+
+
+def file_name(record: MetricRecord) -> str:
+    """Return the name of its page."""
+    return record.pattern.replace("_{}", "").replace("{}", "_beta").replace("[{label}]", "_of_label")
+
+
+def tested(record: MetricRecord) -> str:
+    """Return the property that the tests hold it to."""
+    if record.family in ("distribution", "soft_counts", "function"):
+        return TESTED["distribution"]
+    if record.family == "calibration":
+        return "equals a computation by hand, and a published number to six digits"
+    return TESTED["rank" if record.family == "rank" else "label"]
+
+
+def few_votes(record: MetricRecord) -> str:
+    """Return what happens with few votes."""
+    if record.unbiased:
+        return f"`Labels` in place of a posterior give its unbiased form: {record.unbiased}."
+    if record.against_distribution:
+        return "No unbiased form exists; of vote shares it is biased where votes are few (a warning says so)."
+    return "No unbiased form exists for votes; score a posterior of the plausibilities."
+
+
+def page(record: MetricRecord) -> str:
+    """Return the page of a metric."""
+    name, n_labels = example_name(record), 2 if _for_two(record) else 3
+    low, high = record.bounds
+    facts = {
+        "range": f"{low:g} to {high:g}, {'higher' if record.higher_is_better else 'lower'} is better",
+        "needs": f"{NEEDS[record.needs]} of the model" + (", ordered categories" if record.ordered else ""),
+        "does not exist": f"where {record.undefined}: NaN, with a warning" if record.undefined else "always exists",
+        "few votes": few_votes(record),
+        "tested": f"It {tested(record)}; its interval in a simulation: [coverage](../benchmarks/metric_coverage.md).",
+        "reference": record.reference,
+    }
+    rows = "\n".join(f"| {key} | {value} |" for key, value in facts.items())
+    return f"""---
+file_format: mystnb
+kernelspec:
+  name: python3
+---
+
+# {title(record)}
+
+`"{record.pattern}"`: {meaning(record)}.
+
+$${record.formula}$$
+
+| | |
+| --- | --- |
+{rows}
+
+```{{code-cell}} python
+{example(name, n_labels)}
+```
+"""
+
+
+def title(record: MetricRecord) -> str:
+    """Return the heading of a metric."""
+    words = record.title.replace("{label}", "LABEL").replace("F{}", "F beta").replace("-{}", "-K").replace(" {}", " K")
+    return words[0].upper() + words[1:]
+
+
+def meaning(record: MetricRecord) -> str:
+    """Return the definition in words."""
+    return record.meaning.replace("{k}", "beta" if record.number is float else "K").replace("{label}", "LABEL")
+
+
+def example(name: str, n_labels: int) -> str:
+    """Return the code that scores two models by it."""
+    return f"""import numpy as np
+import bayesagree as ba
+
+rng = np.random.default_rng(1)
+truth = rng.dirichlet(np.full({n_labels}, 0.3), 60)
+votes = ba.Labels.from_counts(rng.multinomial(5, truth))
+guess = rng.dirichlet(np.ones({n_labels}), 60)
+models = ba.Predictions.from_scores({{"good": 0.8 * truth + 0.2 * guess, "poor": 0.4 * truth + 0.6 * guess}})
+posterior = ba.dirichlet(votes, draws=100, seed=1)
+ba.score(posterior, models, "{name}").mean(("chain", "draw")).to_series().round(3)"""
+
+
+def index() -> str:
+    """Return the page that lists all metrics."""
+    texts = ["# Metrics\n\nAny of these names goes into `score`, `evaluate` and ``bayesagree evaluate --metrics``.\n"]
+    for heading in dict.fromkeys(FAMILIES.values()):
+        records = [r for r in METRICS.values() if FAMILIES[r.family] == heading]
+        texts.append(f"## {heading}\n\n| name | meaning | needs | better |\n| --- | --- | --- | --- |")
+        for r in records:
+            better = "higher" if r.higher_is_better else "lower"
+            texts.append(f"| [`{r.pattern}`]({file_name(r)}.md) | {meaning(r)} | {NEEDS[r.needs]} | {better} |")
+        texts.append("")
+    names = "\n".join(file_name(r) for r in METRICS.values())
+    return "\n".join(texts) + f"\n```{{toctree}}\n:hidden:\n{names}\n```\n"
+
+
+def _for_two(record: MetricRecord) -> bool:
+    return record.pattern == "roc_auc" or getattr(record.kernel, "average", "") == "positive"

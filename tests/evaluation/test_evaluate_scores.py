@@ -1,0 +1,103 @@
+"""Every kind of metric through `evaluate`: the same numbers as `score` of the same posterior."""
+
+import numpy as np
+import pytest
+
+from bayesagree import InputError, Labels, Predictions, compare, dawid_skene, dirichlet, evaluate, score, simulate
+from bayesagree.evaluation.tables import slice_table
+from bayesagree.io import read_result
+
+METRICS = [
+    "f1_macro", "log_loss", "expected_calibration_error", "roc_auc_ovo", "average_precision", "accuracy", "soft_f1",
+    "total_variation", "entropy_correlation", "sklearn.metrics:zero_one_loss",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def case():
+    given = simulate.labelled_test_set(n_items=130, seed=3)
+    p = np.exp(given.predictions.scores.astype(float))
+    p /= p.sum(axis=-1, keepdims=True)
+    names = {"items": given.labels.items.tolist(), "labels": given.labels.categories.tolist()}
+    return given.labels, Predictions.from_scores(dict(zip(given.predictions.models.tolist(), p)), **names)
+
+
+def values(tree, name):
+    return tree["posterior"][name].squeeze("reliability", drop=True)
+
+
+def test_it_is_score_on_the_same_draws(case):
+    labels, models = case
+    tree = evaluate(labels, models, metrics=METRICS, draws=15, chains=2, seed=5)
+    truth = dirichlet(labels, draws=15, chains=2, seed=5)
+    for name in METRICS:
+        known = score(truth, models, name)
+        np.testing.assert_allclose(values(tree, known.name), known, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("truth_is", ["top", "sampled"])
+def test_posteriors_that_do_not_stream_plausibilities(case, truth_is):
+    labels, models = case
+    how = {"draws": 15, "chains": 2, "seed": 5}
+    tree = evaluate(labels, models, plausibility="dawid_skene", metrics=["f1_macro", "kl"], truth_is=truth_is, **how)
+    truth = dawid_skene(labels, **how)
+    for name in ("f1_macro", "kl"):
+        known = score(truth, models, name, truth_is=truth_is, seed=5)
+        np.testing.assert_allclose(values(tree, name), known, atol=1e-12)
+
+
+def test_slices_and_clusters_are_those_of_score(case):
+    labels, models = case
+    by, cluster = np.arange(130) % 3, np.arange(130) // 5
+    how = {"by": by, "cluster": cluster}
+    names = ["f1_macro", "roc_auc_ovr", "total_variation"]
+    tree = evaluate(labels, models, metrics=names, items="bootstrap", draws=15, chains=2, seed=5, **how)
+    truth = dirichlet(labels, draws=15, chains=2, seed=5)
+    for name in names:
+        known = score(truth, models, name, seed=5, **how)
+        found = tree["slices"][name].squeeze("reliability", drop=True)
+        assert found.dims == known.dims
+        np.testing.assert_allclose(found, known, atol=1e-12, err_msg=name)
+    assert (tree["variance"]["f1_macro"].sel(part="total") > 0).all()
+    table = slice_table(tree)
+    assert table.columns.tolist() == ["metric", "reliability", "slice", "side", "model", "mean", "lower", "upper"]
+    assert (table["lower"] <= table["mean"]).all()
+    with pytest.raises(InputError, match="items='bootstrap'"):
+        evaluate(labels, models, cluster=cluster)
+
+
+def test_compare_knows_where_lower_is_better(case):
+    labels, models = case
+    tree = evaluate(labels, models, metrics=["log_loss", "accuracy"], draws=50, seed=1)
+    loss, right = compare(tree, metric="log_loss"), compare(tree, metric="accuracy")
+    lowest = int(loss["score"].values.argmin())
+    assert loss["rank_probability"].sel(rank=1).values.argmax() == lowest
+    assert loss["prob_better"].isel(model=lowest).mean() > 0.5
+    assert (loss.attrs["higher_is_better"], right.attrs["higher_is_better"]) == (0, 1)
+    pair = {"model": "A", "other_model": "B"}
+    gap = loss["score"].sel(model="A") - loss["score"].sel(model="B")
+    assert loss["difference"].sel(pair).item() == pytest.approx(gap.item())
+
+
+def test_a_run_on_disk_takes_every_kind_of_metric(case, tmp_path):
+    labels, models = case
+    how = {"metrics": ["f1_macro", "roc_auc_ovr", "kl"], "draws": 5, "chains": 2, "seed": 1, "by": np.arange(130) % 2}
+    tree = evaluate(labels, models, to=tmp_path / "kept.nc", **how)
+    again = evaluate(labels, models, to=tmp_path / "kept.nc", **how)
+    np.testing.assert_array_equal(values(tree, "kl"), values(again, "kl"))
+    assert read_result(tmp_path / "kept.nc")["posterior"]["kl"].attrs["higher_is_better"] == 0
+    with pytest.raises(InputError):
+        evaluate(labels, models, to=tmp_path / "kept.nc", **how | {"by": np.arange(130) % 3})
+
+
+def test_refused(case):
+    labels, models = case
+    from bayesagree import UserMetric
+
+    whole = UserMetric(lambda q, p: 0.0, takes="plausibilities")
+    for wrong in ({"metrics": [whole]}, {"truth_is": "gold"}, {"metrics": ["set_2_accuracy"], "truth_is": "sampled"}):
+        with pytest.raises(InputError):
+            evaluate(labels, models, **wrong)
+    hard = Predictions.from_labels({"A": labels.categories[np.zeros(130, int)]}, items=labels.items.tolist())
+    with pytest.raises(InputError, match="needs probabilities"):
+        evaluate(Labels.from_counts(labels.counts(), items=labels.items.tolist()), hard, metrics=["brier"])

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+from metrics._truths import posterior
+
+from bayesagree import InputError, Labels, Predictions, compare, dirichlet, evaluate, human_ceiling, simulate
+from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR
+
+
+@pytest.fixture(scope="module")
+def shares():
+    return np.random.default_rng(2).dirichlet(np.ones(3), (2, 400, 30))
+
+
+@pytest.mark.parametrize(
+    ("metric", "truth_is", "expected"),
+    [
+        ("accuracy", "top", lambda q: q.max(axis=-1)),
+        ("accuracy", "sampled", lambda q: (q**2).sum(axis=-1)),
+        ("agreement", "top", lambda q: (q**2).sum(axis=-1)),
+        ("total_variation", "top", lambda q: (q * (1 - q)).sum(axis=-1)),
+        ("soft_brier", "top", lambda q: 1 - (q**2).sum(axis=-1)),
+    ],
+)
+def test_expectation_over_labels(shares, metric, truth_is, expected):
+    found = human_ceiling(posterior(shares), metric, truth_is=truth_is, seed=3)
+    gap = found.values[..., 0] - expected(shares).mean(axis=-1)
+    assert abs(gap.mean()) < 5 * gap.std() / np.sqrt(gap.size)
+
+
+def test_a_confusion_metric_is_that_of_the_drawn_labels(shares):
+    from bayesagree import score
+    from bayesagree.metrics._further_annotator import FurtherAnnotator
+    from bayesagree.metrics._truths import draws_for
+    from bayesagree.metrics.registry import Metric
+
+    tree, metric = posterior(shares[:, :5]), Metric.named("f1_macro")
+    draws = draws_for(metric, tree, truth_is="top", threshold=None, thin=1, seed=3, plausibility=True)
+    said = FurtherAnnotator([metric], draws.labels, 3).labels(next(draws.blocks))
+    found = human_ceiling(tree, "f1_macro", seed=3).values.ravel()
+    for s in range(10):
+        one = posterior(shares[s // 5, s % 5][None, None])
+        model = Predictions.from_labels({"m": said[:, s]}, labels=[0, 1, 2])
+        assert found[s] == pytest.approx(score(one, model, "f1_macro").item(), abs=1e-12)
+
+
+def test_evaluate_gives_the_line():
+    given = simulate.labelled_test_set(seed=1)
+    how = {"metrics": ["f1_macro", "accuracy"], "draws": 50, "seed": 1, "further_annotator": True}
+    tree = evaluate(given.labels, given.predictions, **how)
+    line = tree["posterior"]["f1_macro"].sel(model=FURTHER_ANNOTATOR).squeeze("reliability")
+    expected = human_ceiling(dirichlet(given.labels, draws=50, seed=1), "f1_macro", seed=1).squeeze("model")
+    np.testing.assert_allclose(line, expected, atol=1e-12)
+    assert FURTHER_ANNOTATOR in compare(tree, metric="accuracy")["model"].values
+    weighted = evaluate(given.labels, given.predictions, items="bootstrap", **how)
+    spread = [t["posterior"]["accuracy"].std(("chain", "draw")) for t in (tree, weighted)]
+    assert (spread[1] > spread[0]).all()
+    assert (weighted["variance"]["accuracy"] > 0).all()
+
+
+def test_orders_are_refused():
+    for metric in ("set_2_accuracy", "roc_auc_ovr"):
+        with pytest.raises(InputError, match="one label"):
+            human_ceiling(dirichlet(Labels.from_counts([[3, 1, 0]]), draws=5, seed=1), metric)

@@ -1,0 +1,64 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.svm import LinearSVC
+
+from bayesagree import InputError, Labels, Predictions, dirichlet, make_scorer, score
+
+
+@pytest.fixture(scope="module")
+def case():
+    rng = np.random.default_rng(1)
+    x = pd.DataFrame({"x": rng.normal(size=80)}, index=[f"i{k}" for k in range(80)])
+    p = 1 / (1 + np.exp(-3 * x["x"].to_numpy()))
+    votes = Labels.from_counts(rng.multinomial(5, np.c_[1 - p, p]), items=x.index.tolist(), labels=["no", "yes"])
+    majority = pd.Series(votes.categories[votes.counts().argmax(axis=1)], index=x.index)
+    return x, majority, dirichlet(votes, draws=100, seed=1)
+
+
+def test_it_is_the_mean_of_the_score(case):
+    x, majority, truth = case
+    model = LogisticRegression().fit(x, majority)
+    given = Predictions.from_estimators({"m": model}, x)
+    assert given.categories.tolist() == ["no", "yes"]
+    for metric, sign in (("accuracy", 1), ("log_loss", -1), ("total_variation", -1)):
+        expected = sign * score(truth, given, metric).mean().item()
+        assert make_scorer(metric, truth)(model, x, majority) == pytest.approx(expected)
+    low = make_scorer("accuracy", truth, statistic="lower")(model, x, majority)
+    assert low < make_scorer("accuracy", truth)(model, x, majority)
+    best = dirichlet(Labels.from_counts([[1, 2]], items=["i1"], labels=["no", "yes"]), draws=9, top_labels=1, seed=1)
+    assert 0 <= make_scorer("accuracy", best)(model, x.loc[["i1"]]) <= 1
+
+
+def test_cross_validation_and_grid_search(case):
+    x, majority, truth = case
+    scorer = make_scorer("balanced_accuracy", truth)
+    assert cross_val_score(LogisticRegression(), x, majority, scoring=scorer, cv=4).mean() > 0.7
+    assert cross_val_score(LogisticRegression(), x.to_numpy(), majority, scoring=scorer, cv=4).mean() > 0.7
+    search = GridSearchCV(LogisticRegression(), {"C": [1e-6, 1.0]}, scoring=make_scorer("log_loss", truth), cv=4)
+    assert search.fit(x, majority).best_params_ == {"C": 1.0}
+
+
+def test_hard_labels_and_unseen_labels(case):
+    x, majority, truth = case
+    svm = LinearSVC().fit(x, majority)
+    assert Predictions.from_estimators({"svm": svm}, x, labels=["no", "yes"]).scores is None
+    assert make_scorer("accuracy", truth)(svm, x, majority) > 0.7
+    never = DummyClassifier().fit(x, ["no"] * 80)
+    assert Predictions.from_estimators({"d": never}, x, labels=["no", "yes"]).scores[0, 0].tolist() == [1, 0]
+    with pytest.raises(InputError, match="knows the labels 'no'"):
+        Predictions.from_estimators({"d": never}, x, labels=["yes"])
+
+
+def test_refused(case):
+    x, majority, truth = case
+    model = LogisticRegression().fit(x, majority)
+    with pytest.raises(InputError, match="no names"):
+        make_scorer("accuracy", truth)(model, x.to_numpy(), majority.to_numpy())
+    with pytest.raises(InputError, match="has no items 'other'"):
+        make_scorer("accuracy", truth)(model, x.set_index(pd.Index(["other", *x.index[1:]])))
+    with pytest.raises(InputError, match="statistic"):
+        make_scorer("accuracy", truth, statistic="median")
