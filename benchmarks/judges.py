@@ -104,15 +104,23 @@ def measure(world: str, runs: int) -> None:
         found = [run(world, labelled, votes, seed) for seed in range(runs)]
         by_run = {k: [float(np.mean(f[k])) for f in found if f[k]] for k in found[0]}
         kept[f"{labelled} {votes}"] = {
-            k: {"mean": float(np.mean(v)), "error": float(np.std(v, ddof=1) / np.sqrt(len(v)))} for k, v in by_run.items()
+            k: {"mean": float(np.mean(v)), "error": float(np.std(v, ddof=1) / np.sqrt(len(v)))}
+            for k, v in by_run.items()
         }
         (RESULTS / f"judges_{world}.json").write_text(json.dumps({"runs": runs, "cells": kept}, indent=1) + "\n")
-        print(world, labelled, votes, {k: round(v["mean"], 3) for k, v in kept[f"{labelled} {votes}"].items()}, flush=True)
+        print(
+            world, labelled, votes, {k: round(v["mean"], 3) for k, v in kept[f"{labelled} {votes}"].items()}, flush=True
+        )
 
 
 def write() -> None:
     """Write the page of both worlds."""
-    lines = ["# Do the intervals of corrected rates hold the truth?", "", *(__doc__ or "").split("\n\n", 2)[2].splitlines(), ""]
+    lines = [
+        "# Do the intervals of corrected rates hold the truth?",
+        "",
+        *(__doc__ or "").split("\n\n", 2)[2].splitlines(),
+        "",
+    ]
     lines += ["Shares of intervals (nominal 95 %) that hold the true rate of a system, +- Monte-Carlo error over runs; "
               "`majority`: the people's majority taken for the truth, per system and judge.", ""]  # fmt: skip
     for world, target in TARGETS.items():

@@ -255,9 +255,9 @@ def _products(data: Regression, rows: NDArray[np.bool_]) -> tuple[Floats, Floats
 
 def _moments(data: Regression, products: Any, average: Floats, precision: Floats) -> _Moments:
     """Weight the items; those with equally many votes have equal weights."""
-    blocks = [sum(precision[first] * parts[k] for first, parts in products) for k in range(3)]
+    shared, own, between = (sum(precision[first] * parts[k] for first, parts in products) for k in range(3))
     weighted = precision * average
-    return _Moments(*blocks, weighted @ data.shared, data.member @ (data.own * weighted[:, None]))
+    return _Moments(shared, own, between, weighted @ data.shared, data.member @ (data.own * weighted[:, None]))
 
 
 def _draw_coefficients(

@@ -69,7 +69,7 @@ class Cells(NamedTuple):
     """Items that are alike in verdicts and groups: one example of each kind, and how many there are of it."""
 
     example: NDArray[np.int64]
-    count: NDArray[np.int64]
+    size: NDArray[np.int64]
 
 
 class Design(NamedTuple):

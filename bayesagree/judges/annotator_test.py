@@ -16,7 +16,7 @@ The posterior is ours.
 """
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy as sp
@@ -170,7 +170,7 @@ def wins_p_values(wins: Wins, epsilon: float) -> Floats:
     return sp.special.stdtr(n - 1, statistic)
 
 
-def _exact(wins: Wins, epsilon: float) -> dict[str, NDArray[np.generic]]:
+def _exact(wins: Wins, epsilon: float) -> dict[str, NDArray[Any]]:
     n = wins.ties + wins.judge + wins.person
     p_value = wins_p_values(wins, epsilon)
     return {

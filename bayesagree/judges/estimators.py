@@ -92,14 +92,16 @@ def rogan_gladen(
     raw = (n_items * raw_rate + z**2 / 2) / size
     q0, q1 = (n_negative * specificity + 1) / negatives, (n_positive * sensitivity + 1) / positives
     youden = q0 + q1 - 1
+    estimate = float(np.clip((raw_rate + specificity - 1) / (specificity + sensitivity - 1), 0, 1))
+    if youden <= 0:  # a hair above chance on a handful of labels
+        return RateEstimate(estimate, 0.0, 1.0, float("inf"))
     centre = (raw + q0 - 1) / youden
     of_q0, of_q1 = q0 * (1 - q0) / negatives, q1 * (1 - q1) / positives
     shift = 2 * z**2 * (-(1 - centre) * of_q0 + centre * of_q1)
     variance = raw * (1 - raw) / size + (1 - centre) ** 2 * of_q0 + centre**2 * of_q1
     error = float(np.sqrt(variance) / youden)
     ends = np.clip([centre + shift - z * error, centre + shift + z * error], 0, 1)
-    estimate = np.clip((raw_rate + specificity - 1) / (specificity + sensitivity - 1), 0, 1)
-    return RateEstimate(float(estimate), float(ends[0]), float(ends[1]), error)
+    return RateEstimate(estimate, float(ends[0]), float(ends[1]), error)
 
 
 def calibration_allocation(

@@ -72,7 +72,8 @@ def model_of(data: Regression, target: Target, prior: CorrectedRatePrior, coords
         sd: Any = np.ones(data.scale_index.size)
         if data.scale_prior.size:
             scale = pm.HalfNormal("scale", data.scale_prior)
-            sd = pt.concatenate([scale, np.ones(1)])[data.scale_index]
+            every: Any = pt.concatenate([scale, np.ones(1)])
+            sd = every[data.scale_index]
         standard = pm.Normal("coefficient", dims="column")
         columns = np.hstack([data.shared, *(data.own * is_of[:, None] for is_of in data.member)])
         mean = pt.dot(columns, standard * sd)

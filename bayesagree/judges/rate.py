@@ -160,8 +160,8 @@ def corrected_rate(
     shape = (n_chains, n_draws)
     posterior: dict[str, tuple[tuple[str, ...], Floats]] = {}
     rngs = [np.random.default_rng(s) for s in weights.spawn(2)]
-    fit, *columns = _fit(panel, target, chosen, full, engine, run, sampler)
-    averages = _averages(panel, fit, *columns, rngs[0])
+    fit, shared, own = _fit(panel, target, chosen, full, engine, run, sampler)
+    averages = _averages(panel, fit, shared, own, rngs[0])
     bare = panel.without_judges()
     averages["rate_people_alone"] = _averages(bare, *_fit(bare, target, chosen, alone, "gibbs", run, None), rngs[1])[
         "rate"
@@ -262,7 +262,7 @@ def _averages(panel: Panel, fit: Fit, shared: Floats, own: Floats, rng: np.rando
             mean = of_shared[rows] @ shared[cells.example].T
             if own.shape[1]:
                 mean += of_own[rows, s] @ own[cells.example].T
-            weight = rng.standard_gamma(cells.count, size=mean.shape)
+            weight = rng.standard_gamma(cells.size, size=mean.shape)
             weight /= weight.sum(axis=1, keepdims=True)
             yes = weight * sp.special.ndtr(mean)
             rate[rows, s] = yes.sum(axis=1)
@@ -296,8 +296,10 @@ def _derived(averages: Mapping[str, Floats], ci_prob: float) -> dict[str, tuple[
 
 def _raw(panel: Panel) -> Floats:
     """Mean verdict of each judge on each system, NaN where it judged none."""
-    verdicts = pd.DataFrame(panel.verdict).groupby(panel.system.code).mean()
-    return verdicts.to_numpy()
+    member = np.arange(panel.system.levels.size)[:, None] == panel.system.code
+    present = np.isfinite(panel.verdict)
+    with np.errstate(invalid="ignore"):
+        return (member @ np.where(present, panel.verdict, 0.0)) / (member @ present.astype(float))
 
 
 def _data(panel: Panel) -> dict[str, tuple[tuple[str, ...], Any]]:

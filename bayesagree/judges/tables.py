@@ -45,9 +45,12 @@ def judge_table(tree: xr.DataTree) -> pd.DataFrame:
     )
     counts = tree["constant_data"].to_dataset()[["n_items_with_votes"]]
     raw = tree["raw"].to_dataset().rename(rate="raw_rate")
-    table = xr.merge([raw, per_system, middle, counts], join="outer", compat="no_conflicts").to_dataframe()
+    table: pd.DataFrame = xr.merge(
+        [raw, per_system, middle, counts], join="outer", compat="no_conflicts"
+    ).to_dataframe()
     names = ["raw_rate", "rate", "lower", "upper", "sensitivity", "specificity", "saving", "max_saving"]
-    return table.reset_index().sort_values(["system", "judge"])[["system", "judge", *names, "n_items_with_votes"]]
+    rows = table.reset_index().sort_values(["system", "judge"])
+    return rows.loc[:, ["system", "judge", *names, "n_items_with_votes"]]
 
 
 def warnings_of(tree: xr.DataTree) -> list[str]:
@@ -76,7 +79,7 @@ def warnings_of(tree: xr.DataTree) -> list[str]:
     'People labelled 40 items in all; below 100 the intervals are wide and lean on the prior.'
     """
     posterior = tree["posterior"].to_dataset()
-    number = int(tree["constant_data"]["n_items_with_votes"].sum())
+    number = int(tree["constant_data"].to_dataset()["n_items_with_votes"].sum())
     said = []
     if number < FEW_VOTES:
         said.append(
