@@ -124,7 +124,11 @@ def write() -> None:
     lines += ["Shares of intervals (nominal 95 %) that hold the true rate of a system, +- Monte-Carlo error over runs; "
               "`majority`: the people's majority taken for the truth, per system and judge.", ""]  # fmt: skip
     for world, target in TARGETS.items():
-        record = json.loads((RESULTS / f"judges_{world}.json").read_text())
+        path = RESULTS / f"judges_{world}.json"
+        if not path.exists():
+            lines += [f"## {world}", "", f"Not measured: `uv run python benchmarks/judges.py {world} 60`.", ""]
+            continue
+        record = json.loads(path.read_text())
         lines += [f'## {world}, `target="{target}"`', "", f"{record['runs']} runs of each cell.", ""]
         lines += ["| labelled items | votes | rates | differences | width | width, people alone | PPI++ of majority | "
                   "PPI++ of shares | Rogan-Gladen of majority |", "| --- " * 9 + "|"]  # fmt: skip

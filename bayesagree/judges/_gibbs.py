@@ -280,7 +280,7 @@ class _Conditional:
         n_shared, n_own = data.shared.shape[1], data.own.shape[1]
         sd = np.append(scale, 1.0)[data.scale_index]
         self.moments = moments
-        self.own = moments.own + (sd[n_shared:].reshape(-1, n_own) ** -2)[:, :, None] * np.eye(n_own)
+        self.own = moments.own + (sd[n_shared:].reshape(data.n_systems, n_own) ** -2)[:, :, None] * np.eye(n_own)
         # (system, own, column + 1): what the shared coefficients, and the data, say about each system's own.
         self.solved = np.linalg.solve(
             self.own, np.concatenate([moments.between, moments.cross_own[:, :, None]], axis=2)

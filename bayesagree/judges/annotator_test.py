@@ -53,10 +53,10 @@ def alternative_annotator_test(
     *,
     epsilon: float = 0.2,
     min_items: int = 30,
+    ci_prob: float = 0.95,
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
-    ci_prob: float = 0.95,
 ) -> xr.Dataset:
     """Winning rate and advantage of each judge over people: the exact test and its posterior.
 
@@ -72,12 +72,12 @@ def alternative_annotator_test(
         against crowd workers (Calderon et al.).
     min_items
         Annotators with fewer items are left out, with a warning: the t-test needs about 30.
+    ci_prob
+        Probability of the interval of the advantage.
     draws, chains
         chains x draws posterior draws in all.
     seed
         Same seed, same draws.
-    ci_prob
-        Probability of the interval of the advantage.
 
     Returns
     -------
