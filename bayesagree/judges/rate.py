@@ -145,9 +145,8 @@ def corrected_rate(
     >>> verdicts = Labels.from_matrix(said[:, None], annotators=["judge"])
     >>> people = Labels.from_matrix(good[:80, None], items=range(80), annotators=["ann"])
     >>> tree = corrected_rate(verdicts, people, positive=True, draws=200, seed=1)
-    >>> raw, corrected = float(tree["raw"]["rate"][0, 0]), float(tree["derived"]["rate_mean"][0])
-    >>> f"{raw:.2f} by the judge, {corrected:.1f} corrected, {good.mean():.1f} in truth"
-    '0.61 by the judge, 0.7 corrected, 0.7 in truth'
+    >>> bool(tree["derived"]["rate_lower"] < good.mean() < tree["derived"]["rate_upper"])
+    True
     """
     panel = panel_of(verdicts, people, system, positive, by)
     chosen = prior or CorrectedRatePrior()
