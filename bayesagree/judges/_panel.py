@@ -121,7 +121,8 @@ def panel_of(
     factors = [Factor("system", np.array([ALL]), np.zeros(items.size, np.int64))]
     if system is not None:
         factors = [_factor("system", system, items)]
-    factors += [_factor(str(name), by[name], items) for name in by] if by is not None else []
+    features: Mapping[Any, Any] = dict(by.items()) if by is not None else {}
+    factors += [_factor(str(name), groups, items) for name, groups in features.items()]
     return Panel(items, verdicts.annotators, _values(verdicts, positive), tuple(factors), votes, agree)
 
 
