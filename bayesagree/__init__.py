@@ -12,6 +12,7 @@ Names and sub-packages load when they are first used; `__init__.pyi` lists them 
 - `predictive`: checks of a posterior.
 - `blind`: models judged without expert labels.
 - `subjective`, `crowd_quality`: groups of annotators, qualities of annotators.
+- `judges`: what the verdicts of language models are worth, beside votes of people.
 - `studies`: the studies of the papers, run again.
 - `plots`, `report`, `cli`: figures, an HTML page, the command line.
 - `distributions`, `errors`: PyMC distributions; the errors that input can raise.

@@ -11,6 +11,7 @@ from . import (
     errors,
     evaluation,
     io,
+    judges,
     metrics,
     patterns,
     plausibility,
@@ -50,6 +51,15 @@ from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
 from .errors import ConvergenceError, InputError, SizeError
 from .evaluation import compare, copeland_rank, evaluate, practical_equivalence, swap_rate, williams_test
 from .io import read_annotations, read_export, read_predictions, read_result, write_result
+from .judges import (
+    CorrectedRatePrior,
+    alternative_annotator_test,
+    corrected_rate,
+    corrected_rate_model,
+    effective_judges,
+    prediction_powered_mean,
+    rogan_gladen,
+)
 from .metrics import (
     UserMetric,
     accuracy_given_risk,
@@ -184,6 +194,14 @@ __all__ = [
     "copeland_rank",
     "swap_rate",
     "williams_test",
+    # language models as judges
+    "alternative_annotator_test",
+    "corrected_rate",
+    "corrected_rate_model",
+    "CorrectedRatePrior",
+    "effective_judges",
+    "rogan_gladen",
+    "prediction_powered_mean",
     # whose opinion a model serves
     "disagreement_rate",
     "recode",

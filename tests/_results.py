@@ -26,6 +26,11 @@ def binary() -> ba.Labels:
     return ba.Labels.from_matrix(np.minimum(MATRIX, 1), labels=[0, 1])
 
 
+def people() -> ba.Labels:
+    """Votes of two people on the same items."""
+    return ba.Labels.from_matrix(np.arange(16).reshape(8, 2) % 3 // 2, labels=[0, 1])
+
+
 def rankings() -> ba.Rankings:
     """Two items of four labels, one of which nobody named."""
     return ba.Rankings.from_blocks([[[[0], [1, 2]], [[0], [1]]], [[[2], [0]], [[2]]]], labels=4)
@@ -70,6 +75,11 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
         "blind_posterior": lambda: ba.blind_posterior(predictions(2), method="sampling", **FEW),
         "auc_posterior": lambda: ba.auc_posterior(binary(), predictions(2), **FEW),
         "crowdtruth_posterior": lambda: ba.crowdtruth_posterior(labels(), **FEW),
+        "corrected_rate share": lambda: ba.corrected_rate(binary(), people(), positive=1, **FEW),
+        "corrected_rate truth": lambda: ba.corrected_rate(
+            binary(), people(), positive=1, target="truth", tune=5, **FEW
+        ),
+        "effective_judges": lambda: ba.effective_judges(labels(), gold, **FEW),
         "group_posterior": lambda: ba.group_posterior(labels(), predictions(3), groups(), ["group"], **FEW),
     }
     for variant in VARIANTS:

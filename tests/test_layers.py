@@ -12,7 +12,7 @@ FLOORS = [
     ["io", "calibration", "certainty", "simulate"],
     ["patterns", "metrics", "datasets"],
     ["agreement", "evaluation", "blind", "conformal"],
-    ["distributions", "subjective", "studies"],
+    ["distributions", "judges", "subjective", "studies"],
     ["predictive", "plots"],
     ["report"],
     ["cli"],

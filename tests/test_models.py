@@ -80,6 +80,11 @@ POSTERIORS = {
         "plausibility/dawid_skene/test_dawid_skene.py::dawid_skene",
         "test_dawid_skene.py::test_ranks_of_the_truth_are_uniform",
     ),
+    "corrected_rate": Twins(
+        "bayesagree.judges.model.corrected_rate_model", ("corrected_rate",),
+        "judges/test_rate.py::engine=\"nuts\"", "judges/test_rate.py::corrected_rate.json",
+        "test_corrected_rate.py::test_intervals_hold_the_rates",
+    ),
     "group_posterior": Twins(
         "bayesagree.subjective.group_model.group_performance_model",
         ("group_performance", "group_performance_normal"),
@@ -96,6 +101,7 @@ OTHER_TREES = {
     "calibrate": "draws of a posterior, re-weighted",
     "pool_with_votes": "draws of a posterior, joined with votes",
     "dispersion_null": "a permutation distribution",
+    "effective_judges": "correlations over a weighted sample of items, truths drawn from gold or a posterior",
     "read_result": "reads a posterior",
 }
 """Functions that return a tree and have no model of their own, with the reason."""

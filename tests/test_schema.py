@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 RESULTS = results()
 KNOWN_GROUPS = {
     "posterior", "posterior_parameters", "diagnostics", "sample_stats", "constant_data", "derived", "agreement",
-    "density", "certainty", "variance", "slices",
+    "density", "certainty", "variance", "slices", "raw", "checks",
 }  # fmt: skip
 
 

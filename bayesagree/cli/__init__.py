@@ -25,6 +25,7 @@ COMMANDS = {
     "rankings": "Evaluate against rankings under PrIRN and Plackett-Luce.",
     "annotators": "Show accuracy and warning flags of the annotators.",
     "crowdtruth": "Show the quality of annotators, items and labels by their agreement.",
+    "judge": "Show what a language model's verdicts are worth, from people's votes on some.",
     "subjective": "Show how well each model predicts each group of annotators.",
     "doctor": "Check the installation: versions, threads, cache, data folder.",
     "study": "Run the simulation studies of the papers again.",
@@ -32,7 +33,7 @@ COMMANDS = {
 """Command to its line in the help, in the order of the help."""
 
 _ARGUMENT = re.compile(
-    r"(?<![\w'\"])(model|item|annotator|labels?|rating|rank|scale|step|duplicates|threshold|plausibility|reliability|rate_share)=(\S?)"
+    r"(?<![\w'\"])(model|item|annotator|labels?|rating|rank|scale|step|duplicates|threshold|plausibility|reliability|rate_share|positive|target)=(\S?)"
 )
 
 

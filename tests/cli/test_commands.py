@@ -125,6 +125,13 @@ def folder(tmp_path_factory):
     pd.DataFrame(shares, columns=["model", "item", "label", "score"]).to_csv(where / "shares.csv", index=False)
     scores = [("M", f"t{i}", (truth[i] + rng.random()) / 2) for i in range(20)] + [("M", "unlabelled", 0.5)]
     pd.DataFrame(scores, columns=["model", "item", "score"]).to_csv(where / "scores.csv", index=False)
+    verdicts = [
+        (f"t{i}", judge, "ab"[truth[i] if rng.random() < 0.8 else 1 - truth[i]], f"s{i % 2}")
+        for judge in ("gpt", "other")
+        for i in range(20)
+    ]
+    columns = ["item", "judge", "label", "system"]
+    pd.DataFrame(verdicts, columns=columns).to_csv(where / "verdicts.csv", index=False)
     gold = [(f"t{i}", "ab"[truth[i]]) for i in range(20)]
     pd.DataFrame(gold, columns=["item", "label"]).to_csv(where / "gold.csv", index=False)
     people = pd.DataFrame({"annotator": [f"w{j}" for j in range(6)], "age": ["old"] * 3 + ["young"] * 3})
@@ -160,6 +167,7 @@ ARGUMENTS = {
     "blind": "models.csv --gold gold.csv --draws 20 --metrics accuracy",
     "rankings": "cases.json --prirn 2 --plackett-luce 1 --draws 100",
     "annotators": "labels.csv --draws 200 --chains 2",
+    "judge": "verdicts.csv --people labels.csv --system system --draws 50 --chains 2",
     "subjective": "labels.csv --annotators people.csv --group age --predictions models.csv --draws 20",
     "doctor": "",
     "study auc": "--cases good --labels-per-item 5 --labels-per-annotator 5 --runs 1",
@@ -186,6 +194,7 @@ TABLES = {
         "rankings", "labels",
     },
     "annotators": {"annotators", "confusion", "checks"},
+    "judge": {"settings", "rates", "pairs", "judges"},
     "subjective": {"settings", "groups", "models", "agreement"},
     "doctor": {"system", "dependencies", "extras", "threads", "cache", "data", "problems"},
     "study auc": {"mean_swap_error", "claims"},

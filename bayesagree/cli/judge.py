@@ -1,0 +1,152 @@
+"""`bayesagree judge`: what a judge's scores are worth, from people's votes on some of the items."""
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from bayesagree.cli import _options, _output
+from bayesagree.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesagree.annotations import Labels, Ratings
+
+
+def judge(
+    verdicts: Annotated[Path, Argument(help="Verdicts on every item: columns item, judge and label or rating.")],
+    people: Annotated[Path, Option("--people", help="People's labels on some items: columns item, annotator, label.")],
+    system: Annotated[
+        str | None, Option("--system", help="Column of the verdicts that names the system an item came from.")
+    ] = None,
+    positive: Annotated[
+        str | None, Option("--positive", help="The label that counts; of two labels the last by default.")
+    ] = None,
+    target: Annotated[
+        str, Option("--target", help="share: of people who say positive; truth: of truly positive items.")
+    ] = "share",
+    epsilon: Annotated[
+        float, Option("--epsilon", help="Margin of the alternative annotator test: .2 experts, .1 crowd.")
+    ] = 0.2,
+    item: _options.Item = "item",
+    judge_column: Annotated[str, Option("--judge", help="Column of the verdicts that names the judge.")] = "judge",
+    annotator: _options.Annotator = "annotator",
+    label: _options.LabelColumn = "label",
+    rating: _options.RatingColumn = "rating",
+    scale: _options.Scale = None,
+    draws: _options.Draws = 1000,
+    chains: _options.Chains = 4,
+    seed: _options.Seed = 1,
+    json: _options.Json = False,
+) -> None:
+    """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
+
+    Example: bayesagree judge verdicts.csv --people people.csv --system system --positive pass
+    """
+    from bayesagree.annotations import Labels, Ratings
+    from bayesagree.io.files import read_table
+    from bayesagree.judges import corrected_rate, judge_table, warnings_of
+
+    table = read_table(verdicts)
+    votes = read_table(people)
+    known = _categories([votes, table] if scale is None else [votes], label)
+    human = Labels.from_long(votes, item=item, annotator=annotator, label=label, labels=known)
+    counted = _positive(positive, human.categories)
+    given = (
+        Labels.from_long(table, item=item, annotator=judge_column, label=label, labels=known, duplicates="keep")
+        if scale is None
+        else Ratings.from_long(table, item=item, annotator=judge_column, rating=rating, scale=scale, duplicates="keep")
+    )
+    chosen: Any = target
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        tree = corrected_rate(
+            given, human, system=_systems(table, item, system), positive=counted, target=chosen, draws=draws,
+            chains=chains, seed=seed,
+        )  # fmt: skip
+        tests = _tests(given, human, epsilon, draws, chains, seed)
+    notes = [*map(str, (w.message for w in caught)), *warnings_of(tree)]
+    shown = judge_table(tree)
+    tables = [
+        _output.Table("settings", [{"positive": counted, "target": target, "epsilon": epsilon, "seed": seed}], most=0),
+        _output.Table("rates", shown, f"Rate of {counted!r} ({target}), with its 95 % HDI"),
+        _output.Table("pairs", _pairs(tree), "Differences of systems, with their 95 % HDI"),
+        _output.Table("judges", tests, f"May the judge replace a person (epsilon {epsilon:g})?"),
+    ]
+    _output.show(tables, json=json, notes=notes)
+
+
+def _categories(tables: list["pd.DataFrame"], label: str) -> list[Any]:
+    """Return the labels that people or judges gave, sorted."""
+    for table, whose in zip(tables, ("people's labels", "the verdicts")):
+        if label not in table.columns:
+            raise InputError(f"{whose} have no column {label!r}; name it with label=..., or give scores a --scale 1 10")
+    found = {value for table in tables for value in table[label].dropna().tolist()}
+    return sorted(found, key=lambda value: (str(type(value)), value))
+
+
+def _positive(asked: str | None, categories: Any) -> Any:
+    """Return the category that counts, in its own type."""
+    if asked is None:
+        if categories.size != 2:
+            raise InputError(f"which of the labels {', '.join(map(str, categories))} counts? say --positive LABEL")
+        return categories.tolist()[-1]
+    found = [name for name in categories.tolist() if str(name) == asked]
+    if not found:
+        raise InputError(f"--positive {asked}: people's labels are {', '.join(map(str, categories))}")
+    return found[0]
+
+
+def _systems(table: "pd.DataFrame", item: str, system: str | None) -> Any:
+    """Return the system of each item, of which each has one."""
+    if system is None:
+        return None
+    if system not in table.columns:
+        raise InputError(f"the verdicts have no column {system!r}; they have {', '.join(table.columns)}")
+    return table.drop_duplicates([item, system]).set_index(item)[system]
+
+
+def _pairs(tree: Any) -> list[dict[str, Any]]:
+    found = tree["derived"].to_dataset()
+    names = found["system"].values.tolist()
+    columns = ("difference", "difference_lower", "difference_upper", "prob_better")
+    return [
+        {"system": a, "other_system": b}
+        | {name.removeprefix("difference_"): float(found[name].values[i, j]) for name in columns}
+        for i, a in enumerate(names)
+        for j, b in enumerate(names)
+        if i < j
+    ]
+
+
+def _tests(
+    given: "Labels | Ratings", human: "Labels", epsilon: float, draws: int, chains: int, seed: int
+) -> list[dict[str, Any]]:
+    """Test every judge that gave hard labels against the people; no rows where they cannot be compared."""
+    import numpy as np
+    import pandas as pd
+
+    from bayesagree.annotations import Labels
+    from bayesagree.judges import alternative_annotator_test
+    from bayesagree.predictions import Predictions
+
+    if not isinstance(given, Labels):
+        return []
+    rows = pd.Index(given.items).get_indexer(pd.Index(human.items))
+    said = np.full((given.items.size, given.annotators.size), -1, np.int64)
+    said[given.item_index[::-1], given.annotator_index[::-1]] = given.label_index[::-1]
+    names = given.categories.astype(object)
+    predicted = {str(n): [names[c] if c >= 0 else None for c in said[rows, j]] for j, n in enumerate(given.annotators)}
+    known = Predictions.from_labels(predicted, items=human.items.tolist(), labels=given.categories.tolist())
+    try:
+        found = alternative_annotator_test(human, known, epsilon=epsilon, draws=draws, chains=chains, seed=seed)
+    except InputError as error:
+        warnings.warn(f"the alternative annotator test is not possible: {error}", UserWarning, stacklevel=2)
+        return []
+    names_of = ("winning_rate", "advantage_probability", "passes", "prob_passes", "prob_new_annotator")
+    return [
+        {"judge": model} | {name: found[name].sel(model=model).item() for name in names_of}
+        for model in found["model"].values.tolist()
+    ]

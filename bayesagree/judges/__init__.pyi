@@ -1,0 +1,31 @@
+from .annotator_test import alternative_annotator_test
+from .estimators import (
+    Allocation,
+    RateEstimate,
+    calibration_allocation,
+    prediction_powered_mean,
+    rogan_gladen,
+    saving_bound,
+)
+from .independence import effective_judges, n_effective
+from .model import corrected_rate_model
+from .prior import CorrectedRatePrior
+from .rate import corrected_rate
+from .tables import judge_table, warnings_of
+
+__all__ = [
+    "Allocation",
+    "CorrectedRatePrior",
+    "RateEstimate",
+    "alternative_annotator_test",
+    "calibration_allocation",
+    "corrected_rate",
+    "corrected_rate_model",
+    "effective_judges",
+    "judge_table",
+    "n_effective",
+    "prediction_powered_mean",
+    "rogan_gladen",
+    "saving_bound",
+    "warnings_of",
+]

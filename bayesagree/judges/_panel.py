@@ -1,0 +1,209 @@
+"""Verdicts as numbers, and the regression that they make of people's votes."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.errors import InputError, as_python, shorten
+
+type Floats = NDArray[np.float64]
+type ItemNames = Mapping[Any, Any] | pd.Series
+"""Name of the group of each item: a mapping or a series indexed by item."""
+
+ALL = "all"
+"""System of every item where none is named."""
+
+
+class Factor(NamedTuple):
+    """A grouping of the items: its name, its levels, and the level of each item."""
+
+    name: str
+    levels: NDArray[Any]
+    code: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Verdicts of judges on all items, and people's votes on some.
+
+    Attributes
+    ----------
+    items, judges
+        Names on each axis.
+    verdict
+        Verdicts from 0 (negative) to 1 (positive), the mean over repeats, NaN where a judge gave none: (item, judge).
+    factors
+        Groupings of the items, the systems first.
+    votes, positive
+        Number of people's votes on each item, and of the positive ones among them, shape (item,).
+    """
+
+    items: NDArray[Any]
+    judges: NDArray[Any]
+    verdict: Floats
+    factors: tuple[Factor, ...]
+    votes: NDArray[np.int64]
+    positive: NDArray[np.int64]
+
+    @property
+    def system(self) -> Factor:
+        """The systems."""
+        return self.factors[0]
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Items with at least one vote."""
+        return self.votes > 0
+
+    def without_judges(self) -> "Panel":
+        """Return the same items and people, with no judge."""
+        return Panel(self.items, self.judges[:0], self.verdict[:, :0], self.factors, self.votes, self.positive)
+
+
+class Cells(NamedTuple):
+    """Items that are alike in verdicts and groups: one example of each kind, and how many there are of it."""
+
+    example: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
+class Design(NamedTuple):
+    """Predictors of every item, and which scale the prior of each coefficient has.
+
+    Attributes
+    ----------
+    shared, own
+        Predictors with one coefficient each, (item, column), and with one for each system, (item, own).
+    scale_index
+        Of the shared coefficients, then of each system's own: `INTERCEPT`, `SLOPE`, or the number of a scale, 2 f for
+        intercepts by factor f and 2 f + 1 for slopes.
+    names
+        Name of each coefficient.
+    """
+
+    shared: Floats
+    own: Floats
+    scale_index: NDArray[np.int64]
+    names: list[str]
+
+
+INTERCEPT, SLOPE = -1, -2
+
+
+def panel_of(
+    verdicts: Labels | Ratings,
+    people: Labels,
+    system: ItemNames | None,
+    positive: Hashable,
+    by: Mapping[str, ItemNames] | pd.DataFrame | None,
+) -> Panel:
+    """Join verdicts and votes by item, checked."""
+    if not isinstance(verdicts, Labels | Ratings) or not isinstance(people, Labels):
+        raise InputError("verdicts are Labels or Ratings (item x judge), people are Labels")
+    if not verdicts.annotators_known:
+        raise InputError("the judges are unknown; name them as the annotators of the verdicts")
+    items = verdicts.items
+    place = pd.Index(items).get_indexer(pd.Index(people.items))
+    if (place < 0).any():
+        raise InputError(
+            f"people labelled items on which there is no verdict: {shorten(people.items[place < 0])}; leave them out, "
+            "or have the judges judge them"
+        )
+    counts = people.counts()
+    votes, agree = np.zeros(items.size, np.int64), np.zeros(items.size, np.int64)
+    votes[place] = counts.sum(axis=1)
+    agree[place] = counts[:, _code(people, positive)]
+    factors = [Factor("system", np.array([ALL]), np.zeros(items.size, np.int64))]
+    if system is not None:
+        factors = [_factor("system", system, items)]
+    features: Mapping[Any, Any] = dict(by.items()) if by is not None else {}
+    factors += [_factor(str(name), groups, items) for name, groups in features.items()]
+    return Panel(items, verdicts.annotators, _values(verdicts, positive), tuple(factors), votes, agree)
+
+
+def design(panel: Panel) -> Design:
+    """Regression on standardised verdicts: intercept and slopes, their deviations by group, the groups' mean verdict.
+
+    A group's mean verdict is a predictor of its intercept (Mundlak): judges say positive more often of a better
+    system, and without it partial pooling would draw every system to the mean.
+    """
+    scaled = _standardised(panel.verdict)
+    base = np.column_stack([np.ones(panel.items.size), scaled])
+    columns = ["all", *map(str, panel.judges)]
+    blocks, index, names = [base], [INTERCEPT] + [SLOPE] * panel.judges.size, list(columns)
+    several = [(f, factor) for f, factor in enumerate(panel.factors) if factor.levels.size > 1]
+    for _, factor in several if panel.judges.size else ():
+        mean = np.bincount(factor.code, scaled.mean(axis=1)) / np.bincount(factor.code)
+        spread = mean.std()
+        blocks.append(((mean - mean.mean()) / (spread if spread > 0 else 1.0))[factor.code][:, None])
+        index.append(SLOPE)
+        names.append(f"mean verdict by {factor.name}")
+    own = base if panel.system.levels.size > 1 else base[:, :0]
+    for f, factor in sorted(several, key=lambda pair: pair[0] == 0):  # the systems' own columns come last
+        for level, name in enumerate(factor.levels):
+            if f > 0:
+                blocks.append(base * (factor.code == level)[:, None])
+            index += [2 * f] + [2 * f + 1] * panel.judges.size
+            names += [f"{factor.name} {name}: {column}" for column in columns]
+    return Design(np.hstack(blocks), own, np.array(index), names)
+
+
+def cells_of(panel: Panel, rows: NDArray[np.int64]) -> Cells:
+    """Group the items at these positions that no predictor tells apart."""
+    codes = np.column_stack([factor.code[rows] for factor in panel.factors])
+    keys = np.hstack([codes.astype(np.float64), np.nan_to_num(panel.verdict[rows], nan=-1.0)])
+    _, first, count = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    return Cells(rows[first], count)
+
+
+def _standardised(verdict: Floats) -> Floats:
+    """Return each judge's verdicts with mean 0 and sd 1; a missing verdict is the mean."""
+    present = np.isfinite(verdict)
+    known = np.where(present, verdict, 0.0)
+    mean = known.sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+    centred = np.where(present, verdict - mean, 0.0)
+    spread = np.sqrt((centred**2).mean(axis=0))
+    return centred / np.where(spread > 0, spread, 1.0)
+
+
+def _values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
+    """Return verdicts between 0 and 1, (item, judge): is it the positive label, or where on the scale is it."""
+    if isinstance(verdicts, Labels):
+        value, weight = (verdicts.label_index == _code(verdicts, positive)).astype(float), verdicts.count
+    else:
+        low, high = verdicts.scale
+        value, weight = (verdicts.rating - low) / (high - low), np.ones(verdicts.rating.size)
+    shape = (verdicts.items.size, verdicts.annotators.size)
+    cell = verdicts.item_index.astype(np.int64) * shape[1] + verdicts.annotator_index
+    number = np.bincount(cell, weight, shape[0] * shape[1])
+    with np.errstate(invalid="ignore"):
+        return (np.bincount(cell, value * weight, number.size) / number).reshape(shape)
+
+
+def _code(labels: Labels, positive: Hashable) -> int:
+    found = np.flatnonzero(labels.categories == positive)
+    if found.size != 1:
+        raise InputError(
+            f"positive={as_python(positive)!r} is not one of the labels ({shorten(labels.categories)}); name the label "
+            "that counts as positive, and list all labels with labels=[...] when reading"
+        )
+    return int(found[0])
+
+
+def _factor(name: str, groups: ItemNames, items: NDArray[Any]) -> Factor:
+    given = groups if isinstance(groups, pd.Series) else pd.Series(dict(groups), dtype=object)
+    if given.index.has_duplicates:
+        twice = as_python(given.index[given.index.duplicated()][0])
+        raise InputError(f"{name}: item {twice!r} is named twice; give each item one {name}")
+    known = given.reindex(pd.Index(items))
+    if known.isna().any():
+        raise InputError(
+            f"{name}: no entry for items {shorten(items[known.isna().to_numpy()])}; name one for each item"
+        )
+    code, levels = pd.factorize(known.astype(str), sort=True)
+    return Factor(name, np.asarray(levels, str), code.astype(np.int64))

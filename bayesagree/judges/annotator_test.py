@@ -1,0 +1,261 @@
+"""The alternative annotator test: whether a judge may stand in for people.
+
+For every person h and every item of theirs, S(f) is how far the judge f agrees with the *other* people, S(h) how far h
+does: the share of equal labels, or minus the root mean square distance of ratings. W^f = 1[S(f) >= S(h)] and
+W^h = 1[S(h) >= S(f)]; a tie counts for both. The judge may replace h if the mean of W^h - W^f is below epsilon.
+
+The posterior side counts, for each person, the items that the judge alone wins, that the person alone wins, and ties:
+
+    (ties, judge's, person's)_h ~ Multinomial(n_h, p_h),  p_h ~ Dirichlet(kappa m),
+    m ~ Dirichlet(1, 1, 1),  (1 + kappa)^(-1/2) ~ U(0, 1)
+
+so that it speaks of the people who annotated, and of a new one from where they came.
+
+Source: Calderon, Reichart and Dror, "The alternative annotator test for LLM-as-a-judge", ACL 2025, arXiv:2501.10970.
+The posterior is ours.
+"""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy as sp
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.intervals import column_hdi
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.errors import InputError, positive, positive_int, shorten
+from bayesagree.judges._win_rates import win_draws
+from bayesagree.predictions import Predictions, positions
+
+type Floats = NDArray[np.float64]
+
+# The level and the share of annotators of Calderon et al., section 3.
+LEVEL = 0.05
+"""False discovery rate over annotators."""
+ENOUGH = 0.5
+"""A judge passes if it may replace at least this share of the annotators."""
+
+
+class Wins(NamedTuple):
+    """Numbers of items of each judge against each annotator, shape (model, annotator)."""
+
+    ties: NDArray[np.int64]
+    judge: NDArray[np.int64]
+    person: NDArray[np.int64]
+
+
+def alternative_annotator_test(
+    labels: Labels | Ratings,
+    judges: Predictions,
+    *,
+    epsilon: float = 0.2,
+    min_items: int = 30,
+    ci_prob: float = 0.95,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+) -> xr.Dataset:
+    """Winning rate and advantage of each judge over people: the exact test and its posterior.
+
+    Parameters
+    ----------
+    labels
+        Labels or ratings by people, who must be known by name; only items with at least two of them count.
+    judges
+        One hard label an item and judge, or scores, whose best label counts; for ratings the labels are numbers. Items
+        without a label of a judge do not count for that judge.
+    epsilon
+        By how much the judge may be worse and still save effort: .2 against experts, .15 against skilled people, .1
+        against crowd workers (Calderon et al.).
+    min_items
+        Annotators with fewer items are left out, with a warning: the t-test needs about 30.
+    ci_prob
+        Probability of the interval of the advantage.
+    draws, chains
+        chains x draws posterior draws in all.
+    seed
+        Same seed, same draws.
+
+    Returns
+    -------
+    Dataset
+        By model: ``winning_rate``, share of annotators whom the judge may replace; ``advantage_probability``, mean
+        over annotators of the share of items on which the judge is at least as good; ``passes``, a winning rate of at
+        least one half. Of the posterior: ``prob_passes``, Pr(the judge is less than epsilon worse than at least half
+        of these annotators); ``advantage``, ``lower``, ``upper``, mean and HDI of the advantage probability;
+        ``prob_new_annotator``, Pr(it is less than epsilon worse than a new annotator).
+        By model and annotator: ``judge_wins`` and ``annotator_wins`` (means of W^f and W^h), ``n_items``, ``p_value``,
+        ``replaces`` (Benjamini-Yekutieli at .05), and ``prob_replaces``.
+
+    Raises
+    ------
+    InputError
+        Rankings, unknown annotators, repeated annotations, different items, or no annotator with enough items.
+
+    References
+    ----------
+    Calderon, Reichart and Dror, ACL 2025, arXiv:2501.10970, sections 3.1 to 3.3; Benjamini and Yekutieli, "The control
+    of the false discovery rate in multiple testing under dependency", Annals of Statistics 29 (2001),
+    https://doi.org/10.1214/aos/1013699998.
+
+    See Also
+    --------
+    corrected_rate, effective_judges, annotator_agreement
+
+    Examples
+    --------
+    >>> truth = np.arange(60) % 2
+    >>> votes = np.stack([np.where(np.arange(60) % 10 == k, 1 - truth, truth) for k in range(3)], axis=1)
+    >>> people = Labels.from_matrix(votes, annotators=["ann", "bob", "cyn"])
+    >>> judge = Predictions.from_labels({"judge": truth})
+    >>> found = alternative_annotator_test(people, judge, seed=1)
+    >>> float(found["winning_rate"].sel(model="judge")), bool(found["prob_passes"] > 0.99)
+    (1.0, True)
+    """
+    margin = positive(epsilon, "epsilon", zero=True)
+    n_draws = positive_int(draws, "draws") * positive_int(chains, "chains")
+    wins = _wins(labels, judges)
+    n_items = wins.ties + wins.judge + wins.person
+    kept = (n_items >= positive_int(min_items, "min_items")).all(axis=0)
+    _say_who_is_left_out(labels.annotators, kept, min_items)
+    wins, n_items = Wins(*(counts[:, kept] for counts in wins)), n_items[:, kept]
+    exact = _exact(wins, margin)
+    words = seed_sequence(seed).generate_state(judges.models.size)
+    rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(words)]
+    parts = [_posterior(Wins(*(c[m] for c in wins)), margin, n_draws, rng, ci_prob) for m, rng in enumerate(rngs)]
+    by_model = {k: (("model",), np.array([part[k] for part in parts])) for k in parts[0] if k != "prob_replaces"}
+    both = ("model", "annotator")
+    return xr.Dataset(
+        {
+            "winning_rate": (("model",), exact["replaces"].mean(axis=1)),
+            "advantage_probability": (("model",), exact["judge_wins"].mean(axis=1)),
+            "passes": (("model",), exact["replaces"].mean(axis=1) >= ENOUGH),
+            **by_model,
+            **{name: (both, values) for name, values in exact.items()},
+            "n_items": (both, n_items),
+            "prob_replaces": (both, np.stack([part["prob_replaces"] for part in parts])),
+        },
+        {"model": judges.models, "annotator": labels.annotators[kept]},
+        {"epsilon": margin, "ci_kind": "hdi", "ci_prob": ci_prob},
+    )
+
+
+def benjamini_yekutieli(p_values: Floats, level: float = LEVEL) -> NDArray[np.bool_]:
+    """Hypotheses rejected at a false discovery rate under any dependence.
+
+    Examples
+    --------
+    >>> benjamini_yekutieli(np.array([0.001, 0.02, 0.5])).tolist()
+    [True, False, False]
+    """
+    order, size = np.argsort(p_values, kind="stable"), p_values.size
+    rank = np.arange(1, size + 1)
+    small = p_values[order] <= rank * level / (size * np.sum(1 / rank))
+    last = np.flatnonzero(small).max(initial=-1)
+    rejected = np.zeros(size, bool)
+    rejected[order[: last + 1]] = True
+    return rejected
+
+
+def wins_p_values(wins: Wins, epsilon: float) -> Floats:
+    """One-sided p-value of each count, against a mean of W^h - W^f in {-1, 0, 1} of epsilon or more."""
+    n = wins.ties + wins.judge + wins.person
+    mean = (wins.person - wins.judge) / n
+    variance = ((wins.person + wins.judge) / n - mean**2) * n / (n - 1)
+    with np.errstate(divide="ignore"):  # all items alike: the mean is known without error
+        statistic = (mean - epsilon) / np.sqrt(variance / n)
+    return sp.special.stdtr(n - 1, statistic)
+
+
+def _exact(wins: Wins, epsilon: float) -> dict[str, NDArray[Any]]:
+    n = wins.ties + wins.judge + wins.person
+    p_value = wins_p_values(wins, epsilon)
+    return {
+        "judge_wins": (wins.ties + wins.judge) / n,
+        "annotator_wins": (wins.ties + wins.person) / n,
+        "p_value": p_value,
+        "replaces": np.stack([benjamini_yekutieli(row) for row in p_value]),
+    }
+
+
+def _posterior(
+    wins: Wins, epsilon: float, n_draws: int, rng: np.random.Generator, ci_prob: float
+) -> dict[str, float | Floats]:
+    """Summarise the posterior of one judge, of these annotators and of a new one."""
+    of_each, of_new = win_draws(np.stack(wins, axis=1), n_draws, rng)
+    below = of_each[:, :, 2] - of_each[:, :, 1] < epsilon
+    advantage = (of_each[:, :, 0] + of_each[:, :, 1]).mean(axis=1)
+    lower, upper = column_hdi(advantage[:, None], ci_prob)
+    return {
+        "prob_passes": float((below.mean(axis=1) >= ENOUGH).mean()),
+        "advantage": float(advantage.mean()),
+        "lower": float(lower[0]),
+        "upper": float(upper[0]),
+        "prob_new_annotator": float((of_new[:, 2] - of_new[:, 1] < epsilon).mean()),
+        "prob_replaces": below.mean(axis=0),
+    }
+
+
+def _wins(labels: Labels | Ratings, judges: Predictions) -> Wins:
+    """Count who agrees better with the other people."""
+    if not isinstance(labels, Labels | Ratings):
+        raise InputError(f"{type(labels).__name__} cannot be compared label by label; give Labels or Ratings of people")
+    if not labels.annotators_known:
+        raise InputError("the annotators are unknown, and each is compared with the others; give their names")
+    if labels.has_repeats:
+        raise InputError('an annotator labelled an item twice; read the table with duplicates="first"')
+    score_of = _label_scores if isinstance(labels, Labels) else _rating_scores
+    found = [score_of(labels, judges, m) for m in range(judges.models.size)]  # type: ignore[arg-type]
+    enough = np.bincount(labels.item_index, minlength=labels.items.size)[labels.item_index] > 1
+    tables = []
+    for of_judge, of_person in found:
+        counted = enough & np.isfinite(of_judge)
+        # Shares and root mean squares of equal parts may differ in the last digit.
+        tied = counted & np.isclose(of_judge, of_person, rtol=0, atol=1e-9)
+        better = counted & ~tied & (of_judge > of_person)
+        parts = (tied, better, counted & ~tied & ~better)
+        tables.append([np.bincount(labels.annotator_index[p], minlength=labels.annotators.size) for p in parts])
+    return Wins(*np.moveaxis(np.array(tables, np.int64), 1, 0))
+
+
+def _label_scores(labels: Labels, judges: Predictions, model: int) -> tuple[Floats, Floats]:
+    """Share of the other people who gave the judge's label, and the person's, of each annotation."""
+    said = judges.aligned(labels.items, labels.categories).hard_labels()[model][labels.item_index]
+    counts = labels.counts()[labels.item_index]
+    rows, own = np.arange(said.size), labels.label_index
+    others = np.maximum(counts.sum(axis=1) - 1, 1)
+    of_judge = (counts[rows, said] - (said == own)) / others
+    return np.where(said < 0, np.nan, of_judge), (counts[rows, own] - 1) / others
+
+
+def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> tuple[Floats, Floats]:
+    """Minus the root mean square distance to the other people's ratings, of the judge's and the person's."""
+    place = positions(ratings.items, judges.items, "the judges", "item")
+    values = np.append(np.asarray(judges.categories, np.float64), np.nan)
+    said, own = values[judges.hard_labels()[model, place]][ratings.item_index], ratings.rating
+    number = np.bincount(ratings.item_index, minlength=ratings.items.size)[ratings.item_index]
+    total, square = (np.bincount(ratings.item_index, own**k, ratings.items.size)[ratings.item_index] for k in (1, 2))
+
+    def score(given: Floats) -> Floats:
+        others = np.maximum(number - 1, 1)
+        distance = ((square - own**2) - 2 * given * (total - own)) / others + given**2
+        return -np.sqrt(np.maximum(distance, 0))
+
+    return score(said), score(own)
+
+
+def _say_who_is_left_out(names: NDArray[np.generic], kept: NDArray[np.bool_], min_items: int) -> None:
+    if not kept.any():
+        raise InputError(
+            f"no annotator has {min_items} items that another person labelled too; collect more, or pass min_items=..."
+        )
+    if not kept.all():
+        warnings.warn(
+            f"{(~kept).sum()} of {kept.size} annotators have fewer than {min_items} items that count and are left out: "
+            f"{shorten(names[~kept])}",
+            UserWarning,
+            stacklevel=3,
+        )

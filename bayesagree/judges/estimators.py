@@ -1,0 +1,260 @@
+"""Closed-form corrections of verdicts: they need one hard label an item, and are checks of `corrected_rate`."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy as sp
+from numpy.typing import ArrayLike
+
+from bayesagree.errors import InputError, positive
+
+
+class RateEstimate(NamedTuple):
+    """Estimate of a rate with its confidence interval.
+
+    Attributes
+    ----------
+    estimate, lower, upper
+        Point estimate and ends of the interval.
+    standard_error
+        Standard error that the interval was made with.
+    """
+
+    estimate: float
+    lower: float
+    upper: float
+    standard_error: float
+
+
+class Allocation(NamedTuple):
+    """Numbers of items for people to label among those that the judge calls negative and positive."""
+
+    negative: float
+    positive: float
+
+
+def rogan_gladen(
+    raw_rate: float,
+    n_items: int,
+    *,
+    specificity: float,
+    n_negative: int,
+    sensitivity: float,
+    n_positive: int,
+    ci_prob: float = 0.95,
+) -> RateEstimate:
+    """Rate of positive items behind a judge's raw rate, with the adjusted interval of Lee et al.
+
+    Parameters
+    ----------
+    raw_rate, n_items
+        Share of positive verdicts, and the number of items that the judge alone judged.
+    specificity, n_negative
+        Share of negative verdicts among the labelled items that are truly negative, and their number.
+    sensitivity, n_positive
+        Share of positive verdicts among the labelled items that are truly positive, and their number.
+    ci_prob
+        Probability of the interval.
+
+    Returns
+    -------
+    RateEstimate
+        The interval is cut to [0, 1], the estimate too.
+
+    Raises
+    ------
+    InputError
+        A judge no better than chance (sensitivity + specificity <= 1): then verdicts say nothing about the rate.
+
+    References
+    ----------
+    Lee, Zeng, Lee and Sohn, "How to correctly report LLM-as-a-judge evaluations" (2025), arXiv:2511.21140; Rogan and
+    Gladen, "Estimating prevalence from the results of a screening test", American Journal of Epidemiology 107 (1978),
+    https://doi.org/10.1093/oxfordjournals.aje.a112510.
+
+    See Also
+    --------
+    corrected_rate, prediction_powered_mean
+
+    Examples
+    --------
+    >>> found = rogan_gladen(0.4, 1000, specificity=0.7, n_negative=200, sensitivity=0.9, n_positive=200)
+    >>> f"{found.estimate:.4f} ({found.lower:.4f}, {found.upper:.4f})"
+    '0.1667 (0.0564, 0.2627)'
+    """
+    if sensitivity + specificity <= 1:
+        raise InputError(
+            f"sensitivity {sensitivity:g} + specificity {specificity:g} is not above 1: this judge is no better than "
+            "chance, and its verdicts say nothing about the rate"
+        )
+    z = _normal_quantile(ci_prob)
+    size, negatives, positives = n_items + z**2, n_negative + 2, n_positive + 2
+    raw = (n_items * raw_rate + z**2 / 2) / size
+    q0, q1 = (n_negative * specificity + 1) / negatives, (n_positive * sensitivity + 1) / positives
+    youden = q0 + q1 - 1
+    estimate = float(np.clip((raw_rate + specificity - 1) / (specificity + sensitivity - 1), 0, 1))
+    if youden <= 0:  # a hair above chance on a handful of labels
+        return RateEstimate(estimate, 0.0, 1.0, float("inf"))
+    centre = (raw + q0 - 1) / youden
+    of_q0, of_q1 = q0 * (1 - q0) / negatives, q1 * (1 - q1) / positives
+    shift = 2 * z**2 * (-(1 - centre) * of_q0 + centre * of_q1)
+    variance = raw * (1 - raw) / size + (1 - centre) ** 2 * of_q0 + centre**2 * of_q1
+    error = float(np.sqrt(variance) / youden)
+    ends = np.clip([centre + shift - z * error, centre + shift + z * error], 0, 1)
+    return RateEstimate(estimate, float(ends[0]), float(ends[1]), error)
+
+
+def calibration_allocation(
+    n_labels: int, *, raw_rate: float, specificity: float, sensitivity: float, n_pilot: int = 10
+) -> Allocation:
+    """Numbers of labels that make the interval of `rogan_gladen` narrowest, from a pilot sample.
+
+    Parameters
+    ----------
+    n_labels
+        Labels in all.
+    raw_rate
+        Share of positive verdicts, in (0, 1).
+    specificity, sensitivity
+        Of the judge, as the pilot found them.
+    n_pilot
+        Pilot labels of each class.
+
+    Returns
+    -------
+    Allocation
+        Not rounded; their sum is `n_labels`.
+
+    Raises
+    ------
+    InputError
+        A raw rate outside (0, 1).
+
+    References
+    ----------
+    Lee et al. (2025), arXiv:2511.21140, section on adaptive allocation.
+
+    Examples
+    --------
+    >>> round(calibration_allocation(200, raw_rate=0.4, specificity=0.7, sensitivity=0.9).positive, 3)
+    64.075
+    """
+    if not 0 < raw_rate < 1:
+        raise InputError(f"raw_rate={raw_rate!r} is not between 0 and 1")
+    ratio = (n_pilot * (1 - specificity) + 1) / (n_pilot * (1 - sensitivity) + 1)
+    positives = n_labels / (1 + (1 / raw_rate - 1) * np.sqrt(ratio))
+    return Allocation(float(n_labels - positives), float(positives))
+
+
+def prediction_powered_mean(
+    labels: ArrayLike,
+    verdicts: ArrayLike,
+    unlabelled: ArrayLike,
+    *,
+    power: float | None = None,
+    ci_prob: float = 0.95,
+) -> RateEstimate:
+    """Mean of the labels, corrected by the verdicts on all items (PPI++).
+
+    Unbiased for the mean of whatever the labels are: fed with vote shares it estimates the share of people who say
+    positive, fed with majorities the share of items with a positive majority.
+
+    Parameters
+    ----------
+    labels, verdicts
+        Label and verdict of each labelled item, shape (labelled,); numbers.
+    unlabelled
+        Verdict of each other item, shape (unlabelled,).
+    power
+        Weight of the verdicts, from 0 (labels alone) to 1; by default that of smallest variance, cut to [0, 1].
+    ci_prob
+        Probability of the interval.
+
+    Returns
+    -------
+    RateEstimate
+        Normal interval, not cut to [0, 1].
+
+    Raises
+    ------
+    InputError
+        Fewer than two labelled items, labels and verdicts of different lengths, or no unlabelled item.
+
+    References
+    ----------
+    Angelopoulos, Duchi and Zrnic, "PPI++: Efficient prediction-powered inference" (2023), arXiv:2311.01453.
+
+    See Also
+    --------
+    corrected_rate, rogan_gladen
+
+    Examples
+    --------
+    >>> labels, verdicts = [1, 1, 0, 1, 0, 1, 1, 0, 1, 1], [1, 1, 1, 1, 0, 1, 0, 0, 1, 1]
+    >>> found = prediction_powered_mean(labels, verdicts, [1] * 28 + [0] * 12)
+    >>> f"{found.estimate:.3f} ({found.lower:.6f}, {found.upper:.6f})"
+    '0.700 (0.449061, 0.950939)'
+    """
+    y, f, others = (np.asarray(v, np.float64) for v in (labels, verdicts, unlabelled))
+    if y.ndim != 1 or y.shape != f.shape or y.size < 2 or others.size == 0:
+        raise InputError(
+            f"labels {y.shape}, verdicts {f.shape} and unlabelled {others.shape}: give one verdict for each of at "
+            "least two labels, and at least one unlabelled item"
+        )
+    weight = _best_power(y, f, others) if power is None else float(power)
+    estimate = y.mean() + weight * (others.mean() - f.mean())
+    error = float(np.sqrt((y - weight * f).var() / y.size + weight**2 * others.var() / others.size))
+    reach = _normal_quantile(ci_prob) * error
+    return RateEstimate(float(estimate), float(estimate - reach), float(estimate + reach), error)
+
+
+def saving_bound[T: (float, np.ndarray)](rate: T, sensitivity: T, specificity: T) -> T:
+    """Largest factor by which a judge can stretch people's labels.
+
+    With m labels and any number of verdicts no unbiased estimator is better than m times this many labels alone:
+    1 / (1 - rho^2), rho the correlation of verdict and truth.
+
+    Parameters
+    ----------
+    rate
+        Share of items that are truly positive.
+    sensitivity, specificity
+        Of the judge.
+
+    Returns
+    -------
+    float or ndarray
+        At least 1; infinite for a judge that never errs.
+
+    References
+    ----------
+    Dorner, Nastl and Hardt, "Limits to scalable evaluation at the frontier: LLM as judge won't beat twice the data",
+    ICLR 2025, arXiv:2410.13341.
+
+    Examples
+    --------
+    >>> round(saving_bound(0.8, 0.8, 0.8), 3)
+    1.36
+    """
+    b, p = np.asarray(rate, np.float64), np.asarray(sensitivity, np.float64)
+    judged = b * p + (1 - b) * (1 - np.asarray(specificity, np.float64))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = b / (1 - b) * (p - judged) ** 2 / (judged * (1 - judged))
+        bound = 1 / (1 - np.minimum(np.nan_to_num(rho, nan=0.0), 1.0))
+    return bound if bound.ndim else float(bound)  # type: ignore[return-value]
+
+
+def _best_power(labels: np.ndarray, verdicts: np.ndarray, others: np.ndarray) -> float:
+    """Weight of smallest variance, with the divisors of ppi_py: n in the covariance, n + N - 1 in the variance."""
+    pooled = np.append(verdicts, others)
+    spread = pooled.var(ddof=1)
+    if spread == 0:
+        return 0.0
+    covariance = np.mean((labels - labels.mean()) * (verdicts - verdicts.mean()))
+    return float(np.clip(covariance / ((1 + labels.size / others.size) * spread), 0, 1))
+
+
+def _normal_quantile(ci_prob: float) -> float:
+    if not 0 < ci_prob < 1:
+        raise InputError(f"ci_prob={ci_prob!r} must lie between 0 and 1")
+    return float(sp.special.ndtri((1 + positive(ci_prob, "ci_prob")) / 2))

@@ -1,0 +1,211 @@
+"""What a panel of judges is worth: judges that err together are fewer than they look.
+
+The errors of a pair correlate by rho_jk over the items; J judges with mean correlation rho are worth
+J / (1 + (J - 1) rho) judges with independent errors. The truth comes from gold or from people, never from the judges:
+a posterior that assumes independent errors would find them.
+"""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.results import result_tree
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.errors import InputError, positive_int
+from bayesagree.predictions import Predictions, positions
+
+type Floats = NDArray[np.float64]
+
+# Draws of the truth forget where they began after some sweeps: each redraws every item given the verdict patterns.
+TUNE, THIN = 200, 5
+
+
+def n_effective(n_judges: int, correlation: float) -> float:
+    """Number of judges with independent errors that a panel is worth.
+
+    Parameters
+    ----------
+    n_judges
+        Judges in the panel.
+    correlation
+        Mean correlation of two judges' errors.
+
+    Returns
+    -------
+    float
+        J / (1 + (J - 1) correlation); infinite where the errors cancel out.
+
+    References
+    ----------
+    Kish, "Survey sampling" (1965), section 5.4, the design effect of a cluster.
+
+    Examples
+    --------
+    >>> round(n_effective(6, 0.42), 3), round(n_effective(9, 0.4375), 3)
+    (1.935, 2.0)
+    """
+    share = 1 + (n_judges - 1) * correlation
+    return n_judges / share if share > 0 else float("inf")
+
+
+def effective_judges(
+    judges: Labels | Predictions,
+    truth: Gold | xr.DataTree,
+    *,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+) -> xr.DataTree:
+    """Posterior of the number of independent judges that a panel is worth, and of the correlations of errors.
+
+    Items are a sample (Bayesian bootstrap). Given a posterior the truth of an item is drawn from its plausibilities,
+    sharpened by what the same pattern of verdicts meant on other items: any dependence among judges is allowed.
+
+    Parameters
+    ----------
+    judges
+        Two judges or more: labels with a verdict of each judge on each item, or predictions.
+    truth
+        True label of some items, or a posterior of the truth made of people's labels (`dawid_skene`, `dirichlet`) on
+        some of the items; other items do not count.
+    draws, chains
+        Draws per chain and number of chains.
+    seed
+        Same seed, same draws.
+
+    Returns
+    -------
+    DataTree
+        ``posterior``: ``n_effective`` (chain, draw), ``mean_correlation`` (chain, draw), ``correlation`` (chain, draw,
+        judge, other_judge) of errors, NaN for a judge that never errs or always does, which no mean
+        counts; ``error_rate`` (chain, draw, judge). ``constant_data``: ``n_items``.
+
+    Raises
+    ------
+    InputError
+        One judge, an item without a verdict, no item with a known truth.
+
+    References
+    ----------
+    Kish (1965); Rubin (1981), https://doi.org/10.1214/aos/1176345338.
+
+    See Also
+    --------
+    corrected_rate, alternative_annotator_test
+
+    Examples
+    --------
+    >>> truth = np.arange(200) % 2
+    >>> twin = np.where(np.arange(200) % 5 == 0, 1 - truth, truth)
+    >>> other = np.where(np.arange(200) % 7 == 0, 1 - truth, truth)
+    >>> panel = Labels.from_matrix(np.stack([twin, twin, other], axis=1), annotators=["a", "copy of a", "b"])
+    >>> tree = effective_judges(panel, dict(enumerate(truth)), seed=1)
+    >>> f"{float(tree['posterior']['n_effective'].mean()):.1f} of 3"
+    '1.8 of 3'
+    """
+    items, names, verdict, categories = _verdicts(judges)
+    shape = (positive_int(chains, "chains"), positive_int(draws, "draws"))
+    root = seed_sequence(seed)
+    rngs = [np.random.default_rng([int(word), c]) for c, word in enumerate(root.generate_state(shape[0]))]
+    known, evidence = _evidence(truth, items, categories)
+    verdict = verdict[known]
+    correlation, error_rate = map(np.stack, zip(*(_chain(verdict, evidence, shape[1], rng) for rng in rngs)))
+    pairs = correlation[..., *np.triu_indices(names.size, 1)]
+    with np.errstate(invalid="ignore"):
+        counted = np.isfinite(pairs)
+        mean = np.where(counted, pairs, 0).sum(axis=-1) / counted.sum(axis=-1)
+        share = 1 + (names.size - 1) * mean
+        worth = np.where(share > 0, names.size / np.where(share > 0, share, 1), np.inf)
+    posterior = {
+        "n_effective": (("chain", "draw"), np.where(np.isnan(mean), np.nan, worth)),
+        "mean_correlation": (("chain", "draw"), mean),
+        "correlation": (("chain", "draw", "judge", "other_judge"), correlation),
+        "error_rate": (("chain", "draw", "judge"), error_rate),
+    }
+    groups = {"posterior": posterior, "constant_data": {"n_items": ((), int(known.sum()))}}
+    settings = {"truth": "posterior" if isinstance(truth, xr.DataTree) else "gold"}
+    coords = {"judge": names, "other_judge": names}
+    return result_tree(groups, coords, model="effective_judges", engine="gibbs", seed=seed, settings=settings)
+
+
+def _verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], NDArray[Any]]:
+    """Return items, judges, the label each judge gave each item (item, judge), and the labels."""
+    if isinstance(judges, Predictions):
+        items, names, verdict = judges.items, judges.models, judges.hard_labels().T.astype(np.int64)
+    elif isinstance(judges, Labels) and judges.annotators_known and not judges.has_repeats:
+        items, names = judges.items, judges.annotators
+        verdict = np.full((items.size, names.size), -1, np.int64)
+        verdict[judges.item_index, judges.annotator_index] = judges.label_index
+    else:
+        raise InputError("judges are Labels with one verdict of each named judge on each item, or Predictions")
+    if names.size < 2:
+        raise InputError(f"a panel of {names.size} judge has no correlation of errors; give two judges or more")
+    if (verdict < 0).any():
+        i, j = np.argwhere(verdict < 0)[0]
+        raise InputError(f"item {items[i]!r}: judge {names[j]!r} gave no verdict; leave the item out")
+    return items, names, verdict, judges.categories
+
+
+def _evidence(
+    truth: Gold | xr.DataTree, items: NDArray[Any], categories: NDArray[Any]
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Return which items count, and the probability of each of their labels, (item, category)."""
+    if isinstance(truth, xr.DataTree):
+        if "plausibility" not in truth["posterior"]:
+            raise InputError("this result holds no plausibility of every label; draw it without top_labels=")
+        mean = truth["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category")
+        order = positions(categories, mean["category"].values, "the truth", "label")
+        own = {name: k for k, name in enumerate(mean["item"].values.tolist())}
+        place = np.array([own.get(name, -1) for name in items.tolist()])
+        known, evidence = place >= 0, mean.values[place[place >= 0]][:, order]
+    else:
+        code = gold_codes(truth, items, categories)
+        known, evidence = code >= 0, np.eye(categories.size)[code[code >= 0]]
+    if not known.any():
+        raise InputError("the truth of no judged item is known; give gold or people's posterior of some of them")
+    return known, evidence
+
+
+def _chain(
+    verdict: NDArray[np.int64], evidence: Floats, n_draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return draws of the correlations of errors and of the error rates, over weighted items, truths drawn anew."""
+    certain = bool((evidence.max(axis=1) == 1).all())
+    _, pattern = np.unique(verdict, axis=0, return_inverse=True)
+    prevalence = evidence.mean(axis=0)
+    ratio = evidence / np.where(prevalence > 0, prevalence, 1.0)
+    truth = _labels(evidence, rng)
+    n_judges = verdict.shape[1]
+    correlation, rate = np.full((n_draws, n_judges, n_judges), np.nan), np.empty((n_draws, n_judges))
+    for draw in range(n_draws):
+        for _ in range(0 if certain else THIN if draw else TUNE):
+            truth = _labels(ratio * _joint(truth, pattern, evidence.shape[1], rng)[pattern], rng)
+        weight = rng.standard_exponential(truth.size)
+        weight /= weight.sum()
+        error = (verdict != truth[:, None]).astype(np.float64)
+        rate[draw] = weight @ error
+        centred = error - rate[draw]
+        covariance = (centred * weight[:, None]).T @ centred
+        variance = np.diag(covariance)
+        varies = np.outer(variance, variance) > 1e-20
+        correlation[draw][varies] = (covariance / np.sqrt(np.outer(variance, variance) + ~varies))[varies]
+    return correlation, rate
+
+
+def _joint(truth: NDArray[np.int64], pattern: NDArray[np.int64], n_labels: int, rng: np.random.Generator) -> Floats:
+    """Draw the joint probabilities of verdict pattern and true label, (pattern, category), given the truths."""
+    n_patterns = int(pattern.max()) + 1
+    counts = np.bincount(pattern * n_labels + truth, minlength=n_patterns * n_labels).reshape(n_patterns, n_labels)
+    # One item's worth of prior in all: patterns that were seen, each label alike.
+    gamma = np.maximum(rng.standard_gamma(counts + 1 / counts.size), 1e-300)
+    return gamma / gamma.sum()
+
+
+def _labels(weight: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw a label of each row in proportion to its weights."""
+    cumulative = np.cumsum(weight, axis=1)
+    return (rng.random(len(weight))[:, None] * cumulative[:, -1:] > cumulative[:, :-1]).sum(axis=1)

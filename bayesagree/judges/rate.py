@@ -1,0 +1,339 @@
+"""Rates of systems from a judge's verdicts on all items and people's votes on some.
+
+A person's vote on an item, or the item's truth, is regressed on the verdicts, and the regression is averaged over all
+items of a system (multilevel regression and poststratification):
+
+    m_i = a + b_s + sum_j (c_j + u_sj) v_ij          v standardised verdicts; b, u ~ N(0, .) by system, and by feature
+    target="share":  vote_it ~ Bernoulli(lambda_i), E lambda_i = Phi(m_i)
+    target="truth":  truth_i ~ Bernoulli(Phi(m_i)), vote_it ~ Bernoulli(sensitivity or 1 - specificity of people)
+    rate_s = sum over the items of s of w_i Phi(m_i),  w ~ Dirichlet(1, ..., 1)
+
+Judges may share their errors in any way, since the verdicts are predictors and nothing is assumed of them. Items may be
+chosen for people by their verdicts, system and features, since the regression is given these.
+
+Source: Gelman and Little, "Poststratification into many categories using hierarchical logistic regression", Survey
+Methodology 23 (1997); Rubin, "The Bayesian bootstrap", Annals of Statistics 9 (1981),
+https://doi.org/10.1214/aos/1176345338. The joint model of votes and verdicts is ours.
+"""
+
+import warnings
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy as sp
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.results import result_tree
+from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
+from bayesagree._numerics.intervals import column_hdi
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.judges._checks import classical_checks
+from bayesagree.judges._gibbs import Regression, Shares, Truths, sample_chain
+from bayesagree.judges._panel import INTERCEPT, SLOPE, Design, ItemNames, Panel, cells_of, design, panel_of
+from bayesagree.judges.estimators import saving_bound
+from bayesagree.judges.prior import CorrectedRatePrior
+from bayesagree.plausibility._draws.convergence import R_HAT_LIMIT, diagnostics
+
+type Floats = NDArray[np.float64]
+type Target = Literal["share", "truth"]
+
+CHUNK = 2**22
+"""Cells times draws averaged at a time: 32 MiB an array."""
+# With ten votes a system nearly all of its answer is what the other systems say.
+FEW_ITEMS = 10
+"""Fewer items with votes in a system are warned of."""
+
+
+class Fit(NamedTuple):
+    """Draws of one regression, chains joined: coefficients (draw, column), scales (draw, scale), and people's own."""
+
+    coefficient: Floats
+    scale: Floats
+    people: dict[str, Floats]
+
+
+def corrected_rate(
+    verdicts: Labels | Ratings,
+    people: Labels,
+    *,
+    system: ItemNames | None = None,
+    positive: Hashable,
+    by: Mapping[str, ItemNames] | pd.DataFrame | None = None,
+    target: Target = "share",
+    prior: CorrectedRatePrior | None = None,
+    ci_prob: float = 0.95,
+    draws: int = 1000,
+    chains: int = 4,
+    tune: int = 500,
+    thin: int = 2,
+    seed: Seed = None,
+    engine: Literal["gibbs", "nuts"] = "gibbs",
+    sampler: Sampler = None,
+) -> xr.DataTree:
+    """Posterior of each system's rate, from verdicts of judges on all items and votes of people on some.
+
+    Parameters
+    ----------
+    verdicts
+        Item x judge, on every item: labels, or ratings whose place on the scale counts. Repeated verdicts (several
+        samples of one judge) are averaged; a judge may leave items out.
+    people
+        One or several labels by people on some of these items. Which ones may depend on system, features and verdicts.
+    system
+        System whose output each item is; by default all items are of one system.
+    positive
+        The label that counts. Any other label is negative.
+    by
+        Features of the items, ``{feature: {item: level}}`` or a table indexed by item: what a verdict says may depend
+        on them.
+    target
+        ``"share"``: the expected share of people who would call an item positive. Votes are unbiased for it, whoever
+        is right. ``"truth"``: the share of items whose true label is positive, where people err; needs two or more
+        votes on many items, for the people's accuracy is learnt from their disagreement.
+    prior
+        By default `CorrectedRatePrior()`.
+    ci_prob
+        Probability of the intervals in ``derived`` and ``checks``.
+    draws, chains, tune, thin
+        Draws kept per chain, number of chains, sweeps before the first draw, sweeps per draw.
+    seed
+        Same seed, same draws.
+    engine
+        ``"gibbs"``, or ``"nuts"`` samples `corrected_rate_model`.
+    sampler
+        Further arguments of `pymc.sample`.
+
+    Returns
+    -------
+    DataTree
+        ``posterior``: ``rate`` (chain, draw, system), of items like these; ``rate_people_alone``, the same model
+        without the judges; ``sensitivity`` and ``specificity`` (chain, draw, system, judge), mean verdict on positive
+        and one minus that on negative items; ``max_saving`` (chain, draw, system, judge), see `saving_bound`;
+        ``intercept`` and ``slope`` (judge); ``vote_correlation``, of the latent opinions of two people on an item
+        given the verdicts, or ``people_sensitivity`` and ``people_specificity``.
+        ``derived``: mean and HDI of the rates (``rate_mean``, ``rate_lower``, ``rate_upper``) and of differences
+        (system minus other_system), ``prob_better``, ``saving``: the variance of ``rate_people_alone`` over that of
+        ``rate``. ``raw``: ``rate`` (system, judge), mean verdict. ``checks``: ``ppi`` and ``rogan_gladen`` with
+        ``_lower`` and ``_upper`` (system, judge), closed formulas without pooling: PPI++ of the vote shares, and
+        Rogan-Gladen with the majority taken for the truth. ``diagnostics``: ``r_hat``, ``ess`` of the rates.
+
+    Raises
+    ------
+    InputError
+        People's items without verdicts, items without a system, an unknown positive label, unknown judges.
+
+    References
+    ----------
+    Gelman and Little (1997); Albert and Chib (1993), https://doi.org/10.1080/01621459.1993.10476321; Mundlak, "On the
+    pooling of time series and cross section data", Econometrica 46 (1978), https://doi.org/10.2307/1913646.
+
+    See Also
+    --------
+    alternative_annotator_test, effective_judges, rogan_gladen, prediction_powered_mean
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> good = rng.random(300) < 0.7
+    >>> said = np.where(rng.random(300) < 0.8, good, ~good)
+    >>> verdicts = Labels.from_matrix(said[:, None], annotators=["judge"])
+    >>> people = Labels.from_matrix(good[:80, None], items=range(80), annotators=["ann"])
+    >>> tree = corrected_rate(verdicts, people, positive=True, draws=200, seed=1)
+    >>> bool(tree["derived"]["rate_lower"] < good.mean() < tree["derived"]["rate_upper"])
+    True
+    """
+    panel = panel_of(verdicts, people, system, positive, by)
+    chosen = prior or CorrectedRatePrior()
+    _check(panel, target)
+    n_draws, n_chains = positive_int(draws, "draws"), positive_int(chains, "chains")
+    run = {"draws": n_draws, "chains": n_chains, "tune": tune, "thin": positive_int(thin, "thin")}
+    # A copy spawns: a SeedSequence counts its children, and a second call would get others.
+    root = seed_sequence(seed)
+    full, alone, weights = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key).spawn(3)
+    shape = (n_chains, n_draws)
+    posterior: dict[str, tuple[tuple[str, ...], Floats]] = {}
+    rngs = [np.random.default_rng(s) for s in weights.spawn(2)]
+    fit, shared, own = _fit(panel, target, chosen, full, engine, run, sampler)
+    averages = _averages(panel, fit, shared, own, rngs[0])
+    bare = panel.without_judges()
+    averages["rate_people_alone"] = _averages(bare, *_fit(bare, target, chosen, alone, "gibbs", run, None), rngs[1])[
+        "rate"
+    ]
+    for name, values in averages.items():
+        dims = ("chain", "draw", "system", "judge")[: values.ndim + 1]
+        posterior[name] = (dims, values.reshape(*shape, *values.shape[1:]))
+    slopes = fit.coefficient[:, 1 : 1 + panel.judges.size]
+    posterior["intercept"] = (("chain", "draw"), fit.coefficient[:, 0].reshape(shape))
+    posterior["slope"] = (("chain", "draw", "judge"), slopes.reshape(*shape, -1))
+    posterior |= {name: (("chain", "draw"), values.reshape(shape)) for name, values in fit.people.items()}
+    rates = posterior["rate"][1]
+    r_hat, ess = diagnostics(rates)
+    _warn_not_converged(panel, r_hat)
+    groups = {
+        "posterior": posterior,
+        "derived": _derived(averages, ci_prob),
+        "raw": {"rate": (("system", "judge"), _raw(panel))},
+        "checks": classical_checks(panel, ci_prob),
+        "diagnostics": {"r_hat": (("system",), r_hat), "ess": (("system",), ess)},
+        "constant_data": _data(panel),
+    }
+    names = panel.system.levels
+    settings = {"target": target, "positive": positive, "prior": asdict(chosen), "ci_kind": "hdi", "ci_prob": ci_prob,
+                "by": [factor.name for factor in panel.factors[1:]], "tune": tune, "thin": thin}  # fmt: skip
+    coords = {"system": names, "other_system": names, "judge": panel.judges}
+    return result_tree(groups, coords, model="corrected_rate", engine=engine, seed=seed, settings=settings)
+
+
+def regression(panel: Panel, made: Design, prior: CorrectedRatePrior) -> Regression:
+    """Return people's items as a regression.
+
+    Columns whose prior has a known standard deviation are multiplied by it, so that it is 1 or a scale.
+    """
+    scales, index = np.unique(made.scale_index[made.scale_index >= 0], return_inverse=True)
+    scale_index = np.full(made.scale_index.size, -1)
+    scale_index[made.scale_index >= 0] = index
+    half_normal = np.where(scales % 2 == 0, prior.system_sd, prior.leniency_sd)
+    seen, own = panel.seen, made.own.shape[1]
+    return Regression(
+        _columns(made, prior)[seen], made.own[seen], panel.system.code[seen], panel.system.levels.size if own else 0,
+        scale_index, half_normal, panel.votes[seen], panel.positive[seen],
+    )  # fmt: skip
+
+
+def _columns(made: Design, prior: CorrectedRatePrior) -> Floats:
+    """Return the shared columns, in units of the known standard deviations of their coefficients."""
+    index = made.scale_index[: made.shared.shape[1]]
+    return made.shared * np.select([index == INTERCEPT, index == SLOPE], [prior.intercept_sd, prior.slope_sd], 1.0)
+
+
+def _fit(
+    panel: Panel,
+    target: Target,
+    prior: CorrectedRatePrior,
+    seed: np.random.SeedSequence,
+    engine: str,
+    run: Mapping[str, int],
+    sampler: Sampler,
+) -> tuple[Fit, Floats, Floats]:
+    """Draw the coefficients; also return the columns that they multiply: shared, and for each system, of every item."""
+    made = design(panel)
+    data = regression(panel, made, prior)
+    columns = _columns(made, prior), made.own
+    if engine == "nuts":
+        from bayesagree.judges.model import sample_model
+
+        return Fit(*sample_model(data, target, prior, run, seed, sampler)), *columns
+    if engine != "gibbs":
+        raise InputError(f"engine={engine!r} is not one of 'gibbs', 'nuts'")
+
+    def chain(stream: np.random.SeedSequence) -> Any:
+        rng = np.random.Generator(np.random.SFC64(stream))
+        accuracy = (prior.people_right, prior.people_wrong)
+        observe = Shares(data, rng) if target == "share" else Truths(data, rng, accuracy)
+        return sample_chain(data, observe, draws=run["draws"], tune=run["tune"], thin=run["thin"], rng=rng)
+
+    found = list(map_blocks(chain, seed.spawn(run["chains"])))
+    people = {name: np.concatenate([part.people[name] for part in found]) for name in found[0].people}
+    fit = Fit(np.concatenate([p.coefficient for p in found]), np.concatenate([p.scale for p in found]), people)
+    return fit, *columns
+
+
+def _averages(panel: Panel, fit: Fit, shared: Floats, own: Floats, rng: np.random.Generator) -> dict[str, Floats]:
+    """Average the regression over the items of each system: rate (draw, system), confusion (draw, system, judge)."""
+    n_draws, n_systems, n_judges = len(fit.coefficient), panel.system.levels.size, panel.judges.size
+    of_shared = fit.coefficient[:, : shared.shape[1]]
+    of_own = fit.coefficient[:, shared.shape[1] :].reshape(n_draws, -1, max(own.shape[1], 1))
+    rate = np.empty((n_draws, n_systems))
+    sensitivity, specificity = (np.empty((n_draws, n_systems, n_judges)) for _ in range(2))
+    for s in range(n_systems):
+        cells = cells_of(panel, np.flatnonzero(panel.system.code == s))
+        present = np.isfinite(panel.verdict[cells.example])
+        verdict = np.where(present, panel.verdict[cells.example], 0.0)
+        step = max(CHUNK // len(cells.example), 1)
+        for start in range(0, n_draws, step):
+            rows = slice(start, min(start + step, n_draws))
+            mean = of_shared[rows] @ shared[cells.example].T
+            if own.shape[1]:
+                mean += of_own[rows, s] @ own[cells.example].T
+            weight = rng.standard_gamma(cells.size, size=mean.shape)
+            weight /= weight.sum(axis=1, keepdims=True)
+            yes = weight * sp.special.ndtr(mean)
+            rate[rows, s] = yes.sum(axis=1)
+            with np.errstate(invalid="ignore"):  # a judge without a verdict on this system
+                sensitivity[rows, s] = (yes @ verdict) / (yes @ present)
+                specificity[rows, s] = ((weight - yes) @ (present - verdict)) / ((weight - yes) @ present)
+    if n_judges == 0:
+        return {"rate": rate}
+    bound = saving_bound(np.broadcast_to(rate[:, :, None], sensitivity.shape), sensitivity, specificity)
+    return {"rate": rate, "sensitivity": sensitivity, "specificity": specificity, "max_saving": bound}
+
+
+def _derived(averages: Mapping[str, Floats], ci_prob: float) -> dict[str, tuple[tuple[str, ...], Any]]:
+    rate, alone = averages["rate"], averages["rate_people_alone"]
+    lower, upper = column_hdi(rate, ci_prob)
+    n = rate.shape[1]
+    pairs = (rate[:, :, None] - rate[:, None, :]).reshape(len(rate), -1)
+    low, high = column_hdi(pairs, ci_prob)
+    both = ("system", "other_system")
+    return {
+        "rate_mean": (("system",), rate.mean(axis=0)),
+        "rate_lower": (("system",), lower),
+        "rate_upper": (("system",), upper),
+        "saving": (("system",), alone.var(axis=0) / rate.var(axis=0)),
+        "difference": (both, pairs.mean(axis=0).reshape(n, n)),
+        "difference_lower": (both, low.reshape(n, n)),
+        "difference_upper": (both, high.reshape(n, n)),
+        "prob_better": (both, (pairs > 0).mean(axis=0).reshape(n, n)),
+    }
+
+
+def _raw(panel: Panel) -> Floats:
+    """Mean verdict of each judge on each system, NaN where it judged none."""
+    member = np.arange(panel.system.levels.size)[:, None] == panel.system.code
+    present = np.isfinite(panel.verdict)
+    with np.errstate(invalid="ignore"):
+        return (member @ np.where(present, panel.verdict, 0.0)) / (member @ present.astype(float))
+
+
+def _data(panel: Panel) -> dict[str, tuple[tuple[str, ...], Any]]:
+    code, n = panel.system.code, panel.system.levels.size
+    counts = {"n_items": np.ones(code.size), "n_items_with_votes": panel.seen, "n_votes": panel.votes}
+    return {name: (("system",), np.bincount(code, v, n).astype(np.int64)) for name, v in counts.items()}
+
+
+def _check(panel: Panel, target: str) -> None:
+    if target not in ("share", "truth"):
+        raise InputError(f"target={target!r} is not one of 'share', 'truth'")
+    if not panel.seen.any():
+        raise InputError("no item has a vote of a person, and verdicts alone cannot be corrected")
+    number = np.bincount(panel.system.code, panel.seen, panel.system.levels.size)
+    if (number < FEW_ITEMS).any():
+        few = panel.system.levels[number < FEW_ITEMS]
+        warnings.warn(
+            f"people labelled fewer than {FEW_ITEMS} items of {shorten(few)}: their rates rest on the other systems",
+            UserWarning,
+            stacklevel=3,
+        )
+    if target == "truth" and np.mean(panel.votes[panel.seen] > 1) < 0.5:
+        warnings.warn(
+            'target="truth" with one vote on most items: how often people are right is not learnt from the votes but '
+            'comes from the prior (people_right, people_wrong); collect a second vote, or use target="share"',
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_not_converged(panel: Panel, r_hat: Floats) -> None:
+    if (r_hat > R_HAT_LIMIT).any():
+        warnings.warn(
+            f"rates of {shorten(panel.system.levels[r_hat > R_HAT_LIMIT])} have not converged (r_hat up to "
+            f"{np.nanmax(r_hat):.2f}, limit {R_HAT_LIMIT}); raise tune= and thin=",
+            UserWarning,
+            stacklevel=3,
+        )

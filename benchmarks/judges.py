@@ -1,0 +1,146 @@
+"""Coverage of corrected rates of five systems beside PPI++ and Rogan-Gladen fed with the people's majority.
+
+    uv run python benchmarks/judges.py crisp 60         one world, 60 runs of each cell: minutes
+    uv run python benchmarks/judges.py spread 60
+    uv run python benchmarks/judges.py                  writes benchmarks/results/judges.md from both
+
+2,000 items of five systems, rates drawn from U(.5, .9) in each run; three judges, 85 % right, who err together on 15 %
+of the items, the first three systems each with a judge that turns 30 % of its negative verdicts on them positive.
+`crisp`: every item has a true label, people are 85 % right, the rate is of truly positive items. `spread`: every item
+has a share of people who say positive, Beta distributed, and the rate is the mean share.
+"""
+
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree import Labels, corrected_rate, prediction_powered_mean, rogan_gladen
+
+RESULTS = Path(__file__).parent / "results"
+N_ITEMS, N_SYSTEMS, N_JUDGES = 2000, 5, 3
+CELLS = [(labelled, votes) for labelled in (100, 300) for votes in (1, 3, 5)]
+TARGETS: dict[str, Any] = {"crisp": "truth", "spread": "share"}
+
+
+def simulate(world: str, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
+    """Return system of each item, share of people who say positive, verdicts (item, judge), and the true rates."""
+    system = np.arange(N_ITEMS) % N_SYSTEMS
+    rates = rng.uniform(0.5, 0.9, N_SYSTEMS)
+    if world == "crisp":
+        state = (rng.random(N_ITEMS) < rates[system]).astype(float)
+        share = 0.15 + 0.7 * state
+    else:
+        share = state = rng.beta(1.5 * rates[system], 1.5 * (1 - rates[system]))
+    together, leading = rng.random(N_ITEMS) < 0.15, rng.random(N_ITEMS) < 0.5
+    verdicts = np.empty((N_ITEMS, N_JUDGES), int)
+    for judge in range(N_JUDGES):
+        alone = rng.random(N_ITEMS) < 0.15 + 0.7 * state
+        lenient = (system == judge) & (rng.random(N_ITEMS) < 0.3)
+        verdicts[:, judge] = np.where(together, leading, alone) | lenient
+    return system, share, verdicts, rates
+
+
+def run(world: str, labelled: int, votes: int, seed: int) -> dict[str, Any]:
+    """Return, for one data set, whether intervals hold the truth, and their widths."""
+    rng = np.random.default_rng([seed, labelled, votes])
+    system, share, verdicts, rates = simulate(world, rng)
+    asked = np.sort(rng.permutation(N_ITEMS)[:labelled])
+    said = (rng.random((labelled, votes)) < share[asked, None]).astype(int)
+    judges = Labels.from_matrix(verdicts, annotators=list("abc"), labels=[0, 1])
+    people = Labels.from_matrix(said, items=asked.tolist(), labels=[0, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        tree = corrected_rate(
+            judges, people, system=dict(enumerate(system)), positive=1, target=TARGETS[world], draws=400, chains=1,
+            tune=250, thin=1, seed=seed,
+        )  # fmt: skip
+    found = tree["derived"].to_dataset()
+    upper = np.triu_indices(N_SYSTEMS, 1)
+    gaps = (rates[:, None] - rates)[upper]
+    low, high = found["difference_lower"].values[upper], found["difference_upper"].values[upper]
+    alone = np.quantile(tree["posterior"]["rate_people_alone"].values.reshape(-1, N_SYSTEMS), [0.025, 0.975], axis=0)
+    width = found["rate_upper"].values - found["rate_lower"].values
+    record = {
+        "rate": (found["rate_lower"].values <= rates) & (rates <= found["rate_upper"].values),
+        "difference": (low <= gaps) & (gaps <= high),
+        "width": width,
+        "width_people_alone": alone[1] - alone[0],
+    }
+    return {k: np.asarray(v).tolist() for k, v in (record | _formulas(system, verdicts, asked, said, rates)).items()}
+
+
+def _formulas(
+    system: NDArray[Any], verdicts: NDArray[Any], asked: NDArray[Any], said: NDArray[Any], rates: NDArray[Any]
+) -> dict[str, list[bool]]:
+    """Return whether the intervals of the closed formulas hold each system's rate, for every judge where they exist."""
+    held: dict[str, list[bool]] = {"ppi_majority": [], "ppi_shares": [], "rogan_gladen_majority": []}
+    majority, others = said.mean(axis=1) > 0.5, np.setdiff1d(np.arange(N_ITEMS), asked)
+    for s, rate in enumerate(rates):
+        mine, rest = system[asked] == s, others[system[others] == s]
+        for judge in range(N_JUDGES):
+            seen, unseen = verdicts[asked[mine], judge], verdicts[rest, judge]
+            for name, labels in (("ppi_majority", majority[mine]), ("ppi_shares", said.mean(axis=1)[mine])):
+                ends = prediction_powered_mean(labels, seen, unseen)
+                held[name].append(bool(ends.lower <= rate <= ends.upper))
+            yes, no = seen[majority[mine]], seen[~majority[mine]]
+            if yes.size and no.size and yes.mean() > no.mean():
+                ends = rogan_gladen(
+                    unseen.mean(), unseen.size, specificity=1 - no.mean(), n_negative=no.size, sensitivity=yes.mean(),
+                    n_positive=yes.size,
+                )  # fmt: skip
+                held["rogan_gladen_majority"].append(bool(ends.lower <= rate <= ends.upper))
+    return held
+
+
+def measure(world: str, runs: int) -> None:
+    """Run every cell of a world and keep what it found."""
+    kept: dict[str, Any] = {}
+    for labelled, votes in CELLS:
+        found = [run(world, labelled, votes, seed) for seed in range(runs)]
+        by_run = {k: [float(np.mean(f[k])) for f in found if f[k]] for k in found[0]}
+        kept[f"{labelled} {votes}"] = {
+            k: {"mean": float(np.mean(v)), "error": float(np.std(v, ddof=1) / np.sqrt(len(v)))}
+            for k, v in by_run.items()
+        }
+        (RESULTS / f"judges_{world}.json").write_text(json.dumps({"runs": runs, "cells": kept}, indent=1) + "\n")
+        print(
+            world, labelled, votes, {k: round(v["mean"], 3) for k, v in kept[f"{labelled} {votes}"].items()}, flush=True
+        )
+
+
+def write() -> None:
+    """Write the page of both worlds."""
+    lines = [
+        "# Do the intervals of corrected rates hold the truth?",
+        "",
+        *(__doc__ or "").split("\n\n", 2)[2].splitlines(),
+        "",
+    ]
+    lines += ["Shares of intervals (nominal 95 %) that hold the true rate of a system, +- Monte-Carlo error over runs; "
+              "`majority`: the people's majority taken for the truth, per system and judge.", ""]  # fmt: skip
+    for world, target in TARGETS.items():
+        path = RESULTS / f"judges_{world}.json"
+        if not path.exists():
+            lines += [f"## {world}", "", f"Not measured: `uv run python benchmarks/judges.py {world} 60`.", ""]
+            continue
+        record = json.loads(path.read_text())
+        lines += [f'## {world}, `target="{target}"`', "", f"{record['runs']} runs of each cell.", ""]
+        lines += ["| labelled items | votes | rates | differences | width | width, people alone | PPI++ of majority | "
+                  "PPI++ of shares | Rogan-Gladen of majority |", "| --- " * 9 + "|"]  # fmt: skip
+        for cell, values in record["cells"].items():
+            covers = {k: f"{v['mean']:.3f} +- {v['error']:.3f}" for k, v in values.items()}
+            widths = [f"{values[k]['mean']:.3f}" for k in ("width", "width_people_alone")]
+            row = [*cell.split(), covers["rate"], covers["difference"], *widths]
+            row += [covers[k] for k in ("ppi_majority", "ppi_shares", "rogan_gladen_majority")]
+            lines.append(f"| {' | '.join(row)} |")
+        lines.append("")
+    (RESULTS / "judges.md").write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    measure(sys.argv[1], int(sys.argv[2])) if len(sys.argv) > 2 else write()

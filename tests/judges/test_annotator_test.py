@@ -1,0 +1,134 @@
+"""The alternative annotator test against published numbers, a plain version of itself, and quadrature."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy as sp
+from _paths import ROOT
+
+from bayesagree import InputError, Labels, Predictions, Rankings, Ratings, alternative_annotator_test
+from bayesagree.judges._win_rates import log_posterior, win_draws
+from bayesagree.judges.annotator_test import Wins, _posterior, benjamini_yekutieli, wins_p_values
+
+GOLDEN = json.loads((ROOT / "tests" / "golden" / "judges.json").read_text())["annotator_test"]
+
+
+def wins_of(cell):
+    """Return the counts behind published shares."""
+    n, judge, person = (np.array(cell[k]) for k in ("n_items", "judge_wins", "annotator_wins"))
+    judge, person = np.round(n * judge).astype(int), np.round(n * person).astype(int)
+    ties = judge + person - n
+    return Wins(ties, judge - ties, person - ties)
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_published_cells(name):
+    cell = GOLDEN[name]
+    wins = wins_of(cell)
+    n = np.array(cell["n_items"])
+    p_values = wins_p_values(wins, 0.2)
+    np.testing.assert_allclose(p_values, cell["p_value"], rtol=5e-3)
+    assert benjamini_yekutieli(p_values).mean() == cell["winning_rate"]
+    share = ((wins.ties + wins.judge) / n).mean()
+    assert share == pytest.approx(cell["advantage_probability"], abs=1e-6)
+
+
+def test_the_posterior_passes_where_few_annotators_keep_the_exact_test_from_it():
+    # Of three annotators Benjamini and Yekutieli ask .009 of the smallest p-value: .019 and .026 are not enough.
+    said = [_posterior(wins_of(cell), 0.2, 4000, np.random.default_rng(1), 0.95) for cell in GOLDEN.values()]
+    assert all(float(one["prob_passes"]) > 0.95 for one in said)
+    for cell, one in zip(GOLDEN.values(), said):
+        assert one["lower"] < cell["advantage_probability"] < one["upper"]
+
+
+def crowd(seed=1, n=60):
+    """Four people and a judge of known quality, some labels missing."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n)
+    wrong = rng.random((n, 5)) < [0.2, 0.25, 0.3, 0.2, 0.15]
+    said = np.where(wrong, rng.integers(0, 3, (n, 5)), truth[:, None]).astype(object)
+    said[:, :4][rng.random((n, 4)) < 0.2] = None
+    return said[:, :4], said[:, 4]
+
+
+def plain(people, judge, score):
+    """Return W^f and W^h of each annotator by loops over the definition."""
+    wins = []
+    for h in range(people.shape[1]):
+        rows = []
+        for i, row in enumerate(people):
+            others = [row[k] for k in range(len(row)) if k != h and row[k] is not None]
+            if row[h] is not None and others:
+                f, own = score(judge[i], others), score(row[h], others)
+                rows.append((f >= own - 1e-12, own >= f - 1e-12))
+        wins.append(np.mean(rows, axis=0))
+    return np.array(wins).T
+
+
+def equal(said, others):
+    return np.mean([o == said for o in others])
+
+
+def closeness(said, others):
+    return -np.sqrt(np.mean([(o - said) ** 2 for o in others]))
+
+
+@pytest.mark.parametrize("kind", ["labels", "ratings"])
+def test_winning_shares_are_those_of_the_definition(kind):
+    people, judge = crowd()
+    judges = Predictions.from_labels({"judge": judge}, labels=[0, 1, 2])
+    if kind == "labels":
+        given = Labels.from_matrix(people, labels=[0, 1, 2])
+    else:
+        given = Ratings.from_matrix(np.where(people == None, np.nan, people).astype(float), scale=(0, 2), step=1)  # noqa: E711
+    found = alternative_annotator_test(given, judges, seed=1, min_items=10)
+    expected = plain(people, judge, equal if kind == "labels" else closeness)
+    np.testing.assert_allclose(found["judge_wins"].values[0], expected[0])
+    np.testing.assert_allclose(found["annotator_wins"].values[0], expected[1])
+
+
+def test_p_value_is_that_of_the_t_test():
+    wins = Wins(np.array([40]), np.array([7]), np.array([13]))
+    difference = np.repeat([0, -1, 1], [40, 7, 13])
+    expected = sp.stats.ttest_1samp(difference, 0.2, alternative="less").pvalue
+    assert wins_p_values(wins, 0.2)[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_false_discovery_rate_is_that_of_scipy():
+    for seed in range(20):
+        p_values = np.random.default_rng(seed).beta(0.3, 2, 8)
+        expected = sp.stats.false_discovery_control(p_values, method="by") <= 0.05
+        assert (benjamini_yekutieli(p_values) == expected).all()
+
+
+def test_draws_of_shared_parameters_are_those_of_a_grid():
+    counts = np.array([[43, 14, 17], [59, 9, 16], [57, 8, 23]])
+    axes = [np.linspace(-1, 3, 60), np.linspace(-3, 1.5, 60), np.linspace(-9, 2, 60)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    height = log_posterior(grid, counts)
+    weight = np.exp(height - height.max())
+    mean = sp.special.softmax(np.column_stack([grid[:, :2], np.zeros(len(grid))]), axis=1)
+    expected = weight @ mean / weight.sum()
+    _, new = win_draws(counts, 20_000, np.random.default_rng(1))
+    np.testing.assert_allclose(new.mean(axis=0), expected, atol=0.004)
+
+
+def test_input_is_refused_with_a_way_out():
+    people, judge = crowd()
+    judges = Predictions.from_labels({"judge": judge}, labels=[0, 1, 2])
+    with pytest.raises(InputError, match="annotators are unknown"):
+        alternative_annotator_test(Labels.from_counts(np.ones((60, 3), int)), judges)
+    with pytest.raises(InputError, match="no annotator has 100 items"):
+        alternative_annotator_test(Labels.from_matrix(people, labels=[0, 1, 2]), judges, min_items=100)
+    with pytest.raises(InputError, match="Rankings cannot be compared"):
+        alternative_annotator_test(Rankings.from_blocks([[[[0]]]], labels=2), judges)  # type: ignore[arg-type]
+
+
+def test_annotators_with_few_items_are_named():
+    people, judge = crowd()
+    people[5:, 3] = None
+    judges = Predictions.from_labels({"judge": judge}, labels=[0, 1, 2])
+    with pytest.warns(UserWarning, match="fewer than 30 items that count and are left out: 3"):
+        found = alternative_annotator_test(Labels.from_matrix(people, labels=[0, 1, 2]), judges, seed=1)
+    assert found["annotator"].values.tolist() == [0, 1, 2]

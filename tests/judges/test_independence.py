@@ -1,0 +1,61 @@
+"""Effective number of judges against plug-in values and a world with known errors."""
+
+import numpy as np
+import pytest
+
+from bayesagree import InputError, Labels, Predictions, dirichlet, effective_judges
+from bayesagree.judges import n_effective
+
+
+def panel(n=4000, seed=1):
+    """Return truth and four judges who err on a fifth of the items, three of them together half of the time."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, n)
+    together, shared = rng.random(n) < 0.5, rng.random(n) < 0.2
+    wrong = rng.random((n, 4)) < 0.2
+    wrong[:, :3] = np.where(together[:, None], shared[:, None], wrong[:, :3])
+    return truth, np.where(wrong, 1 - truth[:, None], truth[:, None])
+
+
+def test_gold_gives_the_correlations_of_errors():
+    truth, said = panel()
+    judges = Labels.from_matrix(said, annotators=list("abcd"), labels=[0, 1])
+    tree = effective_judges(judges, dict(enumerate(truth)), draws=300, chains=2, seed=1)
+    expected = np.corrcoef((said != truth[:, None]).T)
+    found = tree["posterior"]["correlation"].mean(("chain", "draw")).values
+    np.testing.assert_allclose(found, expected, atol=0.01)
+    mean = expected[np.triu_indices(4, 1)].mean()
+    assert tree["posterior"]["n_effective"].mean().item() == pytest.approx(n_effective(4, mean), rel=0.02)
+    assert found[0, 1] == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_posterior_of_people_gives_them_without_gold():
+    truth, said = panel()
+    rng = np.random.default_rng(2)
+    votes = np.where(rng.random((truth.size, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
+    people = Labels.from_matrix(votes, labels=[0, 1])
+    # The probability of the truth given votes that are right four times in five.
+    odds = (2 * votes - 1).sum(axis=1) * np.log(4)
+    posterior = dirichlet(people, draws=2, chains=1, seed=1)
+    certain = 1 / (1 + np.exp(-odds))
+    posterior["posterior"]["plausibility"][:] = np.stack([1 - certain, certain], axis=1)
+    judges = Predictions.from_labels(dict(zip("abcd", said.T)), labels=[0, 1])
+    tree = effective_judges(judges, posterior, draws=100, chains=2, seed=1)
+    found = tree["posterior"]["correlation"].mean(("chain", "draw")).values
+    np.testing.assert_allclose(found, np.corrcoef((said != truth[:, None]).T), atol=0.06)
+
+
+def test_judges_that_never_err_have_no_correlation():
+    truth = np.arange(20) % 2
+    judges = Labels.from_matrix(np.stack([truth, truth], axis=1), labels=[0, 1])
+    tree = effective_judges(judges, dict(enumerate(truth)), draws=5, chains=1, seed=1)
+    assert np.isnan(tree["posterior"]["n_effective"].values).all()
+
+
+def test_input_is_refused():
+    with pytest.raises(InputError, match="a panel of 1 judge"):
+        effective_judges(Labels.from_matrix([[0], [1]]), {0: 0})
+    with pytest.raises(InputError, match="the truth of no judged item is known"):
+        effective_judges(Labels.from_matrix([[0, 1], [1, 1]]), {})
+    with pytest.raises(InputError, match="gave no verdict"):
+        effective_judges(Labels.from_matrix([[0, None], [1, 1]]), {0: 0})

@@ -1,0 +1,171 @@
+"""Corrected rates against NUTS, the plain twin, and what must not change them."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy as sp
+from _paths import ROOT
+
+from bayesagree import CorrectedRatePrior, InputError, Labels, Ratings, corrected_rate
+from bayesagree.judges import judge_table, warnings_of
+from bayesagree.judges._gibbs import truncated_normal
+
+REFERENCE = json.loads((ROOT / "models" / "corrected_rate.json").read_text())
+pytestmark = pytest.mark.filterwarnings("ignore:people labelled fewer", "ignore:rates of")
+
+
+def data(seed=3, n=240, asked=90, votes=3, judges=2) -> tuple[Labels, Labels, dict[int, str]]:
+    """Three systems, judges who are right four times in five, votes of people on some items."""
+    rng = np.random.default_rng(seed)
+    good = rng.random(n) < np.array([0.5, 0.65, 0.8])[np.arange(n) % 3]
+    said = np.where(rng.random((n, judges)) < 0.8, good[:, None], ~good[:, None]).astype(int)
+    share = np.where(good, 0.85, 0.2)[:asked, None]
+    verdicts = Labels.from_matrix(said, annotators=[f"judge-{j}" for j in range(judges)], labels=[0, 1])
+    people = Labels.from_matrix((rng.random((asked, votes)) < share).astype(int), labels=[0, 1])
+    return verdicts, people, {i: "abc"[i % 3] for i in range(n)}
+
+
+def test_truncated_normal_has_its_moments():
+    rng = np.random.default_rng(1)
+    for mean, above in ((-2.0, True), (1.5, False), (0.3, True), (-12.0, True)):
+        drawn = truncated_normal(np.full(50_000, mean), 0.7, np.full(50_000, above), rng)
+        low, high = (-mean / 0.7, np.inf) if above else (-np.inf, -mean / 0.7)
+        known = sp.stats.truncnorm(low, high, loc=mean, scale=0.7)
+        assert drawn.mean() == pytest.approx(known.mean(), abs=5 * known.std() / np.sqrt(50_000))
+
+
+def test_same_posterior_as_the_plain_model():
+    """The reference of models/corrected_rate.json; the twin counts every item once, so that means alone agree there."""
+    known = REFERENCE["data"]
+    verdicts = Labels.from_matrix(np.array(known["verdict"])[:, None], annotators=["judge"], labels=[0, 1])
+    positive = np.array(known["positive"])
+    people = Labels.from_counts(np.column_stack([3 - positive, positive]), labels=[0, 1])
+    systems = {i: str(s) for i, s in enumerate(known["system"])}
+    tree = corrected_rate(verdicts, people, system=systems, positive=1, draws=1500, seed=1)
+    posterior = tree["posterior"].to_dataset()
+    for name in ("rate", "intercept", "slope", "vote_correlation"):
+        expected = REFERENCE["posterior"][name]
+        draws = np.atleast_2d(posterior[name].values.reshape(6_000, -1).T)
+        # Chains of 1,500 correlated draws are worth some 300 independent ones of the slowest parameter.
+        error = np.hypot(draws.std(axis=1) / np.sqrt(300), expected["mcse_mean"])
+        assert (np.abs(draws.mean(axis=1) - expected["mean"]) < 4 * error).all(), name
+        if name != "rate":
+            np.testing.assert_allclose(draws.std(axis=1), expected["sd"], rtol=0.15)
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize("target", ["share", "truth"])
+def test_same_posterior_as_nuts(target):
+    verdicts, people, systems = data()
+    options: dict[str, Any] = {"system": systems, "positive": 1, "target": target, "tune": 1000, "seed": 1}
+    ours = corrected_rate(verdicts, people, draws=3000, **options)
+    theirs = corrected_rate(verdicts, people, draws=1000, engine="nuts", sampler={"target_accept": 0.95}, **options)
+    names = {"share": ["vote_correlation"], "truth": ["people_sensitivity", "people_specificity"]}[target]
+    for name in ("rate", "intercept", "slope", "sensitivity", "specificity", *names):
+        one, other = (t["posterior"][name].values.reshape(-1, *t["posterior"][name].shape[2:]) for t in (ours, theirs))
+        error = np.hypot(one.std(axis=0) / np.sqrt(400), other.std(axis=0) / np.sqrt(400))
+        assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) < 4.5 * error).all(), name
+        np.testing.assert_allclose(one.std(axis=0), other.std(axis=0), rtol=0.2)
+
+
+FEW: dict[str, Any] = {"positive": 1, "draws": 200, "chains": 2, "tune": 100}
+
+
+def test_same_seed_same_draws_in_any_order_of_rows():
+    verdicts, people, systems = data()
+    table = pd.DataFrame({
+        "item": verdicts.item_index, "annotator": verdicts.annotators[verdicts.annotator_index],
+        "label": verdicts.categories[verdicts.label_index],
+    })  # fmt: skip
+    shuffled = Labels.from_long(table.sample(frac=1, random_state=1), labels=[0, 1])
+    first = corrected_rate(verdicts, people, system=systems, seed=5, **FEW)
+    second = corrected_rate(shuffled, people, system=dict(reversed(systems.items())), seed=5, **FEW)
+    np.testing.assert_array_equal(first["posterior"]["rate"], second["posterior"]["rate"])
+
+
+def test_a_perfect_judge_is_believed_and_a_useless_one_is_not():
+    rng = np.random.default_rng(1)
+    good = (rng.random(3000) < 0.7).astype(int)
+    people = Labels.from_matrix(good[:200, None], labels=[0, 1])
+    perfect, useless = (Labels.from_matrix(v[:, None], annotators=["j"]) for v in (good, rng.integers(0, 2, 3000)))
+    by_perfect = corrected_rate(perfect, people, seed=1, **FEW)["derived"]
+    by_useless = corrected_rate(useless, people, seed=1, **FEW)["derived"]
+    assert float(by_perfect["saving"][0]) > 3
+    assert float(by_useless["saving"][0]) == pytest.approx(1, abs=0.3)
+    assert by_perfect["rate_mean"].item() == pytest.approx(good.mean(), abs=0.02)
+
+
+def test_shares_agree_with_prediction_powered_inference_on_much_data():
+    verdicts, people, _ = data(n=6000, asked=1500, judges=1)
+    tree = corrected_rate(verdicts, people, seed=1, **FEW)
+    checks, derived = tree["checks"].to_dataset(), tree["derived"].to_dataset()
+    assert derived["rate_mean"].item() == pytest.approx(checks["ppi"].item(), abs=0.006)
+    width = (derived["rate_upper"] - derived["rate_lower"]).item()
+    assert width == pytest.approx((checks["ppi_upper"] - checks["ppi_lower"]).item(), rel=0.15)
+
+
+def test_scores_and_repeats_count_as_verdicts():
+    verdicts, people, systems = data(judges=1)
+    rows = np.repeat(verdicts.label_index, 2) * 9 + 1
+    table = pd.DataFrame({"item": np.repeat(verdicts.item_index, 2), "annotator": "j", "rating": rows})
+    scores = Ratings.from_long(table, scale=(1, 10), step=1, duplicates="keep")
+    rated = corrected_rate(scores, people, system=systems, seed=1, **FEW)
+    labelled = corrected_rate(verdicts, people, system=systems, seed=1, **FEW)
+    np.testing.assert_allclose(rated["posterior"]["rate"], labelled["posterior"]["rate"])
+
+
+def test_features_and_missing_verdicts():
+    verdicts, people, systems = data()
+    some = verdicts.select(np.arange(verdicts.n_annotations) % 7 > 0)
+    length = {i: "long" if i % 4 else "short" for i in systems}
+    tree = corrected_rate(some, people, system=systems, by={"length": length}, seed=1, **FEW)
+    assert np.isfinite(tree["posterior"]["sensitivity"].values).all()
+    with pytest.raises(InputError, match="length: no entry for items 0; name one"):
+        corrected_rate(some, people, by={"length": {i: "x" for i in range(1, 240)}}, seed=1, **FEW)
+
+
+def test_table_and_warnings():
+    verdicts, people, systems = data()
+    tree = corrected_rate(verdicts, people, system=systems, seed=1, **FEW)
+    table = judge_table(tree)
+    assert len(table) == 6
+    assert ((table["lower"] < table["rate"]) & (table["rate"] < table["upper"])).all()
+    assert table["raw_rate"].tolist() == pytest.approx(tree["raw"]["rate"].values.ravel().tolist())
+    assert warnings_of(tree)[0].startswith("People labelled 90 items")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"positive": 7}, "positive=7 is not one of the labels"),
+        ({"target": "gold"}, "target='gold' is not one of"),
+        ({"system": {0: "a"}}, "system: no entry for items 1, 2"),
+        ({"engine": "magic"}, "engine='magic' is not one of"),
+    ],
+)
+def test_input_is_refused(change, message):
+    verdicts, people, _ = data()
+    with pytest.raises(InputError, match=message):
+        corrected_rate(verdicts, people, **(FEW | change))
+
+
+def test_people_without_verdicts_are_refused():
+    verdicts, _, _ = data(n=60, asked=60)
+    fewer = verdicts.select(verdicts.item_index < 60)
+    stranger = Labels.from_matrix([[1]], items=[999], labels=[0, 1])
+    with pytest.raises(InputError, match="no verdict: 999"):
+        corrected_rate(fewer, stranger, **FEW)
+
+
+def test_one_vote_an_item_does_not_tell_how_often_people_are_right():
+    verdicts, people, _ = data(votes=1)
+    with pytest.warns(UserWarning, match="comes from the prior"):
+        corrected_rate(verdicts, people, target="truth", seed=1, **FEW)
+
+
+def test_prior_is_checked():
+    with pytest.raises(InputError, match="as often as right"):
+        CorrectedRatePrior(people_right=1, people_wrong=2)
