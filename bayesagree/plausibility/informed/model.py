@@ -7,13 +7,16 @@ import numpy as np
 from bayesagree.annotations import Labels
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
 from bayesagree.plausibility.informed.covariates import Excluded
+from bayesagree.plausibility.informed.parameters import InformedPrior
 from bayesagree.predictions import Predictions
 
 if TYPE_CHECKING:
     import pymc as pm
 
 
-def informed_dirichlet_model(labels: Labels, predictions: Predictions, *, exclude: Excluded = None) -> "pm.Model":
+def informed_dirichlet_model(
+    labels: Labels, predictions: Predictions, *, exclude: Excluded = None, prior: InformedPrior | None = None
+) -> "pm.Model":
     """PyMC model of `informed_dirichlet`.
 
     Change a prior or join a model here. The mixture over open and clear items is summed out.
@@ -26,6 +29,8 @@ def informed_dirichlet_model(labels: Labels, predictions: Predictions, *, exclud
         Models whose output tells what items look like.
     exclude
         Names of models that are left out of the covariates.
+    prior
+        By default `InformedPrior()`.
 
     Returns
     -------
@@ -50,7 +55,7 @@ def informed_dirichlet_model(labels: Labels, predictions: Predictions, *, exclud
     from bayesagree.plausibility.informed.posterior import InformedPosterior
 
     pt: Any = pytensor.tensor  # whose own types are too wide for arithmetic
-    posterior = InformedPosterior.of(labels, predictions, exclude)
+    posterior = InformedPosterior.of(labels, predictions, exclude, prior)
     layout, covariates, n_labels = posterior.layout, posterior.covariates, posterior.categories.size
     hits = (covariates.hit[:, :, None] == np.arange(n_labels)).astype(float)
     columns = np.concatenate([covariates.dense, hits], axis=1)

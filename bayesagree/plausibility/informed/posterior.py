@@ -22,7 +22,7 @@ https://doi.org/10.1126/science.adi6000, for predictions in the place of missing
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,13 +44,13 @@ from bayesagree.plausibility.dirichlet._draws import from_plausibilities
 from bayesagree.plausibility.informed._kernels import plausibility_draws, prior_means, top_label_draws
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded
 from bayesagree.plausibility.informed.fit import Fit, Votes, fit_parameters
-from bayesagree.plausibility.informed.parameters import Layout
+from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
 from bayesagree.predictions import Predictions
 
 if TYPE_CHECKING:
     import pymc as pm
 
-TARGET = "score against a well-annotated truth (estimate)"
+ESTIMATED = "score against a well-annotated truth (estimate)"
 """The meaning of a score under this posterior."""
 # Draws that share their parameters: a new set costs a pass over the labels of each item, as much as several draws.
 MOST_PER_PARAMETERS = 8
@@ -68,24 +68,34 @@ class InformedPosterior(ItemPosterior):
         Aligned with them.
     exclude
         Models that are no covariates.
+    prior
+        Of the parameters.
     """
 
     annotations: Labels
     predictions: Predictions
     exclude: Excluded = None
+    prior: InformedPrior | None = None
     name = "informed_dirichlet"
     engine = "laplace"
 
     @classmethod
-    def of(cls, labels: Labels, predictions: Predictions, exclude: Excluded = None) -> "InformedPosterior":
+    def of(
+        cls, labels: Labels, predictions: Predictions, exclude: Excluded = None, prior: InformedPrior | None = None
+    ) -> "InformedPosterior":
         """Align labels and predictions."""
         everywhere = on_items_of(labels, predictions)
-        return cls(everywhere, predictions.aligned(everywhere.items, everywhere.categories), exclude)
+        return cls(everywhere, predictions.aligned(everywhere.items, everywhere.categories), exclude, prior)
 
     @property
     def settings(self) -> dict[str, Any]:
         """The arguments that define the model."""
-        return {"exclude": self.exclude, "predictions": fingerprint(self.predictions), "target": TARGET}
+        return {
+            "exclude": self.exclude,
+            "prior": None if self.prior is None else asdict(self.prior),
+            "predictions": fingerprint(self.predictions),
+            "target": ESTIMATED,
+        }
 
     @cached_property
     def covariates(self) -> Covariates:
@@ -100,7 +110,9 @@ class InformedPosterior(ItemPosterior):
     @cached_property
     def layout(self) -> Layout:
         """Names and priors of the parameters."""
-        return Layout(self.covariates.names, tuple(map(str, self.annotations.categories)))
+        return Layout(
+            self.covariates.names, tuple(map(str, self.annotations.categories)), self.prior or InformedPrior()
+        )
 
     @cached_property
     def fit(self) -> Fit:
@@ -111,7 +123,7 @@ class InformedPosterior(ItemPosterior):
         """Build the same posterior in PyMC."""
         from bayesagree.plausibility.informed.model import informed_dirichlet_model
 
-        return informed_dirichlet_model(self.annotations, self.predictions, exclude=self.exclude)
+        return informed_dirichlet_model(self.annotations, self.predictions, exclude=self.exclude, prior=self.prior)
 
     def draw(self, request: Request, schedule: Schedule) -> Iterator[Block]:
         """Yield draws of all plausibilities, or their best labels."""
@@ -200,6 +212,7 @@ def informed_dirichlet(
     predictions: Predictions,
     *,
     exclude: Excluded = None,
+    prior: InformedPrior | None = None,
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
@@ -222,6 +235,8 @@ def informed_dirichlet(
         hard labels. A model that was trained on these very votes makes the posterior too sure of it.
     exclude
         Names of models that are left out of the covariates, one or several.
+    prior
+        By default `InformedPrior()`.
     draws, chains
         chains x draws draws of all items. Up to eight consecutive draws of a chain share one draw of the parameters.
     seed
@@ -276,7 +291,7 @@ def informed_dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 90, 'category': 2}
     """
-    posterior = InformedPosterior.of(labels, predictions, exclude)
+    posterior = InformedPosterior.of(labels, predictions, exclude, prior)
     return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
 
 
@@ -286,6 +301,7 @@ def informed_blocks(
     predictions: Predictions,
     depth: int,
     exclude: Excluded = None,
+    prior: InformedPrior | None = None,
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
@@ -293,4 +309,4 @@ def informed_blocks(
 ) -> Iterator[Any]:
     """Yield the `depth` best labels of each draw, block of items by block: `informed_dirichlet` for any number."""
     request = Request(draws, chains, seed, "laplace")
-    return InformedPosterior.of(labels, predictions, exclude).label_blocks(depth, request, schedule)
+    return InformedPosterior.of(labels, predictions, exclude, prior).label_blocks(depth, request, schedule)
