@@ -6,23 +6,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.annotations import Annotations
+from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
 from bayesagree.evaluation._passes import Groups, Pass, by_metric, variance_by_metric
 from bayesagree.evaluation._sums import ScoreSums
 from bayesagree.metrics.registry import RankMetric
 from bayesagree.plausibility.dirichlet.posterior import dirichlet_blocks
+from bayesagree.plausibility.informed.guards import fit_to_votes, warn_of_knowing
 from bayesagree.plausibility.informed.posterior import informed_blocks
 from bayesagree.predictions import Predictions
 
 
-def informed_passes(annotations: Annotations, predictions: Predictions, options: dict[str, Any]) -> list[Pass]:
+def informed_passes(annotations: Labels, predictions: Predictions, options: dict[str, Any]) -> list[Pass]:
     """Return the passes: all models as covariates, all but each one of several, labels alone."""
     if "exclude" in options:
         raise InputError(
             "evaluate leaves each model out of its own score; for other choices of exclude= score the result of "
             "informed_dirichlet with a metric"
         )
+    warn_of_knowing(fit_to_votes(annotations, predictions), predictions.models, stacklevel=4)
     shared = {"predictions": predictions} | options
     names = [str(m) for m in predictions.models] if predictions.models.size > 1 else []
     full = Pass(informed_blocks, shared)

@@ -4,6 +4,7 @@
 - `covariates`: what the predictions say of an item.
 - `parameters`: names, order and priors of the parameters.
 - `fit`: their mode and its uncertainty.
+- `guards`: whether predictions help to foretell votes, and whether models know them already.
 - `model`: the same posterior in PyMC.
 - `_kernels`: likelihood, gradient, draws.
 """

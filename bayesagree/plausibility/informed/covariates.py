@@ -77,11 +77,14 @@ def _standardised(values: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
     return (centred / (size or 1.0)).astype(np.float32)
 
 
+def excluded_names(exclude: Excluded) -> list[str]:
+    """List the names of the models that are left out."""
+    return [] if exclude is None else [exclude] if isinstance(exclude, str) else [str(name) for name in exclude]
+
+
 def _kept(models: NDArray[Any], exclude: Excluded) -> NDArray[np.intp]:
-    left_out = [] if exclude is None else [exclude] if isinstance(exclude, str) else list(exclude)
-    known = {str(m) for m in models}
-    unknown = [name for name in left_out if str(name) not in known]
+    left_out, known = excluded_names(exclude), {str(m) for m in models}
+    unknown = [name for name in left_out if name not in known]
     if unknown:
         raise InputError(f"exclude names {shorten(unknown)}, which is none of the models {shorten(models)}")
-    names = {str(name) for name in left_out}
-    return np.array([j for j, m in enumerate(models) if str(m) not in names], dtype=np.intp)
+    return np.array([j for j, m in enumerate(models) if str(m) not in left_out], dtype=np.intp)

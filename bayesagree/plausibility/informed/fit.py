@@ -20,6 +20,7 @@ type Floats = NDArray[np.float64]
 # items with hundreds of labels stay in memory.
 ITEMS_PER_TASK = 512
 MOST_STEPS = 1000
+WORTH_THREADS = 50_000
 
 
 class Votes(NamedTuple):
@@ -66,32 +67,38 @@ class Fit(NamedTuple):
         return self.mode + rng.standard_normal((n, self.mode.size)) @ self.root.T
 
 
-def fit_parameters(votes: Votes, covariates: Covariates, layout: Layout) -> Fit:
+def fit_parameters(
+    votes: Votes, covariates: Covariates, layout: Layout, *, items: NDArray[np.intp] | None = None
+) -> Fit:
     """Climb to the posterior mode of the parameters and take the information of the votes about them there.
 
     The information is the sum of outer products of the items' score functions (Berndt, Hall, Hall and Hausman, 1974)
-    plus the precision of the prior. Steps are in units of the prior's standard deviations.
+    plus the precision of the prior. Steps are in units of the prior's standard deviations. `items` are the ones to learn
+    from, by default all that have votes.
     """
     mean, sd = layout.mean, layout.sd
-    voted = np.flatnonzero(np.diff(votes.start))
-    tasks = [_task(votes, covariates, voted[b]) for b in item_blocks(voted.size, ITEMS_PER_TASK)]
-    with ThreadPoolExecutor(n_threads()) as pool:
+    voted = np.flatnonzero(np.diff(votes.start)) if items is None else items
+    tasks = [gather(votes, covariates, voted[b]) for b in item_blocks(voted.size, ITEMS_PER_TASK)]
+    # A thread takes as long to wake as a small problem takes to compute.
+    threads = n_threads() if voted.size * len(layout.categories) > WORTH_THREADS else 1
+    with ThreadPoolExecutor(threads) as pool:
+        each = pool.map if threads > 1 else map
 
         def loss(step: Floats) -> tuple[float, Floats]:
             theta = mean + sd * step
             value, slope = 0.0, np.zeros(theta.size)
-            for part, by_theta in pool.map(lambda task: _summed(theta, task), tasks):
+            for part, by_theta in each(lambda task: _summed(theta, task), tasks):
                 value += part
                 slope += by_theta
             return 0.5 * float(step @ step) - value, step - sd * slope
 
         found = minimize(
             loss, np.zeros(mean.size), jac=True, method="L-BFGS-B",
-            options={"maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS, "maxcor": 30, "ftol": 1e-10, "gtol": 1e-3},
+            options={"maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS, "maxcor": 10, "ftol": 1e-10, "gtol": 1e-3},
         )  # fmt: skip
         mode = mean + sd * found.x
         information = np.eye(mean.size)
-        for outer in pool.map(lambda task: _outer(mode, sd, task), tasks):
+        for outer in each(lambda task: _outer(mode, sd, task), tasks):
             information += outer
     triangle = cholesky(information, lower=True)
     # information = T T', so T'^-1 z has its inverse as covariance.
@@ -102,7 +109,7 @@ def fit_parameters(votes: Votes, covariates: Covariates, layout: Layout) -> Fit:
 type Task = tuple[Any, ...]
 
 
-def _task(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> Task:
+def gather(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> Task:
     """Gather covariates and votes of a block of items, as the kernels take them."""
     size = np.diff(votes.start)[items]
     start = np.append(0, np.cumsum(size))

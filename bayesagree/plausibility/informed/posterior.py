@@ -42,8 +42,9 @@ from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, by
 from bayesagree.plausibility._draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
 from bayesagree.plausibility.dirichlet._draws import from_plausibilities
 from bayesagree.plausibility.informed._kernels import plausibility_draws, prior_means, top_label_draws
-from bayesagree.plausibility.informed.covariates import Covariates, Excluded
+from bayesagree.plausibility.informed.covariates import Covariates, Excluded, excluded_names
 from bayesagree.plausibility.informed.fit import Fit, Votes, fit_parameters
+from bayesagree.plausibility.informed.guards import HeldOut, fit_to_votes, held_out_log_scores, warn_of_knowing
 from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
 from bayesagree.predictions import Predictions
 
@@ -170,6 +171,10 @@ class InformedPosterior(ItemPosterior):
                 "estimate": (("parameter",), fit.mode),
                 "sd": (("parameter",), fit.sd),
             },
+            "diagnostics": {
+                "held_out_log_score": (("prior",), np.array(self.held_out(request.seed))),
+                "fit_to_votes": (("model",), self.fit_to_votes),
+            },
             "constant_data": {"n_votes": (("item",), n_votes.astype(np.int64))},
         }
 
@@ -179,8 +184,23 @@ class InformedPosterior(ItemPosterior):
         return means
 
     def coords(self) -> dict[str, Any]:
-        """Return the names of the parameters."""
-        return {"parameter": self.layout.names}
+        """Return the names of parameters, models and priors."""
+        return {
+            "parameter": self.layout.names,
+            "model": self.predictions.models,
+            "prior": np.array(["informed", "labels_alone"]),
+        }
+
+    @cached_property
+    def fit_to_votes(self) -> NDArray[np.float64]:
+        """Fit of each model to the votes against the best possible without knowing them, in standard errors."""
+        return fit_to_votes(self.annotations, self.predictions)
+
+    def held_out(self, seed: Seed) -> HeldOut:
+        """Mean log score of votes that were held out."""
+        rng = np.random.default_rng(stream_apart(seed, "held-out votes"))
+        layout = self.layout
+        return held_out_log_scores(self.votes, self.covariates, layout.categories, layout.prior, rng)
 
     @property
     def n_items(self) -> int:
@@ -262,7 +282,9 @@ def informed_dirichlet(
         ``top_label`` (chain, draw, item, rank), positions of categories; items are those of the predictions. Group
         ``posterior_parameters``: ``prior_mean`` (item, category), the mean of an item before its own votes,
         and the ``estimate`` and ``sd`` (parameter) of the parameters that all items share. Group
-        ``constant_data``: ``n_votes`` (item).
+        ``diagnostics``: ``held_out_log_score`` (prior), the mean log probability of held-out votes with covariates and
+        without; ``fit_to_votes`` (model), how far a model fits the votes worse than the best that is possible without
+        knowing them, in standard errors. Group ``constant_data``: ``n_votes`` (item).
 
     Raises
     ------
@@ -270,6 +292,11 @@ def informed_dirichlet(
         Items with labels and without predictions, other labels, an unknown model in `exclude`.
     SizeError
         A result above `max_bytes`, with its size and the way out.
+
+    Warns
+    -----
+    UserWarning
+        Models that fit the votes better than independent voters could: they may have been trained on them.
 
     See Also
     --------
@@ -292,6 +319,8 @@ def informed_dirichlet(
     {'chain': 4, 'draw': 1000, 'item': 90, 'category': 2}
     """
     posterior = InformedPosterior.of(labels, predictions, exclude, prior)
+    used = ~np.isin(predictions.models.astype(str), excluded_names(exclude))
+    warn_of_knowing(posterior.fit_to_votes[used], predictions.models[used])
     return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
 
 
