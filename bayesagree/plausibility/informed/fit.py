@@ -73,8 +73,8 @@ def fit_parameters(
     """Climb to the posterior mode of the parameters and take the information of the votes about them there.
 
     The information is the sum of outer products of the items' score functions (Berndt, Hall, Hall and Hausman, 1974)
-    plus the precision of the prior. Steps are in units of the prior's standard deviations. `items` are the ones to learn
-    from, by default all that have votes.
+    plus the precision of the prior. Steps are in units of the prior's standard deviations. `items` are the ones to
+    learn from, by default all that have votes.
     """
     mean, sd = layout.mean, layout.sd
     voted = np.flatnonzero(np.diff(votes.start)) if items is None else items

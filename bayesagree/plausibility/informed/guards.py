@@ -1,4 +1,4 @@
-"""Guards of the informed prior: do predictions help to foretell votes, and do models know the votes already?"""
+"""Guards of the informed prior: whether predictions help to foretell votes, and whether models know them already."""
 
 import warnings
 from typing import Any, NamedTuple
@@ -16,8 +16,8 @@ from bayesagree.predictions import Predictions
 
 type Floats = NDArray[np.float64]
 
-# Each fold of so many items fixes the parameters to a few hundredths; more would cost time and change no digit shown.
-MOST_ITEMS = 4000
+# Votes of so many items give the difference of two log scores to about a hundredth; more would cost more than the fit.
+MOST_ITEMS = 2000
 # A perfect model would be named once in 700 times, and models are not perfect.
 SUSPICIOUS = -3.0
 FEWEST_ITEMS = 30
@@ -74,7 +74,7 @@ def _without_each(
 
 
 def fit_to_votes(labels: Labels, predictions: Predictions) -> Floats:
-    """Distance of each model's fit to the votes from the best that is possible without knowing them, in standard errors.
+    """Distance of each model's fit to the votes from the best possible without knowing them, in standard errors.
 
     A vote y of item i, independent of a prediction q, has expected Brier score E sum_k (q_k - 1[y = k])^2 >= 1 - E
     sum_k lambda_ik^2, with equality where q is the truth lambda itself; pairs of votes estimate the right side without
@@ -114,7 +114,7 @@ def warn_of_knowing(fit: Floats, models: NDArray[Any], *, stacklevel: int = 3) -
     if known.size:
         warnings.warn(
             f"models {shorten(known)} fit these votes better than independent voters could: they may have been trained "
-            "on them. Their own scores mean nothing, and they make the posterior too sure; leave them out with exclude=",
+            "on them. Their own scores mean nothing, and they make the posterior too sure: leave them out (exclude=)",
             UserWarning,
             stacklevel=stacklevel,
         )

@@ -27,7 +27,7 @@ def test_a_model_equal_to_the_votes_is_named():
 
 
 def test_the_majority_of_the_votes_is_named_too():
-    labels, truth, shares = perfect(2)
+    labels, _, shares = perfect(2)
     fit = fit_to_votes(labels, Predictions.from_labels({"copy": shares.argmax(axis=1)}, labels=[0, 1, 2]))
     assert fit[0] < SUSPICIOUS
 
