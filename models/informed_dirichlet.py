@@ -10,7 +10,7 @@ Story.   A model gives item i probabilities P_i over K labels. They tell, by a r
          Votes n_i ~ Multinomial(lambda_i); plausibilities and kind of the item are summed out.
 Priors.  a, a', a'' ~ N(0, 1);  b_k ~ N(0, 1.5^2);  c_k ~ N(0, 1);  s ~ N(1, 1);  o ~ N(-6, 2^2);  s', o' ~ N(0, 1);
          log S ~ N(2.5, 1);  logit blur ~ N(-3, 1).
-Data.    Counts of two labels for 200 items, three votes each, and one model's probabilities.
+Data.    Counts of two labels for 120 items, three votes each, and one model's probabilities.
 Paper.   Minka, "Estimating a Dirichlet distribution" (2000), for the likelihood; empirical Bayes with covariates.
 Wrong    when the model was trained on these votes; when voters are no random sample of the readers meant; and with few
          votes an item, where the shape of the truth between its first moments is the family's word, not the votes'.
@@ -24,7 +24,7 @@ import pytensor.tensor as pt
 from _reference import write_draws
 
 SEED = 20261123
-N_ITEMS, N_VOTES = 200, 3
+N_ITEMS, N_VOTES = 120, 3
 
 
 def data() -> dict:
@@ -88,7 +88,7 @@ def log_votes(shape: Any, n: np.ndarray) -> Any:
 def main() -> None:
     given = data()
     with model(given):
-        tree = pm.sample(1000, tune=1000, chains=4, random_seed=SEED, target_accept=0.95, progressbar=False)
+        tree = pm.sample(800, tune=700, chains=4, random_seed=SEED, target_accept=0.9, progressbar=False)
     names = ["slope", "level", "clarity", "open_concentration", "clear_odds", "plausibility"]
     write_draws(__file__, data=given, tree=tree, names=names, seed=SEED, source="marginal likelihood; NUTS")
 

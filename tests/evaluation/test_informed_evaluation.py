@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bayesagree import InputError, Labels, Predictions, compare, evaluate, informed_dirichlet, top_k_accuracy
+from bayesagree.evaluation.tables import sensitivity_table
 from bayesagree.simulate import labelled_test_set
 
 SHORT = {"draws": 40, "chains": 2, "seed": 1}
@@ -77,3 +78,11 @@ def test_exclude_is_refused(test_set):
     with pytest.raises(InputError, match="labels and no predictions"):
         few = Predictions.from_labels({"A": [0]}, items=[0], labels=[0, 1, 2])
         evaluate(Labels.from_counts([[1, 0, 0], [1, 0, 0]]), few, plausibility="informed_dirichlet", **SHORT)
+
+
+def test_sensitivity_table_has_a_row_for_each_model(result):
+    table = sensitivity_table(result)
+    assert table.columns.tolist() == ["metric", "model", "estimate", "full_fit", "annotations_prove"]
+    assert table["model"].tolist() == ["A", "B", "C"]
+    own = result["posterior"]["top_1_accuracy"].mean(("chain", "draw", "reliability"))
+    np.testing.assert_allclose(table["estimate"], own)
