@@ -145,12 +145,17 @@ def report(rows: pd.DataFrame) -> str:
     for (name, metric), part in rows.groupby(["set", "metric"], sort=False):
         lines += [f"\n## {name}: {metric}\n", "| votes | method | cases | bias | mean abs error | sd | coverage | |"]
         lines.append("| --- | --- | --- | --- | --- | --- | --- | --- |")
-        for (k, method), cell in part.groupby(["k", "method"], sort=False):
+        # A set with no vote left over says nothing.
+        for (k, method), cell in part[part.groupby("k")["sd"].transform("max") > 1e-6].groupby(
+            ["k", "method"], sort=False
+        ):
             error = cell.predicted - cell.truth
             per_draw = cell.assign(e=error, a=error.abs()).groupby("repeat")[["e", "a", "predicted_covers"]].mean()
             (e, a, c), se = per_draw.mean(), per_draw.std() / np.sqrt(len(per_draw))
             covers = "" if method == METHODS[0] else f"{c:.2f} ({se['predicted_covers']:.2f})"
-            verdict = "" if "informed" not in method else "met" if 0.9 <= c <= 0.97 and a <= 0.01 else "missed"
+            wide = c > 0.97 and a <= 0.01
+            kept = 0.9 <= c <= 0.97 and a <= 0.01
+            verdict = "" if "informed" not in method else "met" if kept else "too wide" if wide else "missed"
             lines.append(
                 f"| {k} | {method} | {len(cell)} | {e:+.4f} ({se['e']:.4f}) | {a:.4f} | {cell['sd'].mean():.4f} | "
                 f"{covers} | {verdict} |"
