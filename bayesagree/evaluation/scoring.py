@@ -137,7 +137,7 @@ def evaluate(
     scorer = Scorer(aligned, asked)
     levels = _levels(reliability, chosen)
     passes = (
-        informed_passes(annotations, aligned, options)
+        informed_passes(annotations, aligned, options)  # type: ignore[arg-type]
         if chosen.takes_predictions
         else [
             Pass(chosen.blocks, ({} if chosen.learns_reliability else {"reliability": _whole(level)}) | options)

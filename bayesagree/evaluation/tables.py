@@ -117,7 +117,7 @@ def sensitivity_table(tree: xr.DataTree) -> pd.DataFrame:
         name: tree[group].to_dataset().isel(reliability=0, drop=True).mean(("chain", "draw")).to_dataarray("metric")
         for name, group in groups.items()
     }
-    return xr.Dataset(means).to_dataframe().reset_index()[["metric", "model", *groups]]
+    return xr.Dataset(means).to_dataframe().reset_index().loc[:, ["metric", "model", *groups]]
 
 
 def pair_table(comparison: xr.Dataset) -> pd.DataFrame:

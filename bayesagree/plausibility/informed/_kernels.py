@@ -306,6 +306,6 @@ def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[A
                             continue
                         a += 1.0
                     first_, second = gamma_constants(a)
-                    insert_best(best, best_label, math.log(gamma_draw(rng, first_, second)) - fall, k)
+                    insert_best(best, best_label, math.log(gamma_draw(rng, first_, second)) - fall, int(k))
                 for r in range(depth):
                     out[i, d, r] = best_label[r]

@@ -24,11 +24,11 @@ WORTH_THREADS = 50_000
 
 
 class Votes(NamedTuple):
-    """Votes item by item: item i has ``count[start[i]:start[i + 1]]`` votes for the labels of the same places."""
+    """Votes item by item: item i has ``number[start[i]:start[i + 1]]`` votes for the labels of the same places."""
 
     start: NDArray[np.int64]
     label: NDArray[np.int32]
-    count: NDArray[np.int64]
+    number: NDArray[np.int64]
 
     @classmethod
     def of(cls, labels: Labels) -> "Votes":
@@ -114,17 +114,19 @@ def gather(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> Tas
     size = np.diff(votes.start)[items]
     start = np.append(0, np.cumsum(size))
     entry = np.repeat(votes.start[items] - start[:-1], size) + np.arange(start[-1])
-    return covariates.dense[items], covariates.hit[items], start, votes.label[entry], votes.count[entry]
+    return covariates.dense[items], covariates.hit[items], start, votes.label[entry], votes.number[entry]
 
 
 def _summed(theta: Floats, task: Task) -> tuple[float, Floats]:
     value, slope = np.empty(len(task[0])), np.zeros((1, theta.size))
-    score_functions(theta, *task, value, slope)
+    dense, hit, start, label, count = task
+    score_functions(theta, dense, hit, start, label, count, value, slope)
     return value.sum(), slope[0]
 
 
 def _outer(theta: Floats, sd: Floats, task: Task) -> Floats:
     value, slopes = np.empty(len(task[0])), np.zeros((len(task[0]), theta.size))
-    score_functions(theta, *task, value, slopes)
+    dense, hit, start, label, count = task
+    score_functions(theta, dense, hit, start, label, count, value, slopes)
     slopes *= sd
     return slopes.T @ slopes

@@ -151,7 +151,7 @@ class InformedPosterior(ItemPosterior):
         def draw(items: slice, rng: np.random.Generator) -> tuple[slice, Any]:
             out = np.empty((items.stop - items.start, n_samples, width), dtype)
             dense, hit, _ = covariates.rows(items)
-            kernel(rng, thetas, dense, hit, votes.start[items.start : items.stop + 1], votes.label, votes.count, out)
+            kernel(rng, thetas, dense, hit, votes.start[items.start : items.stop + 1], votes.label, votes.number, out)
             return items, out
 
         return schedule.draw(draw, self.annotations.items.size, request.seed)
