@@ -58,6 +58,8 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
     found: dict[str, Callable[[], xr.DataTree]] = {
         "dirichlet": lambda: ba.dirichlet(labels(), **FEW),
         "dirichlet top_labels": lambda: ba.dirichlet(labels(), top_labels=2, **FEW),
+        "informed_dirichlet": lambda: ba.informed_dirichlet(labels(), predictions(3), **FEW),
+        "informed_dirichlet top_labels": lambda: ba.informed_dirichlet(labels(), predictions(3), top_labels=2, **FEW),
         "prirn": lambda: ba.prirn(rankings(), **FEW),
         "plackett_luce": lambda: ba.plackett_luce(rankings(), **FEW),
         "plackett_luce lumped": lambda: ba.plackett_luce(rankings(), unranked="lumped", **FEW),

@@ -57,6 +57,12 @@ POSTERIORS = {
         "plausibility/dirichlet/test_dirichlet.py::dirichlet.json",
         "test_conjugate_posteriors.py::test_dirichlet",
     ),
+    "informed_dirichlet": Twins(
+        "bayesagree.plausibility.informed.model.informed_dirichlet_model", ("informed_dirichlet",),
+        "plausibility/informed/test_twins.py::engine=\"nuts\"",
+        "plausibility/informed/test_twins.py::informed_dirichlet.json",
+        "test_informed.py::test_ranks_of_the_truth_are_uniform",
+    ),
     "prirn": Twins(
         "bayesagree.plausibility.dirichlet.inverse_rank_normalization.prirn_model", ("prirn",),
         "plausibility/dirichlet/test_prirn.py::engine=\"nuts\"", "plausibility/dirichlet/test_prirn.py::prirn.json",

@@ -20,6 +20,8 @@ PURPOSES = (
     "sampled truth",
     "a further annotator",
     "resampled items",
+    "parameters",
+    "held-out votes",
 )
 """Streams that belong to no block of items; their order fixes their place among the children of a seed."""
 

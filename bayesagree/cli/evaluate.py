@@ -108,11 +108,22 @@ def _tables(tree: "xr.DataTree") -> list[_output.Table]:
         _output.Table("settings", [settings], most=0),
         _output.Table("open_items", open_items, "Share of items of low annotation certainty"),
         _output.Table("scores", score_table(found), "Scores of the models, 95 % HDI"),
+        *_beside(tree),
         _output.Table("pairs", pairs, most=0),
     ]
     if "slices" in tree:
         tables.insert(3, _output.Table("slices", slice_table(tree), "Scores of each slice, the rest, the difference"))
     return tables
+
+
+def _beside(tree: "xr.DataTree") -> list[_output.Table]:
+    """Return what an estimate is to be read with: the fit to every model, and the score that annotations prove."""
+    from bayesagree.evaluation.tables import sensitivity_table
+
+    if "full_fit" not in tree:
+        return []
+    title = "Score against a well-annotated truth (estimate), and the score that these annotations prove"
+    return [_output.Table("targets", sensitivity_table(tree), title)]
 
 
 def _predictions(

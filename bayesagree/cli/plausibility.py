@@ -47,6 +47,10 @@ def posterior(truth: "Annotations", name: str | None, *, reliability: float, **o
     from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
 
     chosen = posterior_for(truth, name or fitting_posteriors(truth)[0].name)
+    if chosen.takes_predictions:
+        raise InputError(
+            f"{chosen.name} learns from predictions too; use bayesagree evaluate --plausibility {chosen.name}"
+        )
     if not chosen.learns_reliability:
         options["reliability"] = int(reliability) if reliability.is_integer() else reliability
     elif reliability != 1:

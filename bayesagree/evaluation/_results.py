@@ -11,12 +11,20 @@ from bayesagree.metrics._block_sums import BlockScoring
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
 from bayesagree.metrics.posterior_scores import warn_undefined
 from bayesagree.metrics.registry import Metric
+from bayesagree.plausibility.registry import PosteriorRecord
 from bayesagree.predictions import Predictions
 
 type Floats = NDArray[np.float64]
 
 PARTS = np.array(["annotation", "test_set", "total"])
 """Of the variance of a score whose items are a sample."""
+
+
+class Pass(NamedTuple):
+    """One pass over the items: a posterior, and the arguments of its draws."""
+
+    record: PosteriorRecord
+    options: dict[str, Any]
 
 
 class WholeMetrics(NamedTuple):

@@ -24,7 +24,8 @@ from bayesagree._inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.annotations import Annotations
 from bayesagree.errors import InputError, positive_int
 from bayesagree.evaluation._draw_blocks import draw_blocks
-from bayesagree.evaluation._results import PARTS, Results, WholeMetrics
+from bayesagree.evaluation._informed import informed_groups, informed_passes
+from bayesagree.evaluation._results import PARTS, Pass, Results, WholeMetrics
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
 from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics._block_sums import BlockScoring
@@ -36,8 +37,12 @@ from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.plausibility._draws.blocks import Schedule
 from bayesagree.plausibility._draws.convergence import warn_not_converged
+from bayesagree.plausibility.informed.posterior import ESTIMATED, on_items_of
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, posterior_for
 from bayesagree.predictions import Predictions
+
+PROVEN = "score that these annotations prove"
+"""The meaning of a score under a posterior from annotations alone."""
 
 
 @shared(
@@ -71,7 +76,8 @@ def evaluate(
     annotations
         `Labels`, `Rankings` or `Ratings`, as the plausibility asks.
     predictions
-        The models, on the same items and labels. For ratings the labels are "below" and "at_or_above" the threshold.
+        The models, on the same items and labels (``"informed_dirichlet"``: on these items, and more if there are). For
+        ratings the labels are "below" and "at_or_above" the threshold.
     {plausibility}
     reliability
         One or several weights of an annotation; results are shown across them.
@@ -115,7 +121,12 @@ def evaluate(
         ``annotation_certainty`` (reliability, item). With ``items="bootstrap"`` group ``variance``: one variable per
         metric, dims (part, reliability, model), part = annotation, test_set, total. With `by` group ``slices``: one
         variable per metric, dims (chain, draw, reliability, slice, side, model), side = slice, rest, difference.
-        ``attrs["higher_is_better"]`` of every score is 1 or 0.
+        ``attrs["higher_is_better"]`` of every score is 1 or 0. The settings name the ``target``.
+
+        With ``"informed_dirichlet"`` group ``posterior`` scores each model under the posterior that did not see its
+        own output (that of a single model sees it: nothing else is left to learn from). Beside it, with the same
+        variables: ``full_fit``, under the posterior that saw all models, a sensitivity figure and the ground of
+        `compare`; and ``annotations_only``, under `dirichlet`: the score that these annotations prove.
 
     Raises
     ------
@@ -142,13 +153,16 @@ def evaluate(
     if not asked:
         raise InputError("there is no metric to compute")
     chosen = posterior_for(annotations, plausibility)
+    if chosen.takes_predictions:
+        annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]
     labels, n_items = annotations.categories, annotations.items.size
     given = predictions.aligned(annotations.items, labels)
     whole = WholeMetrics.of(given, asked)
     scoring = _scoring(asked, given, n_samples, whole, truth_is, items, by, cluster, further_annotator, seed)
     levels = _levels(reliability, chosen)
+    passes = _passes(chosen, annotations, given, levels, options)
     settings = {"plausibility": plausibility, "items": items, "options": options, "n_items": n_items}
-    settings |= {"truth_is": truth_is}
+    settings |= {"truth_is": truth_is, "target": ESTIMATED if chosen.takes_predictions else PROVEN}
     checkpoint = None
     if to is not None:
         is_zarr(Path(to))  # another ending is refused before hours of work
@@ -159,21 +173,22 @@ def evaluate(
         if checkpoint.finished:
             return checkpoint.own(read_result(to))
     state = None if checkpoint is None else checkpoint.load()
-    sums = ScoreSums.start(scoring, levels.size, n_samples, n_items, state)
+    sums = ScoreSums.start(scoring, len(passes), n_samples, n_items, state)
     full = scoring.scorer.needs_plausibility or truth_is == "sampled" or further_annotator
-    for level, value in enumerate(levels):
-        weight = {} if chosen.learns_reliability else {"reliability": _whole(value)}
+    for at, one in enumerate(passes):
         blocks = draw_blocks(
-            chosen, annotations, plausibility=full, depth=scoring.scorer.depth, draws=draws, chains=chains, seed=seed,
-            **weight, **options, schedule=Schedule(client, partial(scored, scoring), first=int(sums.done[level])),
+            one.record, annotations, plausibility=full, depth=scoring.scorer.depth, draws=draws, chains=chains,
+            seed=seed, **one.options, schedule=Schedule(client, partial(scored, scoring), first=int(sums.done[at])),
         )  # fmt: skip
-        _add_up(sums, level, blocks, checkpoint, progress)
-        warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
+        _add_up(sums, at, blocks, checkpoint, progress)
+        warn_not_converged(annotations.items, sums.r_hat[at], "raise tune=, draws= or thin=")
     models = np.append(predictions.models, FURTHER_ANNOTATOR) if further_annotator else predictions.models
     coords = {"reliability": levels, "model": models, "item": annotations.items, "part": PARTS, "side": list(SIDES)}
     if scoring.slices is not None:
         coords[scoring.slices.name] = scoring.slices.names
     groups = Results(sums, scoring, whole, models).groups(chains)
+    if chosen.takes_predictions:
+        groups = informed_groups(groups, predictions.models.size)
     tree = result_tree(groups, coords, model=chosen.name, engine="exact", seed=seed, settings=settings)
     if checkpoint is not None:
         tree.attrs["run"] = checkpoint.identity
@@ -216,6 +231,17 @@ def _scoring(
 
 def _codes(groups: ItemGroups | None) -> list[Any] | None:
     return None if groups is None else [groups.name, groups.names[groups.code].tolist()]
+
+
+def _passes(
+    chosen: PosteriorRecord, annotations: Any, given: Predictions, levels: NDArray[np.float64], options: dict[str, Any]
+) -> list[Pass]:
+    """Return one pass over the items for each reliability; for the informed posterior one for each of its fits."""
+    if chosen.takes_predictions:
+        return informed_passes(chosen, annotations, given, options)
+    if chosen.learns_reliability:
+        return [Pass(chosen, options)]
+    return [Pass(chosen, {"reliability": _whole(level)} | options) for level in levels]
 
 
 def _add_up(

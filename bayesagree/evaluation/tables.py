@@ -12,6 +12,8 @@ slice_table
     The same of slices of the items and their differences to the rest.
 score_table, pair_table
     The same as records, best model first.
+sensitivity_table
+    Scores under each posterior of an informed evaluation.
 """
 
 from collections.abc import Mapping
@@ -127,6 +129,23 @@ def score_table(found: Comparisons) -> pd.DataFrame:
         }
         parts.append(pd.DataFrame(table))
     return pd.concat(parts, ignore_index=True)
+
+
+def sensitivity_table(tree: xr.DataTree) -> pd.DataFrame:
+    """Mean scores under each posterior of an evaluation with ``plausibility="informed_dirichlet"``.
+
+    Returns
+    -------
+    DataFrame
+        Columns metric, model, ``estimate`` (against a well-annotated truth, without the model's own output),
+        ``full_fit`` (the same, all models informing it) and ``annotations_prove``.
+    """
+    groups = {"estimate": "posterior", "full_fit": "full_fit", "annotations_prove": "annotations_only"}
+    means = {
+        name: tree[group].to_dataset().isel(reliability=0, drop=True).mean(("chain", "draw")).to_dataarray("metric")
+        for name, group in groups.items()
+    }
+    return xr.Dataset(means).to_dataframe().reset_index().loc[:, ["metric", "model", *groups]]
 
 
 def pair_table(comparison: xr.Dataset) -> pd.DataFrame:

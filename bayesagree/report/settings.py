@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from bayesagree.annotations import Annotations
+from bayesagree.errors import InputError
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
 from bayesagree.predictions import Predictions
@@ -62,6 +63,8 @@ class ReportSettings:
         (1.0, 0.3, 3.0)
         """
         record = posterior_for(annotations, self.plausibility or fitting_posteriors(annotations)[0].name)
+        if record.takes_predictions:
+            raise InputError(f"the report has no page for plausibility={record.name!r} yet; use evaluate")
         if record.asks_threshold:
             require_threshold(self.threshold)
         scored = predictions is not None and predictions.scores is not None and predictions.categories.size > 3

@@ -1,9 +1,9 @@
 """Dirichlet posteriors of many items at once, for `dirichlet` and `prirn`, which differ in their shapes only."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -119,14 +119,7 @@ class DirichletItems(ItemPosterior):
 
     def from_nuts(self, sampled: xr.DataTree, request: Request) -> Values:
         """Read plausibilities or best labels from PyMC's draws."""
-        drawn = sampled["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").values
-        worst = worst_of_items(drawn)
-        if request.top_labels is None:
-            return {"plausibility": drawn, **worst}
-        chains, draws, n_items, n_labels = drawn.shape
-        top = np.empty((n_items, chains * draws, request.top_labels), label_dtype(n_labels))
-        best_of_draws(drawn.reshape(-1, n_items, n_labels), top)
-        return {"top_label": by_chain(top, chains), **worst}
+        return from_plausibilities(sampled, request)
 
     def groups(self, request: Request) -> Groups:
         """Return the concentrations, from which certainties follow exactly."""
@@ -141,16 +134,29 @@ class DirichletItems(ItemPosterior):
         depth = check_depth(depth, self.categories.size)
         if not plausibility:
             return self.concentration.top_label_blocks(depth, n_samples, seed, schedule)
-        then = schedule.then
+        with_best = schedule._replace(then=partial(with_best_labels, depth, schedule.then))
+        return self.concentration.plausibility_blocks(n_samples, seed, with_best)
 
-        def with_best(drawn: tuple[slice, NDArray[np.float64]]) -> Any:
-            items, values = drawn
-            top = np.empty((*values.shape[:2], depth), label_dtype(values.shape[2]))
-            best_of_draws(values.swapaxes(0, 1), top)
-            block = DrawBlock(items, top, plausibility=values)
-            return block if then is None else then(block)
 
-        return self.concentration.plausibility_blocks(n_samples, seed, schedule._replace(then=with_best))
+def with_best_labels(depth: int, then: Callable[[DrawBlock], Any] | None, drawn: tuple[slice, Any]) -> Any:
+    """Make a `DrawBlock` of drawn plausibilities (item, sample, category), and hand it on."""
+    items, values = drawn
+    top = np.empty((*values.shape[:2], depth), label_dtype(values.shape[2]))
+    best_of_draws(values.swapaxes(0, 1), top)
+    block = DrawBlock(items, top, plausibility=values)
+    return block if then is None else then(block)
+
+
+def from_plausibilities(sampled: xr.DataTree, request: Request) -> Values:
+    """Return plausibilities or best labels of draws of ``plausibility`` by NUTS, with the convergence of each item."""
+    drawn = sampled["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").values
+    worst = worst_of_items(drawn)
+    if request.top_labels is None:
+        return {"plausibility": drawn, **worst}
+    chains, draws, n_items, n_labels = drawn.shape
+    top = np.empty((n_items, chains * draws, request.top_labels), label_dtype(n_labels))
+    best_of_draws(drawn.reshape(-1, n_items, n_labels), top)
+    return {"top_label": by_chain(top, chains), **worst}
 
 
 def prior_shape(prior: Prior, n_labels: int) -> NDArray[np.float64]:

@@ -1,0 +1,44 @@
+"""`informed_dirichlet` against its plain twin and its PyMC twin, as near as a normal approximation comes."""
+
+import json
+
+import numpy as np
+import pytest
+from _paths import ROOT
+
+from bayesagree import Labels, Predictions, informed_dirichlet, top_k_accuracy
+from bayesagree.simulate import labelled_test_set
+
+MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
+
+
+def test_reference_posterior():
+    labels = Labels.from_counts(MODEL["data"]["counts"])
+    models = Predictions.from_scores({"A": MODEL["data"]["probability"]}, probabilities=True)
+    tree = informed_dirichlet(labels, models, seed=1)
+    known = MODEL["posterior"]
+    mean = tree["posterior"]["plausibility"].mean(("chain", "draw")).values
+    # 500 draws of the parameters and 4000 of the items: a standard error of .008 at most beside the approximation.
+    np.testing.assert_allclose(mean, known["plausibility"]["mean"], atol=0.05)
+    assert abs((mean - known["plausibility"]["mean"])[:, 0].mean()) < 0.01
+    estimate = dict(
+        zip(tree["posterior_parameters"]["parameter"].values, tree["posterior_parameters"]["estimate"].values)
+    )
+    for name in ("open_concentration", "clear_odds"):
+        assert abs(estimate[name] - known[name]["mean"]) < 1.5 * known[name]["sd"]
+    slopes = [estimate[f"{kind}:A"] for kind in ("log_probability", "probability", "top_label")]
+    np.testing.assert_array_less(np.abs(np.subtract(slopes, known["slope"]["mean"])), known["slope"]["sd"])
+
+
+@pytest.mark.nuts
+def test_nuts_is_the_same_posterior():
+    data = labelled_test_set(n_items=60, per_item=4, n_labels=3, spread=0.5, noise=(1.5,), seed=4)
+    asked = {"draws": 400, "chains": 2, "seed": 1}
+    sampler = {"tune": 600, "target_accept": 0.95}
+    nuts = informed_dirichlet(data.labels, data.predictions, engine="nuts", sampler=sampler, **asked)
+    fast = informed_dirichlet(data.labels, data.predictions, **asked)
+    means = [t["posterior"]["plausibility"].mean(("chain", "draw")).values for t in (nuts, fast)]
+    assert np.abs(means[0] - means[1]).max() < 0.12
+    assert np.abs(means[0] - means[1]).mean() < 0.03
+    scores = [top_k_accuracy(t, data.predictions) for t in (nuts, fast)]
+    assert abs(float(scores[0].mean() - scores[1].mean())) < float(scores[0].std())
