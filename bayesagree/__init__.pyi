@@ -67,6 +67,7 @@ from .patterns import LabelPatterns, RankingPatterns, RatingPatterns
 from .plausibility import majority_vote
 from .plausibility.dawid_skene import DawidSkenePrior, dawid_skene, dawid_skene_model
 from .plausibility.dirichlet import dirichlet, dirichlet_model, irn, prirn, prirn_model
+from .plausibility.informed import InformedPrior, informed_dirichlet, informed_dirichlet_model
 from .plausibility.normal_inverse_gamma import NormalInverseGammaPrior, normal_inverse_gamma, normal_inverse_gamma_model
 from .plausibility.plackett_luce import (
     plackett_luce,
@@ -114,6 +115,9 @@ __all__ = [
     # what the truth of each item may be
     "dirichlet",
     "dirichlet_model",
+    "informed_dirichlet",
+    "informed_dirichlet_model",
+    "InformedPrior",
     "irn",
     "prirn",
     "prirn_model",

@@ -8,7 +8,8 @@ PACKAGE = Path(__file__).parents[1] / "bayesagree"
 FLOORS = [
     ["errors"],
     ["annotations", "_numerics", "_inference"],
-    ["predictions", "plausibility", "crowd_quality"],
+    ["predictions"],
+    ["plausibility", "crowd_quality"],
     ["io", "calibration", "certainty", "simulate"],
     ["patterns", "metrics", "datasets"],
     ["agreement", "evaluation", "blind", "conformal"],

@@ -11,7 +11,14 @@ import numpy as np
 BLOCK = 64
 """Items per block: small enough that a block of draws stays in memory, large enough to amortise its stream."""
 
-PURPOSES = ("item weights", "agreement of rankings", "resampled systems", "replicated systems")
+PURPOSES = (
+    "item weights",
+    "agreement of rankings",
+    "resampled systems",
+    "replicated systems",
+    "parameters",
+    "held-out votes",
+)
 """Streams that belong to no block of items; their order fixes their place among the children of a seed."""
 
 type Seed = int | np.random.Generator | np.random.SeedSequence | None

@@ -15,6 +15,9 @@ PAIR = ("model", "other_model")
 def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None, ci_prob: float = 0.95) -> xr.Dataset:
     """Compare all models of an evaluation, draw by draw.
 
+    Where each model was scored without its own output (``plausibility="informed_dirichlet"``), differences and places
+    are those of the full fit, in which all models meet the same truths.
+
     Parameters
     ----------
     tree
@@ -44,12 +47,13 @@ def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None,
     True
     """
     draws, models = _draws(tree, metric, reliability)
+    joint, _ = _draws(tree, metric, reliability, _joint(tree))
     n_models = models.size
     ends = np.array([hdi(draws[:, m], ci_prob) for m in range(n_models)])
     return xr.Dataset(
         {
-            **_differences(draws, ci_prob),
-            "rank_probability": (("model", "rank"), rank_probabilities(draws)),
+            **_differences(joint, ci_prob),
+            "rank_probability": (("model", "rank"), rank_probabilities(joint)),
             "score": ("model", draws.mean(axis=0)),
             "score_lower": ("model", ends[:, 0]),
             "score_upper": ("model", ends[:, 1]),
@@ -101,7 +105,7 @@ def practical_equivalence(
     """
     if not rope >= 0:
         raise InputError(f"rope={rope!r} must be a difference of at least 0")
-    draws, models = _draws(tree, metric, reliability)
+    draws, models = _draws(tree, metric, reliability, _joint(tree))
     draws = draws[np.isfinite(draws).all(axis=1)]
     gap = draws[:, :, None] - draws[:, None, :]
     better, worse = (gap > rope).mean(axis=0), (gap < -rope).mean(axis=0)
@@ -151,10 +155,15 @@ def rank_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return probability
 
 
+def _joint(tree: xr.DataTree) -> str:
+    """Return the group in which all models are scored on the same truths: differences within a draw are real there."""
+    return "full_fit" if "full_fit" in tree else "posterior"
+
+
 def _draws(
-    tree: xr.DataTree, metric: str, reliability: float | None
+    tree: xr.DataTree, metric: str, reliability: float | None, group: str = "posterior"
 ) -> tuple[NDArray[np.float64], NDArray[np.object_]]:
-    posterior = tree["posterior"].to_dataset()
+    posterior = tree[group].to_dataset()
     if metric not in posterior:
         raise InputError(f"metric {metric!r} was not computed; there is {shorten(posterior.data_vars)}")
     scores = posterior[metric]

@@ -23,14 +23,20 @@ from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.annotations import Annotations
 from bayesagree.errors import InputError, positive_int
+from bayesagree.evaluation._informed import informed_groups, informed_passes
+from bayesagree.evaluation._passes import PARTS, Pass, score_groups
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
 from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.registry import METRICS, RankMetric
 from bayesagree.plausibility._draws.blocks import Schedule
 from bayesagree.plausibility._draws.convergence import warn_not_converged
+from bayesagree.plausibility.informed.posterior import ESTIMATED, on_items_of
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, posterior_for
 from bayesagree.predictions import Predictions
+
+PROVEN = "score that these annotations prove"
+"""The meaning of a score under a posterior from annotations alone."""
 
 
 @shared(
@@ -60,7 +66,8 @@ def evaluate(
     annotations
         `Labels`, `Rankings` or `Ratings`, as the plausibility asks.
     predictions
-        The models, on the same items and labels. For ratings the labels are "below" and "at_or_above" the threshold.
+        The models, on the same items and labels (``"informed_dirichlet"``: on these items, and more if there are). For
+        ratings the labels are "below" and "at_or_above" the threshold.
     {plausibility}
     reliability
         One or several weights of an annotation; results are shown across them.
@@ -91,7 +98,12 @@ def evaluate(
     DataTree
         Group ``posterior``: one variable per metric, dims (chain, draw, reliability, model). Group ``certainty``:
         ``annotation_certainty`` (reliability, item). With ``items="bootstrap"`` group ``variance``: one variable per
-        metric, dims (part, reliability, model), part = annotation, test_set, total.
+        metric, dims (part, reliability, model), part = annotation, test_set, total. The settings name the ``target``.
+
+        With ``"informed_dirichlet"`` group ``posterior`` scores each model under the posterior that did not see its
+        own output (that of a single model sees it: nothing else is left to learn from). Beside it, with the same
+        variables: ``full_fit``, under the posterior that saw all models, a sensitivity figure and the ground of
+        `compare`; and ``annotations_only``, under `dirichlet`: the score that these annotations prove.
 
     Raises
     ------
@@ -119,9 +131,21 @@ def evaluate(
         raise InputError("there is no metric to compute")
     chosen = posterior_for(annotations, plausibility)
     labels = annotations.categories
-    scorer = Scorer(predictions.aligned(annotations.items, labels), asked)
+    if chosen.takes_predictions:
+        annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]
+    aligned = predictions.aligned(annotations.items, labels)
+    scorer = Scorer(aligned, asked)
     levels = _levels(reliability, chosen)
+    passes = (
+        informed_passes(annotations, aligned, options)
+        if chosen.takes_predictions
+        else [
+            Pass(chosen.blocks, ({} if chosen.learns_reliability else {"reliability": _whole(level)}) | options)
+            for level in levels
+        ]
+    )
     settings = {"plausibility": plausibility, "items": items, "options": options, "n_items": annotations.items.size}
+    settings["target"] = ESTIMATED if chosen.takes_predictions else PROVEN
     checkpoint = None
     if to is not None:
         is_zarr(Path(to))  # another ending is refused before hours of work
@@ -131,27 +155,26 @@ def evaluate(
         if checkpoint.finished:
             return checkpoint.own(read_result(to))
     state = None if checkpoint is None else checkpoint.load()
-    sums = ScoreSums.start(scorer, levels.size, n_samples, annotations.items.size, state)
+    sums = ScoreSums.start(scorer, len(passes), n_samples, annotations.items.size, state)
     score = partial(scored, scorer, stream_apart(seed, "item weights") if items == "bootstrap" else None)
-    for level, value in enumerate(levels):
-        weight = {} if chosen.learns_reliability else {"reliability": _whole(value)}
-        blocks = chosen.blocks(
-            annotations, depth=scorer.depth, draws=draws, chains=chains, seed=seed, **weight, **options,
-            schedule=Schedule(client, score, first=int(sums.done[level])),
+    for at, one in enumerate(passes):
+        blocks = one.blocks(
+            annotations, depth=scorer.depth, draws=draws, chains=chains, seed=seed, **one.options,
+            schedule=Schedule(client, score, first=int(sums.done[at])),
         )  # fmt: skip
-        _add_up(sums, level, blocks, checkpoint, progress)
-        warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
-    coords = {"reliability": levels, "model": predictions.models, "item": annotations.items, "part": _PARTS}
-    groups = _groups(sums, asked, chains, bootstrap=items == "bootstrap")
+        _add_up(sums, at, blocks, checkpoint, progress)
+        warn_not_converged(annotations.items, sums.r_hat[at], "raise tune=, draws= or thin=")
+    coords = {"reliability": levels, "model": predictions.models, "item": annotations.items, "part": PARTS}
+    if chosen.takes_predictions:
+        groups = informed_groups(sums, asked, chains, bootstrap=items == "bootstrap")
+    else:
+        groups = score_groups(sums, asked, chains, bootstrap=items == "bootstrap")
     tree = result_tree(groups, coords, model=chosen.name, engine="exact", seed=seed, settings=settings)
     if checkpoint is not None:
         tree.attrs["run"] = checkpoint.identity
         write_result(tree, checkpoint.result)
         checkpoint.remove()
     return tree
-
-
-_PARTS = np.array(["annotation", "test_set", "total"])
 
 
 def _add_up(
@@ -170,20 +193,6 @@ def _add_up(
         if checkpoint is not None:
             checkpoint.save(sums.state())
         advance(block.items.stop - block.items.start)
-
-
-def _groups(sums: ScoreSums, asked: list[RankMetric], chains: int, *, bootstrap: bool) -> dict[str, dict[str, Any]]:
-    scores = np.moveaxis(sums.scores(bootstrap=bootstrap), -1, 0)
-    shape = (chains, -1, scores.shape[1], scores.shape[3])
-    dims = ("chain", "draw", "reliability", "model")
-    groups: dict[str, dict[str, Any]] = {
-        "posterior": {m.name: (dims, scores[:, :, c].reshape(shape)) for c, m in enumerate(asked)},
-        "certainty": {"annotation_certainty": (("reliability", "item"), sums.certainty)},
-    }
-    if bootstrap:
-        parts = sums.variance_parts()
-        groups["variance"] = {m.name: (("part", "reliability", "model"), parts[:, :, c]) for c, m in enumerate(asked)}
-    return groups
 
 
 def _levels(reliability: float | Sequence[float], chosen: PosteriorRecord) -> NDArray[np.float64]:

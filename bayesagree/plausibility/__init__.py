@@ -2,6 +2,7 @@
 
 - `registry`: one record per posterior, which all other packages read; the list of posteriors.
 - `dirichlet`: single labels (Dirichlet) and partial rankings by inverse rank normalisation (PrIRN).
+- `informed`: single labels together with the predictions of models.
 - `plackett_luce`: partial rankings with ties.
 - `normal_inverse_gamma`: ratings.
 - `dawid_skene`: labels of known annotators, whose confusion matrices are learned.

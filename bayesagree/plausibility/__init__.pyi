@@ -1,4 +1,4 @@
-from . import dawid_skene, dirichlet, normal_inverse_gamma, plackett_luce
+from . import dawid_skene, dirichlet, informed, normal_inverse_gamma, plackett_luce
 from .registry import POSTERIORS, PosteriorRecord, fitting_posteriors, posterior_for
 from .votes import majority_vote
 
@@ -8,6 +8,7 @@ __all__ = [
     "dawid_skene",
     "dirichlet",
     "fitting_posteriors",
+    "informed",
     "majority_vote",
     "normal_inverse_gamma",
     "plackett_luce",

@@ -20,6 +20,8 @@ from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, dawid_ske
 from bayesagree.plausibility.dirichlet import predictive as dirichlet_predictive
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import prirn, prirn_blocks, prirn_model
 from bayesagree.plausibility.dirichlet.posterior import dirichlet, dirichlet_blocks, dirichlet_model
+from bayesagree.plausibility.informed.model import informed_dirichlet_model
+from bayesagree.plausibility.informed.posterior import informed_blocks, informed_dirichlet
 from bayesagree.plausibility.normal_inverse_gamma import predictive as normal_predictive
 from bayesagree.plausibility.normal_inverse_gamma.posterior import (
     normal_inverse_gamma,
@@ -51,6 +53,10 @@ DAWID_SKENE = Reference(
     "A. P. Dawid, A. M. Skene. Maximum likelihood estimation of observer error-rates using the EM algorithm. "
     "Applied Statistics 28(1), 1979.",
 )
+ANGELOPOULOS = Reference(
+    "Angelopoulos et al., 2023",
+    "A. N. Angelopoulos et al. Prediction-powered inference. Science 382, 2023.",
+)
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,9 @@ class PosteriorRecord:
         Default values of the reliability, the reference first: the scales of two posteriors differ. One value where
         the model learns the reliability of each annotator.
     learns_reliability
-        Whether the model learns how reliable each annotator is, so that there is no ``reliability=``.
+        Whether the model learns how much an annotation weighs, so that there is no ``reliability=``.
+    takes_predictions
+        Whether its second argument are the predictions of the models: they tell what items look like.
     closed_form
         Whether certainties follow without draws.
     asks_threshold
@@ -94,6 +102,7 @@ class PosteriorRecord:
     reference: Reference
     reliabilities: tuple[float, ...] = (1.0,)
     learns_reliability: bool = False
+    takes_predictions: bool = False
     closed_form: bool = False
     predictive: PredictiveRecord | None = None
     held_out: HeldOutRecord | None = None
@@ -126,6 +135,18 @@ _RECORDS = (
         reference=DAWID_SKENE,
         learns_reliability=True,
         predictive=dawid_skene_predictive.PREDICTIVE,
+    ),
+    PosteriorRecord(
+        name="informed_dirichlet",
+        title="informed Dirichlet",
+        annotations=Labels,
+        posterior=informed_dirichlet,
+        blocks=informed_blocks,
+        model=informed_dirichlet_model,
+        sentence="a posterior that learns from votes and predictions together what the truth of items looks like",
+        reference=ANGELOPOULOS,
+        learns_reliability=True,
+        takes_predictions=True,
     ),
     PosteriorRecord(
         name="prirn",

@@ -94,6 +94,10 @@ class ItemPosterior(ABC):
     def groups(self, request: Request) -> Groups:
         """Return the groups known before any draw: parameters of a closed form, data."""
 
+    def coords(self) -> dict[str, Any]:
+        """Return names on axes of its own, beyond items and labels."""
+        return {}
+
     def variables(self, request: Request) -> dict[str, tuple[dict[str, int], Any]]:
         """Return the variables to keep: dims after (chain, draw, item) with their sizes, and type, of each."""
         if request.top_labels is None:
@@ -139,7 +143,7 @@ def draw_posterior(posterior: ItemPosterior, request: Request) -> xr.DataTree:
             annotations.items, np.asarray(groups["diagnostics"]["r_hat"][1]), posterior.advice(request), stacklevel=4
         )
     ranks = next((last["rank"] for last, _ in variables.values() if "rank" in last), 0)
-    coords: dict[str, Any] = {"item": annotations.items, "rank": np.arange(1, ranks + 1)}
+    coords: dict[str, Any] = {"item": annotations.items, "rank": np.arange(1, ranks + 1), **posterior.coords()}
     if hasattr(annotations, "categories"):
         coords["category"] = posterior.categories if request.top_labels is None else annotations.categories
     return kept.finish(

@@ -119,14 +119,7 @@ class DirichletItems(ItemPosterior):
 
     def from_nuts(self, sampled: xr.DataTree, request: Request) -> Values:
         """Read plausibilities or best labels from PyMC's draws."""
-        drawn = sampled["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").values
-        worst = worst_of_items(drawn)
-        if request.top_labels is None:
-            return {"plausibility": drawn, **worst}
-        chains, draws, n_items, n_labels = drawn.shape
-        top = np.empty((n_items, chains * draws, request.top_labels), label_dtype(n_labels))
-        best_of_draws(drawn.reshape(-1, n_items, n_labels), top)
-        return {"top_label": by_chain(top, chains), **worst}
+        return from_plausibilities(sampled, request)
 
     def groups(self, request: Request) -> Groups:
         """Return the concentrations, from which certainties follow exactly."""
@@ -138,6 +131,18 @@ class DirichletItems(ItemPosterior):
         """Yield the `depth` best labels of each draw, a `DrawBlock` for each block of items."""
         depth = check_depth(depth, self.categories.size)
         return self.concentration.top_label_blocks(depth, n_samples, seed, schedule)
+
+
+def from_plausibilities(sampled: xr.DataTree, request: Request) -> Values:
+    """Return plausibilities or best labels of draws of ``plausibility`` by NUTS, with the convergence of each item."""
+    drawn = sampled["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").values
+    worst = worst_of_items(drawn)
+    if request.top_labels is None:
+        return {"plausibility": drawn, **worst}
+    chains, draws, n_items, n_labels = drawn.shape
+    top = np.empty((n_items, chains * draws, request.top_labels), label_dtype(n_labels))
+    best_of_draws(drawn.reshape(-1, n_items, n_labels), top)
+    return {"top_label": by_chain(top, chains), **worst}
 
 
 def prior_shape(prior: Prior, n_labels: int) -> NDArray[np.float64]:

@@ -1,0 +1,14 @@
+"""The informed Dirichlet posterior: what the truth of items looks like is learnt from votes and predictions together.
+
+- `posterior`: `informed_dirichlet`, the draws.
+- `covariates`: what the predictions say of an item.
+- `parameters`: names, order and priors of the parameters.
+- `fit`: their mode and its uncertainty.
+- `guards`: whether predictions help to foretell votes, and whether models know them already.
+- `model`: the same posterior in PyMC.
+- `_kernels`: likelihood, gradient, draws.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,311 @@
+"""Compiled likelihood, gradient and draws of the informed prior.
+
+Parameters stand in one vector, in the order that `parameters.Layout` names:
+
+    slope of each dense column | slope of each model's top label | level (K) | clarity of each label (K)
+    | log open concentration, its slope | log odds of clear, their slope | log clear concentration | logit blur
+
+One item, with m = (1 - FLOOR) softmax(eta) + FLOOR / K and h = ENTROPY_SCALE (entropy(m) / log K - ENTROPY_CENTRE):
+
+    lambda ~ p_0 Dirichlet(s m) + sum_k p_k Dirichlet(S ((1 - blur) e_k + blur m)),
+    log p_k - log p_0 = odds + odds_slope h + log m_k + clarity_k,      log s = concentration + concentration_slope h.
+
+Rising factorials ln (a)_n = ln Gamma(a + n) - ln Gamma(a) are sums over the votes, of which there are few.
+"""
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._numerics.draws import insert_best, normalise_logs
+from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw
+
+type Floats = NDArray[np.float64]
+
+FLOOR = 1e-3
+"""Share of the prior mean that is spread over all labels, so that none is impossible."""
+# Entropy as a share of its maximum is between 0 and 1 and about .4 for items of middling ambiguity: centred there, its
+# slopes hardly correlate with their levels.
+ENTROPY_CENTRE = 0.4
+ENTROPY_SCALE = 3.0
+TAIL = 36.0
+"""exp(-TAIL) is below the distance of neighbouring uniform random numbers."""
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _rise(a, n):
+    """Return ln Gamma(a + n) - ln Gamma(a)."""
+    if n > 32:
+        return math.lgamma(a + n) - math.lgamma(a)
+    total, product = 0.0, 1.0
+    for r in range(n):
+        product *= a + r
+        if product > 1e200 or product < 1e-200:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _rise_slope(a, n):
+    """Return the derivative of `_rise` by a: sum of 1 / (a + r), r < n."""
+    total = 0.0
+    for r in range(n):
+        total += 1.0 / (a + r)
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _prior_mean(theta, dense, hit, soft, mean, log_mean):
+    """Write softmax(eta), the floored mean and its logs; return the scaled entropy h."""
+    n_dense, n_labels = dense.shape
+    n_hits = hit.size
+    base = n_dense + n_hits
+    for k in range(n_labels):
+        soft[k] = theta[base + k]
+    for f in range(n_dense):
+        slope = theta[f]
+        for k in range(n_labels):
+            soft[k] += slope * dense[f, k]
+    for j in range(n_hits):
+        if hit[j] >= 0:
+            soft[hit[j]] += theta[n_dense + j]
+    top = soft.max()
+    total = 0.0
+    for k in range(n_labels):
+        soft[k] = math.exp(soft[k] - top)
+        total += soft[k]
+    entropy = 0.0
+    for k in range(n_labels):
+        soft[k] /= total
+        mean[k] = (1.0 - FLOOR) * soft[k] + FLOOR / n_labels
+        log_mean[k] = math.log(mean[k])
+        entropy -= mean[k] * log_mean[k]
+    return ENTROPY_SCALE * (entropy / math.log(n_labels) - ENTROPY_CENTRE) if n_labels > 1 else 0.0
+
+
+@numba.njit(cache=True, nogil=True)
+def prior_means(theta, dense, hit, out):
+    """Write the mean plausibilities of each item before its votes, shape (item, label)."""
+    soft, log_mean = np.empty(out.shape[1]), np.empty(out.shape[1])
+    for i in range(out.shape[0]):
+        _prior_mean(theta, dense[i], hit[i], soft, out[i], log_mean)
+
+
+@numba.njit(cache=True, nogil=True)
+def _log_weights(theta, first, h, mean, log_mean, label, count, prior, posterior):
+    """Write log p and log p + log likelihood of all components, open first; return their log sums."""
+    n_labels = mean.size
+    t = theta[first + 2 * n_labels :]
+    s, S, blur = math.exp(t[0] + t[1] * h), math.exp(t[4]), 1.0 / (1.0 + math.exp(-t[5]))
+    votes = 0
+    open_, clear = 0.0, 0.0
+    for e in range(label.size):
+        votes += count[e]
+        open_ += _rise(s * mean[label[e]], count[e])
+        clear += _rise(S * blur * mean[label[e]], count[e])
+    prior[0] = 0.0
+    posterior[0] = open_ - _rise(s, votes)
+    clear -= _rise(S, votes)
+    for k in range(n_labels):
+        prior[k + 1] = t[2] + t[3] * h + log_mean[k] + theta[first + n_labels + k]
+        posterior[k + 1] = prior[k + 1] + clear
+    for e in range(label.size):
+        a = S * blur * mean[label[e]]
+        posterior[label[e] + 1] += _rise(S * (1.0 - blur) + a, count[e]) - _rise(a, count[e])
+    return _log_sum(prior), _log_sum(posterior)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _log_sum(x):
+    top = x.max()
+    total = 0.0
+    for k in range(x.size):
+        total += math.exp(x[k] - top)
+    return top + math.log(total)
+
+
+@numba.njit(cache=True, nogil=True)
+def log_likelihood(theta, dense, hit, start, label, count, out):
+    """Write the log marginal likelihood of the votes of each item, without multinomial coefficients."""
+    n_labels = dense.shape[2]
+    soft, mean, log_mean = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+    prior, posterior = np.empty(n_labels + 1), np.empty(n_labels + 1)
+    first = dense.shape[1] + hit.shape[1]
+    for i in range(out.size):
+        h = _prior_mean(theta, dense[i], hit[i], soft, mean, log_mean)
+        votes = slice(start[i], start[i + 1])
+        whole, with_votes = _log_weights(theta, first, h, mean, log_mean, label[votes], count[votes], prior, posterior)
+        out[i] = with_votes - whole
+
+
+@numba.njit(cache=True, nogil=True)
+def score_functions(theta, dense, hit, start, label, count, value, out):
+    """Write each item's log marginal likelihood into `value` and add or write its gradient by theta.
+
+    `out` has one row per item, or a single row that takes the sum.
+    """
+    n_items = value.size
+    n_dense, n_labels = dense.shape[1], dense.shape[2]
+    n_hits = hit.shape[1]
+    first = n_dense + n_hits
+    at = first + 2 * n_labels
+    soft, mean, log_mean = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+    prior, posterior = np.empty(n_labels + 1), np.empty(n_labels + 1)
+    by_mean = np.empty(n_labels)
+    S, blur = math.exp(theta[at + 4]), 1.0 / (1.0 + math.exp(-theta[at + 5]))
+    for i in range(n_items):
+        begin, end = start[i], start[i + 1]
+        if begin == end:
+            value[i] = 0.0
+            continue
+        g = out[0] if out.shape[0] == 1 else out[i]
+        h = _prior_mean(theta, dense[i], hit[i], soft, mean, log_mean)
+        names, counts = label[begin:end], count[begin:end]
+        whole, with_votes = _log_weights(theta, first, h, mean, log_mean, names, counts, prior, posterior)
+        value[i] = with_votes - whole
+        open_, clear, excess = math.exp(posterior[0] - with_votes), 0.0, 0.0
+        for k in range(n_labels):
+            r = math.exp(posterior[k + 1] - with_votes)
+            posterior[k + 1] = r
+            clear += r
+            change = r - math.exp(prior[k + 1] - whole)
+            g[first + n_labels + k] += change
+            excess += change
+            by_mean[k] = change / mean[k]
+        s = math.exp(theta[at] + theta[at + 1] * h)
+        votes = 0
+        by_s, by_S, by_blur = 0.0, 0.0, 0.0
+        for e in range(names.size):
+            k, n = names[e], counts[e]
+            votes += n
+            slope = open_ * _rise_slope(s * mean[k], n)
+            by_s += mean[k] * slope
+            by_mean[k] += s * slope
+            a, r = S * blur * mean[k], posterior[k + 1]
+            slope, home = (clear - r) * _rise_slope(a, n), r * _rise_slope(S * (1.0 - blur) + a, n)
+            by_S += blur * mean[k] * slope + (1.0 - blur + blur * mean[k]) * home
+            by_blur += S * (mean[k] * slope + (mean[k] - 1.0) * home)
+            by_mean[k] += S * blur * (slope + home)
+        by_s = s * (by_s - open_ * _rise_slope(s, votes))
+        g[at] += by_s
+        g[at + 1] += h * by_s
+        g[at + 2] += excess
+        g[at + 3] += h * excess
+        g[at + 4] += S * (by_S - clear * _rise_slope(S, votes))
+        g[at + 5] += blur * (1.0 - blur) * by_blur
+        if n_labels > 1:
+            by_h = ENTROPY_SCALE / math.log(n_labels) * (theta[at + 1] * by_s + theta[at + 3] * excess)
+            for k in range(n_labels):
+                by_mean[k] -= by_h * (log_mean[k] + 1.0)
+        centre = 0.0
+        for k in range(n_labels):
+            centre += soft[k] * by_mean[k]
+        for k in range(n_labels):
+            by_mean[k] = (1.0 - FLOOR) * soft[k] * (by_mean[k] - centre)
+            g[first + k] += by_mean[k]
+        for f in range(n_dense):
+            total = 0.0
+            for k in range(n_labels):
+                total += by_mean[k] * dense[i, f, k]
+            g[f] += total
+        for j in range(n_hits):
+            if hit[i, j] >= 0:
+                g[n_dense + j] += by_mean[hit[i, j]]
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _shapes(component, s, S, blur, mean, label, count, shape):
+    """Write the shapes of one component, given the votes."""
+    weight = s if component == 0 else S * blur
+    for k in range(mean.size):
+        shape[k] = weight * mean[k]
+    if component > 0:
+        shape[component - 1] += S * (1.0 - blur)
+    for e in range(label.size):
+        shape[label[e]] += count[e]
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _pick(rng, log_weight, log_total):
+    """Draw a component."""
+    left = rng.random()
+    for c in range(log_weight.size):
+        left -= math.exp(log_weight[c] - log_total)
+        if left < 0.0:
+            return c
+    return 0
+
+
+@numba.njit(cache=True, nogil=True)
+def plausibility_draws(rng, thetas, dense, hit, start, label, count, out):
+    """Fill `out`, shape (item, sample, label); equal shares of the samples go to each row of `thetas`, in order."""
+    n_items, n_samples, n_labels = out.shape
+    each = n_samples // thetas.shape[0]
+    soft, mean, log_mean = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+    prior, posterior, shape = np.empty(n_labels + 1), np.empty(n_labels + 1), np.empty(n_labels)
+    first = dense.shape[1] + hit.shape[1]
+    at = first + 2 * n_labels
+    for i in range(n_items):
+        names, counts = label[start[i] : start[i + 1]], count[start[i] : start[i + 1]]
+        for j in range(thetas.shape[0]):
+            theta = thetas[j]
+            h = _prior_mean(theta, dense[i], hit[i], soft, mean, log_mean)
+            _, total = _log_weights(theta, first, h, mean, log_mean, names, counts, prior, posterior)
+            s, S = math.exp(theta[at] + theta[at + 1] * h), math.exp(theta[at + 4])
+            blur = 1.0 / (1.0 + math.exp(-theta[at + 5]))
+            for d in range(j * each, (j + 1) * each):
+                _shapes(_pick(rng, posterior, total), s, S, blur, mean, names, counts, shape)
+                draw = out[i, d]
+                for k in range(n_labels):
+                    draw[k] = log_gamma_draw(rng, shape[k])
+                normalise_logs(draw)
+
+
+@numba.njit(cache=True, nogil=True)
+def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[Any]):
+    """Fill `out`, shape (item, sample, rank), with the best labels of each draw.
+
+    Labels stand in falling order of their shapes. A label of shape a < 1 has worth G exp(-E / a), G ~ Gamma(a + 1),
+    E ~ Exp(1): where even a G at the far end of its tail could not lift it among the best, G is not drawn.
+    """
+    n_items, n_samples, depth = out.shape
+    n_labels = dense.shape[2]
+    each = n_samples // thetas.shape[0]
+    soft, mean, log_mean = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+    prior, posterior, shape = np.empty(n_labels + 1), np.empty(n_labels + 1), np.empty(n_labels)
+    best, best_label = np.empty(depth), np.empty(depth, dtype=np.int32)
+    first = dense.shape[1] + hit.shape[1]
+    at = first + 2 * n_labels
+    # Chernoff, Pr(Gamma(s) > s + sqrt(2 s t) + t) <= exp(-t), at the largest shape of such a G, 2.
+    log_most = math.log(2.0 + math.sqrt(4.0 * TAIL) + TAIL)
+    for i in range(n_items):
+        names, counts = label[start[i] : start[i + 1]], count[start[i] : start[i + 1]]
+        order = np.empty(0, dtype=np.int64)
+        for j in range(thetas.shape[0]):
+            theta = thetas[j]
+            h = _prior_mean(theta, dense[i], hit[i], soft, mean, log_mean)
+            _, total = _log_weights(theta, first, h, mean, log_mean, names, counts, prior, posterior)
+            s, S = math.exp(theta[at] + theta[at + 1] * h), math.exp(theta[at + 4])
+            blur = 1.0 / (1.0 + math.exp(-theta[at + 5]))
+            if j == 0:
+                _shapes(0, s, S, blur, mean, names, counts, shape)
+                order = np.argsort(-shape, kind="mergesort")
+            for d in range(j * each, (j + 1) * each):
+                _shapes(_pick(rng, posterior, total), s, S, blur, mean, names, counts, shape)
+                best[:], best_label[:] = -np.inf, -1
+                for k in order:
+                    fall = 0.0
+                    a = shape[k]
+                    if a < 1.0:
+                        fall = rng.standard_exponential() / a
+                        if log_most - fall < best[depth - 1]:
+                            continue
+                        a += 1.0
+                    first_, second = gamma_constants(a)
+                    insert_best(best, best_label, math.log(gamma_draw(rng, first_, second)) - fall, k)
+                for r in range(depth):
+                    out[i, d, r] = best_label[r]

@@ -1,0 +1,90 @@
+"""Covariates: the facts about an item that the predictions of models give."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree.annotations._columns import Codes
+from bayesagree.errors import InputError, shorten
+from bayesagree.predictions import Predictions
+
+# Below this a probability is rounding: its log would be an outlier with leverage over the slope.
+LEAST_PROBABILITY = 1e-6
+
+type Excluded = str | Sequence[str] | None
+
+
+class Covariates(NamedTuple):
+    """Covariates of all items.
+
+    Attributes
+    ----------
+    dense
+        For each model with scores two columns, standardised over items and labels and centred within an item: the log
+        probability and the probability of each label; shape (item, column, category).
+    hit
+        Top label of each model, -1 where it gave none, shape (item, model).
+    names
+        Names of the columns and of the models' top labels.
+    """
+
+    dense: NDArray[np.float32]
+    hit: Codes
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, predictions: Predictions, exclude: Excluded = None) -> "Covariates":
+        """Read the covariates of all models but the excluded ones."""
+        kept = _kept(predictions.models, exclude)
+        models = [str(m) for m in predictions.models[kept]]
+        hit = np.ascontiguousarray(predictions.hard_labels()[kept].T)
+        n_items, n_labels = predictions.items.size, predictions.categories.size
+        columns: list[NDArray[np.float32]] = []
+        names: list[str] = []
+        if predictions.scores is not None:
+            for model, place in zip(models, kept):
+                log_probability, probability = _columns(predictions.scores[place])
+                columns += [log_probability, probability]
+                names += [f"log_probability:{model}", f"probability:{model}"]
+        dense = np.stack(columns, axis=1) if columns else np.zeros((n_items, 0, n_labels), np.float32)
+        return cls(dense, hit, (*names, *(f"top_label:{m}" for m in models)))
+
+    def rows(self, items: Any) -> "Covariates":
+        """Return the covariates of some items."""
+        return Covariates(self.dense[items], self.hit[items], self.names)
+
+
+def is_probability(scores: NDArray[np.floating[Any]]) -> bool:
+    """Tell whether the scores of a model, shape (item, category), are probabilities within 1e-3."""
+    return bool(scores.min() >= 0 and (np.abs(scores.sum(axis=1) - 1) <= 1e-3).all())
+
+
+def _columns(scores: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the log probability and the probability of each label, centred and standardised."""
+    if is_probability(scores):
+        return _standardised(np.log(np.maximum(scores, LEAST_PROBABILITY))), _standardised(scores)
+    # Scores on a scale of their own stand for logs up to that scale.
+    log = _standardised(scores)
+    weight = np.exp(log - log.max(axis=1, keepdims=True))
+    return log, _standardised(weight / weight.sum(axis=1, keepdims=True))
+
+
+def _standardised(values: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    centred = values - values.mean(axis=1, keepdims=True, dtype=np.float64)
+    size = float(np.sqrt(np.square(centred).mean()))
+    return (centred / (size or 1.0)).astype(np.float32)
+
+
+def excluded_names(exclude: Excluded) -> list[str]:
+    """List the names of the models that are left out."""
+    return [] if exclude is None else [exclude] if isinstance(exclude, str) else [str(name) for name in exclude]
+
+
+def _kept(models: NDArray[Any], exclude: Excluded) -> NDArray[np.intp]:
+    left_out, known = excluded_names(exclude), {str(m) for m in models}
+    unknown = [name for name in left_out if name not in known]
+    if unknown:
+        raise InputError(f"exclude names {shorten(unknown)}, which is none of the models {shorten(models)}")
+    return np.array([j for j, m in enumerate(models) if str(m) not in left_out], dtype=np.intp)

@@ -1,0 +1,130 @@
+"""Fit of the informed prior: the parameters that make the votes most probable, and how well the votes know them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import minimize
+
+from bayesagree._inference.streams import item_blocks, n_threads
+from bayesagree.annotations import Labels
+from bayesagree.plausibility.informed._kernels import score_functions
+from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree.plausibility.informed.parameters import Layout
+
+type Floats = NDArray[np.float64]
+
+# Items per task: large enough that threads outweigh their overhead, small enough that the gradients of a block of
+# items with hundreds of labels stay in memory.
+ITEMS_PER_TASK = 512
+MOST_STEPS = 1000
+WORTH_THREADS = 50_000
+
+
+class Votes(NamedTuple):
+    """Votes item by item: item i has ``count[start[i]:start[i + 1]]`` votes for the labels of the same places."""
+
+    start: NDArray[np.int64]
+    label: NDArray[np.int32]
+    count: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, labels: Labels) -> "Votes":
+        """Count the votes of each item for each label."""
+        n_labels = labels.categories.size
+        cell, at = np.unique(labels.item_index.astype(np.int64) * n_labels + labels.label_index, return_inverse=True)
+        count = np.bincount(at, labels.count, cell.size).astype(np.int64)
+        start = np.searchsorted(cell, np.arange(labels.items.size + 1) * n_labels)
+        return cls(start, (cell % n_labels).astype(np.int32), count)
+
+
+class Fit(NamedTuple):
+    """Normal approximation of the posterior of the parameters.
+
+    Attributes
+    ----------
+    mode
+        The most probable parameters.
+    root
+        Matrix L of the covariance L L', so that ``mode + L z`` is a draw for standard normal z.
+    log_likelihood
+        Log marginal likelihood of the votes at the mode.
+    """
+
+    mode: Floats
+    root: Floats
+    log_likelihood: float
+
+    @property
+    def sd(self) -> Floats:
+        """Posterior standard deviation of each parameter."""
+        return np.sqrt(np.square(self.root).sum(axis=1))
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draw parameters, shape (n, parameter)."""
+        return self.mode + rng.standard_normal((n, self.mode.size)) @ self.root.T
+
+
+def fit_parameters(
+    votes: Votes, covariates: Covariates, layout: Layout, *, items: NDArray[np.intp] | None = None
+) -> Fit:
+    """Climb to the posterior mode of the parameters and take the information of the votes about them there.
+
+    The information is the sum of outer products of the items' score functions (Berndt, Hall, Hall and Hausman, 1974)
+    plus the precision of the prior. Steps are in units of the prior's standard deviations. `items` are the ones to learn
+    from, by default all that have votes.
+    """
+    mean, sd = layout.mean, layout.sd
+    voted = np.flatnonzero(np.diff(votes.start)) if items is None else items
+    tasks = [gather(votes, covariates, voted[b]) for b in item_blocks(voted.size, ITEMS_PER_TASK)]
+    # A thread takes as long to wake as a small problem takes to compute.
+    threads = n_threads() if voted.size * len(layout.categories) > WORTH_THREADS else 1
+    with ThreadPoolExecutor(threads) as pool:
+        each = pool.map if threads > 1 else map
+
+        def loss(step: Floats) -> tuple[float, Floats]:
+            theta = mean + sd * step
+            value, slope = 0.0, np.zeros(theta.size)
+            for part, by_theta in each(lambda task: _summed(theta, task), tasks):
+                value += part
+                slope += by_theta
+            return 0.5 * float(step @ step) - value, step - sd * slope
+
+        found = minimize(
+            loss, np.zeros(mean.size), jac=True, method="L-BFGS-B",
+            options={"maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS, "maxcor": 10, "ftol": 1e-10, "gtol": 1e-3},
+        )  # fmt: skip
+        mode = mean + sd * found.x
+        information = np.eye(mean.size)
+        for outer in each(lambda task: _outer(mode, sd, task), tasks):
+            information += outer
+    triangle = cholesky(information, lower=True)
+    # information = T T', so T'^-1 z has its inverse as covariance.
+    root = sd[:, None] * solve_triangular(triangle, np.eye(mean.size), lower=True).T
+    return Fit(mode, root, 0.5 * float(found.x @ found.x) - float(found.fun))
+
+
+type Task = tuple[Any, ...]
+
+
+def gather(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> Task:
+    """Gather covariates and votes of a block of items, as the kernels take them."""
+    size = np.diff(votes.start)[items]
+    start = np.append(0, np.cumsum(size))
+    entry = np.repeat(votes.start[items] - start[:-1], size) + np.arange(start[-1])
+    return covariates.dense[items], covariates.hit[items], start, votes.label[entry], votes.count[entry]
+
+
+def _summed(theta: Floats, task: Task) -> tuple[float, Floats]:
+    value, slope = np.empty(len(task[0])), np.zeros((1, theta.size))
+    score_functions(theta, *task, value, slope)
+    return value.sum(), slope[0]
+
+
+def _outer(theta: Floats, sd: Floats, task: Task) -> Floats:
+    value, slopes = np.empty(len(task[0])), np.zeros((len(task[0]), theta.size))
+    score_functions(theta, *task, value, slopes)
+    slopes *= sd
+    return slopes.T @ slopes

@@ -1,0 +1,120 @@
+"""Guards of the informed prior: do predictions help to foretell votes, and do models know the votes already?"""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree.annotations import Labels
+from bayesagree.errors import shorten
+from bayesagree.plausibility.informed._kernels import log_likelihood
+from bayesagree.plausibility.informed.covariates import Covariates, is_probability
+from bayesagree.plausibility.informed.fit import Votes, fit_parameters, gather
+from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
+from bayesagree.predictions import Predictions
+
+type Floats = NDArray[np.float64]
+
+# Each fold of so many items fixes the parameters to a few hundredths; more would cost time and change no digit shown.
+MOST_ITEMS = 4000
+# A perfect model would be named once in 700 times, and models are not perfect.
+SUSPICIOUS = -3.0
+FEWEST_ITEMS = 30
+
+
+class HeldOut(NamedTuple):
+    """Mean log probability of a vote, given the other votes for its item and parameters fitted to other items."""
+
+    informed: float
+    labels_alone: float
+
+
+def held_out_log_scores(
+    votes: Votes, covariates: Covariates, categories: tuple[str, ...], prior: InformedPrior, rng: np.random.Generator
+) -> HeldOut:
+    """Score the votes of each half of the items with the parameters of the other half, with and without covariates.
+
+    NaN where fewer than four items have votes.
+    """
+    voted = rng.permutation(np.flatnonzero(np.diff(votes.start)))[:MOST_ITEMS]
+    if voted.size < 4:
+        return HeldOut(np.nan, np.nan)
+    halves = np.sort(voted[::2]), np.sort(voted[1::2])
+    nothing = Covariates(covariates.dense[:, :0], covariates.hit[:, :0], ())
+    found = []
+    for given in (covariates, nothing):
+        layout = Layout(given.names, categories, prior)
+        total, size = 0.0, 0
+        for train, test in (halves, halves[::-1]):
+            mode = fit_parameters(votes, given, layout, items=train).mode
+            dense, hit, start, label, count = gather(votes, given, test)
+            with_all = np.empty(test.size)
+            log_likelihood(mode, dense, hit, start, label, count, with_all)
+            item = np.repeat(np.arange(test.size), np.diff(start))
+            without = _without_each(mode, dense, hit, start, label, count, item)
+            total += float(count @ (with_all[item] - without))
+            size += int(count.sum())
+        found.append(total / size)
+    return HeldOut(*found)
+
+
+def _without_each(
+    mode: Floats, dense: Any, hit: Any, start: Any, label: Any, count: Any, item: NDArray[np.intp]
+) -> Floats:
+    """Return the log likelihood of each entry's item without one vote of that entry."""
+    size = np.diff(start)[item]
+    starts = np.append(0, np.cumsum(size))
+    place = np.repeat(start[item] - starts[:-1], size) + np.arange(starts[-1])
+    left = count[place].copy()
+    left[starts[:-1] + np.arange(item.size) - start[item]] -= 1
+    out = np.empty(item.size)
+    log_likelihood(mode, dense[item], hit[item], starts, label[place], left, out)
+    return out
+
+
+def fit_to_votes(labels: Labels, predictions: Predictions) -> Floats:
+    """Distance of each model's fit to the votes from the best that is possible without knowing them, in standard errors.
+
+    A vote y of item i, independent of a prediction q, has expected Brier score E sum_k (q_k - 1[y = k])^2 >= 1 - E
+    sum_k lambda_ik^2, with equality where q is the truth lambda itself; pairs of votes estimate the right side without
+    bias. Predictions are first drawn towards uniform as far as fits the votes best. Below zero a model does better than
+    anybody who does not know the votes; shape (model,), NaN with fewer than thirty items of two votes or more.
+    """
+    counts = labels.counts()
+    n = counts.sum(axis=1)
+    often = np.flatnonzero(n >= 2)
+    if often.size < FEWEST_ITEMS:
+        return np.full(predictions.models.size, np.nan)
+    counts, n = counts[often], n[often]
+    share = counts / n[:, None]
+    agree = (counts * (counts - 1)).sum(axis=1) / (n * (n - 1))
+    hard = predictions.hard_labels()[:, often]
+    found = []
+    for j in range(predictions.models.size):
+        scores = None if predictions.scores is None else predictions.scores[j, often]
+        if scores is not None and is_probability(scores):
+            centred = scores - scores.mean(axis=1, keepdims=True)
+        else:
+            given = hard[j][:, None] >= 0
+            centred = np.where(given, (hard[j][:, None] == np.arange(share.shape[1])) - 1 / share.shape[1], 0.0)
+        size = (centred**2).sum()
+        shrink = (centred * share).sum() / size if size > 0 else 0.0
+        uniform = 1 / share.shape[1]
+        brier = 1 + ((shrink * centred + uniform) ** 2 - 2 * (shrink * centred + uniform) * share).sum(axis=1)
+        excess = brier - (1 - agree)
+        error = excess.std() / np.sqrt(often.size)
+        found.append(excess.mean() / error if error > 0 else 0.0)
+    return np.array(found)
+
+
+def warn_of_knowing(fit: Floats, models: NDArray[Any], *, stacklevel: int = 3) -> None:
+    """Warn with the names of the models that fit the votes better than independent voters could."""
+    known = models[np.nan_to_num(fit) < SUSPICIOUS]
+    if known.size:
+        warnings.warn(
+            f"models {shorten(known)} fit these votes better than independent voters could: they may have been trained "
+            "on them. Their own scores mean nothing, and they make the posterior too sure; leave them out with exclude=",
+            UserWarning,
+            stacklevel=stacklevel,
+        )

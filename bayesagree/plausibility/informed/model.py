@@ -1,0 +1,93 @@
+"""The informed Dirichlet posterior as a PyMC model: the same priors and likelihood, sampled jointly."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesagree.annotations import Labels
+from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
+from bayesagree.plausibility.informed.covariates import Excluded
+from bayesagree.plausibility.informed.parameters import InformedPrior
+from bayesagree.predictions import Predictions
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+def informed_dirichlet_model(
+    labels: Labels, predictions: Predictions, *, exclude: Excluded = None, prior: InformedPrior | None = None
+) -> "pm.Model":
+    """PyMC model of `informed_dirichlet`.
+
+    Change a prior or join a model here. The mixture over open and clear items is summed out.
+
+    Parameters
+    ----------
+    labels
+        Single labels of some or all items of the predictions.
+    predictions
+        Models whose output tells what items look like.
+    exclude
+        Names of models that are left out of the covariates.
+    prior
+        By default `InformedPrior()`.
+
+    Returns
+    -------
+    pymc.Model
+        Free variables ``parameters`` (parameter) and ``plausibility`` (item, category); observed ``votes`` (item,
+        category).
+
+    References
+    ----------
+    As `informed_dirichlet`; the module of that function has the equations.
+
+    Examples
+    --------
+    >>> votes = Labels.from_counts([[3, 1], [0, 2]], labels=["no", "yes"])
+    >>> models = Predictions.from_labels({"A": ["no", "yes"]})
+    >>> [v.name for v in informed_dirichlet_model(votes, models).free_RVs]
+    ['parameters', 'plausibility']
+    """
+    import pymc as pm
+    import pytensor.tensor
+
+    from bayesagree.plausibility.informed.posterior import InformedPosterior
+
+    pt: Any = pytensor.tensor  # whose own types are too wide for arithmetic
+    posterior = InformedPosterior.of(labels, predictions, exclude, prior)
+    layout, covariates, n_labels = posterior.layout, posterior.covariates, posterior.categories.size
+    hits = (covariates.hit[:, :, None] == np.arange(n_labels)).astype(float)
+    columns = np.concatenate([covariates.dense, hits], axis=1)
+    coords = {
+        "item": posterior.annotations.items,
+        "category": posterior.annotations.categories,
+        "parameter": layout.names,
+    }
+    with pm.Model(coords=coords) as model:
+        parameters: Any = pm.Normal("parameters", layout.mean, layout.sd, dims="parameter")
+        slopes, level, clarity, shape = layout.parts(parameters)
+        eta = (slopes[:, None] * columns).sum(axis=1) + level
+        mean = (1 - FLOOR) * pt.special.softmax(eta, axis=1) + FLOOR / n_labels
+        h = ENTROPY_SCALE * (-(mean * pt.log(mean)).sum(axis=1) / max(np.log(n_labels), 1e-9) - ENTROPY_CENTRE)
+        log_weight = pt.concatenate(
+            [pt.zeros_like(h)[:, None], (shape[2] + shape[3] * h)[:, None] + pt.log(mean) + clarity], axis=1
+        )
+        blur, clear = pt.sigmoid(shape[5]), pt.exp(shape[4])
+        open_shape = pt.exp(shape[0] + shape[1] * h)[:, None, None] * mean[:, None, :]
+        clear_shape = clear * ((1 - blur) * np.eye(n_labels)[None] + blur * mean[:, None, :])
+        shapes = pt.concatenate([open_shape, clear_shape], axis=1)
+        # Uniform in density, so that the potential alone is the prior of the plausibilities.
+        plausibility: Any = pm.Dirichlet(
+            "plausibility", np.ones((posterior.n_items, n_labels)), dims=("item", "category")
+        )
+        log_density = (
+            ((shapes - 1) * pt.log(plausibility)[:, None, :]).sum(axis=2)
+            - pt.gammaln(shapes).sum(axis=2)
+            + pt.gammaln(shapes.sum(axis=2))
+        )
+        mixed = pt.logsumexp(log_weight + log_density, axis=1) - pt.logsumexp(log_weight, axis=1)
+        pm.Potential("prior", mixed.sum())
+        counts = posterior.annotations.counts()
+        pm.Multinomial("votes", n=counts.sum(axis=1), p=plausibility, observed=counts, dims=("item", "category"))
+    return model

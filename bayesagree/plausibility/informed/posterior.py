@@ -1,0 +1,341 @@
+"""Plausibilities as they would look if many had voted: votes and predictions in one posterior.
+
+Few votes say little of one item, so that its prior counts; and the prior of every item is averaged into a score. Here
+it is learnt. Item i has votes n_i and covariates x_i, what models predict of it:
+
+    eta_ik  = sum_j (a_j log P_ijk + a'_j P_ijk + a''_j [k is j's top label]) + b_k,      m_i = softmax(eta_i)
+    lambda_i ~ p_0 Dirichlet(s_i m_i)                                            an open item
+             + sum_k p_k Dirichlet(S ((1 - blur) e_k + blur m_i))                a clear item, of label k
+    n_i     ~ Multinomial(lambda_i),
+
+with log(p_k / p_0) = odds_i + log m_ik + clarity_k; the entropy of m_i moves s_i and odds_i. Given the parameters the
+posterior of an item is a mixture of Dirichlet distributions in closed form, and so is the likelihood of its votes. The
+parameters are drawn from a normal approximation of their posterior, then each item given the parameters and its votes.
+Items without votes are drawn from the learnt prior. Where predictions say nothing their slopes shrink to zero, and
+labels alone teach the prior (empirical Bayes).
+
+The annotators count as a random sample of readers, exchangeable within an item.
+
+Source: empirical Bayes of the Dirichlet-multinomial with covariates; Minka, "Estimating a Dirichlet distribution"
+(2000), for the likelihood; Angelopoulos et al., "Prediction-powered inference", Science 382 (2023),
+https://doi.org/10.1126/science.adi6000, for predictions in the place of missing gold.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.checkpoint import fingerprint
+from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.results import MAX_BYTES, check_size
+from bayesagree._inference.storage import Destination
+from bayesagree._inference.streams import Seed, stream_apart
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, by_chain, check_depth, label_dtype
+from bayesagree.plausibility._draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
+from bayesagree.plausibility.dirichlet._draws import from_plausibilities
+from bayesagree.plausibility.informed._kernels import plausibility_draws, prior_means, top_label_draws
+from bayesagree.plausibility.informed.covariates import Covariates, Excluded, excluded_names
+from bayesagree.plausibility.informed.fit import Fit, Votes, fit_parameters
+from bayesagree.plausibility.informed.guards import HeldOut, fit_to_votes, held_out_log_scores, warn_of_knowing
+from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
+from bayesagree.predictions import Predictions
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+ESTIMATED = "score against a well-annotated truth (estimate)"
+"""The meaning of a score under this posterior."""
+# Draws that share their parameters: a new set costs a pass over the labels of each item, as much as several draws.
+MOST_PER_PARAMETERS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class InformedPosterior(ItemPosterior):
+    """The posterior of `informed_dirichlet`, with its data.
+
+    Attributes
+    ----------
+    annotations
+        Labels whose items are those of the predictions, voted on or not.
+    predictions
+        Aligned with them.
+    exclude
+        Models that are no covariates.
+    prior
+        Of the parameters.
+    """
+
+    annotations: Labels
+    predictions: Predictions
+    exclude: Excluded = None
+    prior: InformedPrior | None = None
+    name = "informed_dirichlet"
+    engine = "laplace"
+
+    @classmethod
+    def of(
+        cls, labels: Labels, predictions: Predictions, exclude: Excluded = None, prior: InformedPrior | None = None
+    ) -> "InformedPosterior":
+        """Align labels and predictions."""
+        everywhere = on_items_of(labels, predictions)
+        return cls(everywhere, predictions.aligned(everywhere.items, everywhere.categories), exclude, prior)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments that define the model."""
+        return {
+            "exclude": self.exclude,
+            "prior": None if self.prior is None else asdict(self.prior),
+            "predictions": fingerprint(self.predictions),
+            "target": ESTIMATED,
+        }
+
+    @cached_property
+    def covariates(self) -> Covariates:
+        """The covariates of all items."""
+        return Covariates.of(self.predictions, self.exclude)
+
+    @cached_property
+    def votes(self) -> Votes:
+        """The votes of all items."""
+        return Votes.of(self.annotations)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Names and priors of the parameters."""
+        return Layout(
+            self.covariates.names, tuple(map(str, self.annotations.categories)), self.prior or InformedPrior()
+        )
+
+    @cached_property
+    def fit(self) -> Fit:
+        """The parameters."""
+        return fit_parameters(self.votes, self.covariates, self.layout)
+
+    def model(self) -> "pm.Model":
+        """Build the same posterior in PyMC."""
+        from bayesagree.plausibility.informed.model import informed_dirichlet_model
+
+        return informed_dirichlet_model(self.annotations, self.predictions, exclude=self.exclude, prior=self.prior)
+
+    def draw(self, request: Request, schedule: Schedule) -> Iterator[Block]:
+        """Yield draws of all plausibilities, or their best labels."""
+        (name,), (last,) = self.variables(request), self.variables(request).values()
+        kernel = plausibility_draws if request.top_labels is None else top_label_draws
+        for items, values in self._blocks(kernel, next(iter(last[0].values())), last[1], request, schedule):
+            yield items, {name: by_chain(values, request.chains)}
+
+    def label_blocks(self, depth: int, request: Request, schedule: Schedule) -> Iterator[Any]:
+        """Yield the `depth` best labels of each draw, a `DrawBlock` for each block of items."""
+        depth = check_depth(depth, self.categories.size)
+        then = schedule.then
+        whole = schedule._replace(then=lambda block: then(DrawBlock(*block)) if then else DrawBlock(*block))
+        return self._blocks(top_label_draws, depth, label_dtype(self.categories.size), request, whole)
+
+    def _blocks(self, kernel: Any, width: int, dtype: Any, request: Request, schedule: Schedule) -> Iterator[Any]:
+        """Yield items and what a kernel draws for them, shape (item, sample, width)."""
+        n_samples = positive_int(request.draws, "draws") * positive_int(request.chains, "chains")
+        each = next(d for d in range(MOST_PER_PARAMETERS, 0, -1) if request.draws % d == 0)
+        stream = np.random.default_rng(stream_apart(request.seed, "parameters"))
+        thetas = self.fit.draws(n_samples // each, stream)
+        covariates, votes = self.covariates, self.votes
+
+        def draw(items: slice, rng: np.random.Generator) -> tuple[slice, Any]:
+            out = np.empty((items.stop - items.start, n_samples, width), dtype)
+            dense, hit, _ = covariates.rows(items)
+            kernel(rng, thetas, dense, hit, votes.start[items.start : items.stop + 1], votes.label, votes.count, out)
+            return items, out
+
+        return schedule.draw(draw, self.annotations.items.size, request.seed)
+
+    def from_nuts(self, sampled: xr.DataTree, request: Request) -> Values:
+        """Read plausibilities or best labels from PyMC's draws."""
+        return from_plausibilities(sampled, request)
+
+    def groups(self, request: Request) -> Groups:
+        """Return the parameters, by name."""
+        shape = {"item": self.n_items, "category": self.categories.size}
+        check_size(shape, 8, request.max_bytes, "use evaluate(), which streams")
+        fit, n_votes = self.fit, np.bincount(self.annotations.item_index, self.annotations.count, self.n_items)
+        return {
+            "posterior_parameters": {
+                "prior_mean": (("item", "category"), self._prior_means()),
+                "estimate": (("parameter",), fit.mode),
+                "sd": (("parameter",), fit.sd),
+            },
+            "diagnostics": {
+                "held_out_log_score": (("prior",), np.array(self.held_out(request.seed))),
+                "fit_to_votes": (("model",), self.fit_to_votes),
+            },
+            "constant_data": {"n_votes": (("item",), n_votes.astype(np.int64))},
+        }
+
+    def _prior_means(self) -> NDArray[np.float64]:
+        means = np.empty((self.n_items, self.categories.size))
+        prior_means(self.fit.mode, self.covariates.dense, self.covariates.hit, means)
+        return means
+
+    def coords(self) -> dict[str, Any]:
+        """Return the names of parameters, models and priors."""
+        return {
+            "parameter": self.layout.names,
+            "model": self.predictions.models,
+            "prior": np.array(["informed", "labels_alone"]),
+        }
+
+    @cached_property
+    def fit_to_votes(self) -> NDArray[np.float64]:
+        """Fit of each model to the votes against the best possible without knowing them, in standard errors."""
+        return fit_to_votes(self.annotations, self.predictions)
+
+    def held_out(self, seed: Seed) -> HeldOut:
+        """Mean log score of votes that were held out."""
+        rng = np.random.default_rng(stream_apart(seed, "held-out votes"))
+        layout = self.layout
+        return held_out_log_scores(self.votes, self.covariates, layout.categories, layout.prior, rng)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return self.annotations.items.size
+
+
+def on_items_of(labels: Labels, predictions: Predictions) -> Labels:
+    """Return the labels on all items of the predictions; those that nobody annotated have none.
+
+    Items stand in the order of the labels where both name the same ones, else in that of the predictions.
+    """
+    place = pd.Index(predictions.items).get_indexer(pd.Index(labels.items))
+    if (place < 0).any():
+        raise InputError(
+            f"items {shorten(labels.items[place < 0])} have labels and no predictions; predict them too, or leave "
+            "their labels out"
+        )
+    if labels.items.size == predictions.items.size:
+        return labels
+    item = place.astype(np.int32)[labels.item_index]
+    order = np.argsort(item, kind="stable")
+    rows = {name: getattr(labels, name)[order] for name in ("annotator_index", *labels.value_fields)}
+    return replace(labels, items=predictions.items, item_index=item[order], **rows)
+
+
+def informed_dirichlet(
+    labels: Labels,
+    predictions: Predictions,
+    *,
+    exclude: Excluded = None,
+    prior: InformedPrior | None = None,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+    engine: Literal["laplace", "nuts"] = "laplace",
+    sampler: Sampler = None,
+    top_labels: int | None = None,
+    max_bytes: int = MAX_BYTES,
+    client: Any = None,
+    to: Destination = None,
+) -> xr.DataTree:
+    """Plausibilities of each item, as votes and predictions together make them: an estimate of many annotators' shares.
+
+    Parameters
+    ----------
+    labels
+        Single labels, of some or all items of the predictions. Annotators count as exchangeable within an item; an
+        annotator's repeated labels (``duplicates="keep"``) count once each.
+    predictions
+        Models whose output tells what items look like: probabilities (each row sums to one), scores of any scale, or
+        hard labels. A model that was trained on these very votes makes the posterior too sure of it.
+    exclude
+        Names of models that are left out of the covariates, one or several.
+    prior
+        By default `InformedPrior()`.
+    draws, chains
+        chains x draws draws of all items. Up to eight consecutive draws of a chain share one draw of the parameters.
+    seed
+        Same seed, same draws, on any number of threads.
+    engine
+        ``"laplace"`` draws the parameters from a normal approximation and everything else exactly; ``"nuts"`` samples
+        `informed_dirichlet_model` with PyMC.
+    sampler
+        Arguments of PyMC's sampler, for ``engine="nuts"``.
+    top_labels
+        Keep only the L best labels of each draw instead of all plausibilities.
+    max_bytes
+        Largest result to keep in memory.
+    client
+        A `distributed.Client` to draw on instead of threads of this process: the same draws.
+    to
+        Path of a .zarr store that takes the draws block by block, for results larger than memory.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over category, or
+        ``top_label`` (chain, draw, item, rank), positions of categories; items are those of the predictions. Group
+        ``posterior_parameters``: ``prior_mean`` (item, category), the mean of an item before its own votes,
+        and the ``estimate`` and ``sd`` (parameter) of the parameters that all items share. Group
+        ``diagnostics``: ``held_out_log_score`` (prior), the mean log probability of held-out votes with covariates and
+        without; ``fit_to_votes`` (model), how far a model fits the votes worse than the best that is possible without
+        knowing them, in standard errors. Group ``constant_data``: ``n_votes`` (item).
+
+    Raises
+    ------
+    InputError
+        Items with labels and without predictions, other labels, an unknown model in `exclude`.
+    SizeError
+        A result above `max_bytes`, with its size and the way out.
+
+    Warns
+    -----
+    UserWarning
+        Models that fit the votes better than independent voters could: they may have been trained on them.
+
+    See Also
+    --------
+    dirichlet : the same from votes alone; it says what these annotations prove.
+    evaluate : scores each model without its own output.
+
+    References
+    ----------
+    T. P. Minka, "Estimating a Dirichlet distribution" (2000), section 4: the likelihood of votes. A. N. Angelopoulos
+    et al., "Prediction-powered inference", Science 382 (2023), https://doi.org/10.1126/science.adi6000.
+
+    Examples
+    --------
+    >>> votes = Labels.from_counts([[3, 0], [0, 3], [2, 1]] * 30, labels=["no", "yes"])
+    >>> models = Predictions.from_scores({"A": [[0.9, 0.1], [0.1, 0.9], [0.6, 0.4]] * 30}, labels=["no", "yes"])
+    >>> tree = informed_dirichlet(votes, models, seed=1)
+    >>> tree["posterior"]["plausibility"].mean(("chain", "draw")).values[:3].argmax(axis=1).tolist()
+    [0, 1, 0]
+    >>> dict(tree["posterior"]["plausibility"].sizes)
+    {'chain': 4, 'draw': 1000, 'item': 90, 'category': 2}
+    """
+    posterior = InformedPosterior.of(labels, predictions, exclude, prior)
+    used = ~np.isin(predictions.models.astype(str), excluded_names(exclude))
+    warn_of_knowing(posterior.fit_to_votes[used], predictions.models[used])
+    return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
+
+
+def informed_blocks(
+    labels: Labels,
+    *,
+    predictions: Predictions,
+    depth: int,
+    exclude: Excluded = None,
+    prior: InformedPrior | None = None,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+    schedule: Schedule = LOCAL,
+) -> Iterator[Any]:
+    """Yield the `depth` best labels of each draw, block of items by block: `informed_dirichlet` for any number."""
+    request = Request(draws, chains, seed, "laplace")
+    return InformedPosterior.of(labels, predictions, exclude, prior).label_blocks(depth, request, schedule)

@@ -1,0 +1,62 @@
+"""Guards: models that know the votes are named, others are not; held-out votes say whether predictions help."""
+
+import numpy as np
+import pytest
+
+from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
+from bayesagree.plausibility.informed.guards import SUSPICIOUS, fit_to_votes
+from bayesagree.simulate import labelled_test_set
+
+
+def perfect(seed, n_items=400, votes=3):
+    """Votes, their true plausibilities, and vote shares."""
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.full(3, 0.7), n_items)
+    counts = rng.multinomial(votes, truth)
+    return Labels.from_counts(counts), truth, counts / votes
+
+
+@pytest.mark.filterwarnings("ignore:models .* fit these votes better")
+def test_a_model_equal_to_the_votes_is_named():
+    labels, truth, shares = perfect(1)
+    models = Predictions.from_scores({"honest": truth, "copy": shares})
+    with pytest.warns(UserWarning, match="models 'copy' fit these votes better than independent"):
+        informed_dirichlet(labels, models, draws=10, chains=1, seed=1)
+    with pytest.warns(UserWarning, match="'copy'"):
+        evaluate(labels, models, plausibility="informed_dirichlet", draws=10, chains=1, seed=1)
+
+
+def test_the_majority_of_the_votes_is_named_too():
+    labels, truth, shares = perfect(2)
+    fit = fit_to_votes(labels, Predictions.from_labels({"copy": shares.argmax(axis=1)}, labels=[0, 1, 2]))
+    assert fit[0] < SUSPICIOUS
+
+
+def test_an_excluded_copy_is_not_named():
+    labels, truth, shares = perfect(3)
+    models = Predictions.from_scores({"honest": truth, "copy": shares})
+    informed_dirichlet(labels, models, exclude="copy", draws=10, chains=1, seed=1)
+
+
+def test_the_truth_itself_is_at_the_bound():
+    found = np.array(
+        [
+            fit_to_votes(labels, Predictions.from_scores({"A": truth}))[0]
+            for labels, truth, _ in map(perfect, range(200))
+        ]
+    )
+    # Standard normal up to the shrinkage, one fitted number: 200 repeats give the mean to .07 and the sd to .05.
+    assert abs(found.mean()) < 0.3
+    assert abs(found.std() - 1) < 0.2
+
+
+def test_held_out_votes_say_whether_predictions_help():
+    data = labelled_test_set(n_items=400, per_item=3, n_labels=3, spread=0.5, seed=1)
+    rng = np.random.default_rng(1)
+    noise = Predictions.from_scores({"A": rng.normal(size=(400, 3))})
+    asked = {"draws": 10, "chains": 1, "seed": 1}
+    helped = informed_dirichlet(data.labels, data.predictions, **asked)["diagnostics"]["held_out_log_score"]
+    useless = informed_dirichlet(data.labels, noise, **asked)["diagnostics"]["held_out_log_score"]
+    assert float(helped.sel(prior="informed") - helped.sel(prior="labels_alone")) > 0.03
+    assert abs(float(useless.sel(prior="informed") - useless.sel(prior="labels_alone"))) < 0.02
+    np.testing.assert_allclose(helped.sel(prior="labels_alone"), useless.sel(prior="labels_alone"), atol=1e-6)
