@@ -18,11 +18,8 @@ from bayesagree.predictions import Predictions
 
 type Floats = NDArray[np.float64]
 
-COEFFICIENTS = {
-    "krippendorff_alpha": "Krippendorff's alpha",
-    "fleiss_kappa": "Fleiss' kappa",
-    "gwet_ac1": "Gwet's AC1",
-}
+COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
+"""Coefficients of `agreement_table` that need no names of annotators."""
 CI_PROB = 0.95
 
 
@@ -57,7 +54,8 @@ def plan(
     items, annotators
         The grid: numbers of items, and of votes an item.
     metric
-        A metric of `evaluate`; without predictions ``"krippendorff_alpha"``, ``"fleiss_kappa"`` or ``"gwet_ac1"``.
+        A metric of `evaluate`; without predictions ``"fleiss_kappa"``, ``"alpha_nominal"``,
+        ``"gwet_ac1"`` or ``"brennan_prediger"``.
     target
         Full width of the interval that is wanted; the cheapest design that reaches it stands in the attributes.
     cost
@@ -168,7 +166,7 @@ def _one(
     seed = int(rng.integers(2**31))
     if predictions is None or world.predictions is None:
         table = agreement_table(labels, seed=seed).set_index("coefficient")
-        row: Any = table.loc[COEFFICIENTS[metric]]
+        row: Any = table.loc[metric]
         return float(row["upper"] - row["lower"]), np.nan
     drawn = scores(labels, predictions, metric, plausibility, draws, seed)
     ends = np.array([hdi(of_model, CI_PROB) for of_model in drawn.T])

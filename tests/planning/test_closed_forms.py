@@ -8,7 +8,7 @@ from bayesagree.planning import best_annotators_per_item, items_for_icc, raters_
 from bayesagree.planning.closed_forms import TwoStage
 
 
-@pytest.mark.parametrize(("icc", "k", "width", "n"), [(0.8, 3, 0.2, 36), (0.5, 2, 0.2, 434), (0.9, 2, 0.1, 112)])
+@pytest.mark.parametrize(("icc", "k", "width", "n"), [(0.8, 3, 0.2, 36), (0.5, 2, 0.2, 218), (0.9, 2, 0.1, 57)])
 def test_bonett_by_hand(icc, k, width, n):
     # 8 z^2 (1 - r)^2 (1 + (k - 1) r)^2 / (k (k - 1) w^2) + 1 with z = 1.959964, worked out on paper.
     assert items_for_icc(icc, k, width) == n

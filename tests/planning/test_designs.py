@@ -24,7 +24,7 @@ def test_widths_of_kappa_are_those_of_real_studies():
             widths = []
             for seed in range(10):
                 table = agreement_table(crowd(rng, n_items, n_votes)[1], seed=seed).set_index("coefficient")
-                row = table.loc["Fleiss' kappa"]
+                row = table.loc["fleiss_kappa"]
                 widths.append(row["upper"] - row["lower"])
             assert found.sel(items=n_items, annotators=n_votes) == pytest.approx(np.mean(widths), rel=0.2)
 
