@@ -14,6 +14,7 @@ from . import (
     judges,
     metrics,
     patterns,
+    planning,
     plausibility,
     plots,
     predictions,
@@ -80,6 +81,7 @@ from .metrics import (
 )
 from .metrics.auc import auc, auc_posterior, concordance, hand_till_auc, one_vs_rest_auc
 from .patterns import LabelPatterns, RankingPatterns, RatingPatterns
+from .planning import annotate_next, plan
 from .plausibility import majority_vote
 from .plausibility.dawid_skene import DawidSkenePrior, dawid_skene, dawid_skene_model
 from .plausibility.dirichlet import dirichlet, dirichlet_model, irn, prirn, prirn_model
@@ -198,6 +200,9 @@ __all__ = [
     "copeland_rank",
     "swap_rate",
     "williams_test",
+    # how many, and which next
+    "plan",
+    "annotate_next",
     # language models as judges
     "alternative_annotator_test",
     "corrected_rate",

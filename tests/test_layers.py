@@ -13,7 +13,7 @@ FLOORS = [
     ["io", "calibration", "certainty", "simulate"],
     ["patterns", "metrics", "datasets"],
     ["agreement", "evaluation", "blind", "conformal"],
-    ["distributions", "judges", "subjective", "studies"],
+    ["distributions", "judges", "planning", "subjective", "studies"],
     ["predictive", "plots"],
     ["report"],
     ["cli"],

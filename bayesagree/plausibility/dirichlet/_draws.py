@@ -1,7 +1,7 @@
 """Dirichlet posteriors of many items at once, for `dirichlet` and `prirn`, which differ in their shapes only."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Self

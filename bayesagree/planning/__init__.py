@@ -1,0 +1,11 @@
+"""How many annotators and items a study needs, and which item deserves the next label.
+
+- `designs`: `plan`, the interval and the decision that each number of items and annotators would give.
+- `next_items`: `annotate_next`, the items whose next label tells most.
+- `closed_forms`: sample sizes with a formula: annotators per item, reliability of means, intraclass correlation.
+- `_simulation`: studies drawn from what a pilot taught.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

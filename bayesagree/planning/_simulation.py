@@ -1,0 +1,67 @@
+"""Studies drawn from what a pilot taught: items like its items, votes as its annotators would give them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError
+from bayesagree.evaluation.scoring import evaluate
+from bayesagree.plausibility.registry import POSTERIORS
+from bayesagree.predictions import Predictions
+
+type Floats = NDArray[np.float64]
+
+
+class World(NamedTuple):
+    """What may be true of the items of the pilot: one draw of their plausibilities, and the models' outputs on them."""
+
+    plausibility: Floats
+    predictions: Predictions | None
+
+    def study(self, items: int, annotators: int, rng: np.random.Generator) -> tuple[Labels, Predictions | None, Floats]:
+        """Draw a study: items of the pilot with replacement, and votes; plausibilities come with them."""
+        rows = rng.integers(len(self.plausibility), size=items)
+        truth = self.plausibility[rows]
+        labels = Labels.from_counts(rng.multinomial(annotators, truth))
+        return labels, None if self.predictions is None else _rows(self.predictions, rows), truth
+
+
+def worlds(labels: Labels, predictions: Predictions | None, plausibility: str, number: int, seed: int) -> list[World]:
+    """Draw worlds from the posterior of the pilot."""
+    record = POSTERIORS[plausibility]
+    extra = {"predictions": predictions} if record.takes_predictions else {}
+    tree = record.posterior(labels, **extra, draws=number, chains=1, seed=seed)
+    drawn = tree["posterior"]["plausibility"].values[0].astype(np.float64)
+    drawn /= drawn.sum(axis=2, keepdims=True)
+    outputs = None
+    if predictions is not None:
+        outputs = predictions.aligned(np.asarray(tree["posterior"]["item"]), labels.categories)
+    return [World(one, outputs) for one in drawn]
+
+
+def scores(labels: Labels, predictions: Predictions, metric: str, plausibility: str, draws: int, seed: int) -> Floats:
+    """Draws of the score of each model in one study, items a sample, shape (draw, model)."""
+    tree = evaluate(
+        labels, predictions, plausibility=plausibility, metrics=[metric], items="bootstrap", draws=draws, chains=2,
+        seed=seed,
+    )  # fmt: skip
+    drawn = tree["posterior"][metric].isel(reliability=0)
+    return drawn.transpose("chain", "draw", "model").values.reshape(-1, predictions.models.size)
+
+
+def true_scores(plausibility: Floats, predictions: Predictions) -> Floats:
+    """Accuracy of each model where the truth is the most plausible label, shape (model,)."""
+    return (predictions.hard_labels() == plausibility.argmax(axis=1)).mean(axis=1)
+
+
+def _rows(predictions: Predictions, rows: NDArray[np.int64]) -> Predictions:
+    """Outputs on some items, by new names, since an item may be drawn twice."""
+    names = np.arange(rows.size)
+    models, categories = predictions.models, predictions.categories
+    if predictions.scores is not None:
+        return Predictions(models, names, categories, predictions.scores[:, rows], None)
+    if predictions.label_index is None:
+        raise InputError("the predictions hold neither scores nor labels")
+    return Predictions(models, names, categories, None, predictions.label_index[:, rows])

@@ -1,0 +1,160 @@
+"""The next label: the items where one further vote tells most, for a decision, a score or the certainty of items."""
+
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError, positive_int
+from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
+from bayesagree.predictions import Predictions
+
+type Floats = NDArray[np.float64]
+type Goal = Literal["decision", "metric", "certainty"]
+
+
+def annotate_next(
+    annotations: Labels,
+    predictions: Predictions | None = None,
+    *,
+    n: int,
+    goal: Goal | None = None,
+    prior: Prior = None,
+    seed: Seed = None,
+) -> pd.DataFrame:
+    r"""Items that deserve the next label, best first, by what one further vote is expected to tell.
+
+    With s_i the score of item i and plausibilities :math:`\lambda_i \sim \mathrm{Dirichlet}(\alpha_i)`, a further
+    vote y lowers the variance of the score by
+
+    .. math:: V_i - E_y V_{i \mid y} = \sum_y \frac{\alpha_{iy}}{\alpha_i} E(s_i \mid y)^2 - E(s_i)^2,
+
+    exactly, since :math:`\lambda_i \mid y \sim \mathrm{Dirichlet}(\alpha_i + e_y)`. A sum over items loses what its
+    items lose.
+
+    Parameters
+    ----------
+    annotations
+        Votes so far; items without votes may be among them.
+    predictions
+        Models, for ``"decision"`` and ``"metric"``.
+    n
+        Number of items to return.
+    goal
+        ``"decision"``: s_i is the difference of the top-1 accuracies of the two best models (0 where they predict
+        alike, and votes there are wasted); ``"metric"``: the top-1 accuracy, mean gain over models; ``"certainty"``:
+        the expected rise of the annotation certainty, Pr(the most plausible label is k) of the best k. By default
+        ``"decision"`` with two models or more, ``"metric"`` with one, ``"certainty"`` without.
+    prior
+        As in `dirichlet`.
+    seed
+        Orders items of equal gain, which are many: those of equal votes and predictions.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``item`` and ``gain``, best first: variance of s_i, or certainty, that a vote is expected to win. An
+        item is listed once; votes of a batch do not see each other.
+
+    Raises
+    ------
+    InputError
+        Not labels, a goal without the models that it needs.
+
+    Notes
+    -----
+    Further labels no longer pay when the sum of the gains of what can be afforded is small beside the variance of the
+    score (`evaluate`): the gain of one vote an item is in the same unit.
+
+    See Also
+    --------
+    plan : how many items and annotators in all.
+
+    Examples
+    --------
+    >>> votes = Labels.from_counts([[3, 0], [2, 1], [1, 1]])
+    >>> models = Predictions.from_labels({"A": [0, 0, 0], "B": [0, 1, 0]})
+    >>> annotate_next(votes, models, n=1, seed=1)["item"].tolist()
+    [1]
+    >>> annotate_next(votes, n=1, seed=1)["item"].tolist()
+    [2]
+    """
+    if not isinstance(annotations, Labels):
+        raise InputError(f"the next labels are planned from Labels, not {type(annotations).__name__}")
+    kept = min(positive_int(n, "n"), annotations.items.size)
+    chosen = _goal(goal, predictions)
+    shape = annotations.counts() + prior_shape(prior, annotations.categories.size)
+    if chosen == "certainty" or predictions is None:
+        gain = _certainty_gain(shape)
+    else:
+        predicted = predictions.aligned(annotations.items, annotations.categories).hard_labels()
+        gain = _decision_gain(shape, predicted) if chosen == "decision" else _metric_gain(shape, predicted)
+    order = np.lexsort((np.random.default_rng(seed_sequence(seed)).random(gain.size), -gain))[:kept]
+    return pd.DataFrame({"item": annotations.items[order], "gain": gain[order]})
+
+
+def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:
+    models = 0 if predictions is None else predictions.models.size
+    if goal is None:
+        return "decision" if models > 1 else "metric" if models else "certainty"
+    needed = {"certainty": 0, "metric": 1, "decision": 2}
+    if goal not in needed:
+        raise InputError(f"goal={goal!r} is not one of {', '.join(needed)}")
+    if models < needed[goal]:
+        raise InputError(f"goal={goal!r} needs {needed[goal]} models, there are {models}; pass predictions=")
+    return goal
+
+
+def _top_after_a_vote(shape: Floats) -> tuple[Floats, Floats, Floats]:
+    """Pr(label is most plausible) now, (item, label), and after a vote, (vote, item, label); chance of each vote."""
+    now = argmax_probabilities(shape)
+    after = np.stack([argmax_probabilities(shape + vote) for vote in np.eye(shape.shape[1])])
+    return now, after, shape / shape.sum(axis=1, keepdims=True)
+
+
+def _certainty_gain(shape: Floats) -> Floats:
+    now, after, chance = _top_after_a_vote(shape)
+    return np.maximum((chance.T * after.max(axis=2)).sum(axis=0) - now.max(axis=1), 0.0)
+
+
+def _metric_gain(shape: Floats, predicted: NDArray[np.int32]) -> Floats:
+    now, after, chance = _top_after_a_vote(shape)
+    item = np.arange(len(shape))
+    gains = [_variance_drop(now[item, label], after[:, item, label], chance) for label in predicted]
+    return np.mean([np.where(label >= 0, gain, 0.0) for label, gain in zip(predicted, gains)], axis=0)
+
+
+def _decision_gain(shape: Floats, predicted: NDArray[np.int32]) -> Floats:
+    """Drop of the variance of the difference of the two best models; only items where they differ are looked at."""
+    accuracy = _expected_accuracy(shape, predicted)
+    first, second = np.argsort(-accuracy, kind="stable")[:2]
+    differ = np.flatnonzero(predicted[first] != predicted[second])
+    gain = np.zeros(len(shape))
+    if differ.size == 0:
+        return gain
+    now, after, chance = _top_after_a_vote(shape[differ])
+    item = np.arange(differ.size)
+
+    def difference(top: Any) -> Any:
+        parts = [
+            np.where(predicted[m, differ] >= 0, top[..., item, predicted[m, differ]], 0.0) for m in (first, second)
+        ]
+        return parts[0] - parts[1]
+
+    gain[differ] = _variance_drop(difference(now), difference(after), chance)
+    return gain
+
+
+def _expected_accuracy(shape: Floats, predicted: NDArray[np.int32]) -> Floats:
+    top = argmax_probabilities(shape)
+    item = np.arange(len(shape))
+    return np.array([np.where(label >= 0, top[item, label], 0.0).mean() for label in predicted])
+
+
+def _variance_drop(mean: Floats, mean_after: Floats, chance: Floats) -> Floats:
+    """Variance between votes of the expected score: what a vote takes from the variance; (vote, item) to (item,)."""
+    return np.maximum((chance.T * mean_after**2).sum(axis=0) - mean**2, 0.0)
