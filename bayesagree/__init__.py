@@ -12,6 +12,7 @@ Names and sub-packages load when they are first used; `__init__.pyi` lists them 
 - `predictive`: checks of a posterior.
 - `blind`: models judged without expert labels.
 - `subjective`, `crowd_quality`: groups of annotators, qualities of annotators.
+- `planning`: how many items and annotators, and which item next.
 - `judges`: what the verdicts of language models are worth, beside votes of people.
 - `studies`: the studies of the papers, run again.
 - `plots`, `report`, `cli`: figures, an HTML page, the command line.

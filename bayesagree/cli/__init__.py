@@ -27,6 +27,8 @@ COMMANDS = {
     "crowdtruth": "Show the quality of annotators, items and labels by their agreement.",
     "judge": "Show what a language model's verdicts are worth, from people's votes on some.",
     "subjective": "Show how well each model predicts each group of annotators.",
+    "plan": "Show what each number of items and annotators would show, and cost.",
+    "next": "List the items that deserve the next label.",
     "doctor": "Check the installation: versions, threads, cache, data folder.",
     "study": "Run the simulation studies of the papers again.",
 }

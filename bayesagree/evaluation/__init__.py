@@ -5,6 +5,7 @@
 - `tables`: scores and comparisons in the arrangement of the command line, the report and the figures.
 - `paired_tests`: paired tests with corrections for multiplicity; Copeland ranks.
 - `rank_correlation`: correlations of two scorings and tests of dependent correlations.
+- `_informed`: scores under the informed posterior, each model without its own output.
 - `_draw_blocks`, `_sums`, `_results`: draws of any posterior, scores summed block by block, groups of the result.
 """
 

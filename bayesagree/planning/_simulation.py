@@ -33,11 +33,12 @@ def worlds(labels: Labels, predictions: Predictions | None, plausibility: str, n
     record = POSTERIORS[plausibility]
     extra = {"predictions": predictions} if record.takes_predictions else {}
     tree = record.posterior(labels, **extra, draws=number, chains=1, seed=seed)
-    drawn = tree["posterior"]["plausibility"].values[0].astype(np.float64)
+    posterior = tree["posterior"].to_dataset()
+    drawn = posterior["plausibility"].values[0].astype(np.float64)
     drawn /= drawn.sum(axis=2, keepdims=True)
     outputs = None
     if predictions is not None:
-        outputs = predictions.aligned(np.asarray(tree["posterior"]["item"]), labels.categories)
+        outputs = predictions.aligned(np.asarray(posterior["item"]), labels.categories)
     return [World(one, outputs) for one in drawn]
 
 

@@ -27,14 +27,14 @@ def plan(
     annotations: Labels,
     predictions: Predictions | None = None,
     *,
+    plausibility: str | None = None,
     items: Sequence[int],
     annotators: Sequence[int],
     metric: str = "top_1_accuracy",
     target: float | None = None,
     cost: tuple[float, float] | None = None,
-    plausibility: str | None = None,
     replicates: int = 16,
-    draws: int = 250,
+    study_draws: int = 250,
     seed: Seed = None,
     progress: Callable[[int], None] | None = None,
 ) -> xr.Dataset:
@@ -51,6 +51,9 @@ def plan(
         Labels of the pilot; at least some items need two votes.
     predictions
         Models on the items of the pilot; None plans for a coefficient of agreement.
+    plausibility
+        Posterior of pilot and studies, by default ``"informed_dirichlet"`` with predictions and ``"dirichlet"``
+        without.
     items, annotators
         The grid: numbers of items, and of votes an item.
     metric
@@ -60,12 +63,9 @@ def plan(
         Full width of the interval that is wanted; the cheapest design that reaches it stands in the attributes.
     cost
         Cost of an item without votes, and of a vote; by default (0, 1): cost counts votes.
-    plausibility
-        Posterior of pilot and studies, by default ``"informed_dirichlet"`` with predictions and ``"dirichlet"``
-        without.
     replicates
         Simulated studies of each design.
-    draws
+    study_draws
         Draws of each of the two chains of a simulated evaluation.
     seed
         Same seed, same plan.
@@ -112,7 +112,7 @@ def plan(
     prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes
     width, right = _simulated(
         annotations, predictions, sizes, votes, metric, plausibility, positive_int(replicates, "replicates"),
-        positive_int(draws, "draws"), seed, progress or (lambda done: None),
+        positive_int(study_draws, "study_draws"), seed, progress or (lambda done: None),
     )  # fmt: skip
     smooth = _smoothed(width.mean(axis=2), sizes, votes)
     error = np.full(smooth.shape, np.nan)

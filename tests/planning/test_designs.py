@@ -34,7 +34,13 @@ def test_more_items_narrow_and_cost_more():
     truth, pilot = crowd(rng, 120, 3)
     scores = {name: np.abs(truth + rng.normal(0, sd, truth.shape)) + 0.01 for name, sd in (("A", 0.1), ("B", 0.8))}
     models = Predictions.from_scores(scores)
-    options = {"items": [50, 200], "annotators": [2, 4], "replicates": 4, "draws": 50, "plausibility": "dirichlet"}
+    options = {
+        "items": [50, 200],
+        "annotators": [2, 4],
+        "replicates": 4,
+        "study_draws": 50,
+        "plausibility": "dirichlet",
+    }
     found = plan(pilot, models, **options, cost=(2, 0.5), target=0.2, seed=3)
     assert (found["width"].sel(items=200) < found["width"].sel(items=50)).all()
     assert found["cost"].values.tolist() == [[150, 200], [600, 800]]

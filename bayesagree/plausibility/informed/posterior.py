@@ -316,7 +316,7 @@ def informed_dirichlet(
     Examples
     --------
     >>> votes = Labels.from_counts([[3, 0], [0, 3], [2, 1]] * 30, labels=["no", "yes"])
-    >>> models = Predictions.from_scores({"A": [[0.9, 0.1], [0.1, 0.9], [0.6, 0.4]] * 30}, labels=["no", "yes"])
+    >>> models = Predictions.from_scores({"A": [[0.8, 0.2], [0.3, 0.7], [0.4, 0.6]] * 30}, labels=["no", "yes"])
     >>> tree = informed_dirichlet(votes, models, seed=1)
     >>> tree["posterior"]["plausibility"].mean(("chain", "draw")).values[:3].argmax(axis=1).tolist()
     [0, 1, 0]

@@ -1,0 +1,67 @@
+"""`bayesagree plan`: how many items, and how many annotators an item."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Option
+
+from bayesagree.cli import _options, _output
+from bayesagree.errors import InputError
+
+
+@_options.flattened
+def plan(
+    source: _options.Source,
+    predictions: Annotated[
+        Path | None, Option("--predictions", help="Columns model, item and label, score, or one column per label.")
+    ] = None,
+    items: Annotated[str, Option("--n-items", help="Numbers of items, comma separated.")] = "100,300,1000",
+    annotators: Annotated[str, Option("--n-annotators", help="Numbers of annotators an item.")] = "1,3,5,10",
+    metric: Annotated[
+        str | None, Option("--metric", help="Score or coefficient of agreement, such as top_1_accuracy.")
+    ] = None,
+    target: Annotated[float | None, Option("--target", help="Width of the interval that is wanted.")] = None,
+    cost: Annotated[str | None, Option("--cost", help="Cost of an item and of a vote, such as 2,0.5.")] = None,
+    replicates: Annotated[int, Option("--replicates", help="Simulated studies of each design.", min=2)] = 16,
+    model: _options.ModelColumn = "model",
+    seed: _options.Seed = 1,
+    json: _options.Json = False,
+    output: _options.TableFile = None,
+) -> None:
+    """Show the interval that each number of items and annotators would give, and its cost, from a pilot.
+
+    Example: bayesagree plan pilot.csv --predictions models.csv --n-items 200,500 --n-annotators 3,5 --target 0.05
+    """
+    from bayesagree.planning import plan as plan_designs
+
+    pilot: Any
+    pilot, models = source.read()
+    if predictions is not None:
+        models = source.predictions(predictions, model)
+    grid: dict[str, Any] = {
+        "items": _options.numbers(items, "--n-items", whole=True),
+        "annotators": _options.numbers(annotators, "--n-annotators", whole=True),
+    }
+    prices: Any = None if cost is None else _options.numbers(cost, "--cost")
+    if prices is not None and len(prices) != 2:
+        raise InputError(f"--cost {cost!r} must be two numbers: an item, and a vote")
+    metric = metric or ("fleiss_kappa" if models is None else "top_1_accuracy")
+    total = len(grid["items"]) * len(grid["annotators"]) * replicates
+    with _output.progress("simulating", total) as advance:
+        found = plan_designs(
+            pilot, models, **grid, metric=metric, target=target, cost=prices, replicates=replicates, seed=seed,
+            progress=advance,
+        )  # fmt: skip
+    table = found.to_dataframe().reset_index()
+    _output.write_table(table, output)
+    _output.show([_output.Table("designs", table, f"Width of the interval of {metric}")], json=json, notes=_best(found))
+
+
+def _best(found: Any) -> list[str]:
+    if "target" not in found.attrs:
+        return []
+    width = found.attrs["target"]
+    if "best_items" not in found.attrs:
+        return [f"No design of this grid reaches a width of {width:g}: more items narrow it most."]
+    items, annotators = found.attrs["best_items"], found.attrs["best_annotators"]
+    return [f"The cheapest design with a width of at most {width:g}: {items} items, {annotators} annotators each."]
