@@ -93,8 +93,8 @@ def _targets(scores: ModelScores, metric: str, model: str) -> Iterator[str]:
     yield (
         f"The {PROVEN} is {number(value)} (95 % interval {interval(lower, upper)}) for {model}. It knows each item by "
         "its own votes alone and counts every doubt that they leave; the estimate is the score to expect if very many "
-        "had annotated each item, learnt from votes and predictions together: the difference is what more votes would be "
-        "expected to settle."
+        "had annotated each item, learnt from votes and predictions together: the difference is what more votes would "
+        "be expected to settle."
     )
 
 
