@@ -53,9 +53,12 @@ def evaluate(
 
     Example: bayesagree evaluate annotations.csv predictions.csv --item task --annotator worker --reliability 0.1,1,10
     """
+    from bayesagree._inference.results import settings_of
+    from bayesagree.evaluation._informed import items_to_score
     from bayesagree.evaluation.scoring import evaluate as run
+    from bayesagree.evaluation.tables import prior_notes
     from bayesagree.io.files import write_result
-    from bayesagree.plausibility.registry import fitting_posteriors
+    from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
 
     truth, known = source.read()
     models = _predictions(source, truth, known, predictions, simulated_models, model, sampling.seed)
@@ -63,16 +66,17 @@ def evaluate(
     levels = _options.numbers(reliability, "--reliability")
     chosen = _options.one_of(items, "--items", ("fixed", "bootstrap"))
     groups = _groups(item_features, source.item, {"by": by, "cluster": cluster})
-    with _output.progress("scoring", truth.items.size * len(levels)) as advance:
+    record = posterior_for(truth, plausibility or fitting_posteriors(truth)[0].name)
+    with _output.progress("scoring", items_to_score(record, truth, models, len(levels))) as advance:
         tree = run(
-            truth, models, plausibility=plausibility or fitting_posteriors(truth)[0].name, reliability=levels,
+            truth, models, plausibility=record.name, reliability=levels,
             metrics=_options.words(metrics), truth_is=_options.one_of(truth_is, "--truth-is", ("top", "sampled")),
             items=chosen, further_annotator=further_annotator, **groups, client=_options.dask_client(dask),
             progress=advance, **vars(sampling), **options,
         )  # fmt: skip
     if output is not None:
         write_result(tree, output)
-    _output.show(_tables(tree), json=json)
+    _output.show(_tables(tree), json=json, notes=prior_notes(settings_of(tree).get("prior_share")))
 
 
 def _groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dict[str, Any]:
@@ -107,7 +111,7 @@ def _tables(tree: "xr.DataTree") -> list[_output.Table]:
     tables = [
         _output.Table("settings", [settings], most=0),
         _output.Table("open_items", open_items, "Share of items of low annotation certainty"),
-        _output.Table("scores", score_table(found), "Scores of the models, 95 % HDI"),
+        _output.Table("scores", score_table(found), f"Scores of the models, 95 % HDI: {settings['target']}"),
         *_beside(tree),
         _output.Table("pairs", pairs, most=0),
     ]

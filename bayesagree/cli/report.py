@@ -49,6 +49,8 @@ def report(
     Example: bayesagree report annotations.csv --predictions models.csv --annotators people.csv --group age -o page.html
     """
     _require_jinja2()
+    from bayesagree.evaluation._informed import items_to_score
+    from bayesagree.plausibility.registry import POSTERIORS
     from bayesagree.report.data import report_data
     from bayesagree.report.headlines import headlines
     from bayesagree.report.page import write_report
@@ -67,7 +69,8 @@ def report(
         least_certain=least_certain,
         **vars(sampling),
     ).fitting(truth, models)
-    total = None if models is None else truth.items.size * len(settings.reliability)
+    record = POSTERIORS[settings.plausibility]
+    total = None if models is None else items_to_score(record, truth, models, len(settings.reliability))
     with _output.progress("computing", total) as advance:
         data = report_data(
             truth, models, settings=settings, source=_origin(source), progress=advance,

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesagree.annotations import Labels
+from bayesagree.annotations import Annotations, Labels
 from bayesagree.errors import InputError
 from bayesagree.evaluation._results import Pass
 from bayesagree.plausibility.informed.guards import fit_to_votes, warn_of_knowing
@@ -28,6 +28,14 @@ def informed_passes(
     names = [str(m) for m in predictions.models] if predictions.models.size > 1 else []
     without_own = [Pass(record, shared | {"exclude": name}) for name in names]
     return [Pass(record, shared), *without_own, Pass(POSTERIORS["dirichlet"], {})]
+
+
+def items_to_score(record: PosteriorRecord, annotations: Annotations, predictions: Predictions, n_levels: int) -> int:
+    """Return the number of items over all passes, which is what `evaluate` tells of its progress."""
+    if not record.takes_predictions:
+        return annotations.items.size * n_levels
+    n_models = predictions.models.size
+    return predictions.items.size * (2 + (n_models if n_models > 1 else 0))
 
 
 def informed_groups(groups: Groups, n_models: int) -> Groups:

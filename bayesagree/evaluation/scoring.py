@@ -121,7 +121,10 @@ def evaluate(
         ``annotation_certainty`` (reliability, item). With ``items="bootstrap"`` group ``variance``: one variable per
         metric, dims (part, reliability, model), part = annotation, test_set, total. With `by` group ``slices``: one
         variable per metric, dims (chain, draw, reliability, slice, side, model), side = slice, rest, difference.
-        ``attrs["higher_is_better"]`` of every score is 1 or 0. The settings name the ``target``.
+        ``attrs["higher_is_better"]`` of every score is 1 or 0. The settings name the ``target``; with ``"dirichlet"``
+        also ``prior_share``, the mean weight of the prior in an item at the first reliability. From .09 on, which is
+        ten votes an item, the score that annotations prove is likely far from the score against a well-annotated
+        truth. No warning says so, for the score is right for its target: the command line and the report do.
 
         With ``"informed_dirichlet"`` group ``posterior`` scores each model under the posterior that did not see its
         own output (that of a single model sees it: nothing else is left to learn from). Beside it, with the same
@@ -189,6 +192,9 @@ def evaluate(
     groups = Results(sums, scoring, whole, models).groups(chains)
     if chosen.takes_predictions:
         groups = informed_groups(groups, predictions.models.size)
+    if chosen.prior_share is not None:
+        prior = options.get("prior")
+        settings |= {"prior_share": chosen.prior_share(annotations, reliability=float(levels[0]), prior=prior)}
     tree = result_tree(groups, coords, model=chosen.name, engine="exact", seed=seed, settings=settings)
     if checkpoint is not None:
         tree.attrs["run"] = checkpoint.identity

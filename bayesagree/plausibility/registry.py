@@ -19,7 +19,7 @@ from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, dawid_skene_blocks
 from bayesagree.plausibility.dirichlet import predictive as dirichlet_predictive
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import prirn, prirn_blocks, prirn_model
-from bayesagree.plausibility.dirichlet.posterior import dirichlet, dirichlet_blocks, dirichlet_model
+from bayesagree.plausibility.dirichlet.posterior import dirichlet, dirichlet_blocks, dirichlet_model, prior_share
 from bayesagree.plausibility.informed.model import informed_dirichlet_model
 from bayesagree.plausibility.informed.posterior import informed_blocks, informed_dirichlet
 from bayesagree.plausibility.normal_inverse_gamma import predictive as normal_predictive
@@ -86,6 +86,9 @@ class PosteriorRecord:
         Whether its truth are numbers, so that questions about labels need a threshold.
     streams_plausibility
         Whether `blocks` gives all plausibilities too (``plausibility=True``).
+    prior_share
+        Mean weight of the prior in the posterior of an item, from annotations, ``reliability=`` and ``prior=``; None
+        where there is no such number.
     sentence, reference
         For the methods section of a report.
     predictive
@@ -110,6 +113,7 @@ class PosteriorRecord:
     held_out: HeldOutRecord | None = None
     asks_threshold: bool = False
     streams_plausibility: bool = False
+    prior_share: Callable[..., float] | None = None
 
 
 _RECORDS = (
@@ -127,6 +131,7 @@ _RECORDS = (
         predictive=dirichlet_predictive.PREDICTIVE,
         held_out=dirichlet_predictive.LABELS_HELD_OUT,
         streams_plausibility=True,
+        prior_share=prior_share,
     ),
     PosteriorRecord(
         name="dawid_skene",

@@ -16,6 +16,7 @@ from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError
 from bayesagree.evaluation.tables import OPEN
+from bayesagree.plausibility.informed.posterior import on_items_of
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
 from bayesagree.report.groups import GroupResults, group_results
@@ -48,7 +49,7 @@ class ReportData:
     source, settings, version
         Where the annotations are from, how the numbers were made, and by which version of the package.
     annotations
-        The annotations themselves.
+        The annotations themselves; where predictions inform the truth, on all predicted items.
     agreement
         Rows as `agreement_table` gives them.
     certainty
@@ -134,10 +135,12 @@ def report_data(
     chosen = (settings or ReportSettings()).fitting(annotations, predictions)
     kind = kind_of(annotations)
     labels = getattr(annotations, "categories", THRESHOLD_LABELS)  # ratings ask on which side of the threshold
+    if predictions is not None and POSTERIORS[chosen.plausibility].takes_predictions:
+        annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]
     models = None if predictions is None else predictions.aligned(annotations.items, labels)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        tree = posterior(annotations, chosen, chosen.reference)
+        tree = posterior(annotations, models, chosen, chosen.reference)
         sure = _label_certainty(tree, chosen)
         scores, seen = (None, None) if models is None else model_scores(annotations, models, chosen, progress)
         return ReportData(
@@ -145,7 +148,7 @@ def report_data(
             settings=chosen,
             annotations=annotations,
             agreement=kind.agreement(annotations, chosen.seed),
-            certainty=_certainty(annotations, chosen, sure, seen),
+            certainty=_certainty(annotations, models, chosen, sure, seen),
             open_items=open_items(annotations, tree, sure, models, most=chosen.least_certain),
             scores=scores,
             groups=_groups(annotations, models, groups, chosen),
@@ -156,10 +159,14 @@ def report_data(
         )
 
 
-def posterior(annotations: Annotations, settings: ReportSettings, reliability: float) -> xr.DataTree:
+def posterior(
+    annotations: Annotations, models: Predictions | None, settings: ReportSettings, reliability: float
+) -> xr.DataTree:
     """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
     chosen = POSTERIORS[settings.plausibility]
     options: dict[str, Any] = {} if chosen.asks_threshold else {"top_labels": 1}
+    if chosen.takes_predictions:
+        options["predictions"] = models
     if not chosen.learns_reliability:
         options["reliability"] = int(reliability) if float(reliability).is_integer() else reliability
     size = (1, 1) if chosen.closed_form else (settings.draws, settings.chains)
@@ -171,7 +178,11 @@ def _label_certainty(tree: xr.DataTree, settings: ReportSettings) -> xr.DataArra
 
 
 def _certainty(
-    annotations: Annotations, settings: ReportSettings, reference: xr.DataArray, seen: xr.DataArray | None
+    annotations: Annotations,
+    models: Predictions | None,
+    settings: ReportSettings,
+    reference: xr.DataArray,
+    seen: xr.DataArray | None,
 ) -> xr.DataArray:
     """Return the annotation certainty at every reliability.
 
@@ -181,7 +192,7 @@ def _certainty(
     rows = [reference.max("category").values]
     for k, level in enumerate(settings.reliability[1:], 1):
         if seen is None or POSTERIORS[settings.plausibility].closed_form:
-            certainty = _label_certainty(posterior(annotations, settings, level), settings)
+            certainty = _label_certainty(posterior(annotations, models, settings, level), settings)
             rows.append(certainty.max("category").values)
         else:
             rows.append(seen.isel(reliability=k).values)

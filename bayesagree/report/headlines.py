@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 
 import numpy as np
+import xarray as xr
 
+from bayesagree.evaluation.scoring import PROVEN
+from bayesagree.evaluation.tables import prior_notes
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.kinds import kind_of
+from bayesagree.report.scores import ModelScores
 from bayesagree.report.wording import (
     count,
     interval,
@@ -40,24 +44,15 @@ def _models(data: ReportData) -> Iterator[str]:
     names = comparison["model"].values.tolist()
     best = names[0]
     if len(names) > 1:
-        pair = comparison.sel(model=best, other_model=names[1])
-        p = float(pair["prob_better"])
-        gap = f"{float(pair['difference']):+.3f}, 95 % interval {interval(float(pair['lower']), float(pair['upper']))}"
-        if p >= SURE:
-            sure = f"with probability {probability(p)} ({metric_name(metric)} {gap})"
-            yield f"Model {best} is better than {names[1]} {sure}."
-        else:
-            yield (
-                f"It stays open whether {best} or {names[1]} is the best model: {best} is better with probability "
-                f"{probability(p)} ({metric_name(metric)} {gap})."
-            )
+        yield _better(comparison, names[:2], metric_name(metric), shared_truth=bool(data.scores.beside))
     own = comparison.sel(model=best)
     ends = interval(float(own["score_lower"]), float(own["score_upper"]))
     yield (
         f"The {metric_name(metric)} of {best} is {number(float(own['score']))} (95 % interval {ends}) when the "
-        f"annotators' uncertainty is taken into account. Against {plug_in_truth(data)} alone it is "
-        f"{number(float(plug_in.sel(model=best)))}."
+        f"annotators' uncertainty is taken into account: the {data.scores.target}. Against {plug_in_truth(data)} alone "
+        f"it is {number(float(plug_in.sel(model=best)))}."
     )
+    yield from _targets(data.scores, metric, best)
     if "annotation_share" in data.scores.table:
         share = float(data.scores.table["annotation_share"].sel(metric=metric, model=best).isel(reliability=0))
         yield (
@@ -69,17 +64,53 @@ def _models(data: ReportData) -> Iterator[str]:
         yield f"Scores against {plug_in_truth(data)} alone would have put {first} first."
 
 
+def _better(comparison: xr.Dataset, pair: list[str], metric: str, *, shared_truth: bool) -> str:
+    """Say which of the first two is better, or that it stays open.
+
+    Where each is scored without its own output they meet one truth only in the comparison, which may turn their order.
+    """
+    if float(comparison["prob_better"].sel(model=pair[0], other_model=pair[1])) < 0.5:
+        pair = pair[::-1]
+    found = comparison.sel(model=pair[0], other_model=pair[1])
+    p, difference, lower, upper = (float(found[k]) for k in ("prob_better", "difference", "lower", "upper"))
+    gap = f"{metric} {difference:+.3f}, 95 % interval {interval(lower, upper)}"
+    gap += ", against one truth that every model informs" if shared_truth else ""
+    if p >= SURE:
+        return f"Model {pair[0]} is better than {pair[1]} with probability {probability(p)} ({gap})."
+    return (
+        f"It stays open whether {pair[0]} or {pair[1]} is the best model: {pair[0]} is better with probability "
+        f"{probability(p)} ({gap})."
+    )
+
+
+def _targets(scores: ModelScores, metric: str, model: str) -> Iterator[str]:
+    """Yield the score that the annotations prove beside an estimate; that an estimate exists, where votes are few."""
+    yield from prior_notes(scores.prior_share)
+    if not scores.beside:
+        return
+    proven = scores.beside["annotations_only"].sel(metric=metric, model=model).isel(reliability=0)
+    value, lower, upper = (float(proven[name]) for name in ("score", "lower", "upper"))
+    yield (
+        f"The {PROVEN} is {number(value)} (95 % interval {interval(lower, upper)}) for {model}. It knows each item by "
+        "its own votes alone and counts every doubt that they leave; the estimate is the score to expect if very many "
+        "had annotated each item, learnt from votes and predictions together: the difference is what more votes would "
+        "be expected to settle."
+    )
+
+
 def _open(data: ReportData) -> Iterator[str]:
     n = int((data.certainty.isel(reliability=0) < OPEN).sum())
+    informed = POSTERIORS[data.settings.plausibility].takes_predictions
+    who = "annotators and models together" if informed else "annotators"
     if n == 0:
         yield (
-            "The annotators leave no answer open: on every item one label is the most plausible one with a probability "
+            f"The {who} leave no answer open: on every item one label is the most plausible one with a probability "
             f"of {OPEN} or more."
         )
         return
     yield (
         f"On {percent(data.open_share)} of the items ({count(n)} of {count(data.certainty.sizes['item'])}) the "
-        f"annotators leave the answer open: no label is the most plausible one with a probability of {OPEN} or more."
+        f"{who} leave the answer open: no label is the most plausible one with a probability of {OPEN} or more."
     )
 
 
@@ -122,6 +153,10 @@ def _size(data: ReportData) -> Iterator[str]:
         f"({given.n_annotations / given.items.size:.1f} an item), read with the "
         f"{POSTERIORS[data.settings.plausibility].title} model."
     )
+    informed = POSTERIORS[data.settings.plausibility].takes_predictions
+    bare = given.items.size - np.unique(given.item_index).size if informed else 0  # type: ignore[union-attr]
+    if bare:
+        yield f"{count(bare)} of these items have predictions and no annotations; the plug-in metric leaves them out."
     if data.warnings:
         several = "1 warning" if len(data.warnings) == 1 else f"{len(data.warnings)} warnings"
         yield f"The computation gave {several}; see Warnings below before you rely on the numbers."

@@ -1,9 +1,11 @@
 """The methods paragraph of a report, ready to paste, and the papers it cites."""
 
+from bayesagree.evaluation.scoring import PROVEN
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, Reference
 from bayesagree.report.data import ReportData
 from bayesagree.report.headlines import plug_in_truth
 from bayesagree.report.kinds import CHECCO, KRIPPENDORFF, RUBIN, kind_of
+from bayesagree.report.scores import ModelScores
 from bayesagree.report.sets import COVERAGE
 from bayesagree.report.wording import count, listed, metric_name
 
@@ -47,11 +49,11 @@ def _truth(data: ReportData) -> str:
     record = POSTERIORS[settings.plausibility]
     asked = settings.threshold
     question = "" if asked is None else f" The question is whether the mean is below {asked:g}."
-    weight = (
-        "the reliability of each annotator is learnt from the data"
-        if record.learns_reliability
-        else f"reliability (weight of an annotation) {settings.reference:g}"
-    )
+    weight = f"reliability (weight of an annotation) {settings.reference:g}"
+    if record.takes_predictions:
+        weight = "annotators counting as exchangeable"
+    elif record.learns_reliability:
+        weight = "the reliability of each annotator is learnt from the data"
     others = settings.reliability[1:]
     shown = f", results also shown at {listed([f'{r:g}' for r in others])}" if others else ""
     return (
@@ -75,9 +77,23 @@ def _metrics(data: ReportData) -> list[str]:
     return [
         f"The {names} of {data.scores.table.sizes['model']} models was computed against each of {settings.chains} x "
         f"{settings.draws} draws of the truth; scores are posterior means with 95 % highest density intervals, models "
-        "are compared on the same draws, and a tie counts one half. The plug-in metric is computed against "
-        f"{plug_in_truth(data)}, tied labels sharing the point. {items}"
+        f"are compared on the same draws, and a tie counts one half. The target is the {data.scores.target}."
+        f"{_own_output(data.scores)} The plug-in metric is computed against {plug_in_truth(data)}, tied labels sharing "
+        f"the point. {items}"
     ]
+
+
+def _own_output(scores: ModelScores) -> str:
+    """Say which predictions informed the truth that a model is scored against."""
+    if not scores.beside:
+        return ""
+    beside = f"Beside it stands the {PROVEN}, under a Dirichlet posterior from the annotations alone."
+    if scores.table.sizes["model"] == 1:
+        return f" The predictions of the only model inform the truth that it is scored against. {beside}"
+    return (
+        " Each model is scored under the posterior that did not see its own output; models are compared under the one "
+        f"that saw all of them. {beside}"
+    )
 
 
 def _groups(data: ReportData) -> list[str]:

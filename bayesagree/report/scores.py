@@ -1,4 +1,4 @@
-"""Scores of the models across reliabilities, the plug-in metric beside them, and who is better."""
+"""Scores of the models across reliabilities or targets, the plug-in metric beside them, and who is better."""
 
 import warnings
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Annotations
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
@@ -15,9 +16,14 @@ from bayesagree.evaluation.tables import best_first, score_intervals
 from bayesagree.metrics._scorer import over_draws
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
+from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.settings import ReportSettings
+from bayesagree.subjective.agreement import predictions_of
+
+BESIDE = ("annotations_only", "full_fit")
+"""Groups of an informed evaluation that are shown beside its scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +38,20 @@ class ModelScores:
         (metric, reliability, model): share of the variance of a score that comes from the annotations.
     comparison
         Metric to the result of `compare` at the reference reliability, models best first.
+    target
+        The meaning of the scores, as `evaluate` names it.
+    beside
+        Where predictions inform the truth: ``annotations_only`` and ``full_fit``, scores as in the table, under the
+        posterior from annotations alone and under the one that saw every model. Else empty.
+    prior_share
+        Mean weight of the prior in an item at the reference reliability; None where there is no such number.
     """
 
     table: xr.Dataset
     comparison: dict[str, xr.Dataset]
+    target: str
+    beside: dict[str, xr.Dataset]
+    prior_share: float | None
 
 
 def model_scores(
@@ -50,13 +66,19 @@ def model_scores(
     )  # fmt: skip
     table = score_intervals(tree)
     estimate = kind_of(annotations).point_estimate(annotations, settings.threshold)
-    names = table["metric"].values.tolist()
-    table["plug_in"] = (("metric", "model"), np.stack([_plug_in(m, estimate, predictions) for m in names]))
+    names, shown = table["metric"].values.tolist(), predictions
+    if POSTERIORS[settings.plausibility].takes_predictions:  # a vote that nobody cast is no point estimate
+        voted = annotations.items[np.unique(annotations.item_index)]  # type: ignore[union-attr]
+        estimate, shown = estimate.sel(item=voted), predictions_of(predictions, voted)
+    table["plug_in"] = (("metric", "model"), np.stack([_plug_in(m, estimate, shown) for m in names]))
     if "variance" in tree:
         parts = tree["variance"].to_dataset().to_dataarray("metric")
         table["annotation_share"] = parts.sel(part="annotation", drop=True) / parts.sel(part="total", drop=True)
     comparison = {m: best_first(compare(tree, metric=m, reliability=settings.reference)) for m in names}
-    return ModelScores(table, comparison), tree["certainty"].to_dataset()["annotation_certainty"]
+    beside = {name: score_intervals(tree, group=name) for name in BESIDE if name in tree}
+    made = settings_of(tree)
+    found = ModelScores(table, comparison, made["target"], beside, made.get("prior_share"))
+    return found, tree["certainty"].to_dataset()["annotation_certainty"]
 
 
 def _plug_in(name: str, estimate: xr.DataArray, predictions: Predictions) -> Any:

@@ -54,7 +54,8 @@ class ReportSettings:
         Raises
         ------
         InputError
-            A plausibility for other annotations, ratings without a threshold, an unknown metric.
+            A plausibility for other annotations, or for predictions where there are none; ratings without a
+            threshold; an unknown metric.
 
         Examples
         --------
@@ -63,8 +64,8 @@ class ReportSettings:
         (1.0, 0.3, 3.0)
         """
         record = posterior_for(annotations, self.plausibility or fitting_posteriors(annotations)[0].name)
-        if record.takes_predictions:
-            raise InputError(f"the report has no page for plausibility={record.name!r} yet; use evaluate")
+        if record.takes_predictions and predictions is None:
+            raise InputError(f"plausibility={record.name!r} learns from predictions; give them (--predictions FILE)")
         if record.asks_threshold:
             require_threshold(self.threshold)
         scored = predictions is not None and predictions.scores is not None and predictions.categories.size > 3

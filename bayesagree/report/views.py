@@ -5,14 +5,16 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from bayesagree.metrics.registry import Metric
-from bayesagree.plausibility.registry import POSTERIORS
+from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
 from bayesagree.plots._panels import with_sizes
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
 from bayesagree.report.headlines import plug_in_truth
 from bayesagree.report.kinds import kind_of
+from bayesagree.report.scores import ModelScores
 from bayesagree.report.sets import COVERAGE
 from bayesagree.report.wording import (
     count,
@@ -27,6 +29,9 @@ from bayesagree.report.wording import (
 
 MOST_MODELS = 12
 """Models shown in figures and pairs, the best ones; the table of scores has all of them."""
+
+TARGETS = {"annotations_only": "Annotations prove", "full_fit": "With own output"}
+"""Columns beside the estimate, by the groups of the evaluation."""
 
 COEFFICIENTS = {
     "phi": "common agreement Phi",
@@ -81,19 +86,17 @@ def scores(data: ReportData) -> list[dict[str, Any]]:
 def _metric(data: ReportData, metric: str) -> dict[str, Any]:
     if data.scores is None:
         return {}
-    levels, table = data.settings.reliability, data.scores.table.sel(metric=metric)
+    columns, plug_ins = _columns(data.scores, data.settings.reliability), data.scores.table["plug_in"]
     models = data.scores.comparison[metric]["model"].values.tolist()
     rows, groups = [], []
     for model in models:
-        one = table.sel(model=model)
-        cells = list(
-            zip(*(one[key].sel(reliability=list(levels)).values.tolist() for key in ("score", "lower", "upper")))
-        )
-        plug_in = float(one["plug_in"])
+        found = [column.sel(metric=metric, model=model) for column in columns.values()]
+        cells = [tuple(float(one[key]) for key in ("score", "lower", "upper")) for one in found]
+        plug_in = float(plug_ins.sel(metric=metric, model=model))
         marks = [Mark(plug_in, np.nan, np.nan, "plug-in metric", "plug_in")]
         marks += [
-            Mark(score, lower, upper, f"reliability {r:g}", "reference" if k == 0 else "other")
-            for k, ((score, lower, upper), r) in enumerate(zip(cells, levels))
+            Mark(score, lower, upper, name.lower(), "reference" if k == 0 else "other")
+            for k, ((score, lower, upper), name) in enumerate(zip(cells, columns))
         ]
         groups.append(MarkGroup(str(model), tuple(marks)))
         texts = [(number(score), interval(lower, upper)) for score, lower, upper in cells]
@@ -101,11 +104,25 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
     name = metric_name(metric)
     title, limits = f"{name.capitalize()} of the models", Metric.named(metric).record.bounds
     return {
-        "id": metric, "name": name, "meaning": metric_meaning(metric), "levels": [f"{r:g}" for r in levels],
+        "id": metric, "name": name, "meaning": metric_meaning(metric), "columns": list(columns),
         "figure": interval_plot(groups[:MOST_MODELS], title=title, axis=name, limits=limits),
         "shown": min(len(models), MOST_MODELS), "models": len(models), "rows": rows,
         "plug_in": plug_in_truth(data), **_comparison(data, metric),
     }  # fmt: skip
+
+
+def _columns(scores: ModelScores, levels: tuple[float, ...]) -> dict[str, xr.Dataset]:
+    """Return the scores to show by their names, the leading one first: of each reliability, or of each target."""
+    if not scores.beside:
+        return {f"Reliability {level:g}": scores.table.sel(reliability=level) for level in levels}
+    shown = {"Estimate": scores.table} | {TARGETS[name]: found for name, found in scores.beside.items()}
+    return {name: found.isel(reliability=0) for name, found in shown.items()}
+
+
+def target(data: ReportData) -> dict[str, Any]:
+    """Name what the scores mean, and whether others stand beside them."""
+    found = data.scores
+    return {"name": "", "informed": False} if found is None else {"name": found.target, "informed": bool(found.beside)}
 
 
 def _comparison(data: ReportData, metric: str) -> dict[str, Any]:
@@ -206,17 +223,24 @@ def settings(data: ReportData) -> list[tuple[str, str]]:
         ("Annotations", f"{kind}: {count(given.n_annotations)} of {count(given.items.size)} items"),
         ("Annotators", count(given.annotators.size) if given.annotators.size else "not named"),
         ("Model of the truth", POSTERIORS[chosen.plausibility].title),
-        ("Reliability", "learnt for each annotator" if POSTERIORS[chosen.plausibility].learns_reliability else weights),
+        ("Reliability", _weights(POSTERIORS[chosen.plausibility], weights)),
         ("Draws", f"{chosen.chains} chains of {chosen.draws}"),
         ("Seed", str(chosen.seed)),
         ("Version", f"bayesagree {data.version}"),
     ]
     if data.scores is not None:
-        rows.insert(4, ("Metrics", listed([metric_name(m) for m in chosen.metrics])))
-        rows.insert(5, ("Items", "this test set" if chosen.items == "fixed" else "a sample (Bayesian bootstrap)"))
+        rows.insert(3, ("Score", data.scores.target))
+        rows.insert(5, ("Metrics", listed([metric_name(m) for m in chosen.metrics])))
+        rows.insert(6, ("Items", "this test set" if chosen.items == "fixed" else "a sample (Bayesian bootstrap)"))
     if chosen.threshold is not None:
         rows.insert(3, ("Threshold", f"{chosen.threshold:g}"))
     return rows
+
+
+def _weights(record: PosteriorRecord, weights: str) -> str:
+    if record.takes_predictions:
+        return "annotators count as exchangeable"
+    return "learnt for each annotator" if record.learns_reliability else weights
 
 
 def diagnostics(data: ReportData) -> list[tuple[str, str, str]]:
@@ -236,6 +260,7 @@ SECTIONS: dict[str, Callable[[ReportData], Any]] = {
     "agreement": agreement,
     "certainty": certainty,
     "metrics": scores,
+    "target": target,
     "groups": groups,
     "specification": specification,
     "sets": sets,

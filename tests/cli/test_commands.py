@@ -263,7 +263,9 @@ def test_the_screen_shows_the_same_tables(capsys):
 @pytest.mark.parametrize(
     ("name", "more"),
     [
-        ("evaluate", "--reliability 1,2"), ("report", "--predictions models.csv"), ("rankings", ""), ("annotators", ""),
+        ("evaluate", "--reliability 1,2"), ("evaluate", "--plausibility informed_dirichlet"),
+        ("report", "--predictions models.csv"),
+        ("report", "--predictions models.csv --plausibility informed_dirichlet"), ("rankings", ""), ("annotators", ""),
         ("annotators", "--gold gold.csv"), ("subjective", ""), ("study auc", "--runs 2"),
     ],
 )  # fmt: skip

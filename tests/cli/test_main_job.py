@@ -53,6 +53,19 @@ def test_evaluate_keeps_draws_that_compare_reads(run, files, tmp_path):
     assert run("compare", out).returncode == 2
 
 
+def test_evaluate_notes_few_votes_and_names_the_target(run, files):
+    given = (files / "annotations.csv", files / "predictions.csv")
+    asked = ("evaluate", *given, "--item", "task", "--annotator", "worker", "--draws", 50)
+    done = run(*asked)
+    assert "score that these annotations prove" in done.stdout
+    assert "Votes are few: the prior has 20 % of the weight" in done.stdout
+    answer = json.loads(run(*asked, "--json").stdout)
+    assert len(answer["notes"]) == 1
+    assert answer["settings"][0]["prior_share"] == pytest.approx(0.2)
+    assert json.loads(run(*asked, "--json", "--reliability", 3).stdout)["notes"] == []
+    assert json.loads(run(*asked, "--json", "--plausibility", "informed_dirichlet").stdout)["notes"] == []
+
+
 def test_certainty_and_plausibility(run, files, tmp_path):
     columns = ["--item", "task", "--annotator", "worker"]
     table = tmp_path / "certainty.csv"

@@ -66,6 +66,19 @@ def test_json_is_one_document(run, tmp_path):
     assert (tmp_path / "page.html").exists()
 
 
+def test_predictions_may_inform_the_truth(run, tmp_path):
+    out = tmp_path / "page.html"
+    asked = ("labels.csv", *COLUMNS, "--plausibility", "informed_dirichlet", "-o", out)
+    code, said, err = run(*asked, "--predictions", "models.csv")
+    assert code == 0, err
+    assert "score against a well-annotated truth (estimate)" in said
+    assert "The score that these annotations prove is" in said
+    assert "Annotations prove" in out.read_text(encoding="utf-8")
+    code, _, err = run(*asked)
+    assert code == 2
+    assert "learns from predictions" in err
+
+
 def test_ratings_and_rankings(run, tmp_path):
     rated = tmp_path / "ratings.html"
     code, said, err = run("ratings.csv", "--scale", 1, 5, "--step", 1, "--threshold", 3, "-o", rated)

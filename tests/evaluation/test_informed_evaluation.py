@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bayesagree import InputError, Labels, Predictions, compare, evaluate, informed_dirichlet, top_k_accuracy
-from bayesagree.evaluation.tables import sensitivity_table
+from bayesagree._inference.results import settings_of
+from bayesagree.evaluation.tables import score_intervals, sensitivity_table
 from bayesagree.simulate import labelled_test_set
 
 SHORT = {"draws": 40, "chains": 2, "seed": 1}
@@ -86,3 +87,29 @@ def test_sensitivity_table_has_a_row_for_each_model(result):
     assert table["model"].tolist() == ["A", "B", "C"]
     own = result["posterior"]["top_1_accuracy"].mean(("chain", "draw", "reliability"))
     np.testing.assert_allclose(table["estimate"], own)
+
+
+def test_intervals_are_those_of_the_group(result):
+    found = score_intervals(result, group="annotations_only")["score"].sel(metric="top_1_accuracy")
+    draws = result["annotations_only"]["top_1_accuracy"]
+    np.testing.assert_allclose(found, draws.mean(("chain", "draw")))
+
+
+@pytest.mark.parametrize(
+    ("counts", "options", "share"),
+    [
+        ([[2, 1], [0, 1]], {}, (1 / 4 + 1 / 2) / 2),
+        ([[2, 1], [0, 1]], {"reliability": [2.0, 1.0]}, (1 / 7 + 1 / 3) / 2),
+        ([[2, 1], [0, 1]], {"prior": [1.0, 2.0]}, (3 / 6 + 3 / 4) / 2),
+        ([[2, 1], [0, 1]], {"reliability": 0}, 1),
+        ([[10, 0], [0, 0]], {}, (1 / 11 + 1) / 2),
+    ],
+)
+def test_the_share_of_the_prior_is_in_the_settings(counts, options, share):
+    models = Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
+    tree = evaluate(Labels.from_counts(counts), models, draws=5, chains=1, seed=1, **options)
+    assert settings_of(tree)["prior_share"] == pytest.approx(share)
+
+
+def test_no_share_of_the_prior_where_the_prior_is_learnt(result):
+    assert "prior_share" not in settings_of(result)

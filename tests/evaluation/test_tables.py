@@ -46,3 +46,10 @@ def test_pairs_are_ordered_pairs(tree):
         pair = known.sel(model=row["model"], other_model=row["other_model"])
         assert row["difference"] == float(pair["difference"])
         assert row["lower"] <= row["difference"] <= row["upper"]
+
+
+def test_few_votes_are_noted_from_ten_an_item_on():
+    assert tables.prior_notes(None) == tables.prior_notes(1 / 12) == []
+    [sentence] = tables.prior_notes(1 / 11)
+    assert "the prior has 9 % of the weight" in sentence
+    assert "--plausibility informed_dirichlet" in sentence

@@ -157,6 +157,19 @@ def dirichlet_blocks(
     )
 
 
+def prior_share(labels: Labels, *, reliability: float = 1.0, prior: Prior = None) -> float:
+    """Mean weight of the prior in the posterior of an item: prior / (prior + reliability x votes), over the items.
+
+    Examples
+    --------
+    >>> prior_share(Labels.from_counts([[2, 1], [0, 1]]))  # the mean of 1/4 and 1/2
+    0.375
+    """
+    votes = np.bincount(labels.item_index, labels.count, labels.items.size)
+    total = prior_shape(prior, labels.categories.size).sum()
+    return float(np.mean(total / (total + reliability * votes)))
+
+
 def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = None) -> "pm.Model":
     """Build the same posterior as a PyMC model: prior Dirichlet, each annotation a categorical draw.
 
