@@ -64,13 +64,8 @@ def page(record: MetricRecord) -> str:
         "reference": record.reference,
     }
     rows = "\n".join(f"| {key} | {value} |" for key, value in facts.items())
-    return f"""---
-file_format: mystnb
-kernelspec:
-  name: python3
----
-
-# {title(record)}
+    code = example(name, n_labels)
+    return f"""# {title(record)}
 
 `"{record.pattern}"`: {meaning(record)}.
 
@@ -80,8 +75,12 @@ $${record.formula}$$
 | --- | --- |
 {rows}
 
-```{{code-cell}} python
-{example(name, n_labels)}
+```python
+{code}
+```
+
+```text
+{output(code)}
 ```
 """
 
@@ -109,6 +108,14 @@ guess = rng.dirichlet(np.ones({n_labels}), 60)
 models = ba.Predictions.from_scores({{"good": 0.8 * truth + 0.2 * guess, "poor": 0.4 * truth + 0.6 * guess}})
 posterior = ba.dirichlet(votes, draws=100, seed=1)
 ba.score(posterior, models, "{name}").mean(("chain", "draw")).to_series().round(3)"""
+
+
+def output(code: str) -> str:
+    """Run the code and return its last line as text: here and not in a kernel, which each page would start anew."""
+    *lines, last = code.splitlines()
+    names: dict[str, object] = {}
+    exec("\n".join(lines), names)
+    return str(eval(last, names))
 
 
 def index() -> str:
