@@ -56,6 +56,7 @@ def test_same_posterior_as_the_plain_model():
             np.testing.assert_allclose(draws.std(axis=1), expected["sd"], rtol=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.nuts
 @pytest.mark.parametrize("target", ["share", "truth"])
 def test_same_posterior_as_nuts(target):

@@ -30,6 +30,7 @@ def test_reference_posterior():
     np.testing.assert_array_less(np.abs(np.subtract(slopes, known["slope"]["mean"])), known["slope"]["sd"])
 
 
+@pytest.mark.slow
 @pytest.mark.nuts
 def test_nuts_is_the_same_posterior():
     data = labelled_test_set(n_items=60, per_item=4, n_labels=3, spread=0.5, noise=(1.5,), seed=4)
