@@ -81,6 +81,10 @@ def posterior(half: Half, k: int | None) -> xr.DataTree:
     return dirichlet(half.labels(k), draws=100, chains=4, seed=half.rng)
 
 
+def informed(half: Half, k: int | None) -> xr.DataTree:
+    return ba.informed_dirichlet(half.labels(k), half.models, draws=100, chains=4, seed=half.rng)
+
+
 WAYS: dict[str, Callable[[Half, int | None], ba.ConformalSets]] = {
     "vote winner": lambda half, k: conformalize(half.labels(k), half.models, method="majority"),
     "vote shares, exact": lambda half, k: conformalize(half.labels(k), half.models),
@@ -91,10 +95,12 @@ WAYS: dict[str, Callable[[Half, int | None], ba.ConformalSets]] = {
         half.labels(k), half.models, method="monte_carlo", correction="ecdf", seed=half.rng
     ),
     "flat Dirichlet mean, exact": lambda half, k: conformalize(posterior(half, k), half.models),
+    "informed posterior mean, exact": lambda half, k: conformalize(informed(half, k), half.models),
     "mass .9 of vote shares": lambda half, k: conformalize_mass(half.labels(k), half.models),
     "mass .9 of Dirichlet draws": lambda half, k: conformalize_mass(posterior(half, k), half.models),
+    "mass .9 of informed draws": lambda half, k: conformalize_mass(informed(half, k), half.models),
 }
-SLOW = ("flat Dirichlet mean, exact", "mass .9 of Dirichlet draws")
+SLOW = tuple(way for way in WAYS if "Dirichlet" in way or "informed" in way)
 
 
 def public(name: str) -> list[dict]:

@@ -8,7 +8,7 @@ from bayesagree import Labels, corrected_rate
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::UserWarning")]
 
 
-@pytest.mark.parametrize("target", ["share", "truth"])
+@pytest.mark.parametrize("target", ["share", pytest.param("truth", marks=pytest.mark.slow)])
 def test_intervals_hold_the_rates(target):
     """Three systems, two judges, 90 items with three votes; rates drawn anew in each of 40 runs."""
     held = []
