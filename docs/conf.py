@@ -54,6 +54,7 @@ nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_execution_in_temp = True
 nb_execution_timeout = 600
+suppress_warnings = ["myst-nb.lexer"]  # unexecuted pages name no lexer
 nb_execution_excludepatterns = ["generated/notebooks/*"]
 nb_merge_streams = True
 
