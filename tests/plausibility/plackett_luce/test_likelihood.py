@@ -129,6 +129,7 @@ def ranking_set(name: str) -> Rankings:
     return rankings
 
 
+@pytest.mark.usefixtures("public_data")
 @pytest.mark.parametrize("name", GOLDEN["maximum_likelihood"]["sets"])
 def test_maximum_on_complete_rankings_equals_another_library(name: str) -> None:
     expected = GOLDEN["maximum_likelihood"]["sets"][name]
