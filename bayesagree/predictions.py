@@ -254,11 +254,13 @@ class Predictions(Categorical, Displayed):
     def on_items(self, items: NDArray[Any]) -> Self:
         """Return the predictions for these items and no others; what is predicted beyond them has no part."""
         kept = np.isin(self.items, items)
-        if kept.all():
-            return self
-        scores = None if self.scores is None else self.scores[:, kept]
-        hard = None if self.label_index is None else self.label_index[:, kept]
-        return replace(self, items=self.items[kept], scores=scores, label_index=hard)
+        return self if kept.all() else self.take(np.flatnonzero(kept), self.items[kept])
+
+    def take(self, rows: NDArray[np.integer[Any]], items: NDArray[Any]) -> Self:
+        """Return the predictions at some positions of the items, shape (item,), under the names `items`."""
+        scores = None if self.scores is None else self.scores[:, rows]
+        hard = None if self.label_index is None else self.label_index[:, rows]
+        return replace(self, items=items, scores=scores, label_index=hard)
 
     def aligned(self, items: NDArray[Any], labels: NDArray[Any]) -> Self:
         """Return the same predictions in the order of the given items and labels.

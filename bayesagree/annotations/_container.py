@@ -35,7 +35,7 @@ class Container(Displayed):
     @property
     def n_annotations(self) -> int:
         """Number of annotations."""
-        raise NotImplementedError
+        return self.item_index.size
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""

@@ -1,5 +1,6 @@
 """Short displays of containers: one line of text, and a small table in notebooks."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -12,12 +13,12 @@ MOST_BARS = 12
 """Categories with a bar in the HTML view; of more only the number is shown."""
 
 
-class Displayed:
+class Displayed(ABC):
     """Containers that describe themselves: `overview` is what both displays show."""
 
+    @abstractmethod
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""
-        raise NotImplementedError
 
     def shares(self) -> Mapping[str, float]:
         """Share of each category, for bars in the HTML view; empty where there are none."""

@@ -217,11 +217,6 @@ class Rankings(Categorical, Container):
         """Sizes and names by what they are."""
         return super().overview() | {"categories": names(self.categories)}
 
-    @property
-    def n_annotations(self) -> int:
-        """Number of rankings."""
-        return int(self.item_index.size)
-
     def ranking_index(self) -> NDArray[np.int64]:
         """Ranking of each entry, shape (entry,)."""
         return np.repeat(np.arange(self.n_annotations), np.diff(self.start))

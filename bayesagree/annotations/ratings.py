@@ -169,11 +169,6 @@ class Ratings(Values):
         return super().overview() | {"scale": f"{low:g} to {high:g}, {levels}"}
 
     @property
-    def n_annotations(self) -> int:
-        """Number of ratings."""
-        return int(self.rating.size)
-
-    @property
     def n_levels(self) -> int | None:
         """Number of levels of a discrete scale, or None for a continuous one."""
         return None if self.step is None else round((self.scale[1] - self.scale[0]) / self.step) + 1

@@ -12,7 +12,7 @@ from bayesagree.errors import InputError
 from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
-from bayesagree.io.formats.registry import Format, format_of, recognised
+from bayesagree.io.formats.registry import Format, format_of, formats
 from bayesagree.io.tables import read_blocks
 from bayesagree.predictions import Predictions
 
@@ -117,14 +117,25 @@ def read_export(
     """
     file, columns = File(path), spreadsheet.Columns(item, annotator, label, rating, rank)
     wanted = Wanted(question, kind, scale, step, labels, duplicates)
-    if format is None and file.json is not None and recognised(file) is None:
-        return _export("blocks", Found(container=_blocks(file, labels, kind)), wanted, file)
-    known = format_of(file, format)
-    if known is None:
-        found = spreadsheet.read(file, columns, wanted, format)
-        return _export(found.layout, found, wanted, file)
-    with naming(file.name, known.title):
-        return _export(known.name, _read(known, file, question), wanted, file)
+    return export_of(file, columns, wanted, format, format_of(file, format))
+
+
+def export_of(
+    file: File, columns: spreadsheet.Columns, wanted: Wanted, layout: str | None, known: Format | None
+) -> Export:
+    """Read a file of a known tool; of no tool it is a table in some layout, or nested blocks."""
+    if known is not None:
+        with naming(file.name, known.title):
+            return _export(known.name, _read(known, file, wanted.question), wanted, file)
+    if file.json is not None and layout is None:
+        return _export("blocks", Found(container=_blocks(file, wanted)), wanted, file)
+    if file.table is None:
+        raise InputError(
+            f"{file.name} is of no known format; formats are {', '.join(formats())} and tables "
+            f"({', '.join(spreadsheet.LAYOUTS)})"
+        )
+    found = spreadsheet.read(file, columns, wanted, layout)
+    return _export(found.layout, found, wanted, file)
 
 
 def _read(known: Format, file: File, question: str | None) -> Found:
@@ -152,14 +163,14 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     return Export(name, annotations, predictions, found.gold, found.annotators(), found.system, contents, notes)
 
 
-def _blocks(file: File, labels: Sequence[Any] | int | None, kind: Kind | None) -> Rankings:
+def _blocks(file: File, wanted: Wanted) -> Rankings:
     with naming(file.name, "rankings (nested blocks)"):
-        if kind not in (None, "rankings"):
+        if wanted.kind not in (None, "rankings"):
             raise InputError(
-                f"kind={kind!r}: a .json file holds rankings; tables end in .csv, .tsv, .parquet or .jsonl"
+                f"kind={wanted.kind!r}: a .json file holds rankings; tables end in .csv, .tsv, .parquet or .jsonl"
             )
         cases, items, listed = read_blocks(file.json)
-        known = listed if labels is None else labels
+        known = listed if wanted.labels is None else wanted.labels
         if known is None:
             raise InputError("the possible labels are not known; pass labels=[...], or their number for ids 0, 1, ...")
         if not isinstance(known, int):

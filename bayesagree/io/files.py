@@ -19,10 +19,10 @@ import xarray as xr
 from bayesagree.annotations import Annotations
 from bayesagree.annotations._columns import Duplicates
 from bayesagree.errors import InputError, shorten
-from bayesagree.io.exports import read_export
+from bayesagree.io.exports import export_of, read_export
 from bayesagree.io.formats._file import File
-from bayesagree.io.formats._found import Kind, naming
-from bayesagree.io.formats.registry import recognised
+from bayesagree.io.formats._found import Kind, Wanted, naming
+from bayesagree.io.formats.registry import format_of
 from bayesagree.io.formats.spreadsheet import Columns
 from bayesagree.io.tables import read_table
 from bayesagree.predictions import Predictions
@@ -148,8 +148,10 @@ def read_predictions(
     [[0, 1]]
     """
     file = File(path)
-    if format is not None or recognised(file) is not None:
-        found = read_export(path, format=format, question=question, labels=labels, duplicates="keep").predictions
+    known = format_of(file, format)
+    if format is not None or known is not None:
+        wanted = Wanted(question, labels=labels, duplicates="keep")
+        found = export_of(file, Columns(), wanted, format, known).predictions
         if found is None:
             raise InputError(f"{str(path)!r} holds no outputs of models")
         return found

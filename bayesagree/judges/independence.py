@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.draws import categories
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, positive_int
@@ -48,8 +49,7 @@ def n_effective(n_judges: int, correlation: float) -> float:
     >>> round(n_effective(6, 0.42), 3), round(n_effective(9, 0.4375), 3)
     (1.935, 2.0)
     """
-    share = 1 + (n_judges - 1) * correlation
-    return n_judges / share if share > 0 else float("inf")
+    return float(_worth(n_judges, np.float64(correlation)))
 
 
 def effective_judges(
@@ -107,21 +107,19 @@ def effective_judges(
     >>> f"{float(tree['posterior']['n_effective'].mean()):.1f} of 3"
     '1.8 of 3'
     """
-    items, names, verdict, categories = _verdicts(judges)
+    items, names, verdict, labels = _verdicts(judges)
     shape = (positive_int(chains, "chains"), positive_int(draws, "draws"))
     root = seed_sequence(seed)
     rngs = [np.random.default_rng([int(word), c]) for c, word in enumerate(root.generate_state(shape[0]))]
-    known, evidence = _evidence(truth, items, categories)
+    known, evidence = _evidence(truth, items, labels)
     verdict = verdict[known]
     correlation, error_rate = map(np.stack, zip(*(_chain(verdict, evidence, shape[1], rng) for rng in rngs)))
     pairs = correlation[..., *np.triu_indices(names.size, 1)]
     with np.errstate(invalid="ignore"):
         counted = np.isfinite(pairs)
         mean = np.where(counted, pairs, 0).sum(axis=-1) / counted.sum(axis=-1)
-        share = 1 + (names.size - 1) * mean
-        worth = np.where(share > 0, names.size / np.where(share > 0, share, 1), np.inf)
     posterior = {
-        "n_effective": (("chain", "draw"), np.where(np.isnan(mean), np.nan, worth)),
+        "n_effective": (("chain", "draw"), _worth(names.size, mean)),
         "mean_correlation": (("chain", "draw"), mean),
         "correlation": (("chain", "draw", "judge", "other_judge"), correlation),
         "error_rate": (("chain", "draw", "judge"), error_rate),
@@ -130,6 +128,11 @@ def effective_judges(
     settings = {"truth": "posterior" if isinstance(truth, xr.DataTree) else "gold"}
     coords = {"judge": names, "other_judge": names}
     return result_tree(groups, coords, model="effective_judges", engine="gibbs", seed=seed, settings=settings)
+
+
+def _worth(n_judges: int, correlation: Any) -> Any:
+    share = 1 + (n_judges - 1) * correlation
+    return np.where(share <= 0, np.inf, n_judges / np.where(share > 0, share, np.nan))
 
 
 def _verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], NDArray[Any]]:
@@ -178,12 +181,12 @@ def _chain(
     _, pattern = np.unique(verdict, axis=0, return_inverse=True)
     prevalence = evidence.mean(axis=0)
     ratio = evidence / np.where(prevalence > 0, prevalence, 1.0)
-    truth = _labels(evidence, rng)
+    truth = categories(rng, evidence)
     n_judges = verdict.shape[1]
     correlation, rate = np.full((n_draws, n_judges, n_judges), np.nan), np.empty((n_draws, n_judges))
     for draw in range(n_draws):
         for _ in range(0 if certain else THIN if draw else TUNE):
-            truth = _labels(ratio * _joint(truth, pattern, evidence.shape[1], rng)[pattern], rng)
+            truth = categories(rng, ratio * _joint(truth, pattern, evidence.shape[1], rng)[pattern])
         weight = rng.standard_exponential(truth.size)
         weight /= weight.sum()
         error = (verdict != truth[:, None]).astype(np.float64)
@@ -203,9 +206,3 @@ def _joint(truth: NDArray[np.int64], pattern: NDArray[np.int64], n_labels: int, 
     # One item's worth of prior in all: patterns that were seen, each label alike.
     gamma = np.maximum(rng.standard_gamma(counts + 1 / counts.size), 1e-300)
     return gamma / gamma.sum()
-
-
-def _labels(weight: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw a label of each row in proportion to its weights."""
-    cumulative = np.cumsum(weight, axis=1)
-    return (rng.random(len(weight))[:, None] * cumulative[:, -1:] > cumulative[:, :-1]).sum(axis=1)

@@ -54,16 +54,20 @@ class Given(NamedTuple):
         return cls(hard, np.ascontiguousarray(scores, np.float64), predictions.categories)
 
 
-class Part(ABC):
+class Family:
     """One family of metrics for some models."""
-
-    n_components: int
 
     def __init__(self, predictions: Predictions, metrics: Sequence["Metric"]) -> None:
         check_needs(predictions, metrics)
         self.metrics = metrics
         self.given = Given.of(predictions)
         self.n_labels = predictions.categories.size
+
+
+class Part(Family, ABC):
+    """Metrics that follow from sums over blocks of items."""
+
+    n_components: int
 
     @abstractmethod
     def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:

@@ -11,7 +11,7 @@ from bayesagree._inference.streams import map_blocks
 from bayesagree.errors import InputError
 from bayesagree.metrics._curve_kernels import add_precisions, pair_wins
 from bayesagree.metrics._item_groups import ItemWeights
-from bayesagree.metrics._parts import NO_WEIGHTS, Floats, Given, check_needs
+from bayesagree.metrics._parts import NO_WEIGHTS, Family, Floats
 from bayesagree.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 type Codes = NDArray[np.integer[Any]]
 
 
-class WholePart(ABC):
-    """One family of metrics for some models.
+class WholePart(Family, ABC):
+    """Metrics that see all items of a draw at once.
 
     Attributes
     ----------
@@ -30,12 +30,6 @@ class WholePart(ABC):
     """
 
     needs_plausibility = False
-
-    def __init__(self, predictions: Predictions, metrics: Sequence["Metric"]) -> None:
-        check_needs(predictions, metrics)
-        self.metrics = metrics
-        self.given = Given.of(predictions)
-        self.n_labels = predictions.categories.size
 
     @abstractmethod
     def values(

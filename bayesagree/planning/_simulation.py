@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
@@ -20,12 +19,11 @@ class World(NamedTuple):
     plausibility: Floats
     predictions: Predictions | None
 
-    def study(self, items: int, annotators: int, rng: np.random.Generator) -> tuple[Labels, Predictions | None, Floats]:
-        """Draw a study: items of the pilot with replacement, and votes; plausibilities come with them."""
+    def study(self, items: int, annotators: int, rng: np.random.Generator) -> tuple[Labels, Predictions | None]:
+        """Draw a study: items of the pilot with replacement, under new names, and votes."""
         rows = rng.integers(len(self.plausibility), size=items)
-        truth = self.plausibility[rows]
-        labels = Labels.from_counts(rng.multinomial(annotators, truth))
-        return labels, None if self.predictions is None else _rows(self.predictions, rows), truth
+        labels = Labels.from_counts(rng.multinomial(annotators, self.plausibility[rows]))
+        return labels, None if self.predictions is None else self.predictions.take(rows, labels.items)
 
 
 def worlds(labels: Labels, predictions: Predictions | None, plausibility: str, number: int, seed: int) -> list[World]:
@@ -55,14 +53,3 @@ def scores(labels: Labels, predictions: Predictions, metric: str, plausibility: 
 def true_scores(plausibility: Floats, predictions: Predictions) -> Floats:
     """Accuracy of each model where the truth is the most plausible label, shape (model,)."""
     return (predictions.hard_labels() == plausibility.argmax(axis=1)).mean(axis=1)
-
-
-def _rows(predictions: Predictions, rows: NDArray[np.int64]) -> Predictions:
-    """Outputs on some items, by new names, since an item may be drawn twice."""
-    names = np.arange(rows.size)
-    models, categories = predictions.models, predictions.categories
-    if predictions.scores is not None:
-        return Predictions(models, names, categories, predictions.scores[:, rows], None)
-    if predictions.label_index is None:
-        raise InputError("the predictions hold neither scores nor labels")
-    return Predictions(models, names, categories, None, predictions.label_index[:, rows])

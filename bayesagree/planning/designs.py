@@ -162,7 +162,7 @@ def _one(
     world: World, items: int, annotators: int, metric: str, plausibility: str, draws: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Width of the interval in one study, and whether it finds the best model."""
-    labels, predictions, _ = world.study(items, annotators, rng)
+    labels, predictions = world.study(items, annotators, rng)
     seed = int(rng.integers(2**31))
     if predictions is None or world.predictions is None:
         table = agreement_table(labels, seed=seed).set_index("coefficient")

@@ -1,6 +1,6 @@
 """The next label: the items where one further vote tells most, for a decision, a score or the certainty of items."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -109,50 +109,42 @@ def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:
     return goal
 
 
-def _top_after_a_vote(shape: Floats) -> tuple[Floats, Floats, Floats]:
-    """Pr(label is most plausible) now, (item, label), and after a vote, (vote, item, label); chance of each vote."""
-    now = argmax_probabilities(shape)
+def _after_a_vote(shape: Floats) -> tuple[Floats, Floats]:
+    """Pr(label is most plausible) after each vote, (vote, item, label), and the chance of the vote, (item, vote)."""
     after = np.stack([argmax_probabilities(shape + vote) for vote in np.eye(shape.shape[1])])
-    return now, after, shape / shape.sum(axis=1, keepdims=True)
+    return after, shape / shape.sum(axis=1, keepdims=True)
 
 
 def _certainty_gain(shape: Floats) -> Floats:
-    now, after, chance = _top_after_a_vote(shape)
-    return np.maximum((chance.T * after.max(axis=2)).sum(axis=0) - now.max(axis=1), 0.0)
+    after, chance = _after_a_vote(shape)
+    now = argmax_probabilities(shape).max(axis=1)
+    return np.maximum((chance.T * after.max(axis=2)).sum(axis=0) - now, 0.0)
 
 
 def _metric_gain(shape: Floats, predicted: NDArray[np.int32]) -> Floats:
-    now, after, chance = _top_after_a_vote(shape)
-    item = np.arange(len(shape))
-    gains = [_variance_drop(now[item, label], after[:, item, label], chance) for label in predicted]
-    return np.mean([np.where(label >= 0, gain, 0.0) for label, gain in zip(predicted, gains)], axis=0)
+    now, (after, chance) = argmax_probabilities(shape), _after_a_vote(shape)
+    gains = [_variance_drop(_of_label(now, label), _of_label(after, label), chance) for label in predicted]
+    return np.mean(gains, axis=0)
 
 
 def _decision_gain(shape: Floats, predicted: NDArray[np.int32]) -> Floats:
-    """Drop of the variance of the difference of the two best models; only items where they differ are looked at."""
-    accuracy = _expected_accuracy(shape, predicted)
-    first, second = np.argsort(-accuracy, kind="stable")[:2]
-    differ = np.flatnonzero(predicted[first] != predicted[second])
+    """Drop of the variance of the difference of the two best models; a vote is tried only where they differ."""
+    now = argmax_probabilities(shape)
+    accuracy = [_of_label(now, label).mean() for label in predicted]
+    first, second = predicted[np.argsort(np.negative(accuracy), kind="stable")[:2]]
+    differ = np.flatnonzero(first != second)
     gain = np.zeros(len(shape))
-    if differ.size == 0:
-        return gain
-    now, after, chance = _top_after_a_vote(shape[differ])
-    item = np.arange(differ.size)
-
-    def difference(top: Any) -> Any:
-        parts = [
-            np.where(predicted[m, differ] >= 0, top[..., item, predicted[m, differ]], 0.0) for m in (first, second)
-        ]
-        return parts[0] - parts[1]
-
-    gain[differ] = _variance_drop(difference(now), difference(after), chance)
+    if differ.size:
+        after, chance = _after_a_vote(shape[differ])
+        both = first[differ], second[differ]
+        before, then = (_of_label(top, both[0]) - _of_label(top, both[1]) for top in (now[differ], after))
+        gain[differ] = _variance_drop(before, then, chance)
     return gain
 
 
-def _expected_accuracy(shape: Floats, predicted: NDArray[np.int32]) -> Floats:
-    top = argmax_probabilities(shape)
-    item = np.arange(len(shape))
-    return np.array([np.where(label >= 0, top[item, label], 0.0).mean() for label in predicted])
+def _of_label(top: Floats, label: NDArray[np.int32]) -> Floats:
+    """Probability, (..., item, label), that the label predicted of each item is the top; 0 where none is."""
+    return np.where(label >= 0, top[..., np.arange(label.size), label], 0.0)
 
 
 def _variance_drop(mean: Floats, mean_after: Floats, chance: Floats) -> Floats:

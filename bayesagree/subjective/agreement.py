@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -259,10 +258,7 @@ def predictions_of(predictions: Predictions, items: NDArray[Any]) -> Predictions
     rows = pd.Index(predictions.items).get_indexer(pd.Index(items))
     if (rows < 0).any():
         raise InputError(f"there is no prediction for {int((rows < 0).sum())} items: {shorten(items[rows < 0])}")
-    if predictions.scores is not None:
-        return replace(predictions, items=items, scores=predictions.scores[:, rows])
-    hard = predictions.hard_labels()[:, rows]
-    return replace(predictions, items=items, label_index=hard)
+    return predictions.take(rows, items)
 
 
 def _phi_draws(

@@ -68,12 +68,13 @@ def test_ends_are_named_in_a_warning():
 def test_conflicting_readings_of_the_ends_are_undecided(public_data):
     from bayesagree import datasets
 
+    anger = datasets.load("snow-affect/anger").annotations
     with pytest.warns(UserWarning) as said:
-        found = common_agreement(datasets.load("snow-affect/anger").annotations, draws=50, chains=1, seed=1)[
-            "agreement"
-        ]
+        found = common_agreement(anger, draws=50, chains=1, seed=1)["agreement"]
     assert found.attrs["decision"] == "undecided"
-    assert any("agreement (0.37)" in str(warning.message) for warning in said)
+    squeezed = quiet(anger, likelihood="squeezed")
+    assert squeezed.attrs["decision"] == "agreement"
+    assert any(f"agreement ({float(squeezed['mean']):.2f})" in str(warning.message) for warning in said)
     assert float(found["mean"]) == pytest.approx(-0.65, abs=0.005)
 
 

@@ -71,23 +71,13 @@ def formats() -> dict[str, Format]:
     return known
 
 
-def recognised(file: File) -> Format | None:
-    """Return the tool whose file this is, None for tables of any other shape."""
-    return next((record for record in formats().values() if record.recognise(file)), None)
-
-
 def format_of(file: File, name: str | None) -> Format | None:
-    """Return the format of a file; None for a table in one of the layouts of spreadsheets."""
+    """Return the tool whose file this is, or the named one; None for layouts of spreadsheets and any other file."""
     known = formats()
-    if name is not None:
-        if name in LAYOUTS:
-            return None
-        if name not in known:
-            raise InputError(f"format={name!r} is not one of {', '.join((*known, *LAYOUTS))}")
-        return known[name]
-    found = recognised(file)
-    if found is None and file.table is None:
-        raise InputError(
-            f"{file.name} is of no known format; formats are {', '.join(known)} and tables ({', '.join(LAYOUTS)})"
-        )
-    return found
+    if name is None:
+        return next((record for record in known.values() if record.recognise(file)), None)
+    if name in LAYOUTS:
+        return None
+    if name not in known:
+        raise InputError(f"format={name!r} is not one of {', '.join((*known, *LAYOUTS))}")
+    return known[name]
