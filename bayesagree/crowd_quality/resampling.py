@@ -55,7 +55,7 @@ def crowdtruth_posterior(
     Examples
     --------
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
-    >>> tree = crowdtruth_posterior(votes, draws=50, seed=1)
+    >>> tree = crowdtruth_posterior(votes, draws=20, chains=1, seed=1)
     >>> tree["posterior"]["wqs"].mean(("chain", "draw")).idxmin().item()
     'z'
     """
@@ -110,7 +110,7 @@ def spammers(tree: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
     Examples
     --------
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
-    >>> spammers(crowdtruth_posterior(votes, draws=50, seed=1)).index[0]
+    >>> spammers(crowdtruth_posterior(votes, draws=20, chains=1, seed=1)).index[0]
     'z'
     """
     if not 0 <= probability <= 1:

@@ -144,7 +144,7 @@ def corrected_rate(
     >>> said = np.where(rng.random(300) < 0.8, good, ~good)
     >>> verdicts = Labels.from_matrix(said[:, None], annotators=["judge"])
     >>> people = Labels.from_matrix(good[:80, None], items=range(80), annotators=["ann"])
-    >>> tree = corrected_rate(verdicts, people, positive=True, draws=200, seed=1)
+    >>> tree = corrected_rate(verdicts, people, positive=True, draws=200, chains=1, seed=1)
     >>> bool(tree["derived"]["rate_lower"] < good.mean() < tree["derived"]["rate_upper"])
     True
     """

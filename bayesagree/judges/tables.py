@@ -35,7 +35,7 @@ def judge_table(tree: xr.DataTree) -> pd.DataFrame:
     >>> from bayesagree import Labels, corrected_rate
     >>> verdicts = Labels.from_matrix([[1], [0]] * 40, annotators=["gpt"])
     >>> people = Labels.from_matrix([[1, 1], [0, 1]] * 20, items=range(40))
-    >>> judge_table(corrected_rate(verdicts, people, positive=1, draws=50, seed=1))["raw_rate"].tolist()
+    >>> judge_table(corrected_rate(verdicts, people, positive=1, draws=50, chains=1, seed=1))["raw_rate"].tolist()
     [0.5]
     """
     posterior, derived = tree["posterior"].to_dataset(), tree["derived"].to_dataset()
@@ -75,7 +75,7 @@ def warnings_of(tree: xr.DataTree) -> list[str]:
     >>> from bayesagree import Labels, corrected_rate
     >>> verdicts = Labels.from_matrix([[1], [0]] * 40, annotators=["gpt"])
     >>> people = Labels.from_matrix([[1, 1], [0, 1]] * 20, items=range(40))
-    >>> warnings_of(corrected_rate(verdicts, people, positive=1, draws=50, seed=1))[0]
+    >>> warnings_of(corrected_rate(verdicts, people, positive=1, draws=50, chains=1, seed=1))[0]
     'People labelled 40 items in all; below 100 the intervals are wide and lean on the prior.'
     """
     posterior = tree["posterior"].to_dataset()

@@ -165,7 +165,7 @@ ARGUMENTS = {
     "next": "labels.csv --predictions models.csv --number 5",
     "conformal": "labels.csv shares.csv --coverage 0.8",
     "auc": "labels.csv scores.csv --draws 50",
-    "crowdtruth": "labels.csv",
+    "crowdtruth": "labels.csv --draws 20",
     "blind": "models.csv --gold gold.csv --draws 20 --metrics accuracy",
     "rankings": "cases.json --prirn 2 --plackett-luce 1 --draws 100",
     "annotators": "labels.csv --draws 200 --chains 2",

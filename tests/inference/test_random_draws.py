@@ -14,7 +14,7 @@ from bayesagree.subjective.group_model import GroupCounts, group_performance_mod
 LEVELS = Ratings.from_matrix([[4, 4, 5], [1, 2, 1], [3, 5, 4]], scale=(1, 5), step=1)
 INSIDE = Ratings.from_matrix([[0.4, 0.5, 0.6], [0.1, 0.3, 0.2]], scale=(0, 1))
 ENDS = Ratings.from_matrix([[0.4, 0.5, 0.6], [0.0, 0.5, 1.0]], scale=(0, 1))
-DRAWS = 4000
+DRAWS = 2000
 
 
 def prior_draws(model):

@@ -37,6 +37,7 @@ def test_truncated_normal_has_its_moments():
         assert drawn.mean() == pytest.approx(known.mean(), abs=5 * known.std() / np.sqrt(50_000))
 
 
+@pytest.mark.long
 def test_same_posterior_as_the_plain_model():
     """The reference of models/corrected_rate.json; the twin counts every item once, so that means alone agree there."""
     known = REFERENCE["data"]

@@ -273,6 +273,7 @@ def test_two_thirds_of_the_handicap_of_dgt_are_its_tie_rule(study):
     assert fair.mean() < sgt.mean()
 
 
+@pytest.mark.long
 def test_committees_of_experts_sgt_overtakes_pgt():
     """The paper's open question: with 500 labels an annotator SGT ranks better than PGT (paired 99 %)."""
     tree = auc_study(cases=["average", "good"], labels_per_item=[5, 9], labels_per_annotator=[500], runs=60, seed=0)

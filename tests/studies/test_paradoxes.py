@@ -67,7 +67,7 @@ def prior_draws():
     return phi, betainc(b, a, 0.5), betainc(a, b, 0.5), weight / 2
 
 
-@pytest.mark.parametrize("case", ["2", "3", "5d", "6a", "8a"])
+@pytest.mark.parametrize("case", [*(pytest.param(c, marks=pytest.mark.long) for c in ("2", "3", "5d", "8a")), "6a"])
 def test_two_levels_hierarchical_by_importance_sampling(prior_draws, case):
     """A third route beside quadrature and NUTS: draws of the prior, weighted by the likelihood of the ratings."""
     phi, upper, lower, weight = prior_draws

@@ -92,7 +92,8 @@ def test_full_gibbs_equals_the_reference_posterior():
 def test_mixed_membership_gibbs_equals_the_reference_posterior():
     record = reference("mixed_membership")
     prior = DawidSkenePrior(ambiguity=2.0, ambiguity_sd=0.4, concentration=8.0, concentration_sd=0.5)
-    tree = dawid_skene(labels_of(record), variant="mixed_membership", prior=prior, draws=2500, thin=2, seed=2)
+    options = {"variant": "mixed_membership", "prior": prior, "draws": 1000, "tune": 500, "thin": 2, "seed": 2}
+    tree = dawid_skene(labels_of(record), **options)
     posterior = tree["posterior"].to_dataset()
     for name in ("prevalence", "ambiguity", "concentration", "crowd_confusion", "confusion", "plausibility"):
         expected = record["posterior"][name]

@@ -40,14 +40,14 @@ def test_alpha_is_drawn_from_its_conditional_distribution(candidates):
     prior = DawidSkenePrior(ambiguity=1.0, ambiguity_sd=0.7)
     sampler = MixedMembershipSampler(cells, 6, prior, shares, 3, rng)
     sampler.prevalence = rng.dirichlet(np.ones(3))
-    grid = np.linspace(-4, 4, 801)
+    grid = np.linspace(-4, 4, 201)
     density = -0.5 * (grid / 0.7) ** 2
     for i in range(12):
         here = slice(cells.candidate_start[i], cells.candidate_start[i + 1])
         sampler.latent[here] = rng.multinomial(cells.sizes[i], shares[here])
         share = sampler.prevalence[cells.candidate[here]]
         density += [split_weight(np.exp(u), share, sampler.latent[here]) for u in grid]
-    draws = np.empty(20_000)
+    draws = np.empty(5_000)
     for s in range(draws.size):
         for _ in range(4):  # a slice sampler forgets where it was in a few steps
             sampler.draw_alpha(rng)
