@@ -38,13 +38,15 @@ class Checkpoint:
         their fingerprints.
     seed
         A whole number.
+    state
+        File of the state; None is `<result>.run`.
     """
 
-    def __init__(self, result: Path, asked_for: Mapping[str, Any], seed: Any) -> None:
+    def __init__(self, result: Path, asked_for: Mapping[str, Any], seed: Any, *, state: Path | None = None) -> None:
         if not isinstance(seed, int):
             raise InputError(f"seed={seed!r}: a run kept on disk needs a whole number to go on with")
-        self.result, self.path = result, result.with_name(result.name + ".run")
-        self._new = result.with_name(result.name + ".run.new")
+        self.result, self.path = result, state or result.with_name(result.name + ".run")
+        self._new = self.path.with_name(self.path.name + ".new")
         known = {name: fingerprint(v) if is_dataclass(v) else v for name, v in asked_for.items()}
         identity = known | {"seed": seed, "version": version("bayesagree")}
         self.identity = json.dumps(identity, default=_plain, sort_keys=True)

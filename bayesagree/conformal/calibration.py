@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories as sampled
-from bayesagree.conformal._groups import By
+from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
 from bayesagree.conformal._weighted import WeightedScores
 from bayesagree.conformal.scores import Floats, Score, conformity
@@ -42,7 +42,7 @@ def conformalize(
     coverage: float = 0.9,
     method: Method = "exact",
     score: Score = "probability",
-    by: By | None = None,
+    by: ItemGroup | None = None,
     repeats: int = 10,
     correction: Literal["none", "ecdf"] = "none",
     seed: Seed = None,

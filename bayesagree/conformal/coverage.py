@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import beta_hdi
-from bayesagree.conformal._groups import By, groups_of
+from bayesagree.annotations.item_groups import ItemGroup
+from bayesagree.conformal._groups import groups_of
 from bayesagree.conformal._truth import Truth, expected_plausibility, plausibility_of, scores_of, winners
 from bayesagree.conformal.calibration import conformalize
 from bayesagree.conformal.mass import mass_held, reaches
@@ -29,7 +30,7 @@ QUANTITIES = ("coverage", "majority_coverage", "mass_coverage", "size")
 
 
 def set_coverage(
-    truth: Truth, sets: xr.DataArray, *, mass: float = 0.9, by: By | None = None, ci_prob: float = 0.95
+    truth: Truth, sets: xr.DataArray, *, mass: float = 0.9, by: ItemGroup | None = None, ci_prob: float = 0.95
 ) -> pd.DataFrame:
     """Coverage and size of prediction sets, with intervals, on items that did not calibrate them.
 

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.nuts import Sampler, sample_nuts
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.judges._gibbs import Regression
-from bayesagree.judges._panel import ItemNames, design, panel_of
+from bayesagree.judges._panel import design, panel_of
 from bayesagree.judges.prior import CorrectedRatePrior
 from bayesagree.judges.rate import Target, regression
 
@@ -24,9 +25,9 @@ def corrected_rate_model(
     verdicts: Labels | Ratings,
     people: Labels,
     *,
-    system: ItemNames | None = None,
+    system: ItemGroup | None = None,
     positive: Hashable,
-    by: Mapping[str, ItemNames] | pd.DataFrame | None = None,
+    by: Mapping[str, ItemGroup] | pd.DataFrame | None = None,
     target: Literal["share", "truth"] = "share",
     prior: CorrectedRatePrior | None = None,
 ) -> "pm.Model":

@@ -32,10 +32,11 @@ from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.judges._checks import classical_checks
 from bayesagree.judges._gibbs import Regression, Shares, Truths, sample_chain
-from bayesagree.judges._panel import INTERCEPT, SLOPE, Design, ItemNames, Panel, cells_of, design, panel_of
+from bayesagree.judges._panel import INTERCEPT, SLOPE, Design, Panel, cells_of, design, panel_of
 from bayesagree.judges.estimators import saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior
 from bayesagree.plausibility._draws.convergence import R_HAT_LIMIT, diagnostics
@@ -62,9 +63,9 @@ def corrected_rate(
     verdicts: Labels | Ratings,
     people: Labels,
     *,
-    system: ItemNames | None = None,
+    system: ItemGroup | None = None,
     positive: Hashable,
-    by: Mapping[str, ItemNames] | pd.DataFrame | None = None,
+    by: Mapping[str, ItemGroup] | pd.DataFrame | None = None,
     target: Target = "share",
     prior: CorrectedRatePrior | None = None,
     ci_prob: float = 0.95,

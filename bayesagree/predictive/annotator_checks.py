@@ -26,7 +26,8 @@ from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels
 from bayesagree.calibration.recalibration import label_probability
 from bayesagree.errors import InputError
-from bayesagree.plausibility.dawid_skene.posterior import Variant, dawid_skene
+from bayesagree.plausibility.dawid_skene._engines import Variant
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 CI_PROB = 0.95

@@ -18,8 +18,6 @@ Source: Urkullu, Perez, Calvo: On the evaluation and selection of classifier lea
 data, section 4.
 """
 
-import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -31,6 +29,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import map_blocks
 from bayesagree.errors import InputError, positive_int, renamed, shorten
@@ -104,7 +103,7 @@ def auc_study(
     seed
         Same seed, same study, on any number of threads or workers; a journal needs one.
     journal
-        File that collects finished blocks of runs; a study that was stopped continues from it.
+        File that keeps finished runs; a study that was stopped or killed continues from it.
     client
         A `distributed.Client` to run on instead of threads of this machine: the same study, and workers may die.
     progress
@@ -133,8 +132,6 @@ def auc_study(
         raise InputError(f"case {unknown[0]!r} is not one of {shorten(CASES)}")
     if positive_int(n_models, "n_models") < 2:
         raise InputError("n_models=1 leaves nothing to rank; simulate at least 2 models")
-    if journal is not None and seed is None:
-        raise InputError("a journal continues the study of one seed; pass seed=, a whole number")
     study = Study(
         cases=tuple(cases),
         labels_per_item=tuple(positive_int(v, "labels_per_item") for v in labels_per_item),
@@ -144,16 +141,23 @@ def auc_study(
         n_models=n_models,
         seed=int(np.random.default_rng().integers(2**62)) if seed is None else seed,
     )
-    finished = {} if journal is None else read_journal(journal, study)
-    for done in finished.values():
-        progress(len(done))
-    missing = [key for key in study.blocks() if key not in finished]
-    for key, results in zip(missing, map_blocks(partial(run_block, study), missing, client)):
-        finished[key] = results
-        if journal is not None:
-            append_to_journal(journal, key, results)
-        progress(len(results))
-    return _tree(study, finished)
+    blocks = study.blocks()
+    checkpoint = None if journal is None else Checkpoint(journal, asdict(study), seed, state=journal)
+    state = None if checkpoint is None else checkpoint.load()
+    rows, first = ([], 0) if state is None else ([state["rows"]], int(state["blocks"]))
+    for found in rows:
+        progress(len(found))
+    done = first
+    try:
+        for done, found in enumerate(map_blocks(partial(run_block, study), blocks[first:], client), first + 1):
+            rows.append(found)
+            if checkpoint is not None:
+                checkpoint.save({"rows": np.concatenate(rows), "blocks": done})
+            progress(len(found))
+    finally:
+        if checkpoint is not None and rows:
+            checkpoint.save({"rows": np.concatenate(rows), "blocks": done}, now=True)
+    return _tree(study, np.concatenate(rows))
 
 
 def run_block(study: Study, key: Key) -> Floats:
@@ -199,8 +203,7 @@ def _majority(n_positive: Floats, n_labels: NDArray[np.int64], rng: np.random.Ge
     return (positive & labelled).astype(np.float64), (~positive & labelled).astype(np.float64)
 
 
-def _tree(study: Study, finished: Mapping[Key, Floats]) -> xr.DataTree:
-    table = np.concatenate([finished[key] for key in study.blocks()])
+def _tree(study: Study, table: Floats) -> xr.DataTree:
     shape = (len(study.cases), len(study.labels_per_item), len(study.labels_per_annotator), study.runs, -1)
     table = table.reshape(shape)
     dims = ("case", "labels_per_item", "labels_per_annotator", "run")
@@ -216,30 +219,3 @@ def _tree(study: Study, finished: Mapping[Key, Floats]) -> xr.DataTree:
     return result_tree(
         {"study": variables}, coords, model="auc_study", engine="exact", seed=study.seed, settings=asdict(study)
     )
-
-
-def read_journal(path: Path, study: Study) -> dict[Key, Floats]:
-    """Read the finished blocks of a study, or start its journal; a last line cut short by a kill is dropped."""
-    settings = json.dumps(asdict(study))
-    written = path.read_bytes() if path.exists() else b""
-    whole = written[: written.rfind(b"\n") + 1]
-    if not whole:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(settings + "\n")
-        return {}
-    lines = whole.decode().splitlines()
-    if lines[0] != settings:
-        raise InputError(
-            f"{path} belongs to a study with other settings ({lines[0]}); "
-            "finish that study with its own settings, or remove the file to start anew"
-        )
-    if len(whole) < len(written):
-        os.truncate(path, len(whole))
-    blocks = [json.loads(line) for line in lines[1:]]
-    return {tuple(block["key"]): np.array(block["results"]) for block in blocks}
-
-
-def append_to_journal(path: Path, key: Key, results: Floats) -> None:
-    """Add one finished block to the journal."""
-    with path.open("a") as file:
-        file.write(json.dumps({"key": key, "results": results.tolist()}) + "\n")

@@ -7,9 +7,10 @@ from scipy import stats
 from bayesagree.annotations import Labels
 from bayesagree.calibration.recalibration import calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
+from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._gibbs import Keep, run_chains
 from bayesagree.plausibility.dawid_skene.em import vote_shares
-from bayesagree.plausibility.dawid_skene.posterior import DawidSkenePosterior, dawid_skene
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
 

@@ -24,7 +24,7 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesagree.plausibility.dawid_skene.posterior import DawidSkenePosterior
+    from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 
 KEPT = ("prevalence", "accuracy", "confusion", "concentration", "crowd_confusion", "difficulty", "ambiguity")
 

@@ -20,6 +20,7 @@ from bayesagree.annotations import Labels
 from bayesagree.certainty import annotation_certainty
 from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
+from bayesagree.plausibility.dawid_skene._engines import VARIANTS
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     concentration_density,
     draw_concentration,
@@ -31,7 +32,7 @@ from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     row_factors,
 )
 from bayesagree.plausibility.dawid_skene._results import warn_unless_converged
-from bayesagree.plausibility.dawid_skene.posterior import VARIANTS, dawid_skene, dawid_skene_blocks
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, dawid_skene_blocks
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
 
