@@ -18,6 +18,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.docstrings import shared
+from bayesagree._inference.results import concentration_of, parameters_of
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
@@ -296,7 +297,7 @@ def most_frequent_set(top: NDArray[Any], n_labels: int) -> float:
 
 
 def _exact_label_certainty(truth: xr.DataTree, threshold: float | None) -> xr.DataArray:
-    parameters = _parameters(truth)
+    parameters = parameters_of(truth)
     if "location" not in parameters:
         shape = _concentration(truth)
         return shape.copy(data=argmax_probabilities(shape.values)).rename("label_certainty")
@@ -308,20 +309,14 @@ def _exact_label_certainty(truth: xr.DataTree, threshold: float | None) -> xr.Da
     return _array("label_certainty", both, item=parameters["item"].values, category=THRESHOLD_LABELS)
 
 
-def _parameters(truth: xr.DataTree) -> xr.Dataset:
-    """Return the closed-form parameters of a posterior; results of earlier versions hold them as constant data."""
-    found = [truth[group].to_dataset() for group in ("posterior_parameters", "constant_data") if group in truth]
-    return found[0] if found else xr.Dataset()
-
-
 def _concentration(truth: xr.DataTree) -> xr.DataArray:
-    parameters = _parameters(truth)
-    if "concentration" not in parameters:
+    found = concentration_of(truth)
+    if found is None:
         raise InputError(
             "this posterior has no closed form (only dirichlet, prirn and normal_inverse_gamma do); use exact=False, "
             "and keep full plausibilities (no top_labels) where mass is asked for"
         )
-    return parameters["concentration"].transpose("item", "category")
+    return found
 
 
 def _by_item(

@@ -184,6 +184,13 @@ def _values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
         return (np.bincount(cell, value * weight, number.size) / number).reshape(shape)
 
 
+def verdict_codes(judges: Labels) -> NDArray[np.int64]:
+    """Return the category that each judge gave each item, the first of repeated ones, -1 for none: (item, judge)."""
+    codes = np.full((judges.items.size, judges.annotators.size), -1, np.int64)
+    codes[judges.item_index[::-1], judges.annotator_index[::-1]] = judges.label_index[::-1]
+    return codes
+
+
 def _code(labels: Labels, positive: Hashable) -> int:
     found = np.flatnonzero(labels.categories == positive)
     if found.size != 1:

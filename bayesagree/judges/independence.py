@@ -17,6 +17,7 @@ from bayesagree._numerics.draws import categories
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, positive_int
+from bayesagree.judges._panel import verdict_codes
 from bayesagree.predictions import Predictions, positions
 
 type Floats = NDArray[np.float64]
@@ -140,9 +141,7 @@ def _verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray[Any],
     if isinstance(judges, Predictions):
         items, names, verdict = judges.items, judges.models, judges.hard_labels().T.astype(np.int64)
     elif isinstance(judges, Labels) and judges.annotators_known and not judges.has_repeats:
-        items, names = judges.items, judges.annotators
-        verdict = np.full((items.size, names.size), -1, np.int64)
-        verdict[judges.item_index, judges.annotator_index] = judges.label_index
+        items, names, verdict = judges.items, judges.annotators, verdict_codes(judges)
     else:
         raise InputError("judges are Labels with one verdict of each named judge on each item, or Predictions")
     if names.size < 2:
