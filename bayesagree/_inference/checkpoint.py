@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import xarray as xr
@@ -66,9 +67,12 @@ class Checkpoint:
         """Return the state of this run as last written, None where it has not begun; refuse that of another run."""
         if not self.path.exists():
             return None
-        with np.load(self.path) as file:
-            state = dict(file)
-        self._require_same(str(state.pop("identity")))
+        try:
+            with np.load(self.path) as file:
+                state = dict(file)
+        except (ValueError, EOFError, BadZipFile) as error:
+            raise InputError(f"{str(self.path)!r} is not the state of a run; name another file or remove it") from error
+        self._require_same(str(state.pop("identity", "")))
         return state
 
     def save(self, state: Mapping[str, NDArray[Any] | int], *, now: bool = False) -> None:

@@ -105,6 +105,12 @@ def test_a_killed_process_continues(tmp_path):
     np.testing.assert_array_equal(errors_of(auc_study(**SMALL, journal=journal)), errors_of(auc_study(**SMALL)))
 
 
+def test_another_file_is_no_journal(tmp_path):
+    (tmp_path / "study.journal").write_text('{"cases": ["good"]}')
+    with pytest.raises(InputError, match="is not the state of a run"):
+        auc_study(**SMALL, journal=tmp_path / "study.journal")
+
+
 def test_a_journal_belongs_to_one_study(tmp_path):
     journal = tmp_path / "study.journal"
     auc_study(**SMALL, journal=journal)
