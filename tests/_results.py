@@ -1,7 +1,7 @@
 """Small results of every public posterior, for tests of what they share."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -52,8 +52,9 @@ def groups() -> ba.Annotators:
     return ba.Annotators.from_table(pd.DataFrame({"annotator": range(5), "group": list("xxyyx")}))
 
 
+@cache
 def results() -> dict[str, Callable[[], xr.DataTree]]:
-    """Return how each result is made."""
+    """Return how each result is made, once in a process."""
     gold = {0: 0, 1: 1, 2: 2}
     found: dict[str, Callable[[], xr.DataTree]] = {
         "dirichlet": lambda: ba.dirichlet(labels(), **FEW),
@@ -86,7 +87,7 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
     }
     for variant in VARIANTS:
         found[f"dawid_skene {variant}"] = partial(_dawid_skene, variant)
-    return found
+    return {name: cache(make) for name, make in found.items()}
 
 
 def _dawid_skene(variant: Any) -> xr.DataTree:

@@ -64,6 +64,7 @@ def test_ends_are_named_in_a_warning():
         common_agreement(levels([[1] * 5] * 10), item_mean="flat", draws=50, chains=1, seed=1)
 
 
+@pytest.mark.long
 def test_conflicting_readings_of_the_ends_are_undecided(public_data):
     from bayesagree import datasets
 

@@ -69,6 +69,7 @@ def test_labels_have_no_phi_and_the_table_says_why(run, files, tmp_path):
     assert "Ratings" in kept.loc["phi", "note"]
 
 
+@pytest.mark.long
 def test_toy_cases(run, monkeypatch):
     monkeypatch.setattr(paradoxes, "PARADOXES", [p for p in paradoxes.PARADOXES if p.case in ("2", "8b")])
     code, out, _ = run("--paradoxes", "--json")

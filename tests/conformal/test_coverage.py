@@ -156,6 +156,7 @@ class TestExchangeability:
             exchangeability_check(voted, Predictions.from_scores({"B": predictions.scores[0]}))
 
 
+@pytest.mark.long
 def test_chaosnli(public_data):
     """Sets of vote winners leave out one opinion in six, exact sets one in ten, as computed independently."""
     data = ba.datasets.load("chaosnli-snli")

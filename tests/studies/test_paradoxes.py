@@ -42,6 +42,7 @@ def test_claims_of_the_paper_hold_on_the_squeezed_likelihood():
     assert percent_agreement(CASES["7c"]) == pytest.approx(0.6)
 
 
+@pytest.mark.long
 def test_two_levels_say_almost_nothing_and_say_so():
     with pytest.warns(UserWarning, match="two levels"):
         tree = common_agreement(CASES["7c"], seed=1)
