@@ -26,6 +26,7 @@ from . import (
 )
 from .agreement import (
     AgreementPrior,
+    agreement_difference,
     agreement_table,
     common_agreement,
     common_agreement_model,
@@ -130,6 +131,7 @@ __all__ = [
     "item_mean_check",
     "phi_clusters",
     "agreement_table",
+    "agreement_difference",
     "krippendorff_alpha",
     # what the truth of each item may be
     "dirichlet",
