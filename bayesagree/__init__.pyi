@@ -26,6 +26,7 @@ from . import (
 )
 from .agreement import (
     AgreementPrior,
+    agreement_difference,
     agreement_table,
     common_agreement,
     common_agreement_model,
@@ -81,7 +82,7 @@ from .metrics import (
 )
 from .metrics.auc import auc, auc_posterior, concordance, hand_till_auc, one_vs_rest_auc
 from .patterns import LabelPatterns, RankingPatterns, RatingPatterns
-from .planning import annotate_next, plan
+from .planning import annotate_next, plan, value_of_votes
 from .plausibility import majority_vote
 from .plausibility.dawid_skene import DawidSkenePrior, dawid_skene, dawid_skene_model
 from .plausibility.dirichlet import dirichlet, dirichlet_model, irn, prirn, prirn_model
@@ -130,6 +131,7 @@ __all__ = [
     "item_mean_check",
     "phi_clusters",
     "agreement_table",
+    "agreement_difference",
     "krippendorff_alpha",
     # what the truth of each item may be
     "dirichlet",
@@ -203,6 +205,7 @@ __all__ = [
     # how many, and which next
     "plan",
     "annotate_next",
+    "value_of_votes",
     # language models as judges
     "alternative_annotator_test",
     "corrected_rate",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, seed_sequence
 from bayesagree._numerics.intervals import hdi
-from bayesagree.agreement.coefficients import CELLS, REPLICATES
+from bayesagree.agreement._coefficients import CELLS, REPLICATES
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
