@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree.annotations._columns import (
@@ -19,6 +20,7 @@ from bayesagree.annotations._columns import (
     matrix_axes,
 )
 from bayesagree.annotations._container import Level, Values
+from bayesagree.annotations._frames import long_frame, wide_frame
 from bayesagree.errors import InputError, as_python
 
 THRESHOLD_LABELS = np.array(["below", "at_or_above"])
@@ -176,6 +178,33 @@ class Ratings(Values):
     def text(self) -> NDArray[np.str_]:
         """Rating of each row as text, shape (row,)."""
         return np.array([f"{value:g}" for value in self.rating], dtype=str)
+
+    def to_long(self) -> pd.DataFrame:
+        """Table of one row per rating: item, annotator, rating; an item without ratings has no row.
+
+        Examples
+        --------
+        >>> Ratings.from_matrix([[1, 5], [2, np.nan]], scale=(1, 5)).to_long()["rating"].tolist()
+        [1.0, 5.0, 2.0]
+        """
+        return long_frame(self, {"rating": self.rating})
+
+    def to_matrix(self) -> pd.DataFrame:
+        """Table of one row per item and one column per annotator; a missing rating is NaN.
+
+        Raises
+        ------
+        InputError
+            An annotator who rated an item twice.
+        SizeError
+            More than 2^27 cells.
+
+        Examples
+        --------
+        >>> Ratings.from_matrix([[1, 5], [2, np.nan]], scale=(1, 5)).to_matrix().values.tolist()
+        [[1.0, 5.0], [2.0, nan]]
+        """
+        return wide_frame(self, self.rating, np.nan)
 
     def unit(self) -> NDArray[np.float64]:
         """Ratings mapped to [0, 1], shape (row,)."""

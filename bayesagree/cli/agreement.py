@@ -41,8 +41,7 @@ def agreement(
 def _paradoxes() -> "pd.DataFrame":
     from bayesagree.studies.paradoxes import paradox_table
 
-    with _output.stderr().status("18 toy cases, three models each"):
-        return paradox_table()
+    return paradox_table()
 
 
 def _coefficients(given: Any, level: str | None, item_mean: Any, likelihood: Any, seed: int) -> "pd.DataFrame":

@@ -314,7 +314,7 @@ def test_nothing_of_the_bar_is_written_to_a_file(run):
     [
         ("item,annotator,said\n1,a,x\n", "name the right one with --label ... or --rating ..., or say"),
         ("thing,annotator,label\n1,a,x\n", "name the right one with --item ..."),
-        ("item,annotator,rating\n1,a,4\n", "pass --scale (lowest, highest)"),
+        ("item,annotator,rating\n1,a,4\n", "pass --scale lowest,highest"),
         ("item,annotator,label\nitem=1,a,x\nitem=1,a,y\n", "item 'item=1', annotator 'a': annotated more than once"),
     ],
 )
