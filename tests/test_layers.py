@@ -7,6 +7,7 @@ PACKAGE = Path(__file__).parents[1] / "bayesagree"
 
 FLOORS = [
     ["errors"],
+    ["_arguments"],
     ["annotations", "_numerics", "_inference"],
     ["predictions"],
     ["plausibility", "crowd_quality"],

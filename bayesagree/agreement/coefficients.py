@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement import _formulas as formula
@@ -45,6 +46,7 @@ def undefined(note: str) -> Row:
     return Row(np.nan, np.empty(0), note)
 
 
+@checked
 def agreement_table(
     annotations: AgreementData,
     *,
@@ -118,6 +120,7 @@ def agreement_table(
     return pd.DataFrame([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
 
 
+@checked
 def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") -> float:
     """Return Krippendorff's alpha alone, NaN where it does not exist.
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.annotations._columns import (
     Codes,
     Duplicates,
@@ -54,6 +55,7 @@ class Labels(Categorical, Values):
     count: NDArray[np.int64]
 
     @classmethod
+    @checked
     def from_long(
         cls,
         frame: Any,
@@ -101,6 +103,7 @@ class Labels(Categorical, Values):
         return cls._sorted(items, annotators, known, item_codes[rows], annotator_codes[rows], label_codes[rows])
 
     @classmethod
+    @checked
     def from_matrix(
         cls,
         array: ArrayLike,

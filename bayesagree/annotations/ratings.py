@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.annotations._columns import (
     Codes,
     Duplicates,
@@ -61,6 +62,7 @@ class Ratings(Values):
     step: float | None
 
     @classmethod
+    @checked
     def from_long(
         cls,
         frame: Any,
@@ -94,6 +96,7 @@ class Ratings(Values):
         return cls._checked(items, annotators, item_codes[rows], annotator_codes[rows], values[rows], scale, step)
 
     @classmethod
+    @checked
     def from_matrix(
         cls,
         array: ArrayLike,

@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError, shorten
 
 type By = Mapping[Any, Any] | pd.Series | xr.DataArray
@@ -39,6 +40,7 @@ def groups_of(by: By, items: NDArray[Any]) -> NDArray[Any]:
     return found if found.dtype.kind in "iufb" else found.astype(str)
 
 
+@checked
 def certainty_groups(certainty: xr.DataArray, *, edges: tuple[float, ...] = (0.5, 0.8, 0.95)) -> xr.DataArray:
     """Group of each item by a number such as its annotation certainty or the confidence of a model.
 

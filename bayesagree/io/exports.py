@@ -13,7 +13,7 @@ from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
 from bayesagree.io.formats.registry import Format, format_of, formats
-from bayesagree.io.tables import read_blocks
+from bayesagree.io.tables import no_garbage, read_blocks
 from bayesagree.predictions import Predictions
 
 
@@ -120,6 +120,7 @@ def read_export(
     return export_of(file, columns, wanted, format, format_of(file, format))
 
 
+@no_garbage()
 def export_of(
     file: File, columns: spreadsheet.Columns, wanted: Wanted, layout: str | None, known: Format | None
 ) -> Export:
@@ -139,10 +140,13 @@ def export_of(
 
 
 def _read(known: Format, file: File, question: str | None) -> Found:
+    """Read a file; what its schema says and the file lacks shows as one of these errors, wherever it is missed."""
     try:
         return known.read(file, question)
-    except (KeyError, TypeError, AttributeError, StopIteration, IndexError) as error:
-        raise InputError(f"a field of this format is missing ({error!r}); export the file again") from error
+    except InputError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError) as error:
+        raise InputError(f"a field of this format is missing or of another kind ({error!r}); export again") from error
 
 
 def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:

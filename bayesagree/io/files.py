@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Annotations
 from bayesagree.annotations._columns import Duplicates
 from bayesagree.errors import InputError, shorten
@@ -174,6 +175,7 @@ def read_predictions(
         return Predictions.from_scores(_wide_scores(table, model, item, labels), probabilities=probabilities)
 
 
+@checked
 def write_result(tree: xr.DataTree, path: str | Path) -> None:
     """Write a result to netCDF (.nc) or zarr (.zarr), whole or not at all.
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.files import atomic_path
@@ -67,6 +68,7 @@ def require_table(path: Path) -> None:
         raise InputError(f"{str(path)!r}: Parquet needs pyarrow; pip install 'bayesagree[scale]'")
 
 
+@checked
 def summary_table(tree: xr.DataTree, *, group: str = "posterior", ci_prob: float = 0.95) -> pd.DataFrame:
     """Table of one group of a result, one row per variable and place: mean of the draws, sd, and HDI.
 

@@ -8,6 +8,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
@@ -59,6 +60,7 @@ def plot_beta_shapes(
     return figure
 
 
+@checked
 def plot_item_fits(tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] | None = None) -> "Figure":
     """Draw the ratings of each item with the Beta density that the model fits, and its band (HDI 0.95).
 
@@ -111,6 +113,7 @@ def plot_item_fits(tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] 
     return figure
 
 
+@checked
 def plot_agreement_by_size(result: xr.Dataset) -> "Figure":
     """Draw Phi against the share of the items used, with its interval; and beside it Krippendorff's alpha.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import new_panels, one_panel, write_cells
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@checked
 def plot_swap_errors(
     tree: xr.DataTree,
     case: str,
@@ -86,6 +88,7 @@ def plot_swap_errors(
     return figure
 
 
+@checked
 def plot_quality_regions(regions: xr.DataArray) -> "Figure":
     """Draw the probability of the nine regions of annotator quality, from very bad to very good.
 

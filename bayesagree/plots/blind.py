@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import one_panel, style
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@checked
 def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "Figure":
     """Draw the correlation of estimated with actual scores or ranks, by method, one line for each metric.
 
@@ -53,6 +55,7 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "
     return figure
 
 
+@checked
 def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "Figure":
     """Draw the correlation that each method achieves against the quality of its pseudo-gold, by metric.
 

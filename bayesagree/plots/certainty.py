@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError
 from bayesagree.plots._panels import LINES, new_panels, one_panel, sorted_curve
 
@@ -72,6 +73,7 @@ def plot_certainty(
     return figure
 
 
+@checked
 def plot_certainty_by_agreement(certainty: xr.DataArray, agreement: xr.DataArray) -> "Figure":
     """Draw the annotation certainty of the items against the agreement of their annotators, with a straight line.
 
@@ -118,6 +120,7 @@ def plot_certainty_by_agreement(certainty: xr.DataArray, agreement: xr.DataArray
     return figure
 
 
+@checked
 def plot_risk(certainty: xr.DataArray, risk_certainty: xr.DataArray, expected_risk: xr.DataArray) -> "Figure":
     """Draw how sure the label and the risk level of the items are, and the expected risk, each sorted.
 

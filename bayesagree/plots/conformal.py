@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError, positive_int
 from bayesagree.plots._panels import one_panel, style
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@checked
 def plot_set_size(sets: xr.DataArray, certainty: xr.DataArray, *, bins: int = 8) -> "Figure":
     """Draw the mean size of the prediction sets of each model against the certainty of the annotations.
 

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.top_labels import plausibility_draws
 from bayesagree.plots._panels import MARKERS, one_panel, positions
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _SHOWN = 300
 
 
+@checked
 def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | None = None, most: int = 8) -> "Figure":
     """Draw the plausibilities of one item, a dot for every draw, with the share of draws in which each label leads.
 
@@ -68,6 +70,7 @@ def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | Non
     return figure
 
 
+@checked
 def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[Any] | None = None) -> "Figure":
     """Draw the plausibilities of items on the triangle of three labels: at a corner one label is certain.
 

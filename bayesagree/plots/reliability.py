@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.plots._panels import new_panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@checked
 def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset) -> "Figure":
     """Draw the elpd difference of each reliability to the best one for a held-out annotator, and its agreement.
 

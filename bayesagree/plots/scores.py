@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError, renamed, shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.tables import best_first, score_intervals
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 @renamed(ordinary="plug_in")
+@checked
 def plot_scores(tree: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None = None) -> "Figure":
     """Draw the score of every model with its interval (HDI 0.95) across reliabilities.
 
@@ -62,6 +64,7 @@ def plot_scores(tree: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None 
     return figure
 
 
+@checked
 def plot_score_draws(tree: xr.DataTree, *, metric: str, reliability: float | None = None) -> "Figure":
     """Draw the distribution of the score of every model over the draws of the truth.
 
@@ -108,6 +111,7 @@ def plot_score_draws(tree: xr.DataTree, *, metric: str, reliability: float | Non
     return figure
 
 
+@checked
 def plot_rank_probability(comparison: xr.Dataset) -> "Figure":
     """Draw the probability of every place for every model, best model first.
 
@@ -140,6 +144,7 @@ def plot_rank_probability(comparison: xr.Dataset) -> "Figure":
     return figure
 
 
+@checked
 def plot_ranking_study(tree: xr.DataTree) -> "Figure":
     """Draw certainty and all scores of a ranking study across reliabilities, one row for each aggregation.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError
 from bayesagree.plots._panels import new_panels, one_panel, with_sizes, wrapped_panels, write_cells
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@checked
 def plot_group_heatmap(result: xr.Dataset) -> "Figure":
     """Draw the performance of every model (columns) for every group (rows), with the number of annotators.
 
@@ -54,6 +56,7 @@ def plot_group_heatmap(result: xr.Dataset) -> "Figure":
     return figure
 
 
+@checked
 def plot_group_intervals(tree: xr.DataTree) -> "Figure":
     """Draw the posterior of every group's accuracy as an interval (HDI 0.95), one panel per model.
 
@@ -97,6 +100,7 @@ def plot_group_intervals(tree: xr.DataTree) -> "Figure":
     return figure
 
 
+@checked
 def plot_disagreement_by_quality(
     rate: xr.DataArray, quality: xr.DataArray, *, edges: Sequence[float] = (0, 0.2, 0.4, 0.6, 0.8, 1)
 ) -> "Figure":
@@ -143,6 +147,7 @@ def plot_disagreement_by_quality(
     return figure
 
 
+@checked
 def plot_annotator_quality(quality: xr.DataArray, table: "pd.DataFrame | None" = None) -> "Figure":
     """Draw the distribution of the annotators' CrowdTruth quality, with those that label as if at random apart.
 

@@ -156,8 +156,8 @@ ARGUMENTS = {
     "demo": "",
     "contents": "labels.csv",
     "agreement": "labels.csv",
-    "evaluate": "labels.csv models.csv --draws 20 -o kept.nc",
-    "report": "labels.csv --draws 20 -o page.html",
+    "evaluate": "labels.csv models.csv --draws 20 -o kept.nc --force",
+    "report": "labels.csv --draws 20 -o page.html --force",
     "certainty": "labels.csv --exact",
     "compare": "kept.nc",
     "reliability": "labels.csv",
@@ -352,7 +352,7 @@ def test_an_interrupt_leaves_no_partial_file(run, name, output, tmp_path, monkey
     monkeypatch.setattr("os.replace", stop)
     second = ["models.csv"] if name == "evaluate" else []
     draws = [] if name == "agreement" else ["--draws", 10]
-    code, _, _ = run(name, "labels.csv", *second, *draws, "-o", tmp_path / output)
+    code, _, _ = run(name, "labels.csv", *second, *draws, "-o", tmp_path / output, "--force")
     assert code not in (0, 2)
     assert [path.name for path in tmp_path.iterdir()] == [output]
     assert (tmp_path / output).read_text() == "old"

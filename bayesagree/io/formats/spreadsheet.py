@@ -90,17 +90,25 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
 
 def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
     kind = wanted.kind or "labels"
+    value = columns.rating if kind == "ratings" else columns.label
+    empty = int(table[value].isna().sum()) if value in table.columns else 0
+    if empty:
+        found.left_out[f"rows without a {kind.removesuffix('s')}"] += empty
     names = list(range(wanted.labels)) if isinstance(wanted.labels, int) else wanted.labels
     where: Any = {"item": columns.item, "annotator": columns.annotator}
     if kind == "ratings":
         if wanted.scale is None:
             raise InputError("the scale of the ratings is not known; pass scale=(lowest, highest)")
         scale: Any = {"scale": wanted.scale, "step": wanted.step}
-        return Ratings.from_long(table, **where, rating=columns.rating, **scale, duplicates=wanted.duplicates)
+        rated = Ratings.from_long(table, **where, rating=columns.rating, **scale, duplicates=wanted.duplicates)
+        found.count_repeats(len(table) - empty - rated.n_annotations)
+        return rated
     if kind == "rankings":
         return Rankings.from_long(table, **where, label=columns.label, rank=columns.rank, labels=names)
     if kind == "labels":
-        return Labels.from_long(table, **where, label=columns.label, labels=names, duplicates=wanted.duplicates)
+        made = Labels.from_long(table, **where, label=columns.label, labels=names, duplicates=wanted.duplicates)
+        found.count_repeats(len(table) - empty - made.n_annotations)
+        return made
     raise InputError(f"kind={kind!r} is not one of 'labels', 'ratings', 'rankings'")
 
 

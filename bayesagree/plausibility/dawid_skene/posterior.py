@@ -33,6 +33,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
 from bayesagree._inference.streams import Seed, item_blocks
@@ -212,6 +213,7 @@ def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64], var
     )  # fmt: skip
 
 
+@checked
 def dawid_skene(
     labels: Labels,
     *,
