@@ -1,6 +1,7 @@
 """Files as tools write them, made of the same votes by their published schemas; nothing here knows the readers.
 
-Each function takes a folder and votes (item, annotator, label), and returns the path of its file.
+Each function takes a folder and votes (item, annotator, label), and returns the path of its file. The label None is an
+annotator who was shown the item and gave no answer, in the way of the tool: cancelled, ignored, discarded, rejected.
 """
 
 import csv
@@ -50,7 +51,8 @@ def label_studio(folder, rows):
 
     tasks = [
         {"id": item, "data": {"text": f"text {item}"}, "predictions": [], "annotations": [
-            {"id": 1, "completed_by": who, "was_cancelled": False, "ground_truth": False, "result": [region(label)]}
+            {"id": 1, "completed_by": who, "was_cancelled": label is None, "ground_truth": False,
+             "result": [] if label is None else [region(label)]}
             for _, who, label in group]}
         for item, group in by_item(rows)
     ]  # fmt: skip
@@ -62,7 +64,7 @@ def argilla(folder, rows):
     return _lines(folder / "argilla.jsonl", (
         {"id": str(item), "text": f"text {item}", "verdict.responses": [label for *_, label in group],
          "verdict.responses.users": [who for _, who, _ in group],
-         "verdict.responses.status": ["submitted" for _ in group]}
+         "verdict.responses.status": ["discarded" if label is None else "submitted" for *_, label in group]}
         for item, group in by_item(rows)
     ))  # fmt: skip
 
@@ -71,7 +73,8 @@ def prodigy(folder, rows):
     """Prodigy 1.15, `db-out` of a choice interface."""
     return _lines(folder / "prodigy.jsonl", (
         {"text": f"text {item}", "options": [{"id": "yes"}, {"id": "no"}], "_input_hash": item, "_task_hash": item,
-         "_view_id": "choice", "accept": [label], "answer": "accept", "_annotator_id": who, "_session_id": who}
+         "_view_id": "choice", "accept": [] if label is None else [label],
+         "answer": "ignore" if label is None else "accept", "_annotator_id": who, "_session_id": who}
         for item, who, label in rows
     ))  # fmt: skip
 
@@ -80,7 +83,9 @@ def doccano(folder, rows):
     """Doccano 1.8, a project of text classification whose members see their own labels: one file each."""
     path, of = folder / "doccano.zip", {}
     for item, who, label in rows:
-        of.setdefault(who, []).append(json.dumps({"id": item, "text": f"text {item}", "label": [label]}))
+        of.setdefault(who, []).append(
+            json.dumps({"id": item, "text": f"text {item}", "label": [label] if label else []})
+        )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for who, lines in of.items():
             archive.writestr(f"{who}.jsonl", "\n".join(lines))
@@ -91,7 +96,7 @@ def ground_truth(folder, rows):
     """SageMaker Ground Truth, worker responses as a consolidation function gets them (2018-10-16)."""
     content = [
         {"datasetObjectId": str(item), "dataObject": {"content": f"text {item}"}, "annotations": [
-            {"workerId": who, "annotationData": {"content": json.dumps({"verdict": {"label": label}})}}
+            {"workerId": who, "annotationData": {"content": json.dumps({"verdict": {"label": label}} if label else {})}}
             for _, who, label in group]}
         for item, group in by_item(rows)
     ]  # fmt: skip
@@ -101,14 +106,15 @@ def ground_truth(folder, rows):
 def mturk(folder, rows):
     """Mechanical Turk, results of a batch (requester site, 2023)."""
     header = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "Input.id", "Answer.verdict"]
-    given = ((f"h{item}", f"a{k}", who, "Approved", item, label) for k, (item, who, label) in enumerate(rows))
+    status = {True: "Rejected", False: "Approved"}
+    given = ((f"h{i}", f"a{k}", who, status[label is None], i, label) for k, (i, who, label) in enumerate(rows))
     return _csv(folder / "batch.csv", header, given)
 
 
 def lewidi(folder, rows):
     """Le-Wi-Di 2023."""
     content = {
-        str(item): {"text": f"text {item}", "annotations": ",".join(label for *_, label in group),
+        str(item): {"text": f"text {item}", "annotations": ",".join(label or "" for *_, label in group),
                     "annotators": ",".join(who for _, who, _ in group), "hard_label": ""}
         for item, group in by_item(rows)
     }  # fmt: skip

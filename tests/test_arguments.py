@@ -87,6 +87,9 @@ def test_synonyms_are_no_arguments_of_ours_where_they_are_said():
 
 
 GOLD = pd.Series({0: "a", 1: "a"})
+SHARES = xr.DataArray(
+    [[0.5, 0.5], [1.0, 0.0]], coords={"item": [0, 1], "category": ["a", "b"]}, dims=("item", "category")
+)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Exports of annotation and evaluation tools, with all that they hold beside the annotations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,28 +126,34 @@ def export_of(
     file: File, columns: spreadsheet.Columns, wanted: Wanted, layout: str | None, known: Format | None
 ) -> Export:
     """Read a file of a known tool; of no tool it is a table in some layout, or nested blocks."""
-    if known is not None:
-        with naming(file.name, known.title):
-            return _export(known.name, _read(known, file, wanted.question), wanted, file)
-    if file.json is not None and layout is None:
-        return _export("blocks", Found(container=_blocks(file, wanted)), wanted, file)
-    if file.table is None:
-        raise InputError(
-            f"{file.name} is of no known format; formats are {', '.join(formats())} and tables "
-            f"({', '.join(spreadsheet.LAYOUTS)})"
-        )
-    found = spreadsheet.read(file, columns, wanted, layout)
-    return _export(found.layout, found, wanted, file)
+    what = "a table" if known is None else known.title
+    with _fields_of(file, what):
+        if known is not None:
+            with naming(file.name, what):
+                return _export(known.name, known.read(file, wanted.question), wanted, file)
+        if file.json is not None and layout is None:
+            return _export("blocks", Found(container=_blocks(file, wanted)), wanted, file)
+        if file.table is None:
+            raise InputError(
+                f"{file.name} is of no known format; formats are {', '.join(formats())} and tables "
+                f"({', '.join(spreadsheet.LAYOUTS)})"
+            )
+        found = spreadsheet.read(file, columns, wanted, layout)
+        return _export(found.layout, found, wanted, file)
 
 
-def _read(known: Format, file: File, question: str | None) -> Found:
-    """Read a file; what its schema says and the file lacks shows as one of these errors, wherever it is missed."""
+@contextmanager
+def _fields_of(file: File, what: str) -> Iterator[None]:
+    """Say what a file lacks: what its schema promises shows as one of these errors wherever it is missed."""
     try:
-        return known.read(file, question)
+        yield
     except InputError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError) as error:
-        raise InputError(f"a field of this format is missing or of another kind ({error!r}); export again") from error
+    except (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError, OverflowError) as error:
+        raise InputError(
+            f"{file.name}, read as {what}: a field is missing or of another kind than this format has ({error!r}); "
+            "export the file again, or name its format"
+        ) from error
 
 
 def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:

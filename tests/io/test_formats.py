@@ -176,7 +176,7 @@ def test_mechanical_turk(tmp_path):
     assert export.format == "mturk"
     assert export.annotations.items.tolist() == [10, 11]
     assert export.annotations.counts().tolist() == [[1, 0], [0, 1]]
-    assert left_out(export) == {"rejected assignments": 1}
+    assert left_out(export) == {"rejected assignments": 1, "repeated annotations of an item by an annotator": 1}
 
 
 def test_lewidi_and_ground_truth(tmp_path):
