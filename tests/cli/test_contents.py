@@ -52,9 +52,7 @@ def test_a_scale_is_written_as_other_lists_are(run, tmp_path, scale):
     assert {"what": "scale", "value": "1 to 5, continuous"} in json.loads(done.stdout)["contents"]
 
 
-@pytest.mark.parametrize(
-    "tool", [pytest.param(name, marks=[] if name == "prodigy" else pytest.mark.long) for name in _exports.TOOLS]
-)
+@pytest.mark.parametrize("tool", _exports.TOOLS)
 def test_one_command_makes_a_report_of_each_tool_s_file(run, tmp_path, tool):
     export = _exports.TOOLS[tool](tmp_path, _exports.votes(20, 4))
     done = run("report", export, "--draws", 50, "-o", tmp_path / "page.html")

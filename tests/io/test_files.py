@@ -74,7 +74,11 @@ def test_byte_order_mark_and_crlf_are_no_part_of_the_text(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.xlsx", "", "unknown kind of file; known are .csv, .tsv, .parquet, .jsonl, .ndjson, each also with .gz"),
+        (
+            "a.xlsx",
+            "",
+            "unknown kind of file; known are .csv, .tsv, .parquet, .jsonl, .ndjson, .arrow, .feather, each",
+        ),
         ("a.csv", "", "is empty: the first line must name the columns"),
         ("a.csv", "item,label\n", "is empty: no row below the columns 'item', 'label'"),
         ("a.csv", "a,b\n1,2,3\n", "line 2: 3 fields where the header has 2; quote fields that contain ','"),
