@@ -267,7 +267,7 @@ def _with_interval(row: Row, ci_prob: float) -> dict[str, Any]:
 
 def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:
     if items.rated is None:
-        note = "needs ratings on a bounded scale (Ratings), one for each annotator and item"
+        note = "needs ratings, one for each annotator and item: read them with scale=(lowest, highest)"
         return {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "hdi", "note": note}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -14,6 +14,9 @@ from bayesagree.errors import InputError, as_python, shorten
 UNKNOWN = "unknown"
 """Group of the annotators of whom a feature is not known."""
 
+NO_ANSWER = frozenset({"DATA_EXPIRED", "CONSENT_REVOKED", "unknown", "Unknown", "n/a", "N/A", ""})
+"""What platforms and forms write where an annotator said nothing: no group of people."""
+
 
 @dataclass(frozen=True, eq=False)
 class Annotators:
@@ -37,7 +40,8 @@ class Annotators:
         Parameters
         ----------
         frame
-            pandas, polars or pyarrow table; every other column is a feature.
+            pandas, polars or pyarrow table; every other column is a feature. ``DATA_EXPIRED``, ``CONSENT_REVOKED``
+            (as platforms write them), ``unknown`` and ``n/a`` are missing.
         annotator
             Column that names the annotator, or the name of the index of a pandas frame.
 
@@ -57,7 +61,7 @@ class Annotators:
         table = eager_frame(frame)
         codes, names = encode(values_of(column(table, annotator, "annotator")), "annotator")
         require_present(codes, "annotator")
-        features = _pandas(table).drop(columns=annotator).set_axis(codes, axis=0)
+        features = _said(_pandas(table).drop(columns=annotator)).set_axis(codes, axis=0)
         once = features if len(names) == len(codes) else _one_row_each(features, names)
         return cls(names, once.sort_index().set_axis(pd.Index(names, name="annotator"), axis=0))
 
@@ -101,6 +105,12 @@ class Annotators:
 def _pandas(table: Table) -> pd.DataFrame:
     native = table.to_native()
     return native if isinstance(native, pd.DataFrame) else table.to_pandas()
+
+
+def _said(features: pd.DataFrame) -> pd.DataFrame:
+    """Return the features with missing values where a text says that there is none."""
+    texts = [name for name, kind in features.dtypes.items() if kind.kind in "OTU"]
+    return features.assign(**{str(name): features[name].mask(features[name].isin(NO_ANSWER)) for name in texts})
 
 
 def _one_row_each(features: pd.DataFrame, names: NDArray[Any]) -> pd.DataFrame:

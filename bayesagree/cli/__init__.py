@@ -48,14 +48,14 @@ def main() -> None:
 
         app()
     except (InputError, SizeError, FileNotFoundError) as error:
-        sys.stderr.write(f"bayesagree: {_with_options(str(error))}\n")
+        sys.stderr.write(f"bayesagree: {with_options(str(error))}\n")
         sys.exit(2)
     except KeyboardInterrupt:
         sys.stderr.write("bayesagree: interrupted\n")
         sys.exit(130)  # 128 + SIGINT, as shells say it
 
 
-def _with_options(message: str) -> str:
+def with_options(message: str) -> str:
     """Name the arguments of the package as the command line does: --label ... for label=..., --scale 1,5 for (1, 5)."""
     return _ARGUMENT.sub(_option, message)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from typer import Argument, Option
 
+from bayesagree.cli import with_options
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ LabelNames = Annotated[str | None, Option("--labels", help="All categories, comm
 Duplicates = Annotated[str, Option("--duplicates", help="Repeated (item, annotator): error, first, last or keep.")]
 AnnotatorsFile = Annotated[Path | None, Option("--annotators", help="Features: one row per annotator, any columns.")]
 SpecificationFile = Annotated[Path | None, Option("--specification", help="Declaration of the evaluation, JSON.")]
+SmallestGroup = Annotated[
+    int, Option("--smallest-group", help="Groups of fewer annotators become one group; unknown stays.", min=1)
+]
 Plausibility = Annotated[
     str | None,
     Option("--plausibility", help="Posterior of the truth, such as dirichlet, plackett_luce or dawid_skene."),
@@ -137,7 +141,7 @@ class Source:
             return dataset.annotations, dataset.predictions
         export = self.export()
         for note in export.notes:
-            typer.echo(f"{self.annotations}: {note}", err=True)
+            typer.echo(f"{self.annotations}: {with_options(note)}", err=True)
         for what, number in export.contents.query("left_out")[["what", "number"]].itertuples(index=False):
             typer.echo(f"{self.annotations}: left out {number} {what}", err=True)
         if export.annotations is None:

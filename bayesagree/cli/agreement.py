@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _options, _output, with_options
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def agreement(
     else:
         given = source.stream() if streamed else source.read()[0]
         table, title = _coefficients(given, level, item_mean, likelihood, seed), "Agreement (intervals: 95 %)"
+        table = table.assign(note=[with_options(note) for note in table["note"]])
     _output.write_table(table, output)
     _output.show([_output.Table("paradoxes" if paradoxes else "agreement", table, title)], json=json)
 

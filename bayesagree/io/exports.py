@@ -168,10 +168,18 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
         read = [("items", annotations.items.size), ("annotations", annotations.n_annotations)]
     read += [] if predictions is None else [("models", predictions.models.size)]
     read += [("items with a gold label", len(found.gold))] if found.gold else []
+    if isinstance(annotations, Labels) and wanted.kind is None and _graded(annotations):
+        low, high = annotations.categories.min(), annotations.categories.max()
+        found.notes.append(f"the labels are numbers; if they lie on a scale, read them with scale=({low}, {high})")
     rows = [(what, number, False) for what, number in read] + [(why, n, True) for why, n in found.left_out.items()]
     contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
     notes = tuple(found.notes)
     return Export(name, annotations, predictions, found.gold, found.annotators(), found.system, contents, notes)
+
+
+def _graded(labels: Labels) -> bool:
+    """Return whether labels look like grades: three or more whole numbers."""
+    return labels.categories.dtype.kind in "iuf" and labels.categories.size > 2
 
 
 def _blocks(file: File, wanted: Wanted) -> Rankings:

@@ -23,8 +23,8 @@ from bayesagree.errors import InputError, shorten
 from bayesagree.io.exports import export_of, read_export
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Kind, Wanted, naming
+from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import format_of
-from bayesagree.io.formats.spreadsheet import Columns
 from bayesagree.io.tables import read_table
 from bayesagree.predictions import Predictions
 

@@ -138,7 +138,9 @@ def _text_lines(path: Path) -> Iterator[str]:
 
 
 def _csv(path: Path) -> pd.DataFrame:
-    return _delimited(path, ",")
+    first = next(_text_lines(path), "")
+    # Spreadsheets write semicolons where the comma is the decimal mark.
+    return _delimited(path, ";" if ";" in first and "," not in first else ",")
 
 
 def _tsv(path: Path) -> pd.DataFrame:
@@ -174,7 +176,7 @@ def _header(path: Path, separator: str) -> list[str]:
         raise InputError(f"{str(path)!r} is empty: the first line must name the columns")
     header[0] = header[0].removeprefix("\ufeff")
     _require_distinct(header, f"{str(path)!r}")
-    other = {",": "\t;", "\t": ",;"}[separator]
+    other = {",": "\t;", "\t": ",;", ";": "\t"}[separator]
     if len(header) == 1 and any(c in header[0] for c in other):
         raise InputError(
             f"{str(path)!r}: the only column is {header[0]!r}; this file is not separated by {separator!r}: "

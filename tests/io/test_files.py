@@ -88,7 +88,7 @@ def test_byte_order_mark_and_crlf_are_no_part_of_the_text(tmp_path: Path) -> Non
         ("a.csv", "a,a\n1,2\n", "column 'a' is there twice; give every column a name of its own"),
         ("a.csv", b"a,b\n1,2\n1,\xff\n", "line 3: not UTF-8 text; save it as UTF-8"),
         ("a.csv", b"\xff\xfea\x00\n", "line 1: not UTF-8 text"),
-        ("a.csv", "a;b\n1;2\n", "the only column is 'a;b'; this file is not separated by ','"),
+        ("a.csv", "a\tb\n1\t2\n", "the only column is 'a\\tb'; this file is not separated by ','"),
         ("a.tsv", "a,b\n1,2\n", "the only column is 'a,b'; this file is not separated by '\\t'"),
         ("a.jsonl", "\n", "is empty: no JSON object in it"),
         ("a.jsonl", '{"a": 1}\n{"a": \n', "line 2: not JSON"),
