@@ -29,7 +29,16 @@ class LazyGroup(TyperGroup):
             args = ["contents", *args]
         args = [word for k, given in enumerate(args) for word in _scale_words(given, args[k - 1] if k else "")]
         name, command, rest = super().resolve_command(ctx, args)
+        _refuse_repeated(args)
         return name, command and load(str(name)), rest
+
+
+def _refuse_repeated(args: list[str]) -> None:
+    """Refuse an option that is given twice, of which the first would be lost; no option here takes several."""
+    given = [word.partition("=")[0] for word in args if word.startswith("--") and len(word) > 2]
+    twice = [option for k, option in enumerate(given) if option in given[:k]]
+    if twice:
+        raise InputError(f"{twice[0]} is given twice; give it once (files are joined first, lists are comma separated)")
 
 
 def _scale_words(word: str, before: str) -> list[str]:

@@ -46,7 +46,10 @@ def read_table(path: str | Path) -> pd.DataFrame:
     path = Path(path)
     read = _READERS.get(Path(path.name.removesuffix(".gz")).suffix)
     if read is None:
-        raise InputError(f"{str(path)!r}: unknown kind of file; known are {', '.join(_READERS)}, each also with .gz")
+        raise InputError(
+            f"{str(path)!r}: unknown kind of file; known are {', '.join(_READERS)}, each also with .gz; save a "
+            "spreadsheet as CSV"
+        )
     table = _guarded(read, path)
     if len(table) == 0:
         raise InputError(f"{str(path)!r} is empty: no row below the columns {shorten(table.columns, 20)}")

@@ -81,6 +81,13 @@ def test_every_command_that_writes_takes_force(name):
     assert ("force" in names) == ("output" in names)
 
 
+def test_an_option_that_is_given_twice_is_refused(run, tmp_path):
+    export = _exports.long_csv(tmp_path, _exports.votes(5, 3))
+    done = run("report", export, "--predictions", export, "--predictions=b.csv")
+    assert done.returncode == 2
+    assert "--predictions is given twice" in done.stderr
+
+
 def test_a_wrong_ending_is_refused_before_anything_is_computed(run, tmp_path):
     export = _exports.long_csv(tmp_path, _exports.votes(5, 3))
     done = run("evaluate", export, export, "-o", tmp_path / "kept.txt")

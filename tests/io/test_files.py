@@ -235,6 +235,7 @@ def test_three_layouts_of_predictions_agree(tmp_path: Path) -> None:
         ("model,item,x,y\nA,p,1,high\n", "model 'A', item 'p', label 'y': 'high' is not a number"),
         ("model,item,x\nA,p,1\nB,q,1\n", "the items of model 'B' are not the same set: missing 'p'; unknown 'q'"),
         ("model,item,label,score\nA,p,x,\n", "read as scores, one a row: model 'A', item 'p', label 'x': score nan"),
+        ("model,item,label,x\nA,p,x,\nB,p,,1\n", "read as hard labels: model 'B' has no label in column 'label'"),
         ("model,item,label\nA,p,x\nA,p,y\n", "read as hard labels: predictions for ('A', 'p') are given twice"),
     ],
 )
