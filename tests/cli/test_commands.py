@@ -287,6 +287,16 @@ def test_progress_shows_the_time_left_on_stderr_alone(monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_command_without_a_bar_shows_that_it_works_where_stderr_is_a_terminal(monkeypatch, capsys, folder, run):
+    screen = io.StringIO()
+    monkeypatch.setattr(_output, "stderr", lambda: Console(file=screen, force_terminal=True, width=80))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    done = run("certainty", "labels.csv", "--exact", "--json")
+    assert "certainty" in screen.getvalue()
+    assert json.loads(done.stdout)["items"]
+    assert _output._spinners == []
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [
