@@ -52,7 +52,15 @@ from .conformal import ConformalSets, conformalize, conformalize_mass, plausibil
 from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
 from .errors import ConvergenceError, InputError, SizeError
 from .evaluation import compare, copeland_rank, evaluate, practical_equivalence, swap_rate, williams_test
-from .io import read_annotations, read_export, read_predictions, read_result, write_result
+from .io import (
+    read_annotations,
+    read_export,
+    read_predictions,
+    read_result,
+    write_items,
+    write_result,
+    write_table,
+)
 from .judges import (
     CorrectedRatePrior,
     alternative_annotator_test,
@@ -120,7 +128,9 @@ __all__ = [
     "read_export",
     "read_predictions",
     "read_result",
+    "write_items",
     "write_result",
+    "write_table",
     # how far annotators agree
     "common_agreement",
     "common_agreement_model",

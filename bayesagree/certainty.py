@@ -17,6 +17,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.results import concentration_of, parameters_of
 from bayesagree._inference.streams import item_blocks, map_blocks
@@ -38,6 +39,7 @@ _shared = shared(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def label_certainty(
     truth: xr.DataTree, *, threshold: float | None = None, exact: bool = False, client: Any = None
 ) -> xr.DataArray:
@@ -87,6 +89,7 @@ def label_certainty(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def annotation_certainty(
     truth: xr.DataTree, *, k: int = 1, threshold: float | None = None, exact: bool = False, client: Any = None
 ) -> xr.DataArray:
@@ -142,6 +145,7 @@ def annotation_certainty(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataArray:
     """Entropy of each item's plausibilities, expected over the draws: ambiguity that annotations do not remove.
 
@@ -174,6 +178,7 @@ def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataA
 
 @_shared
 @renamed(tree="truth")
+@checked
 def risk_certainty(
     truth: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "top_label", threshold: float | None = None
 ) -> xr.DataArray:
@@ -215,6 +220,7 @@ def risk_certainty(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def expected_risk(
     truth: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "top_label", threshold: float | None = None
 ) -> xr.DataArray:

@@ -7,6 +7,7 @@ PACKAGE = Path(__file__).parents[1] / "bayesagree"
 
 FLOORS = [
     ["errors"],
+    ["_arguments"],
     ["annotations", "_numerics", "_inference"],
     ["predictions"],
     ["plausibility", "crowd_quality"],
@@ -19,7 +20,7 @@ FLOORS = [
     ["cli"],
 ]
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}
-REGISTRY_READS = {"_inference", "annotations", "errors", "plausibility"}
+REGISTRY_READS = {"_arguments", "_inference", "annotations", "errors", "plausibility"}
 
 
 def folder(path):

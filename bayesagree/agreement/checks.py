@@ -13,6 +13,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
@@ -37,6 +38,7 @@ EM_STEPS, EM_TOLERANCE = 500, 1e-7
 
 
 @renamed(alarm="threshold")
+@checked
 def item_fit(
     ratings: Ratings,
     *,
@@ -110,6 +112,7 @@ def item_fit(
     return table.iloc[order][n[order] > 1].reset_index(drop=True)
 
 
+@checked
 def item_mean_check(ratings: Ratings, *, draws: int = 1000, seed: Seed = None) -> xr.Dataset:
     """Return the histogram of item means beside that of the hierarchical model, with a posterior predictive p-value.
 
@@ -220,6 +223,7 @@ def _moments(x: Floats, item: Any) -> tuple[Floats, Floats]:
     return mean, np.sqrt(np.bincount(item, (x - mean[item]) ** 2) / np.maximum(n - 1, 1))
 
 
+@checked
 def phi_clusters(
     ratings: Ratings, *, n_clusters: Sequence[int] = (1, 2, 3), folds: int = 10, seed: Seed = None
 ) -> xr.Dataset:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement import _formulas as formula
@@ -29,6 +30,7 @@ from bayesagree.agreement.phi import common_agreement
 from bayesagree.errors import InputError
 
 
+@checked
 def agreement_table(
     annotations: AgreementData,
     *,
@@ -103,6 +105,7 @@ def agreement_table(
     return pd.DataFrame([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
 
 
+@checked
 def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") -> float:
     """Return Krippendorff's alpha alone, NaN where it does not exist.
 
@@ -170,7 +173,7 @@ def _row(found: Coefficient, drawn: Floats, ci_prob: float) -> dict[str, Any]:
 
 def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:
     if items.rated is None:
-        note = "needs ratings on a bounded scale (Ratings), one for each annotator and item"
+        note = "needs ratings, one for each annotator and item: read them with scale=(lowest, highest)"
         return {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "hdi", "note": note}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
@@ -38,6 +39,7 @@ THIN = 10
 
 
 @renamed(item_means="keep_item_means")
+@checked
 def common_agreement(
     ratings: Ratings | RatingPatterns,
     *,
@@ -163,6 +165,7 @@ def common_agreement(
     return tree
 
 
+@checked
 def common_agreement_model(
     ratings: Ratings,
     *,

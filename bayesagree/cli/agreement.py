@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _options, _output, with_options
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def agreement(
     else:
         given = source.stream() if streamed else source.read()[0]
         table, title = _coefficients(given, level, item_mean, likelihood, seed), "Agreement (intervals: 95 %)"
+        table = table.assign(note=[with_options(note) for note in table["note"]])
     _output.write_table(table, output)
     _output.show([_output.Table("paradoxes" if paradoxes else "agreement", table, title)], json=json)
 
@@ -41,8 +42,7 @@ def agreement(
 def _paradoxes() -> "pd.DataFrame":
     from bayesagree.studies.paradoxes import paradox_table
 
-    with _output.stderr().status("18 toy cases, three models each"):
-        return paradox_table()
+    return paradox_table()
 
 
 def _coefficients(given: Any, level: str | None, item_mean: Any, likelihood: Any, seed: int) -> "pd.DataFrame":

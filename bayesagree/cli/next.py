@@ -24,11 +24,13 @@ def next(
     model: _options.ModelColumn = "model",
     seed: _options.Seed = 1,
     json: _options.Json = False,
+    tool: _options.Tool = None,
+    contents: _options.Contents = None,
     output: _options.TableFile = None,
 ) -> None:
-    """List the items whose next label tells most, best first; -o writes them as CSV for a labelling tool.
+    """List the items whose next label tells most, best first; -o writes them, with --tool as that tool imports them.
 
-    Example: bayesagree next votes.csv --predictions models.csv --number 50 -o to_label.csv
+    Example: bayesagree next votes.csv --number 50 --tool label_studio --contents texts.csv -o tasks.json
     """
     from bayesagree.planning import annotate_next, value_of_votes
 
@@ -38,7 +40,7 @@ def next(
         models = source.predictions(predictions, model)
     chosen = None if goal is None else _options.one_of(goal, "--goal", ("decision", "metric", "certainty"))
     table = annotate_next(votes, models, n=n, goal=chosen, seed=seed)
-    _output.write_table(table, output)
+    _options.write_items(table, output, tool, contents, source.item)
     notes: list[str] = []
     if chosen in (None, "decision") and models is not None and models.models.size > 1:
         notes = _worth(value_of_votes(votes, models), n)

@@ -22,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories as sampled
 from bayesagree.annotations.item_groups import ItemGroup
@@ -35,6 +36,7 @@ from bayesagree.predictions import Predictions
 type Method = Literal["exact", "monte_carlo", "majority"]
 
 
+@checked
 def conformalize(
     truth: Truth,
     predictions: Predictions,

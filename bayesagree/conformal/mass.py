@@ -13,6 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.conformal._truth import Truth, plausibility_of, scores_of
 from bayesagree.conformal.scores import Floats, Score, conformity
@@ -23,6 +24,7 @@ _ROUNDING = 1e-9
 """A mass this far below q reaches it: sums of vote shares carry rounding errors."""
 
 
+@checked
 def conformalize_mass(
     truth: Truth,
     predictions: Predictions,

@@ -23,6 +23,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Ratings
@@ -47,6 +48,7 @@ class Wins(NamedTuple):
     person: NDArray[np.int64]
 
 
+@checked
 def alternative_annotator_test(
     labels: Labels | Ratings,
     judges: Predictions,

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
@@ -53,6 +54,7 @@ def n_effective(n_judges: int, correlation: float) -> float:
     return float(_worth(n_judges, np.float64(correlation)))
 
 
+@checked
 def effective_judges(
     judges: Labels | Predictions,
     truth: Gold | xr.DataTree,

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler, sample_nuts
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.item_groups import ItemGroup
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 type Floats = NDArray[np.float64]
 
 
+@checked
 def corrected_rate_model(
     verdicts: Labels | Ratings,
     people: Labels,

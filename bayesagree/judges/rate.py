@@ -27,6 +27,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
@@ -59,6 +60,7 @@ class Fit(NamedTuple):
     people: dict[str, Floats]
 
 
+@checked
 def corrected_rate(
     verdicts: Labels | Ratings,
     people: Labels,

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._arguments import checked
+
 # Half the items with votes give a sensitivity or a specificity of 100 items an interval of +-.1 or wider.
 FEW_VOTES = 100
 """Fewer items with votes in all are warned of."""
@@ -11,6 +13,7 @@ SURE = 0.975
 """Probability from which a judge is called lenient or strict to a system."""
 
 
+@checked
 def judge_table(tree: xr.DataTree) -> pd.DataFrame:
     """One row for each system and judge: raw and corrected rate, the judge's confusion, and savings.
 
@@ -53,6 +56,7 @@ def judge_table(tree: xr.DataTree) -> pd.DataFrame:
     return rows.loc[:, ["system", "judge", *names, "n_items_with_votes"]]
 
 
+@checked
 def warnings_of(tree: xr.DataTree) -> list[str]:
     """Sentences on what a reader of corrected rates should know: few votes, a judge lenient to a system, a weak judge.
 

@@ -8,6 +8,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement.coefficients import agreement_table
@@ -23,6 +24,7 @@ COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
 CI_PROB = 0.95
 
 
+@checked
 def plan(
     annotations: Labels,
     predictions: Predictions | None = None,

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations import Labels
@@ -18,6 +19,7 @@ type Floats = NDArray[np.float64]
 type Goal = Literal["decision", "metric", "certainty"]
 
 
+@checked
 def annotate_next(
     annotations: Labels,
     predictions: Predictions | None = None,

@@ -1,4 +1,8 @@
-"""Figures; each function takes a result, returns a matplotlib figure (extra ``plot``), changes no global setting.
+"""Figures (extra ``plot``); each function takes a result and returns the matplotlib axes that it drew in.
+
+Functions of one panel take and return an ``Axes``, the others an array of them (row, column). Without ``axes`` they
+draw in a figure of their own, which a notebook shows and ``plt.show()`` does; ``axes.figure.savefig(...)`` keeps it. No
+global setting changes.
 
 ============================  =============================================  ==========================================
 figure                        shows                                          of

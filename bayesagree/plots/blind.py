@@ -5,14 +5,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import one_panel, style
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 
-def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "Figure":
+@checked
+def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
     """Draw the correlation of estimated with actual scores or ranks, by method, one line for each metric.
 
     Parameters
@@ -21,10 +23,12 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "
         Result of `bayesagree.studies.blind_experiment` with gold.
     measure
         ``"pearson"``, ``"spearman"``, ``"kendall"`` or ``"swap_rate"``.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -37,33 +41,36 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
-    >>> plot_method_correlation(tree, measure="spearman").axes[0].get_ylabel()
+    >>> plot_method_correlation(tree, measure="spearman").get_ylabel()
     'spearman with gold'
     """
     data = _methods(tree, measure)
     found = data["correlation"].sel(measure=measure).transpose("metric", "estimator")
     methods = [str(name).replace("_", "\n") for name in found["estimator"].values]
-    figure, panel = one_panel(width=0.75 * len(methods) + 1.8, height=3.4)
+    _, panel = one_panel(axes, width=0.75 * len(methods) + 1.8, height=3.4)
     for k, metric in enumerate(found["metric"].values.tolist()):
         panel.plot(range(len(methods)), found.sel(metric=metric).values, label=str(metric), **style(k))
     panel.set_xticks(range(len(methods)), methods, fontsize="small")
     panel.set_ylabel(f"{measure.replace('_', ' ')} with gold")
     panel.legend(fontsize="small")
     panel.grid(axis="y", alpha=0.3)
-    return figure
+    return panel
 
 
-def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "Figure":
+@checked
+def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
     """Draw the correlation that each method achieves against the quality of its pseudo-gold, by metric.
 
     Parameters
     ----------
     tree, measure
         As in `plot_method_correlation`.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -76,11 +83,11 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> 
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
-    >>> plot_quality_correlation(tree).axes[0].get_xlabel()
+    >>> plot_quality_correlation(tree).get_xlabel()
     'quality of the pseudo-gold'
     """
     data = _methods(tree, measure)
-    figure, panel = one_panel()
+    _, panel = one_panel(axes)
     for k, metric in enumerate(data["metric"].values.tolist()):
         x = data["quality"].sel(metric=metric).values
         y = data["correlation"].sel(metric=metric, measure=measure).values
@@ -90,7 +97,7 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> 
     panel.set_xlabel("quality of the pseudo-gold")
     panel.set_ylabel(f"{measure.replace('_', ' ')} with gold")
     panel.legend(fontsize="small")
-    return figure
+    return panel
 
 
 def _methods(tree: xr.DataTree, measure: str) -> xr.Dataset:

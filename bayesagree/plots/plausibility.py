@@ -7,17 +7,21 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.top_labels import plausibility_draws
 from bayesagree.plots._panels import MARKERS, one_panel, positions
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 _SHOWN = 300
 
 
-def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | None = None, most: int = 8) -> "Figure":
+@checked
+def plot_plausibility(
+    tree: xr.DataTree, item: Any, *, point: xr.DataArray | None = None, most: int = 8, axes: "Axes | None" = None
+) -> "Axes":
     """Draw the plausibilities of one item, a dot for every draw, with the share of draws in which each label leads.
 
     Parameters
@@ -30,10 +34,12 @@ def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | Non
         A point estimate (item, category) to draw as bars, such as `irn` or `plackett_luce_ml`.
     most
         How many labels, those with the largest mean plausibility.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -43,14 +49,14 @@ def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | Non
     --------
     >>> from bayesagree import Labels, dirichlet
     >>> tree = dirichlet(Labels.from_counts([[30, 1, 1]], labels=["cat", "dog", "fox"]), draws=50, seed=1)
-    >>> plot_plausibility(tree, 0).axes[0].get_title()
+    >>> plot_plausibility(tree, 0).get_title()
     'item 0: 200 draws, line = mean'
     """
     values = _draws(tree, [item])[0]
     labels = np.asarray(tree["posterior"]["category"])[: values.shape[1]]
     shown = np.argsort(-values.mean(axis=0), kind="stable")[:most]
     leads = (values.argmax(axis=1)[:, None] == shown).mean(axis=0)
-    figure, panel = one_panel(width=0.9 * len(shown) + 1.5, height=3.4)
+    _, panel = one_panel(axes, width=0.9 * len(shown) + 1.5, height=3.4)
     if point is not None:
         panel.bar(range(len(shown)), _point(point, item, labels[shown]), color="0.8", label=str(point.name or "point"))
     few = values[:: max(1, len(values) // _SHOWN)]
@@ -65,10 +71,13 @@ def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | Non
     panel.set_title(f"item {item}: {len(values)} draws, line = mean", fontsize="medium")
     if point is not None:
         panel.legend(fontsize="small")
-    return figure
+    return panel
 
 
-def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[Any] | None = None) -> "Figure":
+@checked
+def plot_simplex(
+    tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[Any] | None = None, axes: "Axes | None" = None
+) -> "Axes":
     """Draw the plausibilities of items on the triangle of three labels: at a corner one label is certain.
 
     The spread of an item's points is what more annotations could settle; their place is how ambiguous the item is.
@@ -82,10 +91,12 @@ def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[An
     labels
         The three labels at the corners, by default all where there are three. With more labels, their plausibilities
         are rescaled to sum to one.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -95,7 +106,7 @@ def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[An
     --------
     >>> from bayesagree import Labels, dirichlet
     >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [0, 0, 9]], labels=["cat", "dog", "fox"]), draws=50, seed=1)
-    >>> [text.get_text() for text in plot_simplex(tree, [0, 1]).axes[0].texts]
+    >>> [text.get_text() for text in plot_simplex(tree, [0, 1]).texts]
     ['cat', 'dog', 'fox']
     """
     names = np.asarray(tree["posterior"]["category"])
@@ -104,7 +115,7 @@ def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[An
         raise InputError(f"a simplex has three labels, not {len(corners)}; choose them with labels=[...]")
     at = positions(corners, names, "category")
     triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-    figure, panel = one_panel(width=4.6, height=4.2)
+    _, panel = one_panel(axes, width=4.6, height=4.2)
     panel.fill(*triangle.T, facecolor="none", edgecolor="0.4")
     for k, (item, values) in enumerate(zip(items, _draws(tree, items))):
         three = values[:: max(1, len(values) // _SHOWN), at]
@@ -119,7 +130,7 @@ def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[An
     panel.set_aspect("equal")
     panel.margins(0.08)
     panel.legend(title="item", fontsize="small", markerscale=2, loc="upper right")
-    return figure
+    return panel
 
 
 def _draws(tree: xr.DataTree, items: Sequence[Any]) -> NDArray[np.float64]:

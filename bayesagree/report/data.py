@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
@@ -88,6 +89,7 @@ class ReportData:
         return float((self.certainty.isel(reliability=0) < OPEN).mean())
 
 
+@checked
 def report_data(
     annotations: Annotations,
     predictions: Predictions | None = None,

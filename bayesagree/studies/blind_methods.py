@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
@@ -46,6 +47,7 @@ SCORE_AND_COMBINE = ("round_robin", "sampling")
 type Progress = Callable[[int], Any]
 
 
+@checked
 def blind_experiment(
     predictions: Predictions,
     *,

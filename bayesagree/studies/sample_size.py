@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement.coefficients import Level, krippendorff_alpha
 from bayesagree.agreement.phi import common_agreement
@@ -15,6 +16,7 @@ from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int
 
 
+@checked
 def agreement_by_size(
     ratings: Ratings,
     *,

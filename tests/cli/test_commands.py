@@ -156,8 +156,8 @@ ARGUMENTS = {
     "demo": "",
     "contents": "labels.csv",
     "agreement": "labels.csv",
-    "evaluate": "labels.csv models.csv --draws 20 -o kept.nc",
-    "report": "labels.csv --draws 20 -o page.html",
+    "evaluate": "labels.csv models.csv --draws 20 -o kept.nc --force",
+    "report": "labels.csv --draws 20 -o page.html --force",
     "certainty": "labels.csv --exact",
     "compare": "kept.nc",
     "reliability": "labels.csv",
@@ -287,6 +287,16 @@ def test_progress_shows_the_time_left_on_stderr_alone(monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_command_without_a_bar_shows_that_it_works_where_stderr_is_a_terminal(monkeypatch, capsys, folder, run):
+    screen = io.StringIO()
+    monkeypatch.setattr(_output, "stderr", lambda: Console(file=screen, force_terminal=True, width=80))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    done = run("certainty", "labels.csv", "--exact", "--json")
+    assert "certainty" in screen.getvalue()
+    assert json.loads(done.stdout)["items"]
+    assert _output._spinners == []
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -314,7 +324,7 @@ def test_nothing_of_the_bar_is_written_to_a_file(run):
     [
         ("item,annotator,said\n1,a,x\n", "name the right one with --label ... or --rating ..., or say"),
         ("thing,annotator,label\n1,a,x\n", "name the right one with --item ..."),
-        ("item,annotator,rating\n1,a,4\n", "pass --scale (lowest, highest)"),
+        ("item,annotator,rating\n1,a,4\n", "pass --scale lowest,highest"),
         ("item,annotator,label\nitem=1,a,x\nitem=1,a,y\n", "item 'item=1', annotator 'a': annotated more than once"),
     ],
 )
@@ -352,7 +362,7 @@ def test_an_interrupt_leaves_no_partial_file(run, name, output, tmp_path, monkey
     monkeypatch.setattr("os.replace", stop)
     second = ["models.csv"] if name == "evaluate" else []
     draws = [] if name == "agreement" else ["--draws", 10]
-    code, _, _ = run(name, "labels.csv", *second, *draws, "-o", tmp_path / output)
+    code, _, _ = run(name, "labels.csv", *second, *draws, "-o", tmp_path / output, "--force")
     assert code not in (0, 2)
     assert [path.name for path in tmp_path.iterdir()] == [output]
     assert (tmp_path / output).read_text() == "old"

@@ -147,8 +147,8 @@ def test_input_is_refused_with_the_reason(annotations, options, message):
 
 def test_figure_has_a_panel_for_score_and_agreement_of_each_curve():
     curve = reliability_curve(Labels.from_counts([[4, 1], [1, 4]]), (0.3, 1, 3), replicates=20, seed=1)
-    figure = plot_reliability_curve({"one": curve, "two": curve})
-    assert [axis.get_title() for axis in figure.axes] == ["one", "two", "", ""]
-    assert len(plot_reliability_curve(curve).axes) == 2
-    difference = figure.axes[0].lines[0].get_ydata()
+    panels = plot_reliability_curve({"one": curve, "two": curve})
+    assert [axis.get_title() for axis in panels.flat] == ["one", "two", "", ""]
+    assert plot_reliability_curve(curve).size == 2
+    difference = panels[0, 0].lines[0].get_ydata()
     assert difference.tolist() == curve["difference"].values.tolist()

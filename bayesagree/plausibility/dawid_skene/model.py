@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import sample_nuts, sampler_stats
 from bayesagree._inference.streams import block_generators
 from bayesagree._numerics.draws import categories
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 KEPT = ("prevalence", "accuracy", "confusion", "concentration", "crowd_confusion", "difficulty", "ambiguity")
 
 
+@checked
 def dawid_skene_model(
     labels: Labels,
     *,

@@ -29,6 +29,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.streams import Seed, item_blocks
@@ -43,6 +44,7 @@ from bayesagree.plausibility.dawid_skene._results import check_result
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
+@checked
 def dawid_skene(
     labels: Labels,
     *,

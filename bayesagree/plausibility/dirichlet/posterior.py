@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
@@ -65,6 +66,7 @@ class DirichletPosterior(DirichletItems):
         return dirichlet_model(self.annotations, **self.settings)
 
 
+@checked
 def dirichlet(
     labels: Labels,
     *,
@@ -170,6 +172,7 @@ def prior_share(labels: Labels, *, reliability: float = 1.0, prior: Prior = None
     return float(np.mean(total / (total + reliability * votes)))
 
 
+@checked
 def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = None) -> "pm.Model":
     """Build the same posterior as a PyMC model: prior Dirichlet, each annotation a categorical draw.
 

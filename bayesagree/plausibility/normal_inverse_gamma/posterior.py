@@ -21,6 +21,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
@@ -151,6 +152,7 @@ class NormalInverseGammaPosterior(ItemPosterior):
         return drawn | worst_of_items(np.stack([*drawn.values()], axis=-1))
 
 
+@checked
 def normal_inverse_gamma(
     ratings: Ratings,
     *,
@@ -230,6 +232,7 @@ def normal_inverse_gamma_blocks(
     return posterior.moments(n_samples, seed, schedule._replace(then=order))
 
 
+@checked
 def normal_inverse_gamma_model(
     ratings: Ratings, *, reliability: float = 1.0, prior: NormalInverseGammaPrior | None = None
 ) -> "pm.Model":
