@@ -1,7 +1,7 @@
 """The page on the five papers, written from `papers.json`: what each defines, draws and claims, and where it is here.
 
-A row of the record has the paper, the item, `where` it is (names below `bayesagree`), what shows it (`show`: a command, a
-cell of a notebook as "notebook NN: text of the cell", or a test file) and a `verdict` with a note.
+A row of the record has the paper, the item, `where` it is (names below `bayesagree`), what shows it (`show`: a command,
+a cell of a notebook as "notebook NN: text of the cell", or a test file) and a `verdict` with a note.
 """
 
 import json
@@ -27,8 +27,8 @@ def page() -> str:
     counted = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICTS}
     texts = [
         "# The papers, item by item\n",
-        "Every definition, table, figure and claim of the five papers, the function that computes it, and the command or "
-        "notebook cell that shows it. *holds*: it comes out as the paper says; *partly*: on other data, or in part; "
+        "Every definition, table, figure and claim of the five papers, the function that computes it, and the command "
+        "or notebook cell that shows it. *holds*: it comes out as the paper says; *partly*: on other data, or in part; "
         "*cannot be shown*: the note says why. Commands that name `labels.csv` and kin take your own files.\n",
         ", ".join(f"{counted[verdict]} {verdict}" for verdict in VERDICTS) + ".\n",
     ]

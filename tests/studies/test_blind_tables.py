@@ -1,5 +1,8 @@
 """Tables 2 to 9 and figure 2 of Jung and Lease, from one experiment."""
 
+import itertools
+import warnings
+
 import numpy as np
 import pytest
 
@@ -59,6 +62,23 @@ def test_methods_by_family_and_hotelling_s_test(tree):
     assert blind_table(tree, 6)["pearson", "recall"].iloc[0].startswith(f"{r[0]:.2f}")
     swaps = tree["methods"]["correlation"].sel(measure="swap_rate", metric="recall").values
     assert blind_table(tree, 6)["swap_rate", "recall"].iloc[2].startswith(f"{100 * swaps[2]:.1f}")
+
+
+def test_a_swap_rate_is_tested_as_one_minus_twice_itself_and_few_swaps_are_good(systems, gold):
+    options = {"methods": ["majority", "em", "round_robin"], "metrics": ["recall"], "draws": 50, "seed": 1}
+    tree = blind_experiment(systems.predictions, gold=gold, significance=0.999, baseline="majority", **options)
+    found = tree["methods"].to_dataset().sel(metric="recall", measure="swap_rate")
+    ranks = [tree["actual"]["rank"].sel(metric="recall").values]
+    ranks += [tree["estimated"]["rank"].sel(metric="recall", estimator=m).values for m in ("majority", "em")]
+    r = [1 - 2 * correlation(*pair, measure="swap_rate") for pair in itertools.combinations(ranks, 2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        p = williams_test(*r, 6)[1]
+    np.testing.assert_allclose(found["p_value"].sel(estimator="em").item(), p)
+    swaps, places = found["correlation"].values, found["method_rank"].values
+    for a, b in itertools.permutations(range(3), 2):
+        if np.isfinite(places[[a, b]]).all() and places[a] < places[b]:
+            assert swaps[a] <= swaps[b]
 
 
 def test_quality_and_outliers(tree):
