@@ -80,7 +80,7 @@ MUTANTS = [
     Mutant("Blind: own vote counts when left out", "blind/pseudo_gold.py", "        counts = counts - own\n", "        counts = counts - 0 * own\n", "blind/test_scores.py"),
     Mutant("Blind: soft counts transposed", "blind/scores.py", "(given @ shares).swapaxes(1, 2)[None]", "(given @ shares)[None]", "blind/test_scores.py"),
     Mutant("Blind: a threshold for each metric", "blind/scores.py", 'return metric if calibrate_for == "each" else calibrate_for', "return metric", "blind/test_scores.py"),
-    Mutant("Blind: Williams counts systems without gold", "studies/blind_methods.py", " & np.isfinite(gold)\n", "\n", "studies/test_blind_methods.py"),
+    Mutant("Blind: Williams counts systems without gold", "studies/blind_judgement.py", " & np.isfinite(gold)\n", "\n", "studies/test_blind_methods.py"),
     Mutant("Copeland: the unscored take a place", "evaluation/paired_tests.py", "points = np.where(np.isnan(score), np.nan, beats.sum(axis=1) - beats.sum(axis=0))", "points = beats.sum(axis=1) - beats.sum(axis=0)", "evaluation/test_paired_tests.py"),
     # Groups of annotators.
     Mutant("Disagreement: ties of others count", "subjective/disagreement.py", "((others > mine) & (others > second))", "(others > mine)", "subjective/test_subjective.py"),
@@ -97,7 +97,7 @@ MUTANTS = [
     Mutant('AUC study: a journal of other settings goes on', 'studies/auc_simulation.py', 'if lines[0] != settings:', 'if False:', 'studies/test_auc_simulation.py'),
     Mutant('Blind tables: swap rates enter the test as they are', 'studies/blind_judgement.py', '[1 - 2 * v for v in r]', '[1 - v for v in r]', 'studies/test_blind_tables.py'),
     Mutant('Blind tables: many swaps are a good method', 'studies/blind_judgement.py', 'good = 1 - value[:, m, r] if', 'good = value[:, m, r] if', 'studies/test_blind_tables.py'),
-    Mutant('Blind tables: the second best is the worst', 'studies/blind_judgement.py', '-np.inf)\n    order = np.argsort(-score', '-np.inf)\n    order = np.argsort(score', 'studies/test_blind_tables.py'),
+    Mutant('Blind tables: the second best is the worst', 'studies/blind_judgement.py', 'order = np.argsort(-score', 'order = np.argsort(score', 'studies/test_blind_tables.py'),
     Mutant("Blind tables: every triangle test is Williams'", 'studies/blind_judgement.py', 'x.size, correction=correction)', 'x.size)', 'studies/test_blind_tables.py'),
     Mutant('Blind tables: sd of the population', 'studies/blind_tables.py', '"sd": pairs.std(ddof=1)', '"sd": pairs.std()', 'studies/test_blind_tables.py'),
     Mutant('Vote quality: one threshold for all', 'studies/blind_tables.py', 'majority(systems, threshold=threshold', 'majority(systems, threshold=0.5', 'studies/test_blind_tables.py'),
