@@ -28,6 +28,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels
+from bayesagree.annotations.kinds import expect
 from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, shorten
 
 type Floats = NDArray[np.float64]
@@ -93,6 +94,7 @@ def crowdtruth(
     ----------
     Dumitrache et al., "CrowdTruth 2.0", section 3.
     """
+    expect(labels, Labels)
     judgments = Judgments.of(labels)
     first, last, n_iterations, change = solve(
         judgments, closed=closed, tolerance=positive(tolerance, "tolerance"),
