@@ -30,7 +30,7 @@ def test_functions_of_one_kind_of_annotations_refuse_the_others(kind):
 
 
 def test_metrics_refuse_what_is_no_truth():
-    with pytest.raises(ba.InputError, match="expected a posterior .* got Labels; draw the posterior first"):
+    with pytest.raises(ba.InputError, match=r"expected a posterior .* got Labels; draw the posterior first"):
         ba.top_k_accuracy(LABELS, MODELS)
 
 

@@ -123,7 +123,7 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
 
     References
     ----------
-    Stutz et al., section 3.1 and appendix B.4 (the deterministic counterpart of Plackett-Luce); Hunter, "MM algorithms for generalized
+    Stutz et al., section 3.1 and appendix B.4 (the deterministic counterpart); Hunter, "MM algorithms for generalized
     Bradley-Terry models", Annals of Statistics 2004 (existence).
 
     Examples
