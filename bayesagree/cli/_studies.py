@@ -242,7 +242,8 @@ def blind(
     }
     if case.predictions.categories.size == 2:
         quality = vote_quality(case.predictions, case.gold, seed=seed)
-        tables.append(_output.Table("figure_2", _flat(quality.to_pandas().T), "Figure 2: quality of the vote"))
+        curve = quality.to_series().unstack("metric")[quality["metric"].values]
+        tables.append(_output.Table("figure_2", _flat(curve), "Figure 2: quality of the vote"))
         drawn["figure-2"] = lambda: plots.plot_vote_quality(quality)
     _output.show(tables, json=json, notes=save_figures(figures, drawn))
 
@@ -290,7 +291,7 @@ def crowd(
             tables.append(_output.Table("validation", [row], "WQS against the accuracy on gold"))
     with _output.stderr().status("resampling items"):
         people = spammers(crowdtruth_posterior(labels, **vars(sampling)))
-    removed = people.index[people["prob_spammer"] >= 0.5]
+    removed = people.index[people["prob_spammer"].to_numpy() >= 0.5]
     without = _flat(disagreement_without(labels, removed).rename_axis("spammers"))
     tables.append(_output.Table("disagreement", without, "Disagreement with the majority, spammers removed"))
     drawn["figure-3a"] = lambda: plots.plot_annotator_quality(quality["wqs"], people)

@@ -174,8 +174,9 @@ def plot_annotation_statistics(tree: xr.DataTree) -> "Figure":
         "largest_block": "largest tie in a ranking",
     }  # fmt: skip
     figure, panels = new_panels(1, len(titles), width=2.5, height=2.3)
+    found = tree["annotation"].to_dataset()
     for panel, (name, title) in zip(panels[0], titles.items()):
-        values = tree["annotation"][name].values
+        values = found[name].values
         panel.hist(values, bins=np.arange(0.5, values.max() + 1.5).tolist(), color="0.5", rwidth=0.9)
         panel.set_title(title, fontsize="small")
     return figure

@@ -81,7 +81,8 @@ def random_answers(
                 tree = common_agreement(
                     ratings, item_mean=means, likelihood=likelihood, ci_prob=ci_prob, draws=1, chains=1, seed=rng
                 )
-                summary[m, k, j, r] = [float(tree["agreement"][name]) for name in ("mean", "lower", "upper")]
+                found = tree["agreement"].to_dataset()
+                summary[m, k, j, r] = [float(found[name]) for name in ("mean", "lower", "upper")]
         progress(1)
     dims = ("item_mean", "n_levels", "n_annotators")
     data = {name: ((*dims, "repeat"), summary[..., i]) for i, name in enumerate(("phi", "lower", "upper"))}

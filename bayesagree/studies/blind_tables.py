@@ -68,7 +68,7 @@ def blind_table(tree: xr.DataTree, number: int) -> pd.DataFrame:
 
 def overlap_summary(tree: xr.DataTree) -> pd.Series:
     """Return mean, sd, max and min of the overlap between different systems, as under table 2."""
-    values = tree["systems"]["overlap"].values
+    values = tree["systems"].to_dataset()["overlap"].values
     pairs = values[np.tril_indices(len(values), -1)]
     return pd.Series({"mean": pairs.mean(), "sd": pairs.std(ddof=1), "max": pairs.max(), "min": pairs.min()})
 
@@ -130,7 +130,7 @@ def vote_quality(
 
 
 def _overlap(tree: xr.DataTree) -> pd.DataFrame:
-    overlap = tree["systems"]["overlap"]
+    overlap = tree["systems"].to_dataset()["overlap"]
     table = pd.DataFrame(overlap.values, overlap["model"].values, overlap["other_model"].values)
     return table.where(np.tril(np.ones(table.shape, bool), -1))
 
@@ -173,17 +173,23 @@ def _correlations(tree: xr.DataTree) -> pd.DataFrame:
 
 
 def _quality(tree: xr.DataTree) -> pd.DataFrame:
-    quality = tree["methods"]["quality"].to_pandas()
+    quality = _wide(tree["methods"].to_dataset()["quality"])
     return quality.drop(index=[name for name in quality.index if name in (*SCORE_AND_COMBINE, "direct")])
 
 
 def _quality_correlation(tree: xr.DataTree) -> pd.DataFrame:
-    return tree["methods"]["quality_correlation"].to_pandas()
+    return _wide(tree["methods"].to_dataset()["quality_correlation"])
+
+
+def _wide(data: xr.DataArray) -> pd.DataFrame:
+    """Return an array of two dimensions as a table, its first dimension in rows."""
+    rows, columns = (data.indexes[str(dim)] for dim in data.dims)
+    return pd.DataFrame(data.values, rows, columns)
 
 
 def _outliers(tree: xr.DataTree) -> pd.DataFrame:
     outliers = tree["outliers"].to_dataset()
-    table = outliers["predicted_rank"].stack(row=("metric", "place")).transpose("row", "estimator").to_pandas()
+    table = _wide(outliers["predicted_rank"].stack(row=("metric", "place")).transpose("row", "estimator"))
     for column in ("actual_rank", "system"):
         table.insert(0, column, outliers[column].stack(row=("metric", "place")).values)
     return table

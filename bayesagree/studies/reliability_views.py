@@ -68,12 +68,12 @@ def certainty_by_reliability(
     for weight in reliability:
         options: dict[str, Any] = {"reliability": weight, "draws": draws, "chains": chains, "seed": seed}
         if isinstance(annotations, Labels):
-            tree, cut = dirichlet(annotations, top_labels=k, **options), {}
+            tree = dirichlet(annotations, top_labels=k, **options)
         else:
-            tree, cut = normal_inverse_gamma(annotations, **options), {"threshold": threshold}
-        rows.append(annotation_certainty(tree, k=k, **cut))
+            tree = normal_inverse_gamma(annotations, **options)
+        rows.append(annotation_certainty(tree, k=k, threshold=threshold))
         if gold is not None:
-            sure = label_certainty(tree, **cut)
+            sure = label_certainty(tree, threshold=threshold)
             truth = gold_codes(gold, annotations.items, sure["category"].values)
             picked = sure.transpose("item", "category").values[np.arange(truth.size), truth]
             of_gold.append(np.where(truth >= 0, picked, np.nan))

@@ -87,7 +87,8 @@ def agreement_by_size(
         for r in range(repeats):
             part = _items(ratings, np.sort(rng.permutation(ratings.items.size)[:n]))
             tree = common_agreement(part, draws=1, chains=1, seed=rng, **options)
-            values = [float(tree["agreement"][name]) for name in ("mean", "lower", "upper")]
+            found = tree["agreement"].to_dataset()
+            values = [float(found[name]) for name in ("mean", "lower", "upper")]
             rows[s, r] = [*values, krippendorff_alpha(part, level=level), percent_agreement(part)]
             progress(1)
     names = ("phi", "lower", "upper", "alpha", "percent")
