@@ -242,7 +242,7 @@ def blind(
     }
     if case.predictions.categories.size == 2:
         quality = vote_quality(case.predictions, case.gold, seed=seed)
-        curve = quality.to_series().unstack("metric")[quality["metric"].values]
+        curve = quality.to_dataset("metric").to_dataframe()
         tables.append(_output.Table("figure_2", _flat(curve), "Figure 2: quality of the vote"))
         drawn["figure-2"] = lambda: plots.plot_vote_quality(quality)
     _output.show(tables, json=json, notes=save_figures(figures, drawn))
