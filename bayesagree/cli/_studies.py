@@ -232,7 +232,13 @@ def blind(
         7: "Table 7: quality of the pseudo-gold", 8: "Table 8: its correlation with the quality of the evaluation",
         9: "Table 9: predicted ranks of the best three systems and the worst",
     }  # fmt: skip
-    tables = [_output.Table(f"table_{n}", _flat(blind_table(tree, n)), title) for n, title in titles.items()]
+    tables = []
+    for number, title in titles.items():
+        table = blind_table(tree, number)
+        wide = number in (5, 6)  # the screen shows one measure at a time
+        tables.append(_output.Table(f"table_{number}", _flat(table), title, most=0 if wide else None))
+        measures = table.columns.unique(0) if wide else ()
+        tables += [_output.Table("", _flat(table[measure]), f"{title}: {measure}") for measure in measures]
     tables.insert(1, _output.Table("overlap", [overlap_summary(tree).to_dict()], "Overlap of different systems"))
     drawn: dict[str, Any] = {
         "figure-3": lambda: plots.plot_method_correlation(tree),
