@@ -17,6 +17,7 @@ from bayesagree.predictions import Predictions
 MOST_LABELS = 200_000
 """Above this many labels the quality of annotators, which resamples items, would take longer than the report."""
 _RESAMPLES = 100
+"""Most resamples of the items; a tenth of the draws of the report, for each solves for all qualities anew."""
 _SHOWN = 15
 
 
@@ -59,7 +60,7 @@ def area_results(annotations: Annotations, models: Predictions | None, *, draws:
     return AreaResults(str(voted.categories[-1]), table, float(posterior["ceiling"].mean()))
 
 
-def annotator_results(annotations: Annotations, *, seed: Seed) -> pd.DataFrame | None:
+def annotator_results(annotations: Annotations, *, draws: int, seed: Seed) -> pd.DataFrame | None:
     """Compute the CrowdTruth quality of the most suspicious annotators; None unless several known ones meet on items.
 
     Rows are those of `spammers`, the annotator as a column.
@@ -68,10 +69,11 @@ def annotator_results(annotations: Annotations, *, seed: Seed) -> pd.DataFrame |
         return None
     if annotations.n_annotations > MOST_LABELS or annotations.annotators.size < 3:
         return None
+    resamples = max(2, min(_RESAMPLES, draws // 10))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # items that one annotator labelled say nothing about agreement
         try:
-            tree = crowdtruth_posterior(annotations, draws=_RESAMPLES, chains=1, seed=seed)
+            tree = crowdtruth_posterior(annotations, draws=resamples, chains=1, seed=seed)
         except (InputError, ConvergenceError):
             return None
     return spammers(tree).dropna(subset=["prob_spammer"]).reset_index().head(_SHOWN)

@@ -162,7 +162,7 @@ def report_data(
             specification=_specification(annotations, annotators, specification),
             sets=set_results(annotations, models, seed=chosen.seed),
             areas=area_results(annotations, models, draws=chosen.draws, seed=chosen.seed),
-            annotators=annotator_results(annotations, seed=chosen.seed),
+            annotators=annotator_results(annotations, draws=chosen.draws, seed=chosen.seed),
             diagnostics=_diagnostics(tree),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         )

@@ -10,7 +10,7 @@ from bayesagree.report.page import render
 from bayesagree.report.settings import ReportSettings
 from bayesagree.report.views import annotators, areas
 
-FEW = ReportSettings(draws=50, chains=2, seed=3)
+FEW = ReportSettings(draws=300, chains=1, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def data(case):
 
 
 def test_areas_are_those_of_the_labels(case, data):
-    tree = auc_posterior(*case, against="labels", draws=50, chains=1, seed=3)["posterior"]
+    tree = auc_posterior(*case, against="labels", draws=300, chains=1, seed=3)["posterior"]
     table = data.areas.table.set_index("model")
     np.testing.assert_allclose(table.loc[["A", "B"], "auc"], tree["auc"].mean(("chain", "draw")))
     assert data.areas.table["model"].tolist() == ["A", "B"]
@@ -41,7 +41,7 @@ def test_areas_are_those_of_the_labels(case, data):
 
 
 def test_the_annotator_who_throws_a_coin_comes_first(case, data):
-    expected = spammers(crowdtruth_posterior(case[0], draws=100, chains=1, seed=3))
+    expected = spammers(crowdtruth_posterior(case[0], draws=30, chains=1, seed=3))
     assert data.annotators["annotator"].tolist() == expected.index.tolist()
     assert annotators(data)["rows"][0][0] == "coin"
 
