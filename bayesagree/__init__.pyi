@@ -87,6 +87,7 @@ from .metrics import (
     set_accuracy,
     spearman_footrule,
     top_k_accuracy,
+    top_k_in_top_m,
 )
 from .metrics.auc import auc, auc_posterior, concordance, hand_till_auc, one_vs_rest_auc
 from .patterns import LabelPatterns, RankingPatterns, RatingPatterns
@@ -181,6 +182,7 @@ __all__ = [
     "human_ceiling",
     "make_scorer",
     "top_k_accuracy",
+    "top_k_in_top_m",
     "expected_top_k_accuracy",
     "accuracy_given_risk",
     "set_accuracy",

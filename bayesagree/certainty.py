@@ -23,7 +23,7 @@ from bayesagree._inference.results import concentration_of, parameters_of
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, renamed, shorten
+from bayesagree.errors import InputError, positive_int, renamed, shorten
 from bayesagree.plausibility._draws.blocks import DrawBlock
 from bayesagree.plausibility._draws.top_labels import plausibility_block, truth_draws
 
@@ -129,7 +129,7 @@ def annotation_certainty(
     >>> annotation_certainty(tree, exact=True).values.round(3).tolist()
     [0.779, 0.535]
     """
-    if k == 1:
+    if positive_int(k, "k") == 1:
         certainty = label_certainty(truth, threshold=threshold, exact=exact, client=client)
         return certainty.max("category").rename("annotation_certainty")
     if exact:
@@ -329,6 +329,8 @@ def _by_item(
     truth: xr.DataTree, purpose: str, work: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 ) -> NDArray[np.float64]:
     """Apply a function to the plausibilities (chain, draw, item, category) of every block of items and join."""
+    if "mean" in truth["posterior"].data_vars:
+        raise InputError(f"{purpose} is of labels; this posterior is of ratings and has no plausibilities")
     if "plausibility" not in truth["posterior"].data_vars:
         raise InputError(f"{purpose} needs full plausibilities; draw them without top_labels, or use exact=True")
     blocks = item_blocks(_items(truth).size)

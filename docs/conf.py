@@ -22,6 +22,7 @@ from bayesagree.metrics.registry import METRICS
 sys.path.insert(0, str(Path(__file__).parent))
 import format_pages
 import metric_pages
+import paper_page
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -110,6 +111,11 @@ def write_formats(app):
         (folder / f"{name}.md").write_text(format_pages.page(name))
 
 
+def write_papers(app):
+    """Write the page on the papers, from its record."""
+    (GENERATED / "papers.md").write_text(paper_page.page())
+
+
 def write_commands(app):
     """Write the help of every command, and the rule of `--json`, as one page."""
     texts = ["# Commands\n"]
@@ -146,6 +152,7 @@ def setup(app):
     app.connect("builder-inited", write_commands, priority=101)
     app.connect("builder-inited", write_metrics, priority=101)
     app.connect("builder-inited", write_formats, priority=101)
+    app.connect("builder-inited", write_papers, priority=101)
     app.connect("doctree-read", link_public_names)
     app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,6 +3,15 @@ from .auc import plot_quality_regions, plot_swap_errors
 from .blind import plot_method_correlation, plot_quality_correlation
 from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk
 from .conformal import plot_set_size
+from .papers import (
+    plot_annotation_statistics,
+    plot_crowd_setups,
+    plot_evaluations,
+    plot_random_answers,
+    plot_rating_item,
+    plot_toy_classes,
+    plot_vote_quality,
+)
 from .plausibility import plot_plausibility, plot_simplex
 from .reliability import plot_reliability_curve
 from .scores import plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
@@ -16,11 +25,14 @@ from .subjective import (
 
 __all__ = [
     "plot_agreement_by_size",
+    "plot_annotation_statistics",
     "plot_annotator_quality",
     "plot_beta_shapes",
     "plot_certainty",
     "plot_certainty_by_agreement",
+    "plot_crowd_setups",
     "plot_disagreement_by_quality",
+    "plot_evaluations",
     "plot_group_heatmap",
     "plot_group_intervals",
     "plot_item_fits",
@@ -28,8 +40,10 @@ __all__ = [
     "plot_plausibility",
     "plot_quality_correlation",
     "plot_quality_regions",
+    "plot_random_answers",
     "plot_rank_probability",
     "plot_ranking_study",
+    "plot_rating_item",
     "plot_reliability_curve",
     "plot_risk",
     "plot_score_draws",
@@ -38,4 +52,6 @@ __all__ = [
     "plot_shares",
     "plot_simplex",
     "plot_swap_errors",
+    "plot_toy_classes",
+    "plot_vote_quality",
 ]

@@ -121,7 +121,7 @@ def plot_item_fits(
 
 @checked
 def plot_agreement_by_size(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
-    """Draw Phi against the share of the items used, with its interval; and beside it Krippendorff's alpha.
+    """Draw Phi against the share of the items used, with its interval; beside it alpha and percent agreement.
 
     Parameters
     ----------
@@ -153,7 +153,8 @@ def plot_agreement_by_size(result: xr.Dataset, *, axes: Panels | None = None) ->
     left.fill_between(share, mean["lower"].values, mean["upper"].values, alpha=0.3)
     left.plot(share, mean["phi"].values, **style(0))
     left.set_title("Phi, HDI 0.95", fontsize="medium")
-    for k, (name, label) in enumerate({"phi": "Phi", "alpha": "alpha"}.items()):
+    shown = {"phi": "Phi", "alpha": "alpha", "percent": "percent agreement"}
+    for k, (name, label) in enumerate(shown.items()):
         spread = result[name].std("repeat").values
         right.errorbar(share, mean[name].values, yerr=spread, capsize=3, label=label, **style(k))
     right.set_title("means over subsamples, ± sd", fontsize="medium")

@@ -59,7 +59,7 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes
 
 @checked
 def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
-    """Draw the correlation that each method achieves against the quality of its pseudo-gold, by metric.
+    """Draw the correlation that each method achieves against the quality of its pseudo-gold, with straight lines.
 
     Parameters
     ----------
@@ -94,6 +94,11 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson", axe
         related = float(data["quality_correlation"].sel(metric=metric, measure=measure))
         note = "" if np.isnan(related) else f" (r = {related:.2f})"
         panel.plot(x, y, label=f"{metric}{note}", **style(k, line=False))
+        both = np.isfinite(x) & np.isfinite(y)
+        if both.sum() > 2 and np.ptp(x[both]) > 0:
+            slope, start = np.polyfit(x[both], y[both], 1)
+            ends = np.array([x[both].min(), x[both].max()])
+            panel.plot(ends, start + slope * ends, color=f"C{k % 10}", linewidth=1)
     panel.set_xlabel("quality of the pseudo-gold")
     panel.set_ylabel(f"{measure.replace('_', ' ')} with gold")
     panel.legend(fontsize="small")

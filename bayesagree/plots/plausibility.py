@@ -109,6 +109,8 @@ def plot_simplex(
     >>> [text.get_text() for text in plot_simplex(tree, [0, 1]).texts]
     ['cat', 'dog', 'fox']
     """
+    if "category" not in tree["posterior"].coords:
+        raise InputError("a simplex is of labels, and this posterior has none (of ratings, see plot_rating_item)")
     names = np.asarray(tree["posterior"]["category"])
     corners = names.tolist() if labels is None else list(labels)
     if len(corners) != 3:
@@ -136,6 +138,8 @@ def plot_simplex(
 def _draws(tree: xr.DataTree, items: Sequence[Any]) -> NDArray[np.float64]:
     """Return plausibilities, shape (item, draw, label)."""
     if "plausibility" not in tree["posterior"].data_vars:
+        if "mean" in tree["posterior"].data_vars:
+            raise InputError("this posterior is of ratings and has no plausibilities; see plot_rating_item")
         raise InputError("the posterior has no full plausibilities; draw it without top_labels")
     values = plausibility_draws(tree)
     at = positions(items, np.asarray(values["item"]), "item")

@@ -23,11 +23,12 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree
@@ -54,6 +55,25 @@ RUNS_PER_BLOCK = 5
 
 type Floats = NDArray[np.float64]
 type Key = tuple[str, int, int, int]
+type Estimator = Callable[[CrowdsourcedBinary], ArrayLike]
+"""An evaluation of every model from the labels of a problem, larger for better models."""
+
+
+def label_level_auc(problem: CrowdsourcedBinary) -> Floats:
+    """Return the area under the curve against the labels themselves, an estimator for `auc_study`.
+
+    Every item with labels counts once, as its share of positive labels; `auc_posterior` with ``against="labels"``
+    gives its interval.
+    """
+    n_items = problem.plausibility.size
+    n_labels = np.bincount(problem.item_index, minlength=n_items)
+    n_positive = np.bincount(problem.item_index, weights=problem.positive, minlength=n_items)
+    share = np.divide(n_positive, n_labels, out=np.zeros(n_items), where=n_labels > 0)
+    return ScoreOrder.of(problem.scores).weighted(share, (n_labels > 0) - share)
+
+
+ESTIMATORS: Mapping[str, Estimator] = {"label_level": label_level_auc}
+"""Further estimators by name, for `auc_study`."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +87,8 @@ class Study:
     n_items: int
     n_models: int
     seed: int
+    estimators: tuple[str, ...] = ()
+    keep_evaluations: bool = False
 
     def blocks(self) -> list[Key]:
         """List (case, labels per item, labels per annotator, first run) of every block of runs."""
@@ -83,6 +105,8 @@ def auc_study(
     runs: int = 100,
     n_items: int = 1000,
     n_models: int = 100,
+    estimators: Mapping[str, Estimator] | None = None,
+    keep_evaluations: bool = False,
     seed: int | None = None,
     journal: Path | None = None,
     client: Any = None,
@@ -100,6 +124,11 @@ def auc_study(
         Runs per configuration. A run's random stream depends on the seed, its configuration and its number only.
     n_items, n_models
         Size of each problem.
+    estimators
+        Further methods by name, such as `ESTIMATORS`: each takes a problem (`CrowdsourcedBinary`) and returns a number
+        for every model. They draw nothing and see the problems of the published methods.
+    keep_evaluations
+        Keep the true evaluation of every model and those of every method, for scatter and box plots.
     seed
         Same seed, same study, on any number of threads or workers; a journal needs one.
     journal
@@ -114,7 +143,8 @@ def auc_study(
     DataTree
         Group ``study``: ``swap_error`` with dims (case, labels_per_item, labels_per_annotator, run, auc_method),
         and ``adjacent_difference`` (.., run), the largest relative difference of the true concordance of two
-        neighbouring models.
+        neighbouring models. With `keep_evaluations` group ``evaluations``: ``truth`` (.., run, model) and ``estimate``
+        (.., run, auc_method, model).
 
     Raises
     ------
@@ -132,6 +162,9 @@ def auc_study(
         raise InputError(f"case {unknown[0]!r} is not one of {shorten(CASES)}")
     if positive_int(n_models, "n_models") < 2:
         raise InputError("n_models=1 leaves nothing to rank; simulate at least 2 models")
+    further = dict(estimators or {})
+    if taken := set(further) & set(METHODS):
+        raise InputError(f"estimators: {sorted(taken)[0]!r} is a method of the study; give it another name")
     study = Study(
         cases=tuple(cases),
         labels_per_item=tuple(positive_int(v, "labels_per_item") for v in labels_per_item),
@@ -140,6 +173,8 @@ def auc_study(
         n_items=positive_int(n_items, "n_items"),
         n_models=n_models,
         seed=int(np.random.default_rng().integers(2**62)) if seed is None else seed,
+        estimators=tuple(further),
+        keep_evaluations=keep_evaluations,
     )
     blocks = study.blocks()
     checkpoint = None if journal is None else Checkpoint(journal, asdict(study), seed, state=journal)
@@ -149,7 +184,8 @@ def auc_study(
         progress(len(found))
     done = first
     try:
-        for done, found in enumerate(map_blocks(partial(run_block, study), blocks[first:], client), first + 1):
+        work = partial(run_block, study, estimators=further)
+        for done, found in enumerate(map_blocks(work, blocks[first:], client), first + 1):
             rows.append(found)
             if checkpoint is not None:
                 checkpoint.save({"rows": np.concatenate(rows), "blocks": done})
@@ -160,8 +196,11 @@ def auc_study(
     return _tree(study, np.concatenate(rows))
 
 
-def run_block(study: Study, key: Key) -> Floats:
-    """Run a few runs of one configuration; returns shape (run, method + 1), the last column adjacent_difference."""
+def run_block(study: Study, key: Key, estimators: Mapping[str, Estimator] = MappingProxyType({})) -> Floats:
+    """Run a few runs of one configuration; returns shape (run, column).
+
+    Columns: the swap error of each method, adjacent_difference, and on request the true and estimated evaluations.
+    """
     case, per_item, per_annotator, first = key
     tpr, fpr = CASES[case]
     rows = []
@@ -172,11 +211,13 @@ def run_block(study: Study, key: Key) -> Floats:
             n_items=study.n_items, n_models=study.n_models, labels_per_item=per_item,
             labels_per_annotator=per_annotator, mean_tpr=tpr, mean_fpr=fpr, seed=draw,
         )  # fmt: skip
-        rows.append(_run(problem, np.random.Generator(np.random.SFC64(decide))))
+        rows.append(_run(problem, np.random.Generator(np.random.SFC64(decide)), study, estimators))
     return np.array(rows)
 
 
-def _run(problem: CrowdsourcedBinary, rng: np.random.Generator) -> Floats:
+def _run(
+    problem: CrowdsourcedBinary, rng: np.random.Generator, study: Study, estimators: Mapping[str, Estimator]
+) -> Floats:
     order = ScoreOrder.of(problem.scores)
     truth = order.graded(problem.plausibility)
     n_items = problem.plausibility.size
@@ -190,9 +231,11 @@ def _run(problem: CrowdsourcedBinary, rng: np.random.Generator) -> Floats:
         order.by_annotator(labels),
         order.graded((n_positive + 0.5) / (n_labels + 1)),
         order.binary(drawn),
+        *[np.asarray(estimators[name](problem), float) for name in study.estimators],
     ])  # fmt: skip
     swap_errors = 1 - ScoreOrder.of(estimates).graded(truth)
-    return np.append(swap_errors, np.max(np.abs(np.diff(truth)) / truth[:-1]))
+    kept = [truth, estimates.ravel()] if study.keep_evaluations else []
+    return np.concatenate([swap_errors, [np.max(np.abs(np.diff(truth)) / truth[:-1])], *kept])
 
 
 def _majority(n_positive: Floats, n_labels: NDArray[np.int64], rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -210,12 +253,18 @@ def _tree(study: Study, table: Floats) -> xr.DataTree:
     coords = {
         "case": list(study.cases), "labels_per_item": list(study.labels_per_item),
         "labels_per_annotator": list(study.labels_per_annotator), "run": np.arange(study.runs),
-        "auc_method": list(METHODS),
+        "auc_method": [*METHODS, *study.estimators], "model": np.arange(study.n_models),
     }  # fmt: skip
+    n_methods = len(coords["auc_method"])
     variables = {
-        "swap_error": ((*dims, "auc_method"), table[..., :-1]),
-        "adjacent_difference": (dims, table[..., -1]),
+        "swap_error": ((*dims, "auc_method"), table[..., :n_methods]),
+        "adjacent_difference": (dims, table[..., n_methods]),
     }
-    return result_tree(
-        {"study": variables}, coords, model="auc_study", engine="exact", seed=study.seed, settings=asdict(study)
-    )
+    groups: dict[str, Any] = {"study": variables}
+    if study.keep_evaluations:
+        values = table[..., n_methods + 1 :].reshape(*table.shape[:-1], 1 + n_methods, study.n_models)
+        groups["evaluations"] = {
+            "truth": ((*dims, "model"), values[..., 0, :]),
+            "estimate": ((*dims, "auc_method", "model"), values[..., 1:, :]),
+        }
+    return result_tree(groups, coords, model="auc_study", engine="exact", seed=study.seed, settings=asdict(study))

@@ -134,6 +134,10 @@ def folder(tmp_path_factory):
     pd.DataFrame(verdicts, columns=columns).to_csv(where / "verdicts.csv", index=False)
     gold = [(f"t{i}", "ab"[truth[i]]) for i in range(20)]
     pd.DataFrame(gold, columns=["item", "label"]).to_csv(where / "gold.csv", index=False)
+    rated = [
+        (f"t{i}", f"w{w}", int(np.clip(rng.normal(2 + 2 * truth[i], 1), 1, 5))) for i in range(20) for w in range(4)
+    ]
+    pd.DataFrame(rated, columns=["item", "annotator", "rating"]).to_csv(where / "ratings.csv", index=False)
     people = pd.DataFrame({"annotator": [f"w{j}" for j in range(6)], "age": ["old"] * 3 + ["young"] * 3})
     people.to_csv(where / "people.csv", index=False)
     pages = pd.DataFrame(
@@ -172,7 +176,14 @@ ARGUMENTS = {
     "judge": "verdicts.csv --people labels.csv --system system --draws 50 --chains 2",
     "subjective": "labels.csv --annotators people.csv --group age --predictions models.csv --draws 20",
     "doctor": "",
-    "study auc": "--cases good --labels-per-item 5 --labels-per-annotator 5 --runs 1",
+    "study auc": "--cases good --labels-per-item 5 --labels-per-annotator 5 --runs 1 --label-level",
+    "study paradoxes": "--cases 7c",
+    "study answers": "--raters 3 --levels 5 --n-items 10 --repeats 1",
+    "study sizes": "ratings.csv --scale 1 5 --step 1 --shares 0.5 --repeats 1",
+    "study toy": "--reliability 1",
+    "study certainty": "labels.csv --reliability 1 --draws 50",
+    "study blind": "--systems models.csv --gold gold.csv --draws 20",
+    "study crowd": "ratings.csv --scale 1 5 --step 1 --draws 5",
 }
 
 
@@ -202,6 +213,13 @@ TABLES = {
     "subjective": {"settings", "groups", "models", "agreement"},
     "doctor": {"system", "dependencies", "extras", "threads", "cache", "data", "problems"},
     "study auc": {"mean_swap_error", "claims"},
+    "study paradoxes": {"paradoxes"},
+    "study answers": {"answers"},
+    "study sizes": {"sizes"},
+    "study toy": {"certainty"},
+    "study certainty": {"certainty"},
+    "study blind": {"overlap", "figure_2", *(f"table_{n}" for n in (2, 4, 5, 6, 7, 8, 9))},
+    "study crowd": {"setups", "disagreement"},
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """The simulation study: each run against a plain twin, resuming, and every claim of the paper on its output."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -13,9 +14,10 @@ from typer.testing import CliRunner
 
 from bayesagree.cli._commands import app
 from bayesagree.errors import InputError
+from bayesagree.metrics.auc import concordance
 from bayesagree.simulate import crowdsourced_binary
 from bayesagree.studies import auc_claims as claims
-from bayesagree.studies.auc_simulation import CASES, LEVELS, METHODS, auc_study
+from bayesagree.studies.auc_simulation import CASES, ESTIMATORS, LEVELS, METHODS, auc_study, label_level_auc
 
 SMALL = dict(
     cases=["good", "bad"], labels_per_item=[3, 5], labels_per_annotator=[5], runs=7, n_items=120, n_models=9, seed=3
@@ -314,3 +316,32 @@ def test_command_refuses_what_it_cannot_read():
 
 def test_levels_are_those_of_the_paper():
     assert LEVELS == (3, 5, 9, 15, 27, 45)
+
+
+def test_an_estimator_of_one_s_own_runs_in_the_study_and_changes_no_other():
+    own = {"worst": lambda problem: -problem.scores.mean(axis=1) * 0 + np.arange(len(problem.scores))[::-1]}
+    plain, further = auc_study(**SMALL), auc_study(**SMALL, estimators=own | dict(ESTIMATORS), keep_evaluations=True)
+    np.testing.assert_array_equal(further["study/swap_error"].isel(auc_method=slice(0, 5)), plain["study/swap_error"])
+    assert further["study/swap_error"]["auc_method"].values.tolist()[5:] == ["worst", "label_level"]
+    kept = further["evaluations"].to_dataset()
+    flat = {"stacked": ("case", "labels_per_item", "labels_per_annotator", "run")}
+    truth, estimate = (kept[name].stack(flat).transpose("stacked", ...) for name in ("truth", "estimate"))
+    swaps = further["study/swap_error"].stack(flat).transpose("stacked", "auc_method")
+    for one, drawn, error in zip(truth.values[:3], estimate.values[:3], swaps.values[:3]):
+        np.testing.assert_allclose(1 - concordance(drawn, one), error)
+    with pytest.raises(InputError, match="is a method of the study"):
+        auc_study(**SMALL, estimators={"pgt": own["worst"]})
+
+
+def test_the_auc_of_labels_counts_every_pair_of_labels_of_two_items():
+    problem = crowdsourced_binary(n_items=30, n_models=3, labels_per_item=4, labels_per_annotator=4, seed=2)
+    given = problem.labels
+    counts = given.counts().astype(float)
+    share = counts[:, 1] / np.maximum(counts.sum(axis=1), 1)
+    weight = counts.sum(axis=1) > 0
+    right, total = np.zeros(3), 0.0
+    for a, b in itertools.permutations(range(30), 2):
+        pair = weight[a] * share[a] * weight[b] * (1 - share[b])
+        right += pair * (0.5 * (np.sign(problem.scores[:, a] - problem.scores[:, b]) + 1))
+        total += pair
+    np.testing.assert_allclose(label_level_auc(problem), right / total)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from _errors_of_draws import assert_same_mean
 from _paths import ROOT
-from scipy.stats import beta, betabinom
+from scipy.stats import beta, betabinom, norm
 
 from bayesagree import Labels, Predictions
 from bayesagree.annotations.annotators import Annotators
@@ -133,6 +133,15 @@ def test_minimum_group_size_gives_the_stated_precision(uneven):
     means = rng.binomial(10, rng.beta(mu * phi, (1 - mu) * phi, (4000, n))).mean(axis=1) / 10
     assert np.mean(np.abs(means - mu) < 0.05) == pytest.approx(0.95, abs=0.02)
     assert (minimum_group_size(tree, half_width=0.1) < size).all()
+
+
+def test_group_size_counts_the_labels_of_one_annotator_as_alike(uneven):
+    tree = group_posterior(*uneven, by=["gender"], seed=1)
+    mean = tree["posterior"]["performance"]
+    z = norm.ppf(0.975)
+    alone = np.ceil((mean * (1 - mean)).mean(("chain", "draw")) * (z / 0.05) ** 2)
+    one = minimum_group_size(tree, half_width=0.05, labels_per_annotator=1)  # one label each: nothing to be alike
+    np.testing.assert_array_equal(one, alone.transpose("model", "group"))
 
 
 def test_same_seed_same_draws(uneven):

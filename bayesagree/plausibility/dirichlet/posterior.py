@@ -9,7 +9,7 @@ The posterior is known in closed form, so draws are exact and independent; nothi
 convergence. gamma = 1 weighs an annotation as one observation of lambda_i, larger values weigh it more; with
 gamma = 0 the annotations say nothing.
 
-Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.1 (single labels).
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.1 and appendix A (single labels).
 """
 
 from collections.abc import Iterator
@@ -26,6 +26,7 @@ from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
+from bayesagree.annotations.kinds import expect
 from bayesagree.errors import positive, positive_int
 from bayesagree.plausibility._draws.blocks import LOCAL, Schedule
 from bayesagree.plausibility._draws.run import Request, draw_posterior
@@ -125,7 +126,7 @@ def dirichlet(
 
     References
     ----------
-    Stutz et al., section 2.1.
+    Stutz et al., section 2.1, and appendix A for the formula.
 
     Examples
     --------
@@ -136,6 +137,7 @@ def dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 1, 'category': 3}
     """
+    expect(labels, Labels)
     posterior = DirichletPosterior(labels, reliability, prior)
     return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
 

@@ -8,8 +8,7 @@ observations:
 The posterior is of the same family, so draws are exact and independent. A threshold turns it into two labels: is the
 mean below or not?
 
-Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.2 (statistical model; real-valued
-annotations).
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appendix A (Wikipedia Toxicity, AVA).
 """
 
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Ratings
+from bayesagree.annotations.kinds import expect
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, check_depth
@@ -188,7 +188,7 @@ def normal_inverse_gamma(
 
     References
     ----------
-    Stutz et al., section 2.2; the update is the conjugate one with the likelihood raised to the power gamma.
+    Stutz et al., appendix A; the update is the conjugate one with the likelihood raised to the power gamma.
 
     Examples
     --------
@@ -198,6 +198,7 @@ def normal_inverse_gamma(
     >>> tree["posterior_parameters"]["location"].values.round(6).tolist()
     [0.861905]
     """
+    expect(ratings, Ratings)
     posterior = NormalInverseGammaPosterior(ratings, reliability, prior)
     return draw_posterior(
         posterior, Request(draws, chains, seed, engine, sampler, max_bytes=max_bytes, client=client, to=to)
