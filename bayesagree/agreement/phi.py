@@ -15,15 +15,16 @@ import xarray as xr
 
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
+from bayesagree.agreement._exact.draws import draw_hyper, draw_hyper_with_ends, draw_item_means
 from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.item_means import KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement._exact.maximum_likelihood import phi_maximum_likelihood
+from bayesagree.agreement._exact.outright_ends import inflated_posterior
 from bayesagree.agreement._exact.posterior import phi_of, phi_posterior
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.limits import share_at_ends, supported_decision, warn_of_limits, warn_of_two_ends
-from bayesagree.agreement.model import AgreementPrior, build_model, sample_tree
+from bayesagree.agreement.model import END_SHARES, AgreementPrior, build_model, sample_tree
 from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int, renamed
@@ -221,33 +222,52 @@ def _exact_tree(
     options: dict[str, Any],
 ) -> xr.DataTree:
     single = problem.single_ratings("keep_item_means=True") if keep_item_means else None
-    posterior = phi_posterior(problem.means)
+    inflated = options["settings"]["likelihood"] == "inflated"
     rng = np.random.default_rng(seed_sequence(options["seed"]))
-    y = posterior.draw(shape[0] * shape[1], rng)
+    size = shape[0] * shape[1]
+    if inflated:
+        joint = inflated_posterior(problem.means)
+        posterior, (y, shares) = joint.phi, joint.draw(size, rng)
+    else:
+        posterior, shares = phi_posterior(problem.means), None
+        y = posterior.draw(size, rng)
     variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(y)).reshape(shape))}
     coords: dict[str, Any] = {"grid": posterior.phi[::THIN]}
-    hyper = draw_hyper(problem.means, y, rng) if isinstance(problem.means, HierarchicalMeans) else None
+    if shares is not None:
+        variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(END_SHARES, shares.T)}
+    hyper = _hyper(problem, y, shares, rng)
     if hyper is not None:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(("mean_location", "mean_spread"), hyper)}
-        warn_of_two_ends(ratings, problem, y, hyper, rng)
+        warn_of_two_ends(ratings, problem, y, hyper, rng, shares)
     if single is not None:
         low, high = single.scale
         coords["item"] = single.items[problem.patterns.pattern_of_item >= 0]
-        means = low + (high - low) * draw_item_means(problem.means, problem.patterns, y, hyper, rng)
+        means = low + (high - low) * draw_item_means(problem.means, problem.patterns, y, hyper, rng, shares)
         variables["item_mean"] = ((*SAMPLE, "item"), means.reshape(*shape, -1))
     found = posterior.summary(ci_prob)
     summary = {
         "mean": found.mean, "sd": found.sd, "lower": found.lower, "upper": found.upper, "map": found.mode,
-        "ml": phi_maximum_likelihood(problem.like), "prob_positive": found.prob_positive,
+        "prob_positive": found.prob_positive,
         "share_at_ends": share_at_ends(problem),
         "log_evidence": posterior.log_evidence, "log_evidence_error": posterior.log_evidence_error,
         "interval_error": posterior.interval_error, "bin_width": problem.like.bin_width,
     }  # fmt: skip
-    if isinstance(problem.means, KnownMeans) and problem.means.truth.size:
+    if isinstance(problem.means, KnownMeans) and problem.means.truth.size and not inflated:
         summary["joint_map"] = phi_maximum_likelihood(problem.like, problem.means)
+    if not inflated:
+        summary["ml"] = phi_maximum_likelihood(problem.like)
     groups = {
         "posterior": variables,
         "agreement": {name: ((), value) for name, value in summary.items()},
         "density": {"density": (("grid",), posterior.phi_density()[::THIN])},
     }
     return result_tree(groups, coords, **options)
+
+
+def _hyper(problem: Problem, y: Any, shares: Any, rng: np.random.Generator) -> Any:
+    """Return draws of (m, s) of hierarchical means given those of log p and of the shares of outright ends."""
+    if not isinstance(problem.means, HierarchicalMeans):
+        return None
+    if shares is None:
+        return draw_hyper(problem.means, y, rng)
+    return draw_hyper_with_ends(problem.means, y, shares, rng)
