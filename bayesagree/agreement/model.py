@@ -68,7 +68,7 @@ def build_model(ratings: Ratings, means: MeanPrior, kind: Kind, prior: Agreement
         unit_mean: Any = _hierarchical_means(prior) if means.hierarchical else _known_means(means, rated)
         pm.Deterministic("item_mean", low + (high - low) * unit_mean, dims="item")
         mean = unit_mean[pm.Data("item_of_annotation", item, dims="annotation")]
-        shares = [pm.Uniform(name, 0, 1) for name in END_SHARES] if kind == "inflated" else []
+        shares = _end_shares() if kind == "inflated" else []
         _observe(ratings, item, mean * precision, (1 - mean) * precision, kind, shares)
     return model
 
@@ -80,6 +80,13 @@ def _phi(shapes: tuple[float, float]) -> Any:
         return pm.Uniform("phi", -1, 1)
     share: Any = pm.Beta("phi_share", *shapes)
     return pm.Deterministic("phi", 2 * share - 1)
+
+
+def _end_shares() -> list[Any]:
+    """Return the shares of outright ends, whose roots are uniform."""
+    import pymc as pm
+
+    return [pm.Deterministic(name, pm.Uniform(f"root_{name}", 0, 1) ** 2) for name in END_SHARES]
 
 
 def _hierarchical_means(prior: AgreementPrior) -> Any:

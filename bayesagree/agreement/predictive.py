@@ -79,8 +79,8 @@ def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
     if "mean_spread" in parameters:
         m, s = parameters["mean_location"], parameters["mean_spread"]
         found |= {"mean_location": np.log(m) + np.log1p(-m), "mean_spread": 3 * np.log(s) - np.log(2)}
-    # The log odds of a share that is uniform are Logistic(0, 1).
-    return found | {n: np.log(w) + np.log1p(-w) for n, w in parameters.items() if n in END_SHARES}
+    # Density of log w / (1 - w) where the root of w is uniform.
+    return found | {n: np.log(w) / 2 + np.log1p(-w) - np.log(2) for n, w in parameters.items() if n in END_SHARES}
 
 
 def _item_log_likelihood(

@@ -13,9 +13,9 @@ TABLES = 33
 """Precisions at which the posterior of (m, s) is tabulated, a quarter of their standard deviation apart."""
 LEAST_LOG = -200.0
 """Log densities of (m, s) below their maximum are cut here, so that the spline does not swing."""
-SCATTERED, LEAST = 60, 1e-9
-"""Draws at which (m, s) is tabulated given the shares of outright ends: six for each coefficient of the regression;
-(m, s) keep this distance from 0 and 1."""
+SCATTERED, COARSE, LEAST = 40, -1, 1e-9
+"""Draws at which (m, s) is tabulated given the shares of outright ends, four for each coefficient of the regression,
+with steps a quarter longer than at first; (m, s) keep this distance from 0 and 1."""
 FINE = 120
 """Cells per side of the box from which (m, s) is drawn, uniformly inside each: a tenth of a standard deviation."""
 FINENESS = 0.3
@@ -54,7 +54,7 @@ def draw_hyper_with_ends(
     at = np.column_stack([log_precision, shares])
     z = (at - at.mean(axis=0)) / np.maximum(at.std(axis=0), 1e-12)
     chosen = rng.choice(len(z), min(SCATTERED, len(z)), replace=False)
-    grids = [means.with_ends((at[k, 1], at[k, 2])).grid(float(np.exp(at[k, 0])), 0) for k in chosen]
+    grids = [means.with_ends((at[k, 1], at[k, 2])).grid(float(np.exp(at[k, 0])), COARSE) for k in chosen]
     moments = np.array([_moments(grid) for grid in grids])
     design = _quadratic(z)
     fit = design @ np.linalg.lstsq(design[chosen], moments, rcond=None)[0]

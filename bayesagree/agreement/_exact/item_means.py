@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy as sp
@@ -95,9 +95,9 @@ class ItemMeans(ABC):
         """The likelihood on fewer patterns."""
         return CompressedByLevel(self.like)
 
-    def with_ends(self, ends: Ends) -> Self:
+    def with_ends(self, ends: Ends, **changes: Any) -> Self:
         """Return the same prior and ratings with other shares of outright answers at the ends."""
-        other = replace(self, like=replace(self.like, ends=ends))
+        other = replace(self, like=replace(self.like, ends=ends), **changes)
         other.__dict__["compressed"] = CompressedWithEnds(self.compressed, ends)  # what cached_property would compute
         return other
 
