@@ -177,9 +177,11 @@ def table(heading: list[str], rows: list[list[Any]]) -> None:
 def page(rows: list[dict[str, Any]]) -> None:
     """Print the results."""
     print("# Answers at the ends of the scale: intervals or outright ends\n")
-    print("Made by `benchmarks/phi_ends.py`. `likelihood=\"binned\"` reads an answer at an end as an interval of a")
-    print("judgment, `likelihood=\"inflated\"` as that or as an outright end; averaged: both, weighted by their evidence")
-    print(f"at even prior odds. Simulations: {ITEMS} items; piled: outright ends with shares (0.3, 0.1) at a mean in the")
+    print('Made by `benchmarks/phi_ends.py`. `likelihood="binned"` reads an answer at an end as an interval of a')
+    print('judgment, `likelihood="inflated"` as that or as an outright end; averaged: both, weighted by their evidence')
+    print(
+        f"at even prior odds. Simulations: {ITEMS} items; piled: outright ends with shares (0.3, 0.1) at a mean in the"
+    )
     print("middle. ± is the Monte-Carlo standard error.\n")
     recovery = [row for row in rows if row["kind"] == "recovery"]
     if recovery:
@@ -205,14 +207,22 @@ def page(rows: list[dict[str, Any]]) -> None:
             some = [r for r in random if (r["cell"][4], r["cell"][2], r["cell"][3])[: len(key)] == key]
             cells = [f"{share([r[n][1] > 0 for r in some])}; {share([r[n][2] < 0 for r in some])}" for n in NAMES]
             lines.append([*(key if len(key) == 3 else (key[0], "all", "all")), len(some), *cells])
-        table(["ends", "raters", "levels", "data sets", *(f"{n}: agreement; disagreement" for n in NAMES.values())], lines)
+        table(
+            ["ends", "raters", "levels", "data sets", *(f"{n}: agreement; disagreement" for n in NAMES.values())], lines
+        )
     _real([row for row in rows if row["kind"] == "real"])
     times = [row for row in rows if row["kind"] == "time"]
     if times:
         print("## Time of `common_agreement`\n")
         print("Seconds of processor time of the whole call with 4 x 1000 draws, medians of five.\n")
         lines = [
-            [r["levels"], r["items"], f"{r['binned']:.2f}", f"{r['inflated']:.2f}", f"{r['inflated'] / r['binned']:.1f}"]
+            [
+                r["levels"],
+                r["items"],
+                f"{r['binned']:.2f}",
+                f"{r['inflated']:.2f}",
+                f"{r['inflated'] / r['binned']:.1f}",
+            ]
             for r in times
         ]
         table(["levels", "items", "intervals", "outright ends", "ratio"], lines)
@@ -230,8 +240,12 @@ def _real(rows: list[dict[str, Any]]) -> None:
     if not rows:
         return
     print("## Public ratings\n")
-    print("Phi with its 95 % interval and decision under both readings. Held-out score: gain of outright ends in the sum")
-    print("of the log predictive densities of whole items, each left out (PSIS-LOO of `item_loo`), ± its standard error.\n")
+    print(
+        "Phi with its 95 % interval and decision under both readings. Held-out score: gain of outright ends in the sum"
+    )
+    print(
+        "of the log predictive densities of whole items, each left out (PSIS-LOO of `item_loo`), ± its standard error.\n"
+    )
     lines = []
     for row in rows:
         a, b = ([f"{r[0]:.2f} [{r[1]:.2f}, {r[2]:.2f}] {r[4]}", r[3]] for r in (row["binned"], row["inflated"]))

@@ -79,7 +79,13 @@ def warn_of_two_ends(
         return
     chosen = rng.choice(y.size, min(CHECK_DRAWS, y.size), replace=False)
     single = problem.sample(MOST_ITEMS, rng)
-    p_value = item_mean_p_value(single, np.exp(y[chosen]), (hyper[0][chosen], hyper[1][chosen]), rng, shares if shares is None else shares[chosen])
+    p_value = item_mean_p_value(
+        single,
+        np.exp(y[chosen]),
+        (hyper[0][chosen], hyper[1][chosen]),
+        rng,
+        shares if shares is None else shares[chosen],
+    )
     if p_value < THRESHOLD:
         _warn(
             f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "
@@ -110,12 +116,14 @@ def supported_decision(problem: Problem, decision: str, kind: Kind, ci_prob: flo
         return "undecided"
     if kind == "inflated":
         return decision
-    squeezed = _summary(problem, build_likelihood(problem.patterns, "squeezed", discrete=False), ci_prob, kind="squeezed")
+    squeezed = _summary(
+        problem, build_likelihood(problem.patterns, "squeezed", discrete=False), ci_prob, kind="squeezed"
+    )
     if squeezed.lower > 0:
         _warn(
             "the sign of Phi depends on how an answer at an end of the scale is read: disagreement where it stands for "
             f"an interval, agreement ({squeezed.mean:.2f}) where it stands for a point (likelihood='squeezed'): "
-            "undecided"
+            "undecided; likelihood='inflated' learns how many answers at an end are no judgment"
         )
         return "undecided"
     return decision

@@ -17,6 +17,7 @@ from bayesagree._numerics.beta import SMALLEST
 from bayesagree.agreement._exact.hyper_grid import Box as HyperBox
 from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans, hyper_box
 from bayesagree.agreement._exact.item_means import ItemMeans
+from bayesagree.agreement._exact.likelihood import Ends
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import SEARCH, PhiPosterior, log_posterior
 from bayesagree.errors import ConvergenceError
@@ -40,8 +41,9 @@ DROP, EDGE, LEAST_EDGE, MOST_EDGE = 13.0, 10.0, 8.0, 13.0
 """The table ends along y, and the box in the shares, where the density has fallen by exp(-13) and about exp(-10)."""
 LEAST_PROFILE, FITS = 6.0, 4
 """A side of the box where the profile has fallen by less than this is widened, so often at most."""
-MOST_STEPS = 60
-"""Steps along y to a side: a posterior as wide as its prior takes about twenty."""
+STEPS, MOST_STEPS, FARTHEST = 14, 40, 40.0
+"""Steps along y at the mode of the roots at most, those to a side elsewhere, and their reach: a posterior as wide as
+its prior spans 17."""
 CELLS, FINE = 24, 12
 """Cells of the box in each share, and points in a step along y, on which the interpolated density is summed."""
 CENTRES = (2 * np.arange(CELLS) + 1) / CELLS - 1
@@ -174,6 +176,9 @@ class LogDensity:
         """Return the log density at one point, shape (3,)."""
         ends = float(min(at[1] ** 2, MOST_SHARE)), float(min(at[2] ** 2, MOST_SHARE))
         y = float(np.clip(at[0], *SEARCH))
+        return self._inside(at, y, ends) - abs(float(at[0]) - y)  # beyond, the prior goes on to fall at least so fast
+
+    def _inside(self, at: Floats, y: float, ends: Ends) -> float:
         if not isinstance(self.means, HierarchicalMeans):
             return log_posterior(self.means.with_ends(ends), y, LEVEL)
         found = {} if (guess := self._guess(at)) is None else {y: guess}
@@ -210,7 +215,17 @@ def _box(density: LogDensity) -> Box:
     hessian = _hessian(density, mode, steps)
     slope = -hessian[0, 1:] / hessian[0, 0]
     sides = np.array([[_edge(density, mode, top, hessian, i, side) for side in (-1, 1)] for i in (1, 2)])
-    return Box(mode, slope, STEP / float(np.sqrt(hessian[0, 0])), sides)
+    step = STEP / float(np.sqrt(hessian[0, 0]))
+    reach = sum(_reach(density, mode, top, side * step) for side in (-1, 1))
+    return Box(mode, slope, max(step, reach / STEPS), sides)
+
+
+def _reach(density: LogDensity, mode: Floats, top: float, step: float) -> float:
+    """Return how far from the mode y is when the density has died, in strides that double."""
+    away = 2 * step
+    while top - density(mode + np.array([away, 0, 0])) < DROP and abs(away) < FARTHEST:
+        away *= 1.5
+    return abs(away)
 
 
 def _mode(density: LogDensity) -> tuple[Floats, float]:
@@ -294,6 +309,7 @@ class Table(NamedTuple):
     values: Floats
     first: int
 
+
 def _fitted_table(density: LogDensity, box: Box, n: int) -> tuple[Box, Table]:
     """Return the box, widened where the density has not died at one of its sides, and the table on it."""
     for _ in range(FITS):
@@ -323,9 +339,7 @@ def _table(density: LogDensity, box: Box, n: int) -> Table:
     columns: dict[int, Floats] = {}
 
     def column(k: int) -> Floats:
-        values = [
-            density(np.append(centre[i, j] + k * box.step, roots[i, j])) for i in range(n) for j in range(n)
-        ]
+        values = [density(np.append(centre[i, j] + k * box.step, roots[i, j])) for i in range(n) for j in range(n)]
         return np.reshape(values, (n, n))
 
     columns[0] = column(0)
