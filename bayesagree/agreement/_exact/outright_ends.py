@@ -26,7 +26,8 @@ LEVEL = -2
 """Steps of the inner quadrature are 1.6 times as long as at first: the log density then errs below 1e-3."""
 NODES, MOST_NODES = (5, 7), 13
 """Chebyshev nodes of a root: of a polynomial, at first and where the one without its highest power gives another
-interval; and of cubic pieces, a spline and Akima's, for ridges from no outright end to nothing but, which no polynomial follows."""
+interval; and of cubic pieces, a spline and Akima's, for ridges from no outright end to nothing but, which no polynomial
+follows."""
 ENOUGH, BARELY = 2e-2, 0.2
 """Largest move of an end of the 95 % interval, in standard deviations of Phi, at which nodes suffice: of polynomials,
 and of pieces (with 13 of them the spline errs by .01 where Akima's errs by .06)."""
