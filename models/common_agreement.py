@@ -85,9 +85,11 @@ def bins(a: Any, b: Any) -> Any:
 
 def outright(cells: Any, mu: Any) -> Any:
     """Mix the probabilities of the bins with outright ends, shape (item, level)."""
-    w_low, w_high = (pm.Deterministic(f"w_{end}", pm.Uniform(f"root_{end}", 0, 1) ** 2) for end in ("low", "high"))
+    shares: list[Any] = [pm.Deterministic(f"w_{e}", pm.Uniform(f"root_{e}", 0, 1) ** 2) for e in ("low", "high")]
+    w_low, w_high = shares
+    nothing: Any = pt.zeros_like(mu)
     low, high = w_low / (1 - w_low) * (1 - mu) / mu, w_high / (1 - w_high) * mu / (1 - mu)
-    added: Any = pt.stack([low, *[pt.zeros_like(mu)] * (LEVELS - 2), high], axis=1)
+    added: Any = pt.stack([low, *[nothing] * (LEVELS - 2), high], axis=1)
     return (cells + added) / (1 + low + high)[:, None]
 
 

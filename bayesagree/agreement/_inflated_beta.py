@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import ArrayLike
@@ -29,15 +28,15 @@ def inflated_variable(
         flat: Any = BinsLogProbability()(value.ravel(), alpha.ravel(), beta.ravel(), pt.constant(at))
         log_low, log_high, inside = _log_shares(alpha, beta, low, high)
         judged = inside + flat[0].reshape(value.shape, ndim=value.ndim)
-        at_low, at_high = (pt.logaddexp(share, judged) for share in (log_low, log_high))
+        at_low, at_high = (_log_sum(share, judged) for share in (log_low, log_high))
         return pt.switch(pt.eq(value, 0), at_low, pt.switch(pt.eq(value, last), at_high, judged))
 
     def draw(alpha: Any, beta: Any, low: Any, high: Any, size: Any) -> Any:
         x = draw_beta(alpha, beta, size)
         judged = pt.cast(pt.sum(pt.ge(x[..., None], pt.constant(at[1:-1])), axis=-1), "int64")
         log_low, log_high, _ = _log_shares(alpha, beta, low, high)
-        u: Any = pm.Uniform.dist(0.0, 1.0, size=judged.shape)
-        ends = pt.switch(pt.gt(u, 1 - pt.exp(log_high)), last, judged)
+        u: Any = pm.Uniform.dist(0, 1, size=judged.shape)
+        ends = pt.switch(pt.lt(1 - u, pt.exp(log_high)), last, judged)
         return pt.cast(pt.switch(pt.lt(u, pt.exp(log_low)), 0, ends), "int64")
 
     options = {"logp": logp, "dist": draw, "class_name": "InflatedBinnedBeta"}
@@ -46,8 +45,17 @@ def inflated_variable(
 
 def _log_shares(alpha: Any, beta: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
     """Return log probabilities of an outright low end, an outright high end, and a judgment."""
-    towards_high = pt.log(pt.maximum(alpha, SMALLEST)) - pt.log(pt.maximum(beta, SMALLEST))
-    log_low = pt.log(low) - pt.log1p(-low) - towards_high
-    log_high = pt.log(high) - pt.log1p(-high) + towards_high
-    norm = pt.logaddexp(pt.logaddexp(log_low, log_high), np.float64(0.0))
+    towards_high = _log(alpha) - _log(beta)
+    log_low = _log(low) - _log(1 - low) - towards_high
+    log_high = _log(high) - _log(1 - high) + towards_high
+    norm = _log_sum(_log_sum(log_low, log_high), pt.zeros_like(log_low))
     return log_low - norm, log_high - norm, -norm
+
+
+def _log(x: Any) -> Any:
+    return pt.log(pt.maximum(x, SMALLEST))
+
+
+def _log_sum(first: Any, second: Any) -> Any:
+    """Return log(exp(first) + exp(second))."""
+    return pm.math.logaddexp(first, second)

@@ -86,7 +86,8 @@ def _end_shares() -> list[Any]:
     """Return the shares of outright ends, whose roots are uniform."""
     import pymc as pm
 
-    return [pm.Deterministic(name, pm.Uniform(f"root_{name}", 0, 1) ** 2) for name in END_SHARES]
+    roots: list[Any] = [pm.Uniform("root_" + name, lower=0, upper=1) for name in END_SHARES]
+    return [pm.Deterministic(name, root**2) for name, root in zip(END_SHARES, roots)]
 
 
 def _hierarchical_means(prior: AgreementPrior) -> Any:

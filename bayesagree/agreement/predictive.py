@@ -94,7 +94,10 @@ def _item_log_likelihood(
     of_item = problem.patterns.pattern_of_item
     out = np.empty((parameters["phi"].size, int((of_item >= 0).sum())))
     for s, precision in enumerate(precision_of(parameters["phi"])):
-        means = problem.means.with_ends(tuple(float(w[s]) for w in shares.values())) if shares else problem.means
+        means = problem.means
+        if shares:
+            low_end, high_end = (float(w[s]) for w in shares.values())
+            means = means.with_ends((low_end, high_end))
         if isinstance(means, KnownMeans):
             evidence = means.pattern_evidence(float(precision))
         else:

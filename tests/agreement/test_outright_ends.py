@@ -10,7 +10,7 @@ from bayesagree import simulate
 from bayesagree.agreement._exact.likelihood import outright_shares
 from bayesagree.agreement._exact.outright_ends import inflated_posterior
 from bayesagree.agreement._exact.problem import prepare
-from bayesagree.agreement.phi import common_agreement
+from bayesagree.agreement.phi import common_agreement, common_agreement_model
 from bayesagree.agreement.predictive import PREDICTIVE
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
@@ -118,6 +118,23 @@ def test_continuous_ratings_on_the_ends():
         binned = common_agreement(ratings, **options)["agreement"]
     assert inflated.attrs["decision"] == "agreement"
     assert float(binned["mean"]) < 0
+
+
+def test_pymc_likelihood_is_the_written_one():
+    """At one point: bins by scipy, odds of outright ends as the docstring has them."""
+    given = {"phi": 0.3, "root_low_end_share": 0.5, "root_high_end_share": 0.3, "mean_location": 0.5}
+    given |= {"mean_spread": 0.4, "unit_item_mean": np.array([0.4, 0.2])}
+    x = np.array([0, 1, 4, 2, 0, 0])
+    model = common_agreement_model(levels(x.reshape(2, 3)), likelihood="inflated")
+    point = {}
+    for variable in model.free_RVs:
+        value, transform = model.rvs_to_values[variable], model.rvs_to_transforms[variable]
+        point[value.name] = transform.forward(given[variable.name], *variable.owner.inputs).eval()
+    found = model.compile_logp(vars=[model["rating"]], jacobian=False, sum=False)(point)[0]
+    p, mu = 2 * (1 - np.log2(0.7)), np.repeat([0.4, 0.2], 3)
+    cells = np.diff(betainc((mu * p)[:, None], ((1 - mu) * p)[:, None], np.arange(6) / 5))[np.arange(6), x]
+    low, high = 0.25 / 0.75 * (1 - mu) / mu, 0.09 / 0.91 * mu / (1 - mu)
+    np.testing.assert_allclose(found, np.log((cells + low * (x == 0) + high * (x == 4)) / (1 + low + high)), rtol=1e-9)
 
 
 @pytest.mark.nuts

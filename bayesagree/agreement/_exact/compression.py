@@ -44,7 +44,7 @@ class CompressedByLevel(dict[int, Likelihood]):
 class CompressedWithEnds(dict[int, Likelihood]):
     """A compressed likelihood with other shares of outright ends: they are equal within a group of similar items."""
 
-    def __init__(self, source: CompressedByLevel, ends: Ends) -> None:
+    def __init__(self, source: dict[int, Likelihood], ends: Ends) -> None:
         self.source, self.ends = source, ends
 
     def __missing__(self, level: int) -> Likelihood:

@@ -313,8 +313,8 @@ class Table(NamedTuple):
 
 def _fitted_table(density: LogDensity, box: Box, n: int) -> tuple[Box, Table]:
     """Return the box, widened where the density has not died at one of its sides, and the table on it."""
+    table = _table(density, box, n)
     for _ in range(FITS):
-        table = _table(density, box, n)
         drop = table.values.max() - table.values
         sides = box.sides.copy()
         for axis in (0, 1):
@@ -328,6 +328,7 @@ def _fitted_table(density: LogDensity, box: Box, n: int) -> tuple[Box, Table]:
         if np.array_equal(sides, box.sides):
             break
         box = box._replace(sides=sides)
+        table = _table(density, box, n)
     return box, table
 
 
