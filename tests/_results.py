@@ -69,6 +69,9 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
         "dawid_skene top_labels": lambda: ba.dawid_skene(labels(), top_labels=2, confusion=False, **FEW),
         "dawid_skene em": lambda: ba.dawid_skene(labels(), engine="em", seed=1),
         "common_agreement": lambda: ba.common_agreement(ratings(), **FEW),
+        "common_agreement inflated": lambda: ba.common_agreement(
+            ratings(), item_mean="flat", likelihood="inflated", **FEW
+        ),
         "evaluate": lambda: ba.evaluate(labels(), predictions(3), **FEW),
         "evaluate bootstrap": lambda: ba.evaluate(labels(), predictions(3), items="bootstrap", **FEW),
         "evaluate slices": lambda: ba.evaluate(

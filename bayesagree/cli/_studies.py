@@ -12,19 +12,26 @@ from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
+
+    from bayesagree.plots._panels import Panels
 
 Figures = Annotated[Path | None, Option("--figures", help="Folder to write the figures of the paper to, as PNG.")]
 Repeats = Annotated[int, Option(help="Repetitions of a setting.", min=1)]
 
 
-def save_figures(folder: Path | None, figures: Mapping[str, Callable[[], "Figure"]]) -> list[str]:
+def save_figures(folder: Path | None, figures: Mapping[str, Callable[[], "Axes | Panels"]]) -> list[str]:
     """Write figures, if they are wanted; returns a note."""
     if folder is None:
         return []
+    import matplotlib.pyplot as plt
+    import numpy as np
+
     folder.mkdir(parents=True, exist_ok=True)
     for name, draw in figures.items():
-        draw().savefig(folder / f"{name}.png", dpi=150)
+        figure = np.asarray(draw(), dtype=object).flat[0].figure
+        figure.savefig(folder / f"{name}.png", dpi=150)
+        plt.close(figure)
     return [f"Figures in {folder}: {', '.join(figures)}."]
 
 

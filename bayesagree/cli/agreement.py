@@ -16,7 +16,7 @@ def agreement(
     source: _options.Source,
     level: Annotated[str | None, Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")] = None,
     item_mean: Annotated[str, Option(help="Prior of the item means of Phi: hierarchical or flat.")] = "hierarchical",
-    likelihood: Annotated[str, Option(help="Of Phi: binned, density or squeezed (as published).")] = "binned",
+    likelihood: Annotated[str, Option(help="Of Phi: binned, inflated, density or squeezed (as published).")] = "binned",
     paradoxes: Annotated[bool, Option("--paradoxes", help="Show the paper's toy cases instead.")] = False,
     streamed: Annotated[
         bool, Option("--streamed", help="The file is sorted by item and may be larger than memory: one pass.")

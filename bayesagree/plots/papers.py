@@ -7,29 +7,34 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, shorten
-from bayesagree.plots._panels import MARKERS, new_panels, one_panel, positions, style
+from bayesagree.plots._panels import MARKERS, Panels, new_panels, one_panel, positions, style
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
     from bayesagree.simulate import ToyClasses
 
 _SHOWN = 200
 
 
-def plot_random_answers(result: xr.Dataset) -> "Figure":
+@checked
+def plot_random_answers(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
     """Draw how often random answers are called agreement, by the number of raters, with Jeffreys intervals.
 
     Parameters
     ----------
     result
         Result of `bayesagree.studies.random_answers`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes
+        The axes drawn in.
 
     References
     ----------
@@ -39,12 +44,12 @@ def plot_random_answers(result: xr.Dataset) -> "Figure":
     --------
     >>> from bayesagree.studies import random_answers
     >>> found = random_answers(n_annotators=[3], n_levels=[5], n_items=20, repeats=2, seed=1)
-    >>> plot_random_answers(found).axes[0].get_title()
+    >>> plot_random_answers(found)[0, 0].get_title()
     '5 levels'
     """
     levels, raters = result["n_levels"].values, result["n_annotators"].values
     n = result.sizes["repeat"]
-    figure, panels = new_panels(1, levels.size, width=3.2, height=2.8, sharey=True)
+    _, panels = new_panels(axes, 1, levels.size, width=3.2, height=2.8, sharey=True)
     for panel, level in zip(panels[0], levels):
         for k, means in enumerate(result["item_mean"].values.tolist()):
             share = result["false_agreement"].sel(n_levels=level, item_mean=means).values
@@ -56,20 +61,24 @@ def plot_random_answers(result: xr.Dataset) -> "Figure":
         panel.set_xlabel("raters of an item")
     panels[0, 0].set_ylabel("called agreement")
     panels[0, 0].legend(fontsize="small")
-    return figure
+    return panels
 
 
-def plot_vote_quality(quality: xr.DataArray) -> "Figure":
+@checked
+def plot_vote_quality(quality: xr.DataArray, *, axes: "Axes | None" = None) -> "Axes":
     """Draw how well the vote of the systems matches the gold, by its threshold, one line for each metric.
 
     Parameters
     ----------
     quality
         Result of `bayesagree.studies.vote_quality`.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
+        The axes drawn in.
 
     References
     ----------
@@ -80,21 +89,28 @@ def plot_vote_quality(quality: xr.DataArray) -> "Figure":
     >>> from bayesagree.simulate import simulated_systems
     >>> from bayesagree.studies import vote_quality
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8), seed=1)
-    >>> len(plot_vote_quality(vote_quality(systems.predictions, dict(enumerate(systems.truth.tolist())))).axes[0].lines)
+    >>> len(plot_vote_quality(vote_quality(systems.predictions, dict(enumerate(systems.truth.tolist())))).lines)
     4
     """
-    figure, panel = one_panel()
+    _, panel = one_panel(axes)
     for k, metric in enumerate(quality["metric"].values.tolist()):
         panel.plot(quality["threshold"].values, quality.sel(metric=metric).values, label=str(metric), **style(k))
     panel.set_xlabel("share of votes that makes an item positive")
     panel.set_ylabel("score of the vote against gold")
     panel.legend(fontsize="small")
-    return figure
+    return panel
 
 
+@checked
 def plot_evaluations(
-    tree: xr.DataTree, case: str, *, labels_per_item: int, labels_per_annotator: int, run: int = 0
-) -> "Figure":
+    tree: xr.DataTree,
+    case: str,
+    *,
+    labels_per_item: int,
+    labels_per_annotator: int,
+    run: int = 0,
+    axes: Panels | None = None,
+) -> Panels:
     """Draw every method's evaluation of the models of one run against the true one; and the true ones of all runs.
 
     Parameters
@@ -103,10 +119,13 @@ def plot_evaluations(
         Result of `bayesagree.studies.auc_study` with ``keep_evaluations``.
     case, labels_per_item, labels_per_annotator, run
         Which problem.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes
+        The axes drawn in.
 
     References
     ----------
@@ -117,7 +136,7 @@ def plot_evaluations(
     >>> from bayesagree.studies import auc_study
     >>> size = {"labels_per_item": [5], "labels_per_annotator": [5], "runs": 2, "n_items": 50, "n_models": 5}
     >>> tree = auc_study(cases=["good"], keep_evaluations=True, **size)
-    >>> len(plot_evaluations(tree, "good", labels_per_item=5, labels_per_annotator=5).axes)
+    >>> plot_evaluations(tree, "good", labels_per_item=5, labels_per_annotator=5).size
     6
     """
     if "evaluations" not in tree.children:
@@ -130,7 +149,7 @@ def plot_evaluations(
     here = kept.sel(place)
     truth, estimate = here["truth"].sel(run=run).values, here["estimate"].sel(run=run)
     methods = estimate["auc_method"].values.tolist()
-    figure, panels = new_panels(1, len(methods) + 1, width=2.2, height=2.3)
+    _, panels = new_panels(axes, 1, len(methods) + 1, width=2.2, height=2.3)
     for panel, method in zip(panels[0], methods):
         panel.plot(truth, estimate.sel({"auc_method": method}).values, ".", markersize=3)
         panel.set_title(method.replace("_", " "), fontsize="small")
@@ -141,20 +160,24 @@ def plot_evaluations(
     panels[0, -1].set_xticks(range(1, models.size + 1), models + 1, fontsize="x-small")
     panels[0, -1].set_title("true evaluation, all runs", fontsize="small")
     panels[0, -1].set_xlabel("model")
-    return figure
+    return panels
 
 
-def plot_annotation_statistics(tree: xr.DataTree) -> "Figure":
+@checked
+def plot_annotation_statistics(tree: xr.DataTree, *, axes: Panels | None = None) -> Panels:
     """Draw how many rankings and labels the items have, how many labels a ranking has, and its largest tie.
 
     Parameters
     ----------
     tree
         Result of `bayesagree.studies.ranking_study`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes
+        The axes drawn in.
 
     References
     ----------
@@ -166,23 +189,26 @@ def plot_annotation_statistics(tree: xr.DataTree) -> "Figure":
     >>> from bayesagree.studies import ranking_study
     >>> given = rankings(n_items=5, seed=1).rankings
     >>> options = {"prirn_reliability": (2,), "plackett_luce_reliability": (), "draws": 50}
-    >>> len(plot_annotation_statistics(ranking_study(given, noisy_models(given, seed=1), **options)).axes)
+    >>> plot_annotation_statistics(ranking_study(given, noisy_models(given, seed=1), **options)).size
     4
     """
     titles = {
         "n_rankings": "rankings of an item", "n_named": "labels named for an item", "n_ranked": "labels in a ranking",
         "largest_block": "largest tie in a ranking",
     }  # fmt: skip
-    figure, panels = new_panels(1, len(titles), width=2.5, height=2.3)
+    _, panels = new_panels(axes, 1, len(titles), width=2.5, height=2.3)
     found = tree["annotation"].to_dataset()
     for panel, (name, title) in zip(panels[0], titles.items()):
         values = found[name].values
         panel.hist(values, bins=np.arange(0.5, values.max() + 1.5).tolist(), color="0.5", rwidth=0.9)
         panel.set_title(title, fontsize="small")
-    return figure
+    return panels
 
 
-def plot_toy_classes(toy: "ToyClasses", certainty: xr.DataArray, *, items: Sequence[int] = ()) -> "Figure":
+@checked
+def plot_toy_classes(
+    toy: "ToyClasses", certainty: xr.DataArray, *, items: Sequence[int] = (), axes: Panels | None = None
+) -> Panels:
     """Draw the true shares of the classes on the line, and below them the annotation certainty by reliability.
 
     Parameters
@@ -193,10 +219,13 @@ def plot_toy_classes(toy: "ToyClasses", certainty: xr.DataArray, *, items: Seque
         ``certainty`` of `bayesagree.studies.certainty_by_reliability` on its labels.
     items
         Positions of items to mark.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes
+        The axes drawn in.
 
     References
     ----------
@@ -207,10 +236,10 @@ def plot_toy_classes(toy: "ToyClasses", certainty: xr.DataArray, *, items: Seque
     >>> from bayesagree.simulate import toy_classes
     >>> from bayesagree.studies import certainty_by_reliability
     >>> toy = toy_classes(n_items=10, seed=1)
-    >>> len(plot_toy_classes(toy, certainty_by_reliability(toy.labels, draws=20, seed=1)["certainty"]).axes)
+    >>> plot_toy_classes(toy, certainty_by_reliability(toy.labels, draws=20, seed=1)["certainty"]).size
     2
     """
-    figure, panels = new_panels(2, 1, width=5, height=2, sharex=True)
+    _, panels = new_panels(axes, 2, 1, width=5, height=2, sharex=True)
     above, below = panels[:, 0]
     for k, share in enumerate(toy.plausibility.T):
         above.plot(toy.x, share, label=f"class {k}", **style(k) | {"marker": ""})
@@ -224,10 +253,13 @@ def plot_toy_classes(toy: "ToyClasses", certainty: xr.DataArray, *, items: Seque
     below.set_xlabel("observation")
     for panel in (above, below):
         panel.legend(fontsize="x-small")
-    return figure
+    return panels
 
 
-def plot_rating_item(tree: xr.DataTree, ratings: Ratings, item: Any, *, threshold: float | None = None) -> "Figure":
+@checked
+def plot_rating_item(
+    tree: xr.DataTree, ratings: Ratings, item: Any, *, threshold: float | None = None, axes: "Axes | None" = None
+) -> "Axes":
     """Draw the ratings of one item and normal densities drawn from its posterior of mean and variance.
 
     Parameters
@@ -240,10 +272,13 @@ def plot_rating_item(tree: xr.DataTree, ratings: Ratings, item: Any, *, threshol
         Name of the item.
     threshold
         Where the labels "below" and "at_or_above" part.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
+        The axes drawn in.
 
     References
     ----------
@@ -254,7 +289,7 @@ def plot_rating_item(tree: xr.DataTree, ratings: Ratings, item: Any, *, threshol
     >>> from bayesagree import normal_inverse_gamma
     >>> given = Ratings.from_matrix([[1, 2, 2, 5]], scale=(1, 5), step=1)
     >>> tree = normal_inverse_gamma(given, draws=20, seed=1)
-    >>> plot_rating_item(tree, given, 0, threshold=3).axes[0].get_xlabel()
+    >>> plot_rating_item(tree, given, 0, threshold=3).get_xlabel()
     'rating'
     """
     posterior = tree["posterior"].to_dataset()
@@ -264,7 +299,7 @@ def plot_rating_item(tree: xr.DataTree, ratings: Ratings, item: Any, *, threshol
     low, high = ratings.scale
     x = np.linspace(low - 0.1 * (high - low), high + 0.1 * (high - low), 200)
     mean, variance = (posterior[name].sel(item=item).values.ravel()[:_SHOWN, None] for name in ("mean", "variance"))
-    figure, panel = one_panel(height=2.8)
+    _, panel = one_panel(axes, height=2.8)
     own = ratings.rating[ratings.item_index == at]
     step = ratings.step or (high - low) / 20
     panel.hist(
@@ -278,20 +313,24 @@ def plot_rating_item(tree: xr.DataTree, ratings: Ratings, item: Any, *, threshol
     panel.set_ylim(0, 1.6 * float(np.median(sp.stats.norm.pdf(0, 0, np.sqrt(variance)))))
     panel.set_xlabel("rating")
     panel.set_ylabel("density")
-    return figure
+    return panel
 
 
-def plot_crowd_setups(result: xr.Dataset) -> "Figure":
+@checked
+def plot_crowd_setups(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
     """Draw the CrowdTruth quality of items and annotators under each reading of the scale, and that of the labels.
 
     Parameters
     ----------
     result
         Result of `bayesagree.studies.crowd_setups`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes
+        The axes drawn in.
 
     References
     ----------
@@ -301,10 +340,10 @@ def plot_crowd_setups(result: xr.Dataset) -> "Figure":
     --------
     >>> from bayesagree.studies import crowd_setups
     >>> given = Ratings.from_matrix([[1, 1, 2], [4, 5, 5], [3, 4, 3]], scale=(1, 5), step=1)
-    >>> len(plot_crowd_setups(crowd_setups(given)).axes)
+    >>> plot_crowd_setups(crowd_setups(given)).size
     3
     """
-    figure, panels = new_panels(1, 3, width=2.8, height=2.6, sharey=True)
+    _, panels = new_panels(axes, 1, 3, width=2.8, height=2.6, sharey=True)
     names = [str(name) for name in result["setup"].values]
     for panel, (score, title) in zip(panels[0], (("uqs", "items, UQS"), ("wqs", "annotators, WQS"))):
         values = [row[np.isfinite(row)] for row in result[score].transpose("setup", ...).values]
@@ -320,4 +359,4 @@ def plot_crowd_setups(result: xr.Dataset) -> "Figure":
         panel.set_xticks(range(1, len(names) + 1), names)
         panel.set_xlabel("set-up")
     panels[0, 0].set_ylabel("quality")
-    return figure
+    return panels

@@ -5,7 +5,7 @@ from .blind_cases import BlindCase, blind_case
 from .blind_methods import blind_experiment
 from .blind_tables import blind_table, overlap_summary, vote_quality
 from .crowd_quality_setups import accuracy_against, crowd_setups, crowd_validation, disagreement_without
-from .paradoxes import paradox_table
+from .paradoxes import paradox_claims, paradox_table
 from .ranking_models import certainty_correlation, model_ranks, ranking_study, saturated_items
 from .reliability_views import certainty_by_reliability
 from .sample_size import agreement_by_size
@@ -28,6 +28,7 @@ __all__ = [
     "label_level_auc",
     "model_ranks",
     "overlap_summary",
+    "paradox_claims",
     "paradox_table",
     "random_answers",
     "ranking_study",
