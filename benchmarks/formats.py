@@ -39,7 +39,18 @@ def inspect_log(folder: Path, rows: list) -> Path:
     return _exports.inspect(folder, [row for row in rows if row[0] < 10_000])
 
 
-BUILDERS = {**_exports.TABLES, "long_parquet": parquet, **_exports.TOOLS, "inspect": inspect_log}
+def inspect_samples(folder: Path, rows: list) -> Path:
+    """Write the same log as a run that was stopped leaves it: every sample in its own member."""
+    return _exports.inspect(folder, [row for row in rows if row[0] < 10_000], summaries=False)
+
+
+BUILDERS = {
+    **_exports.TABLES,
+    "long_parquet": parquet,
+    **_exports.TOOLS,
+    "inspect": inspect_log,
+    "inspect_samples": inspect_samples,
+}
 OPTIONS = {"counts_csv": {"format": "counts"}, "wide_csv": {"format": "wide"}}
 
 

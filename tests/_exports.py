@@ -121,7 +121,7 @@ def lewidi(folder, rows):
     return _json(folder / "lewidi.json", content)
 
 
-def inspect(folder, rows, compression=zipfile.ZIP_DEFLATED):
+def inspect(folder, rows, summaries=True):
     """Inspect 0.3 (log version 2), an `.eval` archive; every annotator is a scorer of every sample."""
     path = folder / "log.eval"
     scored = [
@@ -129,9 +129,10 @@ def inspect(folder, rows, compression=zipfile.ZIP_DEFLATED):
         for item, group in by_item(rows)
     ]
     log = {"version": 2, "status": "success", "eval": {"model": "openai/gpt", "config": {"epochs": 1}}}
-    with zipfile.ZipFile(path, "w", compression) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", json.dumps(log))
-        archive.writestr("summaries.json", json.dumps(scored))
+        if summaries:
+            archive.writestr("summaries.json", json.dumps(scored))
         for sample in scored:
             transcript = {"messages": [{"role": "user", "content": sample["input"] * 50}]}
             archive.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample | transcript))

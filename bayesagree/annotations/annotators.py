@@ -17,7 +17,7 @@ UNKNOWN = "unknown"
 MOST_VALUES = 12
 """Kinds of numbers that are groups of their own, such as levels of education; more are made ranges."""
 
-NO_ANSWER = frozenset({"DATA_EXPIRED", "CONSENT_REVOKED", "unknown", "Unknown", "n/a", "N/A", ""})
+NO_ANSWER = ("DATA_EXPIRED", "CONSENT_REVOKED", "unknown", "Unknown", "n/a", "N/A", "")
 """What platforms and forms write where an annotator said nothing: no group of people."""
 
 
@@ -112,7 +112,7 @@ def _pandas(table: Table) -> pd.DataFrame:
     return native if isinstance(native, pd.DataFrame) else table.to_pandas()
 
 
-def _in_quarters(values: pd.Series) -> pd.Series:
+def _in_quarters(values: Any) -> pd.Series:
     """Return a feature of many numbers as four ranges with about as many annotators each; others as they are."""
     if not pd.api.types.is_numeric_dtype(values) or values.dtype.kind == "b" or values.nunique() <= MOST_VALUES:
         return values

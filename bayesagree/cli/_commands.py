@@ -33,12 +33,16 @@ class LazyGroup(TyperGroup):
         return name, command and load(str(name)), rest
 
 
+FILES = ("--predictions", "--annotators", "--people", "--gold", "--contents")
+"""Options of which a second file would replace the first without a word."""
+
+
 def _refuse_repeated(args: list[str]) -> None:
-    """Refuse an option that is given twice, of which the first would be lost; no option here takes several."""
-    given = [word.partition("=")[0] for word in args if word.startswith("--") and len(word) > 2]
-    twice = [option for k, option in enumerate(given) if option in given[:k]]
-    if twice:
-        raise InputError(f"{twice[0]} is given twice; give it once (files are joined first, lists are comma separated)")
+    """Refuse a second file for an option that takes one."""
+    given = [word.partition("=")[0] for word in args]
+    for option in FILES:
+        if given.count(option) > 1:
+            raise InputError(f"{option} is given twice; it takes one file: join them in one table")
 
 
 def _scale_words(word: str, before: str) -> list[str]:
@@ -62,6 +66,8 @@ def load(name: str) -> Any:
 
 def well_behaved(command: Any) -> Any:
     """Let a command show that it works; give one that writes a file --force, without which a file there stays."""
+    if hasattr(command, "takes_force"):  # a group of commands is made once and loaded anew
+        return command
     own = list(signature(command, eval_str=True).parameters.values())
     writes = any(parameter.name == "output" for parameter in own)
     force = [Parameter("force", Parameter.KEYWORD_ONLY, default=False, annotation=Force)] if writes else []
@@ -75,6 +81,7 @@ def well_behaved(command: Any) -> Any:
 
     parameters = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in own] + force
     shown.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
+    shown.takes_force = writes  # type: ignore[attr-defined]
     shown.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return shown
 

@@ -258,12 +258,13 @@ def is_zarr(path: Path) -> bool:
 
 def _refuse_mixed(table: pd.DataFrame, model: str, label: str, scored: bool) -> None:
     """Refuse a table in which some models have labels and others columns of scores: these would count as wrong."""
-    if scored or model not in table.columns or not table[label].isna().any():
+    if scored or model not in table.columns or not bool(table[label].isna().to_numpy().any()):
         return
-    labelled = table[label].notna().groupby(table[model]).any()
-    if not labelled.all():
+    labelled = set(table[model][table[label].notna()])
+    without = [name for name in table[model].dropna().tolist() if name not in labelled]
+    if without:
         raise InputError(
-            f"model {labelled.index[~labelled.to_numpy()][0]!r} has no label in column {label!r}; hard labels and "
+            f"model {without[0]!r} has no label in column {label!r}; hard labels and "
             "columns of scores are two tables: read each alone"
         )
 

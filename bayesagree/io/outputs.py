@@ -101,7 +101,7 @@ def summary_table(tree: xr.DataTree, *, group: str = "posterior", ci_prob: float
     if group not in tree.children:
         raise InputError(f"group={group!r} is not in the result; it has {shorten(sorted(tree.children))}")
     found = [_summary(name, values, ci_prob) for name, values in tree[group].to_dataset().data_vars.items()]
-    table = pd.concat(found, ignore_index=True)
+    table: Any = pd.concat(found, ignore_index=True)
     last = ["value", "sd", "lower", "upper", "ci_kind", "ci_prob"]
     return table[["variable", *(name for name in table.columns if name not in ("variable", *last)), *last]]
 
@@ -156,7 +156,7 @@ def write_items(
     chosen = tool or ("label_studio" if path.suffix == ".json" else "table")
     if chosen not in (*_TOOLS, "table"):
         raise InputError(f"tool={tool!r} is not one of {', '.join((*_TOOLS, 'table'))}")
-    known = _items(items)
+    known: Any = _items(items)
     known = known if n is None else known.iloc[:n]
     seen = pd.DataFrame({"item": known["item"]}) if contents is None else _seen(contents, item, known["item"])
     if chosen == "table":
@@ -178,7 +178,7 @@ def _items(items: Any) -> pd.DataFrame:
         )  # fmt: skip
     if isinstance(items, pd.DataFrame) and "item" in items.columns:
         if items["item"].duplicated().any():
-            twice = items["item"][items["item"].duplicated()].iloc[0]
+            twice = items.loc[items["item"].duplicated().to_numpy(), "item"].tolist()[0]
             raise InputError(f"item {twice!r} is listed twice; a list for annotators has every item once")
         return items
     raise InputError(
@@ -265,10 +265,10 @@ def _summary(name: Hashable, values: xr.DataArray, prob: float) -> pd.DataFrame:
 def _values(values: xr.DataArray) -> pd.DataFrame:
     """One row per cell: its place on each dimension, and its value."""
     cells = {str(dim): values[dim].to_numpy() for dim in values.dims}
-    places = pd.MultiIndex.from_product(cells.values(), names=list(cells)).to_frame(index=False) if cells else None
-    return (
-        pd.DataFrame({"value": [values.item()]}) if places is None else places.assign(value=values.to_numpy().ravel())
-    )
+    if not cells:
+        return pd.DataFrame({"value": [values.item()]})
+    places = pd.MultiIndex.from_product(list(cells.values()), names=list(cells)).to_frame(index=False)
+    return places.assign(value=values.to_numpy().ravel())
 
 
 def _records(table: pd.DataFrame) -> Iterator[dict[str, Any]]:

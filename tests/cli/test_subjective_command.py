@@ -182,7 +182,7 @@ def test_equal_disagreement_rates_are_one_group(run, files):
         (("labels.csv", "--specification", "declared.json"), "give --annotators FILE"),
         (("labels.csv", "--predictions", "models.csv", "--group", "gender"), "give --annotators FILE"),
         (("labels.csv",), "give --predictions FILE"),
-        ((*OPTIONS, "--predictions", "models.csv", "-o", "report.md"), "--specification FILE"),
+        ((*OPTIONS, "--predictions", "models.csv", "-o", "other.md"), "--specification FILE"),
         ((*RATED, "--predictions", "guesses.csv"), "pass --threshold"),
         ((*RATED, "--predictions", "guesses.csv", "--group", "gender", "--metric", "f1"), "'correlation' for Ratings"),
         ((*OPTIONS, "--predictions", "models.csv", "--metric", "correlation"), "'accuracy' for Labels"),
