@@ -12,7 +12,9 @@ from bayesagree.cli import _options, _output, _studies
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
+
+    from bayesagree.plots._panels import Panels
 
 study = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -77,7 +79,7 @@ def auc(
     _output.show(tables, json=json, notes=_studies.save_figures(figures, _figures(tree, grid)))
 
 
-def _figures(tree: "xr.DataTree", grid: dict[str, list[Any]]) -> dict[str, Callable[[], "Figure"]]:
+def _figures(tree: "xr.DataTree", grid: dict[str, list[Any]]) -> dict[str, Callable[[], "Axes | Panels"]]:
     """Return the quality regions, swap errors and evaluations of every case, by name."""
     from bayesagree import plots
     from bayesagree.simulate import annotator_quality_regions
@@ -86,7 +88,7 @@ def _figures(tree: "xr.DataTree", grid: dict[str, list[Any]]) -> dict[str, Calla
     rows, columns = grid["labels_per_item"], grid["labels_per_annotator"]
     size = {"labels_per_item": rows, "labels_per_annotator": columns}
     middle = {name: values[len(values) // 2] for name, values in size.items()}
-    drawn: dict[str, Callable[[], Figure]] = {}
+    drawn: dict[str, Callable[[], "Axes | Panels"]] = {}
     for case in grid["cases"]:
         drawn[f"regions-{case}"] = partial(plots.plot_quality_regions, annotator_quality_regions(*CASES[case]))
         drawn[f"swap-errors-{case}"] = partial(plots.plot_swap_errors, tree, case, **size)
