@@ -7,6 +7,7 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._coefficients import (
@@ -29,6 +30,7 @@ from bayesagree.errors import InputError
 type Codes = NDArray[np.int64]
 
 
+@checked
 def agreement_difference(
     annotations: Labels | Ratings,
     other: Labels | Ratings,
@@ -81,9 +83,6 @@ def agreement_difference(
     >>> round(float(table.loc["percent_agreement", "estimate"]), 2)
     0.4
     """
-    for given in (annotations, other):
-        if not isinstance(given, Labels | Ratings):
-            raise InputError(f"agreement is compared between Labels or Ratings, not {type(given).__name__}")
     if level not in WEIGHTS_OF_LEVEL:
         raise InputError(f"level={level!r} is not one of {', '.join(map(repr, WEIGHTS_OF_LEVEL))}")
     if not 0 < ci_prob < 1:
@@ -145,7 +144,7 @@ def _on_units(drawn: Floats, unit: Codes, of: Coefficient) -> Floats:
 def _phi_row(sides: tuple[Items, Items], ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:
     for side, items in zip(("first", "second"), sides):
         if items.rated is None:
-            return _missing("hdi", f"{side}: needs ratings on a bounded scale, one for each annotator and item")
+            return _missing("hdi", f"{side}: needs ratings, one for each annotator and item")
     fits = [common_agreement(items.rated, seed=rng) for items in sides if items.rated is not None]
     found = phi_difference(fits[0], fits[1], ci_prob=ci_prob)
     return {name: float(found[name]) for name in ("lower", "upper", "prob_positive")} | {

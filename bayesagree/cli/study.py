@@ -88,7 +88,7 @@ def _figures(tree: "xr.DataTree", grid: dict[str, list[Any]]) -> dict[str, Calla
     rows, columns = grid["labels_per_item"], grid["labels_per_annotator"]
     size = {"labels_per_item": rows, "labels_per_annotator": columns}
     middle = {name: values[len(values) // 2] for name, values in size.items()}
-    drawn: dict[str, Callable[[], "Axes | Panels"]] = {}
+    drawn: dict[str, Callable[[], Axes | Panels]] = {}
     for case in grid["cases"]:
         drawn[f"regions-{case}"] = partial(plots.plot_quality_regions, annotator_quality_regions(*CASES[case]))
         drawn[f"swap-errors-{case}"] = partial(plots.plot_swap_errors, tree, case, **size)

@@ -3,12 +3,14 @@
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError, positive_int
 from bayesagree.metrics._scorer import per_draw
 from bayesagree.plausibility._draws.top_labels import Truth, truth_draws
 from bayesagree.predictions import Predictions
 
 
+@checked
 def top_k_in_top_m(
     truth: Truth,
     predictions: Predictions,

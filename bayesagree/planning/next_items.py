@@ -82,8 +82,6 @@ def annotate_next(
     >>> annotate_next(votes, n=1, seed=1)["item"].tolist()
     [2]
     """
-    if not isinstance(annotations, Labels):
-        raise InputError(f"the next labels are planned from Labels, not {type(annotations).__name__}")
     kept = min(positive_int(n, "n"), annotations.items.size)
     chosen = _goal(goal, predictions)
     shape = annotations.counts() + prior_shape(prior, annotations.categories.size)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
 from bayesagree.planning._decision import Decision
@@ -11,6 +12,7 @@ from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.predictions import Predictions
 
 
+@checked
 def value_of_votes(annotations: Labels, predictions: Predictions, *, prior: Prior = None) -> pd.DataFrame:
     r"""Probability of the right choice between the two best models, after each number of further votes.
 
@@ -67,8 +69,6 @@ def value_of_votes(annotations: Labels, predictions: Predictions, *, prior: Prio
     >>> found["prob_right"].loc[[0, 3, 5]].round(3).tolist()
     [0.733, 0.738, 0.746]
     """
-    if not isinstance(annotations, Labels):
-        raise InputError(f"the worth of votes is computed from Labels, not {type(annotations).__name__}")
     if predictions.models.size < 2:
         raise InputError("a choice needs two models, there is one; pass predictions of both")
     shape = annotations.counts() + prior_shape(prior, annotations.categories.size)

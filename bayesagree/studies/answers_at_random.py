@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement.phi import common_agreement
@@ -17,6 +18,7 @@ from bayesagree.errors import positive_int
 ITEM_MEANS = ("flat", "hierarchical")
 
 
+@checked
 def random_answers(
     *,
     n_annotators: Sequence[int] = (3, 5, 10, 20, 30, 50),

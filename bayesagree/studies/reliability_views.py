@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -15,6 +16,7 @@ from bayesagree.plausibility.dirichlet.posterior import dirichlet
 from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
 
 
+@checked
 def certainty_by_reliability(
     annotations: Labels | Ratings,
     *,

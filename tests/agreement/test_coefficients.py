@@ -133,7 +133,7 @@ def test_degenerate_input_is_nan_with_a_reason():
     assert np.isnan(lonely.loc["percent_agreement", "estimate"])
     assert "two annotations" in lonely.loc["percent_agreement", "note"]
     assert "numbers" in lonely.loc["alpha_interval", "note"]
-    assert "Ratings" in lonely.loc["phi", "note"]
+    assert "needs ratings" in lonely.loc["phi", "note"]
 
 
 def test_continuous_ratings_have_interval_coefficients_only():
