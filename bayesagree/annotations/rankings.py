@@ -215,18 +215,13 @@ class Rankings(Categorical, Container):
         return cls(items, annotators, labels, item_index, annotator_index, start, label_index, block_index, offered)
 
     def to_long(self) -> pd.DataFrame:
-        """Table of one row per label named: item, annotator, label, rank 1, 2, ...; equal ranks are ties.
-
-        Rankings of unknown annotators have a column ``ranking`` instead, their number. Labels that were on offer are
-        not in the table.
+        """Table of one row per label named: item, annotator (or number of the ranking), label, rank; ties are equal.
 
         Examples
         --------
         >>> given = Rankings.from_blocks([[[["a", "c"], ["b"]]]], labels=[*"abc"], annotators=[["x"]])
         >>> given.to_long()["rank"].tolist()
         [1, 1, 2]
-        >>> Rankings.from_long(given.to_long(), labels=[*"abc"]).block.tolist()
-        [0, 0, 1]
         """
         row = np.repeat(np.arange(self.n_annotations), np.diff(self.start))
         label = pd.Categorical.from_codes(self.label_index, categories=pd.Index(self.categories))
