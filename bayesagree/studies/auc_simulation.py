@@ -151,7 +151,7 @@ def auc_study(
     try:
         for done, found in enumerate(map_blocks(partial(run_block, study), blocks[first:], client), first + 1):
             rows.append(found)
-            if checkpoint is not None:
+            if checkpoint is not None and checkpoint.due:
                 checkpoint.save({"rows": np.concatenate(rows), "blocks": done})
             progress(len(found))
     finally:
