@@ -58,6 +58,11 @@ class Checkpoint:
         """Whether a whole result stands there, of this run or another."""
         return self.result.exists() and not self.path.exists()
 
+    @property
+    def due(self) -> bool:
+        """Whether the last state was not written a moment ago."""
+        return time.monotonic() >= self._next_write
+
     def own(self, tree: xr.DataTree) -> xr.DataTree:
         """Return a finished result, which must be of this run."""
         self._require_same(tree.attrs.get("run", ""))
@@ -77,9 +82,9 @@ class Checkpoint:
 
     def save(self, state: Mapping[str, NDArray[Any] | int], *, now: bool = False) -> None:
         """Write the state, unless that was done a moment ago."""
-        start = time.monotonic()
-        if start < self._next_write and not now:
+        if not (self.due or now):
             return
+        start = time.monotonic()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._new.open("wb") as file:
             arrays: dict[str, Any] = {name: np.asarray(values) for name, values in state.items()}

@@ -189,7 +189,7 @@ def auc_study(
         work = partial(run_block, study, estimators=further)
         for done, found in enumerate(map_blocks(work, blocks[first:], client), first + 1):
             rows.append(found)
-            if checkpoint is not None:
+            if checkpoint is not None and checkpoint.due:
                 checkpoint.save({"rows": np.concatenate(rows), "blocks": done})
             progress(len(found))
     finally:

@@ -84,7 +84,7 @@ def rated_and_prior(mu, levels, p, prior):
 
 
 @pytest.mark.filterwarnings("ignore:.*ratings an item with flat item means")
-@pytest.mark.parametrize("item_mean", ["flat", "hierarchical", {1: 1.5}])
+@pytest.mark.parametrize("item_mean", ["flat", pytest.param("hierarchical", marks=pytest.mark.long), {1: 1.5}])
 def test_phi_item_is_the_integral_over_its_mean(item_mean):
     tree = common_agreement(RATED, item_mean=item_mean, draws=2, chains=1, seed=1)
     found = log_likelihood(tree, RATED)

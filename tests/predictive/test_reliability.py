@@ -87,13 +87,13 @@ def test_plackett_luce_score_is_the_ratio_of_marginal_likelihoods(m, options):
             others = case[:r] + case[r + 1 :]
             named = sorted({k for one in others for block in one for k in block})
             if "unranked" in options:
-                worth = np.zeros((200_000, 5))
-                draws = rng.dirichlet(np.full(len(named) + 1, shape), 200_000)
+                worth = np.zeros((50_000, 5))
+                draws = rng.dirichlet(np.full(len(named) + 1, shape), 50_000)
                 worth[:, named] = draws[:, :-1]
                 rest = [k for k in range(5) if k not in named]
                 worth[:, rest] = draws[:, -1:] / len(rest)
             else:
-                worth = rng.dirichlet(np.full(5, shape), 200_000)
+                worth = rng.dirichlet(np.full(5, shape), 50_000)
             weight = np.prod([chance(one, worth) ** m for one in others], axis=0)
             value = chance(ranking, worth)
             mean = (weight * value).mean() / weight.mean()

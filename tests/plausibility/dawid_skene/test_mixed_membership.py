@@ -82,7 +82,7 @@ def test_gold_is_an_experts_label():
     labels = crowd_labels(n_items=30, n_annotators=4, n_labels=3, labels_per_item=4, seed=3).labels
     matrix = np.full((31, 4), np.nan)  # nobody labelled the last item
     matrix[labels.item_index, labels.annotator_index] = labels.label_index
-    options = {"variant": "mixed_membership", "draws": 200, "chains": 2, "tune": 200, "seed": 1}
+    options = {"variant": "mixed_membership", "draws": 100, "chains": 2, "tune": 200, "thin": 2, "seed": 1}
     tree = dawid_skene(Labels.from_matrix(matrix, labels=[0, 1, 2]), gold={0: 2, 30: 1}, **options)  # type: ignore[arg-type]
     posterior = tree["posterior"].to_dataset()
     shape = posterior["ambiguity"] * posterior["prevalence"]
@@ -93,4 +93,4 @@ def test_gold_is_an_experts_label():
     assert float(probability.sel(item=0, category=2)) > float(
         blind["derived"]["label_probability"].sel(item=0, category=2)
     )
-    assert posterior["confusion"].shape == (2, 200, 4, 3, 3)
+    assert posterior["confusion"].shape == (2, 100, 4, 3, 3)
