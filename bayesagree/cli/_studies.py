@@ -245,7 +245,9 @@ def blind(
         wide = number in (5, 6)  # the screen shows one measure at a time
         tables.append(_output.Table(f"table_{number}", _flat(table), title, most=0 if wide else None))
         measures = table.columns.unique(0) if wide else ()
-        tables += [_output.Table("", _flat(table.xs(measure, axis=1)), f"{title}: {measure}") for measure in measures]
+        tables += [
+            _output.Table("", _flat(table.xs(measure, axis=1, level=0)), f"{title}: {measure}") for measure in measures
+        ]
     tables.insert(1, _output.Table("overlap", [overlap_summary(tree).to_dict()], "Overlap of different systems"))
     drawn: dict[str, Any] = {
         "figure-3": lambda: plots.plot_method_correlation(tree),
