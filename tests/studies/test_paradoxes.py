@@ -12,7 +12,7 @@ from bayesagree.agreement._exact.posterior import phi_posterior, precision_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.errors import InputError
-from bayesagree.studies.paradoxes import PARADOXES, paradox_table, percent_agreement
+from bayesagree.studies.paradoxes import PARADOXES, paradox_claims, paradox_table, percent_agreement
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "agreement.json").read_text())
 CASES = {paradox.case: paradox.ratings() for paradox in PARADOXES}
@@ -87,3 +87,20 @@ def test_two_levels_hierarchical_by_importance_sampling(prior_draws, case):
 def test_unknown_toy_case_is_refused():
     with pytest.raises(InputError, match="9z"):
         paradox_table(["9z"])
+
+
+@pytest.mark.parametrize("n_levels", [5, pytest.param(7, marks=pytest.mark.long)])
+def test_on_longer_scales_the_paper_is_right_inside_and_at_the_ends_where_an_end_is_a_point(n_levels):
+    """Limitations 2 to 5 ask that unanimous ends be agreement, which only a reading of the ends decides."""
+    inside = paradox_claims(["2", "3", "4", "5", "6"], n_levels=n_levels, inside=True)
+    assert inside.drop(columns="argument").all(axis=None)
+    ends = paradox_claims(["2", "3", "4", "5", "6", "7"], n_levels=n_levels)
+    assert ends["squeezed flat"].all()
+    assert ends["binned hierarchical"].to_dict() == dict.fromkeys("2345", False) | dict.fromkeys("67", True)
+
+
+def test_unknown_limitations_and_scales_are_refused():
+    with pytest.raises(InputError, match="9"):
+        paradox_claims(["9"])
+    with pytest.raises(InputError, match="n_levels=4"):
+        paradox_table(["2"], n_levels=4, inside=True)
