@@ -95,6 +95,7 @@ def test_one_level_inside_a_longer_scale_the_paper_is_right(n_levels):
     assert claims.drop(columns="argument").all(axis=None)
 
 
+@pytest.mark.long
 def test_at_the_ends_of_a_longer_scale_the_paper_is_right_where_an_end_is_a_point():
     """Limitations 2 to 5 ask that unanimous ends be agreement, which only a reading of the ends decides."""
     ends = paradox_claims(["3"], n_levels=5)
