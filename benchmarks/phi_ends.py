@@ -183,6 +183,10 @@ def page(rows: list[dict[str, Any]]) -> None:
         f"at even prior odds. Simulations: {ITEMS} items; piled: outright ends with shares (0.3, 0.1) at a mean in the"
     )
     print("middle. ± is the Monte-Carlo standard error.\n")
+    missing = [kind for kind in ("recovery", "random", "time") if not any(row["kind"] == kind for row in rows)]
+    if missing:
+        print(f"**Not measured yet: {', '.join(missing)}.** Coverage and false claims of outright ends are unknown")
+        print("until then; those of intervals stand in phi.md.\n")
     recovery = [row for row in rows if row["kind"] == "recovery"]
     if recovery:
         print("## Does the 95 % interval hold the true Phi?\n")

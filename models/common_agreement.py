@@ -11,7 +11,7 @@ Priors
     m ~ U(0, 1) and s = (1 + t)^(-1/2) ~ U(0, 1). Roots of w_low and w_high ~ U(0, 1).
 Data
     Interval ratings, several an item: `continuous` inside (0, 1), or `binned` on 5 levels (the first 80 items), or
-    `inflated`: the same with a third of the answers below the middle, and a tenth above, put on the end.
+    `inflated`: 40 of them with a third of the answers below the middle, and a tenth above, put on the end.
 Route
     NUTS. Bin probabilities are power series of the incomplete beta function, item means are sampled: independent of the
     continued fractions and the quadrature of the package.
@@ -35,7 +35,7 @@ import pymc as pm
 import pytensor.tensor as pt
 from _reference import write_draws
 
-ITEMS, RATINGS, LEVELS = {"continuous": 200, "binned": 80, "inflated": 80}, 4, 5
+ITEMS, RATINGS, LEVELS = {"continuous": 200, "binned": 80, "inflated": 40}, 4, 5
 TERMS = 60
 SEED = 20170817
 VARIANTS = [(mean, scale) for scale in ("continuous", "binned") for mean in ("flat", "hierarchical")]

@@ -116,14 +116,15 @@ def _known_means(means: MeanPrior, rated: Any) -> Any:
     return truncated_normal_variable("unit_item_mean", centre, sd, dims="item")
 
 
-def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, shares: list[Any]) -> None:
+def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, shares: Any) -> None:
     from bayesagree._inference.random_draws import beta_variable
     from bayesagree.agreement._binned_beta import BinnedBeta
     from bayesagree.agreement._inflated_beta import inflated_variable
 
     def bins(edges: Any, observed: Any) -> None:
         if shares:
-            inflated_variable("rating", alpha, beta, *shares, edges, observed=observed, dims="annotation")
+            low, high = shares
+            inflated_variable("rating", alpha, beta, low, high, edges, observed=observed, dims="annotation")
         else:
             BinnedBeta("rating", alpha, beta, edges, observed=observed, dims="annotation")
 

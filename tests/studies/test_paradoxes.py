@@ -12,7 +12,7 @@ from bayesagree.agreement._exact.posterior import phi_posterior, precision_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.errors import InputError
-from bayesagree.studies.paradoxes import PARADOXES, paradox_table, percent_agreement
+from bayesagree.studies.paradoxes import PARADOXES, paradox_claims, paradox_table, percent_agreement
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "agreement.json").read_text())
 CASES = {paradox.case: paradox.ratings() for paradox in PARADOXES}
@@ -88,3 +88,25 @@ def test_two_levels_hierarchical_by_importance_sampling(prior_draws, case):
 def test_unknown_toy_case_is_refused():
     with pytest.raises(InputError, match="9z"):
         paradox_table(["9z"])
+
+
+@pytest.mark.parametrize("n_levels", [5, pytest.param(7, marks=pytest.mark.long)])
+def test_one_level_inside_a_longer_scale_the_paper_is_right(n_levels):
+    claims = paradox_claims(["3", "4", "5", "6"], n_levels=n_levels, inside=True)
+    assert claims.drop(columns="argument").all(axis=None)
+
+
+@pytest.mark.long
+def test_at_the_ends_of_a_longer_scale_the_paper_is_right_where_an_end_is_a_point():
+    """Limitations 2 to 5 ask that unanimous ends be agreement, which only a reading of the ends decides."""
+    ends = paradox_claims(["3"], n_levels=5)
+    assert ends.loc["3"].drop("argument").to_dict() == {
+        "squeezed flat": True, "binned flat": False, "binned hierarchical": False
+    }  # fmt: skip
+
+
+def test_unknown_limitations_and_scales_are_refused():
+    with pytest.raises(InputError, match="9"):
+        paradox_claims(["9"])
+    with pytest.raises(InputError, match="n_levels=4"):
+        paradox_table(["2"], n_levels=4, inside=True)
