@@ -28,7 +28,6 @@ from bayesagree.agreement.limits import share_at_ends, supported_decision, warn_
 from bayesagree.agreement.model import END_SHARES, AgreementPrior, build_model, sample_tree
 from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
-from bayesagree.annotations.kinds import expect
 from bayesagree.errors import InputError, positive_int, renamed
 from bayesagree.patterns.patterns import RatingPatterns
 
@@ -164,7 +163,6 @@ def common_agreement(
     >>> tree["agreement"].attrs["decision"], round(float(tree["agreement"]["mean"]), 2)
     ('agreement', 0.87)
     """
-    expect(ratings, Ratings)
     shape = positive_int(chains, "chains"), positive_int(draws, "draws")
     if not 0 < ci_prob < 1:
         raise InputError(f"ci_prob={ci_prob!r} must lie between 0 and 1")
@@ -234,7 +232,6 @@ def common_agreement_model(
     >>> [v.name for v in common_agreement_model(ratings).free_RVs]
     ['phi', 'mean_location', 'mean_spread', 'unit_item_mean']
     """
-    expect(ratings, Ratings)
     means = checked_prior(ratings, item_mean, truth_sd, likelihood)
     return build_model(ratings, means, likelihood, prior or AgreementPrior())
 

@@ -13,7 +13,6 @@ Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 =========  ==========================================  ===============================================
 
 - `labels`, `ratings`, `rankings`: the three containers; `_kinds` is their union `Annotations`.
-- `kinds`: functions refuse another kind of annotations by name.
 - `_choice_sets`: what was on offer when a ranking was made.
 - `annotators`: features of annotators, one row each.
 - `gold`: codes of known true labels; `item_groups`: the group of each item.

@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree.annotations import Labels
-from bayesagree.annotations.kinds import expect
 from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, shorten
 
 type Floats = NDArray[np.float64]
@@ -96,7 +95,6 @@ def crowdtruth(
     ----------
     Dumitrache et al., "CrowdTruth 2.0", section 3.
     """
-    expect(labels, Labels)
     judgments = Judgments.of(labels)
     first, last, n_iterations, change = solve(
         judgments, closed=closed, tolerance=positive(tolerance, "tolerance"),

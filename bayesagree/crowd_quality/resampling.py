@@ -17,7 +17,6 @@ from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree.annotations import Labels
-from bayesagree.annotations.kinds import expect
 from bayesagree.crowd_quality.quality import Floats, Judgments, Marks, Quality, annotator_quality, solve
 from bayesagree.errors import InputError, positive_int
 
@@ -62,7 +61,6 @@ def crowdtruth_posterior(
     >>> tree["posterior"]["wqs"].mean(("chain", "draw")).idxmin().item()
     'z'
     """
-    expect(labels, Labels)
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
     judgments = Judgments.of(labels)
     generators = block_generators(seed, n_samples)

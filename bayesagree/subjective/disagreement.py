@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
-from bayesagree.annotations.kinds import expect
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, shorten
 
@@ -83,7 +82,6 @@ def disagreement_rate(
     ----------
     Balayn and Bozzon, section "Illustration of the specifications", point 1.
     """
-    expect(labels, Labels)
     if ties not in ("agree", "exclude"):
         raise InputError(f"ties={ties!r} is not one of 'agree', 'exclude'")
     require_one_each(labels, "the disagreement rate")

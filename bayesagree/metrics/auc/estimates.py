@@ -25,7 +25,6 @@ from bayesagree._arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
-from bayesagree.annotations.kinds import expect
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.metrics.auc._areas import Areas, AucMethod, AucOptions, Compare, Floats, VoteTies, against_truth, areas
 from bayesagree.predictions import Predictions
@@ -91,7 +90,6 @@ def auc(
     ----------
     Urkullu, Perez, Calvo, algorithms 1 (dgt), 2 (sgt) and 3 (pgt).
     """
-    expect(labels, Labels)
     if labels.categories.size != 2:
         raise InputError(
             f"auc needs two labels, got {labels.categories.size} ({shorten(labels.categories)}); "

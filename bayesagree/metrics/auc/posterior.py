@@ -14,7 +14,6 @@ from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks
 from bayesagree.annotations import Labels
-from bayesagree.annotations.kinds import expect
 from bayesagree.errors import InputError, positive, positive_int, shorten
 from bayesagree.metrics.auc._areas import label_scores
 from bayesagree.metrics.auc.concordant_pairs import ScoreOrder
@@ -100,7 +99,6 @@ def auc_posterior(
     ----------
     Urkullu, Perez, Calvo, section 3.3 (concordance with a probabilistic truth); Rubin: The Bayesian bootstrap (1981).
     """
-    expect(labels, Labels)
     if labels.categories.size != 2:
         raise InputError(f"auc_posterior needs two labels, got {labels.categories.size} ({shorten(labels.categories)})")
     if labels.has_repeats:

@@ -68,11 +68,6 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None, pla
         values, n_labels = _point(truth), truth.sizes["category"]
         read = _best(lambda items: values[:, :, items], n_labels, depth, keep=plausibility)
         return TruthDraws(np.asarray(truth["item"]), np.asarray(truth["category"]), 1, 1, read)
-    if not isinstance(truth, xr.DataTree):
-        raise InputError(
-            f"expected a posterior (DataTree) or a point estimate (DataArray), got {type(truth).__name__}; draw the "
-            "posterior first, such as dirichlet(labels), or take majority_vote(labels)"
-        )
     posterior = truth["posterior"].to_dataset()
     if "top_label" in posterior and not plausibility:
         return _from_top_label(truth, posterior["top_label"], depth)

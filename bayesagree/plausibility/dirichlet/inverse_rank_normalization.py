@@ -27,7 +27,6 @@ from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
-from bayesagree.annotations.kinds import expect
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility._draws.blocks import LOCAL, Schedule
 from bayesagree.plausibility._draws.run import Request, draw_posterior
@@ -100,7 +99,6 @@ def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
     >>> irn(rankings, ties="full").values.tolist()
     [[0.375, 0.25, 0.125, 0.25]]
     """
-    expect(rankings, Rankings)
     item, score = _scores(rankings, ties)
     table = np.zeros((rankings.items.size, rankings.categories.size))
     np.add.at(table, (item, rankings.label_index), score)
@@ -153,7 +151,6 @@ def prirn(
     >>> tree["posterior_parameters"]["concentration"].values.round(2).tolist()
     [[0.01, 20.01, 10.01]]
     """
-    expect(rankings, Rankings)
     posterior = PrIRNPosterior(rankings, reliability, prior, ties)
     return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
 

@@ -26,7 +26,6 @@ from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
-from bayesagree.annotations.kinds import expect
 from bayesagree.errors import positive, positive_int
 from bayesagree.plausibility._draws.blocks import LOCAL, Schedule
 from bayesagree.plausibility._draws.run import Request, draw_posterior
@@ -137,7 +136,6 @@ def dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 1, 'category': 3}
     """
-    expect(labels, Labels)
     posterior = DirichletPosterior(labels, reliability, prior)
     return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
 

@@ -26,7 +26,6 @@ from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Ratings
-from bayesagree.annotations.kinds import expect
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, check_depth
@@ -198,7 +197,6 @@ def normal_inverse_gamma(
     >>> tree["posterior_parameters"]["location"].values.round(6).tolist()
     [0.861905]
     """
-    expect(ratings, Ratings)
     posterior = NormalInverseGammaPosterior(ratings, reliability, prior)
     return draw_posterior(
         posterior, Request(draws, chains, seed, engine, sampler, max_bytes=max_bytes, client=client, to=to)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree.annotations import Rankings
-from bayesagree.annotations.kinds import expect
 from bayesagree.errors import ConvergenceError, InputError, as_python
 from bayesagree.plausibility.plackett_luce._cases import EVERYTHING, Cases, Competing, choice_sets, read_cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import item_log_probability, rankings_given_plausibility
@@ -141,7 +140,6 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
     >>> plackett_luce_ml(Rankings.from_blocks([races], labels=3), competing="named").values.round(6).tolist()
     [[0.4, 0.2, 0.4]]
     """
-    expect(rankings, Rankings)
     cases = read_cases(rankings, competing=competing)
     prior = worth_prior(cases, shape, "exact")
     table = np.zeros((cases.n_items, cases.n_labels))

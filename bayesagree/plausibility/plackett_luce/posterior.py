@@ -31,7 +31,6 @@ from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
-from bayesagree.annotations.kinds import expect
 from bayesagree.errors import InputError, as_python, positive, positive_int
 from bayesagree.plausibility._draws.blocks import LOCAL, Schedule, by_chain, check_depth
 from bayesagree.plausibility._draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
@@ -225,7 +224,6 @@ def plackett_luce(
     >>> tree["posterior"]["plausibility"].mean(("chain", "draw")).round(1).values.tolist()
     [[0.5, 0.3, 0.2, 0.1]]
     """
-    expect(rankings, Rankings)
     posterior = PlackettLucePosterior(rankings, reliability, shape, rate, unranked, exponent, tune, thin, competing)
     _warn_of_choice_sets(rankings, competing)
     return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
