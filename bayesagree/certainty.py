@@ -318,23 +318,20 @@ def _exact_label_certainty(truth: xr.DataTree, threshold: float | None) -> xr.Da
 def _concentration(truth: xr.DataTree) -> xr.DataArray:
     found = concentration_of(truth)
     if found is None:
-        raise InputError(
-            "this posterior has no closed form (only dirichlet, prirn and normal_inverse_gamma do); use exact=False, "
-            "and keep full plausibilities (no top_labels) where mass is asked for"
-        )
+        closed = "only dirichlet, prirn and normal_inverse_gamma do"
+        way = "use exact=False, and keep full plausibilities (no top_labels) where mass is asked for"
+        raise InputError(f"this posterior has no closed form ({closed}); {way}")
     return found
 
 
-def _by_item(
-    truth: xr.DataTree, purpose: str, work: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def _by_item(truth: xr.DataTree, purpose: str, work: Callable[[Any], Any]) -> NDArray[np.float64]:
     """Apply a function to the plausibilities (chain, draw, item, category) of every block of items and join."""
-    if "mean" in truth["posterior"].data_vars:
-        raise InputError(f"{purpose} is of labels; this posterior is of ratings and has no plausibilities")
-    if "plausibility" not in truth["posterior"].data_vars:
-        raise InputError(f"{purpose} needs full plausibilities; draw them without top_labels, or use exact=True")
-    blocks = item_blocks(_items(truth).size)
-    return np.concatenate(list(map_blocks(lambda items: work(plausibility_block(truth, items)), blocks)))
+    if "plausibility" not in (given := truth["posterior"].data_vars):
+        ratings = "is of labels; this posterior is of ratings and has no plausibilities"
+        few = "needs full plausibilities; draw them without top_labels, or use exact=True"
+        raise InputError(f"{purpose} {ratings if 'mean' in given else few}")
+    parts = map_blocks(lambda items: work(plausibility_block(truth, items)), item_blocks(_items(truth).size))
+    return np.concatenate(list(parts))
 
 
 def _items(truth: xr.DataTree) -> NDArray[Any]:

@@ -1,22 +1,14 @@
-from .agreement import plot_agreement_by_size, plot_beta_shapes, plot_item_fits
-from .auc import plot_quality_regions, plot_swap_errors
-from .blind import plot_method_correlation, plot_quality_correlation
-from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk
+from .agreement import plot_agreement_by_size, plot_beta_shapes, plot_item_fits, plot_random_answers
+from .auc import plot_evaluations, plot_quality_regions, plot_swap_errors
+from .blind import plot_method_correlation, plot_quality_correlation, plot_vote_quality
+from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk, plot_toy_classes
 from .conformal import plot_set_size
-from .papers import (
-    plot_annotation_statistics,
-    plot_crowd_setups,
-    plot_evaluations,
-    plot_random_answers,
-    plot_rating_item,
-    plot_toy_classes,
-    plot_vote_quality,
-)
-from .plausibility import plot_plausibility, plot_simplex
+from .plausibility import plot_plausibility, plot_rating_item, plot_simplex
 from .reliability import plot_reliability_curve
-from .scores import plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
+from .scores import plot_annotation_statistics, plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
 from .subjective import (
     plot_annotator_quality,
+    plot_crowd_setups,
     plot_disagreement_by_quality,
     plot_group_heatmap,
     plot_group_intervals,

@@ -170,3 +170,47 @@ def _density(means: NDArray[np.float64], phi: NDArray[np.float64]) -> NDArray[np
     """Return the Beta densities on the unit grid, shape (draw, grid); p = 2 (1 - log2(1 - Phi))."""
     precision = 2 * (1 - np.log2(1 - phi))
     return sp.stats.beta.pdf(_GRID, (means * precision)[:, None], ((1 - means) * precision)[:, None])
+
+
+@checked
+def plot_random_answers(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
+    """Draw how often random answers are called agreement, by the number of raters, with Jeffreys intervals.
+
+    Parameters
+    ----------
+    result
+        Result of `bayesagree.studies.random_answers`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Checco et al. (2017), figure 3.
+
+    Examples
+    --------
+    >>> from bayesagree.studies import random_answers
+    >>> found = random_answers(n_annotators=[3], n_levels=[5], n_items=20, repeats=2, seed=1)
+    >>> plot_random_answers(found)[0, 0].get_title()
+    '5 levels'
+    """
+    levels, raters = result["n_levels"].values, result["n_annotators"].values
+    n = result.sizes["repeat"]
+    _, panels = new_panels(axes, 1, levels.size, width=3.2, height=2.8, sharey=True)
+    for panel, level in zip(panels[0], levels):
+        for k, means in enumerate(result["item_mean"].values.tolist()):
+            share = result["false_agreement"].sel(n_levels=level, item_mean=means).values
+            ends = sp.stats.beta.ppf([[0.025], [0.975]], share * n + 0.5, n - share * n + 0.5)
+            bars = np.maximum([share - ends[0], ends[1] - share], 0)
+            panel.errorbar(raters, share, yerr=bars, capsize=3, label=f"{means} item means", **style(k))
+        panel.axhline(1 - result.attrs["ci_prob"], color="0.6", linewidth=1)
+        panel.set_title(f"{level} levels")
+        panel.set_xlabel("raters of an item")
+    panels[0, 0].set_ylabel("called agreement")
+    panels[0, 0].legend(fontsize="small")
+    return panels

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
+import numpy as np
 import xarray as xr
 
 from bayesagree._arguments import checked
@@ -135,3 +136,65 @@ def _region_text(value: float, row: int, column: int) -> str:
 
 
 _REGIONS = (("very bad", "bad", "skewed"), ("bad", "average", "good"), ("skewed", "good", "very good"))
+
+
+@checked
+def plot_evaluations(
+    tree: xr.DataTree,
+    case: str,
+    *,
+    labels_per_item: int,
+    labels_per_annotator: int,
+    run: int = 0,
+    axes: Panels | None = None,
+) -> Panels:
+    """Draw every method's evaluation of the models of one run against the true one; and the true ones of all runs.
+
+    Parameters
+    ----------
+    tree
+        Result of `bayesagree.studies.auc_study` with ``keep_evaluations``.
+    case, labels_per_item, labels_per_annotator, run
+        Which problem.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Urkullu, Perez, Calvo: supplement, scatter plots of evaluations and box plots of the true one.
+
+    Examples
+    --------
+    >>> from bayesagree.studies import auc_study
+    >>> size = {"labels_per_item": [5], "labels_per_annotator": [5], "runs": 2, "n_items": 50, "n_models": 5}
+    >>> tree = auc_study(cases=["good"], keep_evaluations=True, **size)
+    >>> plot_evaluations(tree, "good", labels_per_item=5, labels_per_annotator=5).size
+    6
+    """
+    if "evaluations" not in tree.children:
+        raise InputError("the study kept no evaluations; run auc_study with keep_evaluations=True")
+    kept = tree["evaluations"].to_dataset()
+    place = {"case": case, "labels_per_item": labels_per_item, "labels_per_annotator": labels_per_annotator}
+    for dim, value in place.items():
+        if value not in kept[dim].values:
+            raise InputError(f"the study has no {dim} {value!r}; it has {shorten(kept[dim].values, 10)}")
+    here = kept.sel(place)
+    truth, estimate = here["truth"].sel(run=run).values, here["estimate"].sel(run=run)
+    methods = estimate["auc_method"].values.tolist()
+    _, panels = new_panels(axes, 1, len(methods) + 1, width=2.2, height=2.3)
+    for panel, method in zip(panels[0], methods):
+        panel.plot(truth, estimate.sel({"auc_method": method}).values, ".", markersize=3)
+        panel.set_title(method.replace("_", " "), fontsize="small")
+        panel.set_xlabel("true evaluation")
+    panels[0, 0].set_ylabel("estimate")
+    models = np.unique(np.linspace(0, truth.size - 1, 10).astype(int))
+    panels[0, -1].boxplot(here["truth"].isel(model=models).transpose("run", "model").values, manage_ticks=False)
+    panels[0, -1].set_xticks(range(1, models.size + 1), models + 1, fontsize="x-small")
+    panels[0, -1].set_title("true evaluation, all runs", fontsize="small")
+    panels[0, -1].set_xlabel("model")
+    return panels

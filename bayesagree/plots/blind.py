@@ -112,3 +112,40 @@ def _methods(tree: xr.DataTree, measure: str) -> xr.Dataset:
     if measure not in data["measure"].values:
         raise InputError(f"measure={measure!r} is not one of {shorten(data['measure'].values)}")
     return data
+
+
+@checked
+def plot_vote_quality(quality: xr.DataArray, *, axes: "Axes | None" = None) -> "Axes":
+    """Draw how well the vote of the systems matches the gold, by its threshold, one line for each metric.
+
+    Parameters
+    ----------
+    quality
+        Result of `bayesagree.studies.vote_quality`.
+    axes
+        The axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Jung and Lease (2012), figure 2.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import simulated_systems
+    >>> from bayesagree.studies import vote_quality
+    >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8), seed=1)
+    >>> len(plot_vote_quality(vote_quality(systems.predictions, dict(enumerate(systems.truth.tolist())))).lines)
+    4
+    """
+    _, panel = one_panel(axes)
+    for k, metric in enumerate(quality["metric"].values.tolist()):
+        panel.plot(quality["threshold"].values, quality.sel(metric=metric).values, label=str(metric), **style(k))
+    panel.set_xlabel("share of votes that makes an item positive")
+    panel.set_ylabel("score of the vote against gold")
+    panel.legend(fontsize="small")
+    return panel

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
+from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.top_labels import plausibility_draws
 from bayesagree.plots._panels import MARKERS, one_panel, positions
@@ -150,3 +152,63 @@ def _point(estimate: xr.DataArray, item: Any, labels: NDArray[Any]) -> NDArray[n
     at = positions([item], np.asarray(estimate["item"]), "item")[0]
     known = positions(labels.tolist(), np.asarray(estimate["category"]), "category")
     return estimate.transpose("item", "category").values[at, known]
+
+
+@checked
+def plot_rating_item(
+    tree: xr.DataTree, ratings: Ratings, item: Any, *, threshold: float | None = None, axes: "Axes | None" = None
+) -> "Axes":
+    """Draw the ratings of one item and normal densities drawn from its posterior of mean and variance.
+
+    Parameters
+    ----------
+    tree
+        Result of `normal_inverse_gamma`.
+    ratings
+        The same ratings.
+    item
+        Name of the item.
+    threshold
+        Where the labels "below" and "at_or_above" part.
+    axes
+        The axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Stutz et al. (2023), figures 9 and 10, right.
+
+    Examples
+    --------
+    >>> from bayesagree import normal_inverse_gamma
+    >>> given = Ratings.from_matrix([[1, 2, 2, 5]], scale=(1, 5), step=1)
+    >>> tree = normal_inverse_gamma(given, draws=20, seed=1)
+    >>> plot_rating_item(tree, given, 0, threshold=3).get_xlabel()
+    'rating'
+    """
+    posterior = tree["posterior"].to_dataset()
+    if "variance" not in posterior:
+        raise InputError("the posterior has no variance of the ratings; draw it by normal_inverse_gamma")
+    at = positions([item], ratings.items, "item")[0]
+    low, high = ratings.scale
+    x = np.linspace(low - 0.1 * (high - low), high + 0.1 * (high - low), 200)
+    mean, variance = (posterior[name].sel(item=item).values.ravel()[:_SHOWN, None] for name in ("mean", "variance"))
+    _, panel = one_panel(axes, height=2.8)
+    own = ratings.rating[ratings.item_index == at]
+    step = ratings.step or (high - low) / 20
+    panel.hist(
+        own, bins=np.arange(low - step / 2, high + step, step).tolist(), density=True, color="0.7", label="ratings"
+    )
+    panel.plot(x, sp.stats.norm.pdf(x, mean, np.sqrt(variance)).T[:, :30], color="C2", alpha=0.25, linewidth=0.8)
+    if threshold is not None:
+        share = float((posterior["mean"].sel(item=item) < threshold).mean())
+        panel.axvline(threshold, color="0.1", linestyle="--")
+        panel.set_title(f"item {item}: Pr(mean below {threshold:g}) = {share:.2f}", fontsize="medium")
+    panel.set_ylim(0, 1.6 * float(np.median(sp.stats.norm.pdf(0, 0, np.sqrt(variance)))))
+    panel.set_xlabel("rating")
+    panel.set_ylabel("density")
+    return panel

@@ -211,3 +211,45 @@ def plot_ranking_study(tree: xr.DataTree, *, axes: Panels | None = None) -> Pane
             panel.set_xlabel("reliability")
     panels[0, 1].legend(fontsize="x-small")
     return panels
+
+
+@checked
+def plot_annotation_statistics(tree: xr.DataTree, *, axes: Panels | None = None) -> Panels:
+    """Draw how many rankings and labels the items have, how many labels a ranking has, and its largest tie.
+
+    Parameters
+    ----------
+    tree
+        Result of `bayesagree.studies.ranking_study`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Stutz et al. (2023), figure 12.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import noisy_models, rankings
+    >>> from bayesagree.studies import ranking_study
+    >>> given = rankings(n_items=5, seed=1).rankings
+    >>> options = {"prirn_reliability": (2,), "plackett_luce_reliability": (), "draws": 50}
+    >>> plot_annotation_statistics(ranking_study(given, noisy_models(given, seed=1), **options)).size
+    4
+    """
+    titles = {
+        "n_rankings": "rankings of an item", "n_named": "labels named for an item", "n_ranked": "labels in a ranking",
+        "largest_block": "largest tie in a ranking",
+    }  # fmt: skip
+    _, panels = new_panels(axes, 1, len(titles), width=2.5, height=2.3)
+    found = tree["annotation"].to_dataset()
+    for panel, (name, title) in zip(panels[0], titles.items()):
+        values = found[name].values
+        panel.hist(values, bins=np.arange(0.5, values.max() + 1.5).tolist(), color="0.5", rwidth=0.9)
+        panel.set_title(title, fontsize="small")
+    return panels
