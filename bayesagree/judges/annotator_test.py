@@ -203,8 +203,6 @@ def _posterior(
 
 def _wins(labels: Labels | Ratings, judges: Predictions) -> Wins:
     """Count who agrees better with the other people."""
-    if not isinstance(labels, Labels | Ratings):
-        raise InputError(f"{type(labels).__name__} cannot be compared label by label; give Labels or Ratings of people")
     if not labels.annotators_known:
         raise InputError("the annotators are unknown, and each is compared with the others; give their names")
     if labels.has_repeats:
