@@ -128,8 +128,11 @@ def outright_shares(ends: Ends, at: Floats) -> tuple[Floats, Floats, Floats]:
 
     The odds of an outright end against a judgment inside are w / (1 - w) times those of the item mean being there.
     """
+    # A share may round to 1 and a mean to an end, whose odds are infinite: they stop at the largest numbers before.
+    at = np.clip(at, -700.0, 700.0)
     with np.errstate(divide="ignore"):
-        low, high = sp.special.logit(ends[0]) - at, sp.special.logit(ends[1]) + at
+        low, high = (sp.special.logit(min(share, 1 - 2.0**-53)) for share in ends)
+    low, high = low - at, high + at
     norm = np.logaddexp(np.logaddexp(low, high), 0.0)
     return low - norm, high - norm, -norm
 
