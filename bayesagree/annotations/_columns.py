@@ -293,7 +293,8 @@ def kept_rows(
         row = int(np.flatnonzero(repeated)[0])
         raise InputError(
             f"item {as_python(names[0][item[row]])!r}, annotator {as_python(names[1][annotator[row]])!r}: annotated "
-            f"more than once ({int(repeated.sum())} repeated rows in all); pass duplicates='first' ('last' and 'keep' are other rules)"
+            f"more than once ({int(repeated.sum())} repeated rows in all); pass duplicates='first' ('last' and 'keep' "
+            "are other rules)"
         )
     return np.flatnonzero(~repeated)
 
