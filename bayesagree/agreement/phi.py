@@ -139,8 +139,10 @@ def common_agreement(
     w_low / (1 - w_low) (1 - mu) / mu, those of an outright high end the mirror image; the roots of both shares w are
     uniform on (0, 1). Two camps at the two ends, with nothing between, fit both readings, and Phi is then as wide as
     its prior. The difference of `log_evidence` between the two, or `item_loo`, says which the ratings support. On a
-    scale without outright ends ``"inflated"`` costs precision. It takes two to three times as long, and some tens of
-    times (seconds) where the ratings hardly tell the two readings apart. Its coverage is not tabulated yet.
+    scale without outright ends ``"inflated"`` costs precision. It takes two to four times as long, and some tens of
+    times (seconds) where the ratings hardly tell the two readings apart. The 95 % interval held the true Phi in .97
+    (Monte-Carlo error .02) of simulated data sets with outright ends, where ``"binned"`` held it in none, and in .81
+    (.05) of those without, where ``"binned"`` did in .92 (.03): benchmarks/results/phi_ends.md.
 
     See Also
     --------
