@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._items import MOST_VALUES, Items
+from bayesagree.errors import InputError
 
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]
 type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
@@ -44,6 +46,22 @@ class Coefficient(NamedTuple):
     def step(self) -> int:
         """Replicates that fit into memory at once."""
         return max(1, CELLS // max(self.cells, self.weight.size))
+
+
+def weights_for(level: Level, weights: Weights | None) -> Weights:
+    """Return the agreement weights that are asked for, or those of the level."""
+    if level not in WEIGHTS_OF_LEVEL:
+        raise InputError(f"level={level!r} is not one of {', '.join(map(repr, WEIGHTS_OF_LEVEL))}")
+    return weights or WEIGHTS_OF_LEVEL[level]
+
+
+def interval_of(drawn: Floats, ci_prob: float) -> dict[str, Any]:
+    """Return the shortest interval of the replicates that exist, and a note where some do not."""
+    defined = drawn[~np.isnan(drawn)]
+    lower, upper = hdi(defined, ci_prob) if defined.size else (np.nan, np.nan)
+    lost = drawn.size - defined.size
+    note = f"{lost} of {drawn.size} replicates undefined" if lost else ""
+    return {"lower": lower, "upper": upper, "ci_kind": "bootstrap hdi", "note": note}
 
 
 def undefined(note: str) -> Coefficient:

@@ -13,21 +13,21 @@ import pandas as pd
 
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
     REPLICATES,
-    WEIGHTS_OF_LEVEL,
     Coefficient,
     Level,
     Weights,
     bootstrap,
     coefficients,
+    interval_of,
+    weights_for,
 )
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.agreement.phi import common_agreement
-from bayesagree.errors import InputError
+from bayesagree.errors import probability
 
 
 @checked
@@ -88,13 +88,10 @@ def agreement_table(
     >>> round(float(table.loc["alpha_nominal", "estimate"]), 2)
     0.28
     """
-    if level not in WEIGHTS_OF_LEVEL:
-        raise InputError(f"level={level!r} is not one of {', '.join(map(repr, WEIGHTS_OF_LEVEL))}")
-    if not 0 < ci_prob < 1:
-        raise InputError(f"ci_prob={ci_prob!r} must lie between 0 and 1")
+    kind = weights_for(level, weights)
+    probability(ci_prob, "ci_prob")
     items = items_of(annotations)
     rng = np.random.default_rng(seed_sequence(seed))
-    kind = weights or WEIGHTS_OF_LEVEL[level]
     rows = {name: _row(found, drawn, ci_prob) for name, found, drawn in _replicates(items, kind, rng)}
     rows["phi"] = _phi_row(items, ci_prob, rng)
     common = {
@@ -164,11 +161,7 @@ def _replicates(items: Items, kind: Weights, rng: np.random.Generator) -> Iterat
 def _row(found: Coefficient, drawn: Floats, ci_prob: float) -> dict[str, Any]:
     if found.note:
         return {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "bootstrap hdi", "note": found.note}
-    defined = drawn[~np.isnan(drawn)]
-    lower, upper = hdi(defined, ci_prob) if defined.size else (np.nan, np.nan)
-    lost = drawn.size - defined.size
-    note = f"{lost} of {drawn.size} replicates undefined" if lost else ""
-    return {"estimate": found.estimate(), "lower": lower, "upper": upper, "ci_kind": "bootstrap hdi", "note": note}
+    return {"estimate": found.estimate()} | interval_of(drawn, ci_prob)
 
 
 def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:

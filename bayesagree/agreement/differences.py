@@ -9,23 +9,23 @@ from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement._coefficients import (
     CELLS,
     REPLICATES,
-    WEIGHTS_OF_LEVEL,
     Coefficient,
     Level,
     Weights,
     bootstrap,
     coefficients,
+    interval_of,
+    weights_for,
 )
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._items import Items, items_of
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.agreement.summary import phi_difference
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.errors import InputError
+from bayesagree.errors import probability
 
 type Codes = NDArray[np.int64]
 
@@ -83,11 +83,8 @@ def agreement_difference(
     >>> round(float(table.loc["percent_agreement", "estimate"]), 2)
     0.4
     """
-    if level not in WEIGHTS_OF_LEVEL:
-        raise InputError(f"level={level!r} is not one of {', '.join(map(repr, WEIGHTS_OF_LEVEL))}")
-    if not 0 < ci_prob < 1:
-        raise InputError(f"ci_prob={ci_prob!r} must lie between 0 and 1")
-    kind = weights or WEIGHTS_OF_LEVEL[level]
+    kind = weights_for(level, weights)
+    probability(ci_prob, "ci_prob")
     sides = items_of(annotations), items_of(other)
     names = pd.Index(annotations.items).union(pd.Index(other.items), sort=False)
     place = _places(annotations, names), _places(other, names)
@@ -113,9 +110,9 @@ def _row(
             return _missing("bootstrap hdi", f"{side}: {found.note}")
     drawn = _differences(first, second, place, rng)
     defined = drawn[~np.isnan(drawn)]
-    lost = drawn.size - defined.size
-    note = f"{lost} of {drawn.size} replicates undefined" if lost else ""
-    return _summary(first.estimate() - second.estimate(), defined, ci_prob, note)
+    positive = float((defined > 0).mean()) if defined.size else np.nan
+    estimate = first.estimate() - second.estimate()
+    return {"estimate": estimate, "prob_positive": positive} | interval_of(drawn, ci_prob)
 
 
 def _differences(
@@ -149,15 +146,6 @@ def _phi_row(sides: tuple[Items, Items], ci_prob: float, rng: np.random.Generato
     found = phi_difference(fits[0], fits[1], ci_prob=ci_prob)
     return {name: float(found[name]) for name in ("lower", "upper", "prob_positive")} | {
         "estimate": float(found["mean"]), "ci_kind": "hdi", "note": "posteriors taken as independent",
-    }  # fmt: skip
-
-
-def _summary(estimate: float, drawn: Floats, ci_prob: float, note: str) -> dict[str, Any]:
-    lower, upper = hdi(drawn, ci_prob) if drawn.size else (np.nan, np.nan)
-    positive = float((drawn > 0).mean()) if drawn.size else np.nan
-    return {
-        "estimate": estimate, "lower": lower, "upper": upper, "prob_positive": positive, "ci_kind": "bootstrap hdi",
-        "note": note,
     }  # fmt: skip
 
 

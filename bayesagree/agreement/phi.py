@@ -28,7 +28,7 @@ from bayesagree.agreement.limits import share_at_ends, supported_decision, warn_
 from bayesagree.agreement.model import END_SHARES, AgreementPrior, build_model, sample_tree
 from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, positive_int, renamed
+from bayesagree.errors import InputError, positive_int, probability, renamed
 from bayesagree.patterns.patterns import RatingPatterns
 
 if TYPE_CHECKING:
@@ -167,8 +167,7 @@ def common_agreement(
     ('agreement', 0.87)
     """
     shape = positive_int(chains, "chains"), positive_int(draws, "draws")
-    if not 0 < ci_prob < 1:
-        raise InputError(f"ci_prob={ci_prob!r} must lie between 0 and 1")
+    probability(ci_prob, "ci_prob")
     problem = prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
     warn_of_limits(ratings, problem, item_mean)
     known = item_mean if isinstance(item_mean, str) else {str(k): float(v) for k, v in item_mean.items()}

@@ -249,12 +249,8 @@ def _table(result: Any, group: str, ci_prob: float) -> pd.DataFrame:
 def _summary(name: Hashable, values: xr.DataArray, prob: float) -> pd.DataFrame:
     drawn = {"chain", "draw"} <= set(values.dims) and values.dtype.kind in "fiub"
     if not drawn:
-        table = (
-            values.rename("value").to_series().reset_index()
-            if values.dims
-            else pd.DataFrame({"value": [values.item()]})
-        )
-        return table.assign(variable=name, sd=np.nan, lower=np.nan, upper=np.nan, ci_kind=None, ci_prob=np.nan)
+        nothing = dict.fromkeys(("sd", "lower", "upper", "ci_prob"), np.nan)
+        return _values(values).assign(variable=name, ci_kind=None, **nothing)
     table = _values(values.mean(("chain", "draw")))
     draws = values.transpose("chain", "draw", ...).to_numpy().reshape(values.sizes["chain"] * values.sizes["draw"], -1)
     lower, upper = column_hdi(draws.astype(np.float64), prob)

@@ -13,6 +13,8 @@ type Floats = NDArray[np.float64]
 class Decision(NamedTuple):
     """The score of an item is how much the first model is right there more than the second: -1, 0 or 1."""
 
+    items: NDArray[np.int64]
+    """Positions of the items on which the two differ."""
     models: tuple[int, int]
     """The best model and the next, by expected accuracy."""
     mean: Floats
@@ -38,7 +40,7 @@ class Decision(NamedTuple):
             variance[differ] = right[0] + right[1] - mean[differ] ** 2
             then = of_label(after, first) - of_label(after, second)
             gain[differ] = variance_drop(mean[differ], then, chance)
-        return cls((int(best), int(next_best)), mean, variance, gain)
+        return cls(differ, (int(best), int(next_best)), mean, variance, gain)
 
 
 def after_a_vote(shape: Floats) -> tuple[Floats, Floats]:

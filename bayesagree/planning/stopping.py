@@ -74,8 +74,7 @@ def value_of_votes(annotations: Labels, predictions: Predictions, *, prior: Prio
     shape = annotations.counts() + prior_shape(prior, annotations.categories.size)
     predicted = predictions.aligned(annotations.items, annotations.categories).hard_labels()
     decision = Decision.of(shape, predicted)
-    differ = predicted[decision.models[0]] != predicted[decision.models[1]]
-    gained = np.concatenate([[0.0], np.cumsum(np.sort(decision.gain[differ])[::-1])])
+    gained = np.concatenate([[0.0], np.cumsum(np.sort(decision.gain[decision.items])[::-1])])
     mean, variance = decision.mean.sum(), decision.variance.sum()
     left = np.maximum(variance - gained, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -25,7 +25,7 @@ from bayesagree.blind.scores import (
     mean_scores,
 )
 from bayesagree.blind.systems import LabelCodes, Systems
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, positive_int, probability, shorten
 from bayesagree.evaluation.comparison import hdi, rank_probabilities
 from bayesagree.evaluation.paired_tests import (
     Multiplicity,
@@ -128,8 +128,7 @@ def blind_experiment(
         raise InputError(f"unknown methods {shorten(unknown)}; there are {shorten(METHODS, 11)}")
     if baseline not in METHODS:
         raise InputError(f"baseline={baseline!r} is no method; there are {shorten(METHODS, 11)}")
-    if not 0 < significance < 1:
-        raise InputError(f"significance={significance!r} must lie between 0 and 1")
+    probability(significance, "significance")
     judge = _Judge(systems, tuple(metrics), positive_int(draws, "draws"), significance, multiplicity, ci_prob, seed)
     truth = None if gold is None else _truth(gold, systems)
     options = {"leave_one_out": leave_one_out, "threshold": threshold}
