@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree import Labels, corrected_rate, prediction_powered_mean, rogan_gladen
+from bayesagree._numerics.intervals import column_hdi
 
 RESULTS = Path(__file__).parent / "results"
 N_ITEMS, N_SYSTEMS, N_JUDGES = 2000, 5, 3
@@ -63,7 +64,7 @@ def run(world: str, labelled: int, votes: int, seed: int) -> dict[str, Any]:
     upper = np.triu_indices(N_SYSTEMS, 1)
     gaps = (rates[:, None] - rates)[upper]
     low, high = found["difference_lower"].values[upper], found["difference_upper"].values[upper]
-    alone = np.quantile(tree["posterior"]["rate_people_alone"].values.reshape(-1, N_SYSTEMS), [0.025, 0.975], axis=0)
+    alone = column_hdi(tree["posterior"]["rate_people_alone"].values.reshape(-1, N_SYSTEMS), 0.95)
     width = found["rate_upper"].values - found["rate_lower"].values
     record = {
         "rate": (found["rate_lower"].values <= rates) & (rates <= found["rate_upper"].values),

@@ -24,6 +24,7 @@ from bayesagree.report.crowd import AreaResults, annotator_results, area_results
 from bayesagree.report.groups import GroupResults, group_results
 from bayesagree.report.items import OpenItem, open_items
 from bayesagree.report.kinds import kind_of
+from bayesagree.report.next_steps import FurtherVotes, further_votes, replacement_results
 from bayesagree.report.scores import ModelScores, model_scores
 from bayesagree.report.sets import SetResults, set_results
 from bayesagree.report.settings import ReportSettings
@@ -68,6 +69,10 @@ class ReportData:
         Areas under the curve; None unless labels of two kinds meet scores.
     annotators
         Quality of the most suspicious annotators; None unless several known ones labelled the same items.
+    replacement
+        Whether each model may replace an annotator; None unless some named annotators share enough items.
+    further_votes
+        What further votes do for the choice between the two best models; None without two models that differ.
     diagnostics
         Worst split r-hat and smallest effective sample size over the items; empty for independent draws.
     warnings
@@ -86,6 +91,8 @@ class ReportData:
     sets: SetResults | None = None
     areas: AreaResults | None = None
     annotators: pd.DataFrame | None = None
+    replacement: pd.DataFrame | None = None
+    further_votes: FurtherVotes | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     version: str = field(default_factory=lambda: version("bayesagree"))
@@ -165,6 +172,8 @@ def report_data(
             sets=set_results(annotations, models, seed=chosen.seed),
             areas=area_results(annotations, models, draws=chosen.draws, seed=chosen.seed),
             annotators=annotator_results(annotations, draws=chosen.draws, seed=chosen.seed),
+            replacement=replacement_results(annotations, models, draws=chosen.draws, seed=chosen.seed),
+            further_votes=further_votes(annotations, models, seed=chosen.seed),
             diagnostics=_diagnostics(tree),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         )

@@ -5,6 +5,7 @@ from bayesagree.plausibility.registry import POSTERIORS, STUTZ, Reference
 from bayesagree.report.data import ReportData
 from bayesagree.report.headlines import plug_in_truth
 from bayesagree.report.kinds import CHECCO, KRIPPENDORFF, RUBIN, kind_of
+from bayesagree.report.next_steps import EPSILON, MIN_ITEMS
 from bayesagree.report.scores import ModelScores
 from bayesagree.report.sets import COVERAGE
 from bayesagree.report.wording import count, listed, metric_name
@@ -21,12 +22,17 @@ AMBIGUOUS = Reference(
     "ground truth. TMLR, 2023. arXiv:2307.09302.",
 )
 
+CALDERON = Reference(
+    "Calderon et al., ACL 2025",
+    "N. Calderon, R. Reichart, R. Dror. The alternative annotator test for LLM-as-a-judge: how to statistically justify "
+    "replacing human annotators with LLMs. ACL, 2025. arXiv:2501.10970.",
+)
+
 
 def methods_paragraph(data: ReportData) -> str:
     """Write what was done, ready to paste into a paper."""
-    return " ".join(
-        [_truth(data), *_metrics(data), kind_of(data.annotations).method, *_groups(data), *_sets(data), _software(data)]
-    )
+    parts = [*_groups(data), *_sets(data), *_replacement(data), _software(data)]
+    return " ".join([_truth(data), *_metrics(data), kind_of(data.annotations).method, *parts])
 
 
 def references(data: ReportData) -> list[Reference]:
@@ -35,6 +41,7 @@ def references(data: ReportData) -> list[Reference]:
     known = {
         AMBIGUOUS,
         BALAYN,
+        CALDERON,
         CHECCO,
         KRIPPENDORFF,
         RUBIN,
@@ -112,6 +119,15 @@ def _sets(data: ReportData) -> list[str]:
         f"Prediction sets were calibrated by conformal prediction on the vote shares ({AMBIGUOUS.key}), in the form "
         f"that samples no labels, for a coverage of {COVERAGE:g}; each random half of the items was tested with the "
         "sets that the other half calibrated."
+    ]
+
+
+def _replacement(data: ReportData) -> list[str]:
+    if data.replacement is None:
+        return []
+    return [
+        f"Each model was compared with each annotator of {MIN_ITEMS} shared items or more by the alternative annotator test "
+        f"({CALDERON.key}; epsilon {EPSILON:g}, annotators' false discovery rate .05)."
     ]
 
 

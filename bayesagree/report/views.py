@@ -14,6 +14,7 @@ from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
 from bayesagree.report.headlines import plug_in_truth
 from bayesagree.report.kinds import kind_of
+from bayesagree.report.next_steps import EPSILON
 from bayesagree.report.scores import ModelScores
 from bayesagree.report.sets import COVERAGE
 from bayesagree.report.wording import (
@@ -218,6 +219,28 @@ def annotators(data: ReportData) -> dict[str, Any]:
     return {"rows": rows, "all": count(data.annotations.annotators.size)}
 
 
+def replacement(data: ReportData) -> dict[str, Any]:
+    """Show which models may replace an annotator."""
+    if data.replacement is None:
+        return {}
+    rows = [
+        (str(r["model"]), percent(r["advantage"]), f"{percent(r['lower'])} to {percent(r['upper'])}",
+         percent(r["winning_rate"]), "yes" if r["passes"] else "no", probability(r["prob_passes"]),
+         probability(r["prob_new_annotator"]))
+        for r in data.replacement.to_dict("records")
+    ]  # fmt: skip
+    return {"rows": rows, "n": count(int(data.replacement["n_annotators"].iloc[0])), "epsilon": percent(EPSILON)}
+
+
+def further_votes(data: ReportData) -> dict[str, Any]:
+    """Show what further votes would settle, and the items of the first ones."""
+    found = data.further_votes
+    if found is None:
+        return {}
+    rows = [(count(int(r["votes"])), probability(r["prob_right"])) for r in found.table.to_dict("records")]
+    return {"models": found.models, "rows": rows, "items": [str(name) for name in found.items["item"]]}
+
+
 def specification(data: ReportData) -> dict[str, Any]:
     """Show what was declared, the gaps, and the shares beside their targets."""
     report = data.specification
@@ -289,6 +312,8 @@ SECTIONS: dict[str, Callable[[ReportData], Any]] = {
     "sets": sets,
     "areas": areas,
     "annotators": annotators,
+    "replacement": replacement,
+    "further_votes": further_votes,
     "settings": settings,
     "diagnostics": diagnostics,
 }

@@ -1,0 +1,71 @@
+"""Models for annotators, and further votes, in the report."""
+
+import numpy as np
+import pytest
+
+from bayesagree import Labels, Predictions, alternative_annotator_test, annotate_next, value_of_votes
+from bayesagree.report.data import report_data
+from bayesagree.report.page import render
+from bayesagree.report.settings import ReportSettings
+from bayesagree.report.views import further_votes, replacement
+
+FEW = ReportSettings(draws=300, chains=1, seed=3, plausibility="dirichlet")
+
+
+@pytest.fixture(scope="module")
+def case():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 60)
+    said = np.where(rng.random((60, 4)) < 0.85, truth[:, None], 1 - truth[:, None])
+    good = np.where(rng.random(60) < 0.9, truth, 1 - truth)
+    return (
+        Labels.from_matrix(said, annotators=[*"uvwx"], labels=[0, 1]),
+        Predictions.from_labels({"coin": rng.integers(0, 2, 60), "good": good}, labels=[0, 1]),
+    )
+
+
+@pytest.fixture(scope="module")
+def data(case):
+    return report_data(*case, settings=FEW)
+
+
+def test_replacement_is_the_alternative_annotator_test(case, data):
+    found = alternative_annotator_test(*case, draws=300, chains=1, seed=3)
+    table = data.replacement.set_index("model")
+    assert table.index.tolist() == ["good", "coin"]  # the best first
+    for name in ("advantage", "winning_rate", "prob_new_annotator"):
+        assert table[name].to_dict() == found[name].to_series().to_dict()
+    shown = replacement(data)
+    assert shown["n"] == "4"
+    assert [row[4] for row in shown["rows"]] == ["yes", "no"]
+
+
+def test_further_votes_are_worth_what_the_stopping_rule_says(case, data):
+    worth = value_of_votes(*case).set_index("votes")
+    table = data.further_votes.table.set_index("votes")
+    assert table.index[0] == 0
+    assert table.index[-1] == worth.index[-1]
+    np.testing.assert_array_equal(table["prob_right"], worth.loc[table.index, "prob_right"])
+    assert data.further_votes.models == ("good", "coin")
+    expected = annotate_next(*case, n=15, goal="decision", seed=3)["item"].astype(str).tolist()
+    assert further_votes(data)["items"] == expected
+
+
+def test_the_page_has_both(data):
+    page = render(data)
+    assert 'id="replacement"' in page
+    assert 'id="further-votes"' in page
+    assert "Calderon" in page
+
+
+def test_no_section_where_there_is_nothing_to_say(case):
+    labels, models = case
+    said = labels.label_index.reshape(60, 4)[:20]
+    first = Labels.from_matrix(said, annotators=[*"uvwx"], labels=[0, 1])
+    short = Predictions.from_labels({"A": said[:, 0]}, labels=[0, 1])
+    assert report_data(first, short, settings=FEW).replacement is None  # twenty items an annotator
+    assert report_data(Labels.from_counts(labels.counts()), models, settings=FEW).replacement is None  # no names
+    alone = report_data(labels, Predictions.from_labels({"A": models.hard_labels()[0]}, labels=[0, 1]), settings=FEW)
+    assert alone.further_votes is None  # one model
+    twins = Predictions.from_labels({m: models.hard_labels()[0] for m in "AB"}, labels=[0, 1])
+    assert report_data(labels, twins, settings=FEW).further_votes is None  # they never differ
