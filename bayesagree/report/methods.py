@@ -24,8 +24,8 @@ AMBIGUOUS = Reference(
 
 CALDERON = Reference(
     "Calderon et al., ACL 2025",
-    "N. Calderon, R. Reichart, R. Dror. The alternative annotator test for LLM-as-a-judge: how to statistically justify "
-    "replacing human annotators with LLMs. ACL, 2025. arXiv:2501.10970.",
+    "N. Calderon, R. Reichart, R. Dror. The alternative annotator test for LLM-as-a-judge: how to statistically "
+    "justify replacing human annotators with LLMs. ACL, 2025. arXiv:2501.10970.",
 )
 
 
@@ -126,8 +126,8 @@ def _replacement(data: ReportData) -> list[str]:
     if data.replacement is None:
         return []
     return [
-        f"Each model was compared with each annotator of {MIN_ITEMS} shared items or more by the alternative annotator test "
-        f"({CALDERON.key}; epsilon {EPSILON:g}, annotators' false discovery rate .05)."
+        f"Each model was compared with each annotator of {MIN_ITEMS} shared items or more by the alternative annotator "
+        f"test ({CALDERON.key}; epsilon {EPSILON:g}, annotators' false discovery rate .05)."
     ]
 
 
