@@ -64,6 +64,7 @@ from .io import (
 from .judges import (
     CorrectedRatePrior,
     alternative_annotator_test,
+    best_panel,
     corrected_rate,
     corrected_rate_model,
     effective_judges,
@@ -208,6 +209,7 @@ __all__ = [
     "auc_posterior",
     "concordance",
     # models judged without expert labels
+    "best_panel",
     "blind_scores",
     "blind_posterior",
     "hard_label_scores",

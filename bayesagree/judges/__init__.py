@@ -6,6 +6,7 @@
   closed formulas say.
 - `estimators`: the closed formulas: Rogan-Gladen, prediction-powered inference, the bound on savings.
 - `independence`: correlation of judges' errors, and the number of independent judges a panel is worth.
+- `panels`: the accuracy of every panel, and what it costs; `_truths` draws what the two share.
 - `tables`: these results as one table.
 """
 

@@ -9,6 +9,7 @@ from .estimators import (
 )
 from .independence import effective_judges, n_effective
 from .model import corrected_rate_model
+from .panels import best_panel
 from .prior import CorrectedRatePrior
 from .rate import corrected_rate
 from .tables import judge_table, warnings_of
@@ -18,6 +19,7 @@ __all__ = [
     "CorrectedRatePrior",
     "RateEstimate",
     "alternative_annotator_test",
+    "best_panel",
     "calibration_allocation",
     "corrected_rate",
     "corrected_rate_model",

@@ -14,17 +14,13 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.draws import categories
 from bayesagree.annotations import Labels
-from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.errors import InputError, positive_int
-from bayesagree.judges._panel import verdict_codes
-from bayesagree.predictions import Predictions, positions
+from bayesagree.annotations.gold import Gold
+from bayesagree.errors import positive_int
+from bayesagree.judges._truths import known_truths, single_verdicts, weighted_truths
+from bayesagree.predictions import Predictions
 
 type Floats = NDArray[np.float64]
-
-# Draws of the truth forget where they began after some sweeps: each redraws every item given the verdict patterns.
-TUNE, THIN = 200, 5
 
 
 def n_effective(n_judges: int, correlation: float) -> float:
@@ -98,7 +94,7 @@ def effective_judges(
 
     See Also
     --------
-    corrected_rate, alternative_annotator_test
+    best_panel, corrected_rate, alternative_annotator_test, bayesagree.plots.plot_error_correlation
 
     Examples
     --------
@@ -110,13 +106,13 @@ def effective_judges(
     >>> f"{float(tree['posterior']['n_effective'].mean()):.1f} of 3"
     '1.8 of 3'
     """
-    items, names, verdict, labels = _verdicts(judges)
+    items, names, verdict, labels = single_verdicts(judges)
     shape = (positive_int(chains, "chains"), positive_int(draws, "draws"))
     root = seed_sequence(seed)
     rngs = [np.random.default_rng([int(word), c]) for c, word in enumerate(root.generate_state(shape[0]))]
-    known, evidence = _evidence(truth, items, labels)
+    known, evidence = known_truths(truth, items, labels)
     verdict = verdict[known]
-    correlation, error_rate = map(np.stack, zip(*(_chain(verdict, evidence, shape[1], rng) for rng in rngs)))
+    correlation, error_rate = map(np.stack, zip(*(_errors(verdict, evidence, shape[1], rng) for rng in rngs)))
     pairs = correlation[..., *np.triu_indices(names.size, 1)]
     with np.errstate(invalid="ignore"):
         counted = np.isfinite(pairs)
@@ -138,58 +134,13 @@ def _worth(n_judges: int, correlation: Any) -> Any:
     return np.where(share <= 0, np.inf, n_judges / np.where(share > 0, share, np.nan))
 
 
-def _verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], NDArray[Any]]:
-    """Return items, judges, the label each judge gave each item (item, judge), and the labels."""
-    if isinstance(judges, Predictions):
-        items, names, verdict = judges.items, judges.models, judges.hard_labels().T.astype(np.int64)
-    elif isinstance(judges, Labels) and judges.annotators_known and not judges.has_repeats:
-        items, names, verdict = judges.items, judges.annotators, verdict_codes(judges)
-    else:
-        raise InputError("judges are Labels with one verdict of each named judge on each item, or Predictions")
-    if names.size < 2:
-        raise InputError(f"a panel of {names.size} judge has no correlation of errors; give two judges or more")
-    if (verdict < 0).any():
-        i, j = np.argwhere(verdict < 0)[0]
-        raise InputError(f"item {items[i]!r}: judge {names[j]!r} gave no verdict; leave the item out")
-    return items, names, verdict, judges.categories
-
-
-def _evidence(
-    truth: Gold | xr.DataTree, items: NDArray[Any], categories: NDArray[Any]
-) -> tuple[NDArray[np.bool_], Floats]:
-    """Return which items count, and the probability of each of their labels, (item, category)."""
-    if isinstance(truth, xr.DataTree):
-        if "plausibility" not in truth["posterior"]:
-            raise InputError("this result holds no plausibility of every label; draw it without top_labels=")
-        mean = truth["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category")
-        order = positions(categories, mean["category"].values, "the truth", "label")
-        own = {name: k for k, name in enumerate(mean["item"].values.tolist())}
-        place = np.array([own.get(name, -1) for name in items.tolist()])
-        known, evidence = place >= 0, mean.values[place[place >= 0]][:, order]
-    else:
-        code = gold_codes(truth, items, categories)
-        known, evidence = code >= 0, np.eye(categories.size)[code[code >= 0]]
-    if not known.any():
-        raise InputError("the truth of no judged item is known; give gold or people's posterior of some of them")
-    return known, evidence
-
-
-def _chain(
+def _errors(
     verdict: NDArray[np.int64], evidence: Floats, n_draws: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return draws of the correlations of errors and of the error rates, over weighted items, truths drawn anew."""
-    certain = bool((evidence.max(axis=1) == 1).all())
-    _, pattern = np.unique(verdict, axis=0, return_inverse=True)
-    prevalence = evidence.mean(axis=0)
-    ratio = evidence / np.where(prevalence > 0, prevalence, 1.0)
-    truth = categories(rng, evidence)
+    """Return draws of the correlations of errors and of the error rates."""
     n_judges = verdict.shape[1]
     correlation, rate = np.full((n_draws, n_judges, n_judges), np.nan), np.empty((n_draws, n_judges))
-    for draw in range(n_draws):
-        for _ in range(0 if certain else THIN if draw else TUNE):
-            truth = categories(rng, ratio * _joint(truth, pattern, evidence.shape[1], rng)[pattern])
-        weight = rng.standard_exponential(truth.size)
-        weight /= weight.sum()
+    for draw, (truth, weight) in enumerate(weighted_truths(verdict, evidence, n_draws, rng)):
         error = (verdict != truth[:, None]).astype(np.float64)
         rate[draw] = weight @ error
         centred = error - rate[draw]
@@ -198,12 +149,3 @@ def _chain(
         varies = np.outer(variance, variance) > 1e-20
         correlation[draw][varies] = (covariance / np.sqrt(np.outer(variance, variance) + ~varies))[varies]
     return correlation, rate
-
-
-def _joint(truth: NDArray[np.int64], pattern: NDArray[np.int64], n_labels: int, rng: np.random.Generator) -> Floats:
-    """Draw the joint probabilities of verdict pattern and true label, (pattern, category), given the truths."""
-    n_patterns = int(pattern.max()) + 1
-    counts = np.bincount(pattern * n_labels + truth, minlength=n_patterns * n_labels).reshape(n_patterns, n_labels)
-    # One item's worth of prior in all: patterns that were seen, each label alike.
-    gamma = np.maximum(rng.standard_gamma(counts + 1 / counts.size), 1e-300)
-    return gamma / gamma.sum()

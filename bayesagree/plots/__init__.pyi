@@ -3,6 +3,7 @@ from .auc import plot_evaluations, plot_quality_regions, plot_swap_errors
 from .blind import plot_method_correlation, plot_quality_correlation, plot_vote_quality
 from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk, plot_toy_classes
 from .conformal import plot_set_size
+from .judges import plot_error_correlation
 from .plausibility import plot_plausibility, plot_rating_item, plot_simplex
 from .reliability import plot_reliability_curve
 from .scores import plot_annotation_statistics, plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
@@ -24,6 +25,7 @@ __all__ = [
     "plot_certainty_by_agreement",
     "plot_crowd_setups",
     "plot_disagreement_by_quality",
+    "plot_error_correlation",
     "plot_evaluations",
     "plot_group_heatmap",
     "plot_group_intervals",

@@ -1,0 +1,52 @@
+"""Figures of judges."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from bayesagree._arguments import checked
+from bayesagree.plots._panels import one_panel, write_cells
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@checked
+def plot_error_correlation(tree: xr.DataTree, *, axes: "Axes | None" = None) -> "Axes":
+    """Draw the mean correlation of each two judges' errors as a matrix.
+
+    Parameters
+    ----------
+    tree
+        From `effective_judges`.
+    axes
+        The axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    Axes
+        Red cells are pairs that err together, blue ones pairs whose errors cancel out; cells of a judge that never errs
+        are empty. The title has the effective number of judges with its 95 % equal-tailed interval.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, effective_judges
+    >>> verdicts = Labels.from_matrix([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1]] * 10, annotators=[*"abc"])
+    >>> tree = effective_judges(verdicts, dict(enumerate([0, 1, 1, 1] * 10)), draws=50, chains=1, seed=1)
+    >>> plot_error_correlation(tree).get_title()
+    'worth 2.0 of 3 judges (1.5 to 2.7)'
+    """
+    posterior = tree["posterior"].to_dataset()
+    names = [str(name) for name in posterior["judge"].values]
+    mean = posterior["correlation"].transpose("chain", "draw", "judge", "other_judge").mean(("chain", "draw")).values
+    figure, panel = one_panel(axes)
+    image = panel.imshow(mean, cmap="RdBu_r", vmin=-1, vmax=1)
+    write_cells(panel, mean, lambda v, j, k: "" if np.isnan(v) else f"{v:.2f}", limit=0.6, light_above=True)
+    panel.set_xticks(range(len(names)), names, rotation=90)
+    panel.set_yticks(range(len(names)), names)
+    figure.colorbar(image, ax=panel, label="correlation of errors")
+    worth = posterior["n_effective"].values
+    low, high = np.nanquantile(worth, [0.025, 0.975])
+    panel.set_title(f"worth {np.nanmean(worth):.1f} of {len(names)} judges ({low:.1f} to {high:.1f})")
+    return panel
