@@ -1,6 +1,6 @@
 """CrowdTruth quality scores of items, annotators and labels, each weighted by the two others.
 
-- `quality`: the scores.
+- `quality`: the scores; `_kernels` sums over the pairs of annotators for those of labels.
 - `resampling`: their Bayesian bootstrap, and a test for annotators who label at random.
 """
 

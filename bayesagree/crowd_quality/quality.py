@@ -11,7 +11,7 @@ AQS    annotation quality: Pr(i marks a | j marks a), mean over pairs of annotat
 
 All start at 1 and are computed again from the previous values until none moves by `tolerance`. The cosines are sums
 over labels of products, so that sums over pairs of annotators of an item become squares of sums over the annotators:
-everything but AQS costs one pass over the annotations, and AQS one sparse product per label.
+everything but AQS costs one pass over the annotations, and AQS one over the pairs of annotators of each item.
 
 Source: Dumitrache, Inel, Aroyo, Timmermans, Welty, "CrowdTruth 2.0: quality metrics for crowdsourcing with
 disagreement" (2018), section 3.
@@ -20,15 +20,15 @@ disagreement" (2018), section 3.
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
-import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree.annotations import Labels
+from bayesagree.crowd_quality._kernels import Visits, pair_sums
 from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, shorten
 
 type Floats = NDArray[np.float64]
@@ -141,7 +141,7 @@ class Judgments:
             )
         shape = (labels.items.size, labels.annotators.size, labels.categories.size)
         pair = labels.item_index.astype(np.int64) * shape[1] + labels.annotator_index
-        pairs = np.unique(pair)
+        pairs = _distinct(pair)
         judged = np.bincount(pairs // shape[1], minlength=shape[0])
         if (judged < 2).all():
             raise InputError("no item was judged by two annotators: there is no agreement to measure")
@@ -152,9 +152,11 @@ class Judgments:
                 stacklevel=3,
             )
         kept = judged[labels.item_index] >= 2
-        marks = np.unique(pair[kept] * shape[2] + labels.label_index[kept])
-        pairs, judgment = np.unique(marks // shape[2], return_inverse=True)
-        item, annotator = np.divmod(pairs, shape[1])
+        marks = _distinct(pair[kept] * shape[2] + labels.label_index[kept])
+        of_mark = marks // shape[2]
+        new = np.diff(of_mark, prepend=-1) > 0
+        judgment = np.cumsum(new) - 1
+        item, annotator = np.divmod(of_mark[new], shape[1])
         return cls(item, annotator, judgment, marks % shape[2], shape)
 
     @cached_property
@@ -168,18 +170,18 @@ class Judgments:
         return self.mark_item * self.shape[2] + self.label
 
     @cached_property
-    def participation(self) -> "sp.sparse.csr_array":
-        """Who judged what, shape (annotator, item)."""
-        one = np.ones(self.item.size)
-        return sp.sparse.csr_array((one, (self.annotator, self.item)), shape=(self.shape[1], self.shape[0]))
-
-    @cached_property
-    def chosen(self) -> "list[sp.sparse.csr_array]":
-        """Who chose each label for what: one (annotator, item) matrix per label."""
+    def visits(self) -> Visits:
+        """Who marked what, as the sums over pairs of annotators read it."""
         who = self.annotator[self.judgment]
-        marks = [self.label == a for a in range(self.shape[2])]
-        shape = (self.shape[1], self.shape[0])
-        return [sp.sparse.csr_array((np.ones(m.sum()), (who[m], self.mark_item[m])), shape=shape) for m in marks]
+        order = np.lexsort((who, self.label))
+        row = self.label[order] * self.shape[1] + who[order]
+        start = np.flatnonzero(np.diff(row, prepend=-1))
+        label, annotator = np.divmod(row[start], self.shape[1])
+        opens = np.diff(self.judgment, prepend=-1) > 0
+        mark = np.column_stack([who, self.label, opens]).astype(np.int32)
+        item_start = np.searchsorted(self.mark_item, np.arange(self.shape[0] + 1))
+        items = self.mark_item[order].astype(np.int32)
+        return Visits(label, annotator, np.append(start, row.size), items, item_start, mark)
 
     def per_item(self, values: Floats) -> Floats:
         """Sum values of judgments over each item."""
@@ -326,23 +328,14 @@ def _rest_length2(judgments: Judgments, w_mark: Floats, aqs: Floats) -> Floats:
 
 def _label_quality(judgments: Judgments, w: Floats, q: Floats) -> Floats:
     """Return AQS: how likely i marks a label on the items where j did, weighted over ordered pairs (i, j)."""
-    w, q = np.nan_to_num(w), np.nan_to_num(q)
-    quality = np.full(judgments.shape[2], SMALLEST)
-    for a, chosen in enumerate(judgments.chosen):
-        weighted = chosen.multiply(q[None, :]).tocsr()
-        seen = _without_diagonal(weighted @ judgments.participation.T)
-        both = _without_diagonal(weighted @ chosen.T)
-        if seen.nnz:
-            share = both.multiply(seen.power(-1))
-            seen.data[:] = 1.0
-            quality[a] = max(w @ (share @ w) / max(w @ (seen @ w), SMALLEST), SMALLEST)
-    return quality
+    above, below = pair_sums(judgments.visits, np.nan_to_num(w), np.nan_to_num(q), judgments.shape[2])
+    return np.maximum(_ratio(above, below), SMALLEST)
 
 
-def _without_diagonal(matrix: Any) -> "sp.sparse.csr_array":
-    matrix = matrix.tocoo()
-    kept = (matrix.row != matrix.col) & (matrix.data > 0)
-    return sp.sparse.csr_array((matrix.data[kept], (matrix.row[kept], matrix.col[kept])), shape=matrix.shape)
+def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return different values, sorted: `np.unique` takes ten times as long on a million."""
+    ordered = np.sort(values)
+    return ordered[np.diff(ordered, prepend=-1) > 0]
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:

@@ -75,8 +75,7 @@ def crowdtruth_posterior(
         _, wwa, wsa = annotator_quality(judgments, quality, weight, _dealt(judgments, rng))
         return quality, wwa * wsa
 
-    # The sparse matrices are built once, before threads share them.
-    _ = judgments.participation, judgments.chosen
+    _ = judgments.visits  # built once, before threads share it
     solved = list(map_blocks(one, generators))
     shape = (chains, draws, -1)
     dims = ("chain", "draw")

@@ -20,6 +20,9 @@ plot_certainty_by_agreement   certainty against annotator agreement          Stu
 plot_risk                     certainty of the risk, expected risk           Stutz et al., figure 8
 plot_rank_probability         probability of every place                     ours
 plot_set_size                 size of prediction sets by certainty            ours
+plot_designs                  width of the interval of each design           ours
+plot_cost_frontier            cost of each design against that width         ours
+plot_value_of_votes           further votes and the choice of a model        ours
 plot_error_correlation        judges that err together                       ours
 plot_reliability_curve        reliability that predicts the one left out     ours
 plot_quality_regions          probability of annotator qualities             Urkullu et al., figures 5 to 10

@@ -4,6 +4,7 @@ from .blind import plot_method_correlation, plot_quality_correlation, plot_vote_
 from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk, plot_toy_classes
 from .conformal import plot_set_size
 from .judges import plot_error_correlation
+from .planning import plot_cost_frontier, plot_designs, plot_value_of_votes
 from .plausibility import plot_plausibility, plot_rating_item, plot_simplex
 from .reliability import plot_reliability_curve
 from .scores import plot_annotation_statistics, plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
@@ -23,7 +24,9 @@ __all__ = [
     "plot_beta_shapes",
     "plot_certainty",
     "plot_certainty_by_agreement",
+    "plot_cost_frontier",
     "plot_crowd_setups",
+    "plot_designs",
     "plot_disagreement_by_quality",
     "plot_error_correlation",
     "plot_evaluations",
@@ -47,5 +50,6 @@ __all__ = [
     "plot_simplex",
     "plot_swap_errors",
     "plot_toy_classes",
+    "plot_value_of_votes",
     "plot_vote_quality",
 ]

@@ -1,0 +1,154 @@
+"""Figures of designs and of further votes."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesagree._arguments import checked
+from bayesagree.errors import InputError
+from bayesagree.plots._panels import one_panel, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@checked
+def plot_designs(
+    designs: xr.Dataset, *, today: tuple[float, float] | None = None, axes: "Axes | None" = None
+) -> "Axes":
+    """Draw the width of the interval against the annotators an item, a line for each number of items.
+
+    Parameters
+    ----------
+    designs
+        From `plan`.
+    today
+        Annotators an item and width of the interval of the study that there is, marked by a cross.
+    axes
+        The axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    Axes
+        Bars are the Monte-Carlo error of the simulation (95 %); a dotted line is the width that was wanted.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, plan
+    >>> pilot = Labels.from_counts([[3, 0], [2, 1], [0, 3], [3, 0], [1, 2], [0, 3]] * 5)
+    >>> designs = plan(pilot, items=[50, 200], annotators=[3, 5], metric="fleiss_kappa", replicates=4, seed=1)
+    >>> axes = plot_designs(designs, today=(3, 0.4))
+    >>> [text.get_text() for text in axes.get_legend().get_texts()]
+    ['50 items', '200 items', 'today']
+    """
+    _, panel = one_panel(axes)
+    found = designs.transpose("items", "annotators")
+    x = found["annotators"].values
+    for k, size in enumerate(found["items"].values.tolist()):
+        row = found.sel(items=size)
+        below, above = row["width"] - row["width_lower"], row["width_upper"] - row["width"]
+        panel.errorbar(x, row["width"], yerr=np.stack([below, above]), label=f"{size} items", capsize=2, **style(k))
+    if today is not None:
+        panel.plot(*today, "kx", markersize=9, label="today")
+    if "target" in designs.attrs:
+        panel.axhline(designs.attrs["target"], color="grey", linestyle=":", label="wanted")
+    panel.set_xticks(x)
+    panel.set_xlabel("annotators an item")
+    panel.set_ylabel(f"width of the interval of {designs.attrs['metric']}")
+    panel.set_ylim(bottom=0)
+    panel.legend(fontsize="small")
+    return panel
+
+
+@checked
+def plot_cost_frontier(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
+    """Draw the cost of each design against the width of its interval, and a line through those that none undercuts.
+
+    Parameters
+    ----------
+    designs
+        From `plan`.
+    axes
+        The axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    Axes
+        Designs on the line are written as items x annotators.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, plan
+    >>> pilot = Labels.from_counts([[3, 0], [2, 1], [0, 3], [3, 0], [1, 2], [0, 3]] * 5)
+    >>> designs = plan(pilot, items=[50, 200], annotators=[3, 5], metric="fleiss_kappa", replicates=4, seed=1)
+    >>> [text.get_text() for text in plot_cost_frontier(designs).texts]
+    ['50 x 3', '50 x 5', '200 x 3', '200 x 5']
+    """
+    _, panel = one_panel(axes)
+    table = designs[["width", "cost"]].to_dataframe().reset_index().sort_values(["cost", "width"], ignore_index=True)
+    panel.plot(table["cost"], table["width"], **style(0, line=False))
+    best = table[table["width"] < table["width"].cummin().shift(fill_value=np.inf)]
+    panel.plot(best["cost"], best["width"], color="black", linewidth=1)
+    for row in best.itertuples():
+        panel.annotate(
+            f"{row.items} x {row.annotators}", (row.cost, row.width), xytext=(4, 4), textcoords="offset points",
+            fontsize="small",
+        )  # fmt: skip
+    if "target" in designs.attrs:
+        panel.axhline(designs.attrs["target"], color="grey", linestyle=":")
+    panel.set_xscale("log")
+    panel.set_xlabel("cost")
+    panel.set_ylabel(f"width of the interval of {designs.attrs['metric']}")
+    panel.set_ylim(bottom=0)
+    return panel
+
+
+@checked
+def plot_value_of_votes(votes: pd.DataFrame, *, enough: float | None = None, axes: "Axes | None" = None) -> "Axes":
+    """Draw the probability that the choice between the two best models is right against the number of further votes.
+
+    Parameters
+    ----------
+    votes
+        From `value_of_votes`.
+    enough
+        A probability that would do, drawn as a line; the fewest votes that are expected to reach it are marked.
+    axes
+        The axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    Axes
+        With the two models in the title.
+
+    Raises
+    ------
+    InputError
+        A probability outside 0 to 1.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, Predictions, value_of_votes
+    >>> counts = Labels.from_counts([[1, 0], [1, 1], [0, 1], [1, 0]] * 3)
+    >>> models = Predictions.from_labels({"A": [0, 0, 1, 0] * 3, "B": [0, 1, 0, 0] * 2 + [0, 1, 1, 0]})
+    >>> plot_value_of_votes(value_of_votes(counts, models)).get_title()
+    'A or B?'
+    """
+    if enough is not None and not 0 < enough < 1:
+        raise InputError(f"enough={enough!r} is a probability, between 0 and 1")
+    _, panel = one_panel(axes)
+    panel.plot(votes["votes"], votes["prob_right"], color="C0")
+    if enough is not None:
+        panel.axhline(enough, color="grey", linestyle=":")
+        reached = votes["votes"][votes["prob_right"] >= enough]
+        if reached.size:
+            panel.axvline(reached.iloc[0], color="grey", linestyle=":", label=f"{reached.iloc[0]} votes")
+            panel.legend(fontsize="small")
+    first, second = votes.attrs["models"]
+    panel.set_title(f"{first} or {second}?")
+    panel.set_xlabel("further votes, on the items that matter most")
+    panel.set_ylabel("probability that the choice is right")
+    panel.set_ylim(top=1)
+    return panel
