@@ -115,7 +115,8 @@ def dawid_skene(
         has one truth, a draw's plausibility is the drawn truth (all but a thousandth, which orders the other labels):
         its mean is the posterior probability, its best label the draw. Group ``derived``: ``label_probability``
         (item, category), the same mean with less Monte-Carlo error. Group ``diagnostics``: ``r_hat`` and ``ess`` of
-        prevalence, the variant's parameters, up to 50 annotators' accuracies and up to 50 items.
+        prevalence, the variant's parameters, up to 50 annotators' accuracies and up to 50 items; ``item_r_hat`` (item)
+        and ``annotator_r_hat`` (annotator) compare whole chains, and name who differs.
 
         With ``engine="em"`` there is one chain of one draw, and ``diagnostics`` holds ``log_likelihood``
         (iteration).
