@@ -50,7 +50,7 @@ from .certainty import (
 )
 from .conformal import ConformalSets, conformalize, conformalize_mass, plausibility_regions, set_coverage
 from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
-from .errors import ConvergenceError, InputError, SizeError
+from .errors import ConvergenceError, InputError, SizeError, UnmixedError
 from .evaluation import compare, copeland_rank, evaluate, practical_equivalence, swap_rate, williams_test
 from .io import (
     read_annotations,
@@ -242,5 +242,6 @@ __all__ = [
     # errors
     "InputError",
     "SizeError",
+    "UnmixedError",
     "ConvergenceError",
 ]

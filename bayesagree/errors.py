@@ -20,6 +20,10 @@ class ConvergenceError(RuntimeError):
     """An iteration or a refinement that did not reach its stated accuracy."""
 
 
+class UnmixedError(RuntimeError):
+    """Chains that disagree: the mean over them is no answer."""
+
+
 def shorten(values: object, most: int = 5) -> str:
     """Text with the first few values of a sequence, for an error message."""
     items = list(values)  # type: ignore[call-overload]

@@ -7,7 +7,7 @@ command starts ends in one line. A new command is a module with a function of it
 import re
 import sys
 
-from bayesagree.errors import InputError, SizeError
+from bayesagree.errors import InputError, SizeError, UnmixedError
 
 COMMANDS = {
     "demo": "Show the main job on a simulated test set: which of three models is best.",
@@ -47,7 +47,7 @@ def main() -> None:
         from bayesagree.cli._commands import app
 
         app()
-    except (InputError, SizeError, FileNotFoundError) as error:
+    except (InputError, SizeError, UnmixedError, FileNotFoundError) as error:
         sys.stderr.write(f"bayesagree: {with_options(str(error))}\n")
         sys.exit(2)
     except KeyboardInterrupt:

@@ -59,6 +59,7 @@ Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
 Dask = Annotated[str | None, Option("--dask", help="Address of a Dask scheduler to run on.")]
 Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
 Threshold = Annotated[float | None, Option("--threshold", help="For ratings: is the mean below this value or not?")]
+AllowUnmixed = Annotated[bool, Option("--allow-unmixed", help="Answer even where the chains of a sampler disagree.")]
 ItemsAre = Annotated[str, Option("--items", help="fixed: this test set; bootstrap: items are a sample.")]
 
 

@@ -44,6 +44,7 @@ def evaluate(
     ] = None,
     items: _options.ItemsAre = "fixed",
     threshold: _options.Threshold = None,
+    allow_unmixed: _options.AllowUnmixed = False,
     model: _options.ModelColumn = "model",
     dask: _options.Dask = None,
     json: _options.Json = False,
@@ -67,6 +68,8 @@ def evaluate(
     chosen = _options.one_of(items, "--items", ("fixed", "bootstrap"))
     groups = _groups(item_features, source.item, {"by": by, "cluster": cluster})
     record = posterior_for(truth, plausibility or fitting_posteriors(truth)[0].name)
+    if allow_unmixed and record.checks_chains:
+        options["allow_unmixed"] = True
     with _output.progress("scoring", items_to_score(record, truth, models, len(levels))) as advance:
         tree = run(
             truth, models, plausibility=record.name, reliability=levels,

@@ -39,6 +39,7 @@ def report(
     items: _options.ItemsAre = "fixed",
     least_certain: Annotated[int, Option(help="How many of the least certain items to list.", min=1)] = 50,
     threshold: _options.Threshold = None,
+    allow_unmixed: _options.AllowUnmixed = False,
     model: _options.ModelColumn = "model",
     json: _options.Json = False,
     output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
@@ -75,6 +76,7 @@ def report(
         items=_options.one_of(items, "--items", ("fixed", "bootstrap")),
         threshold=threshold,
         least_certain=least_certain,
+        allow_unmixed=allow_unmixed,
         **vars(sampling),
     ).fitting(truth, models)
     record = POSTERIORS[settings.plausibility]

@@ -137,6 +137,9 @@ def evaluate(
     ------
     InputError
         Annotations of the wrong kind, unknown metrics, items or labels that do not match; a file of another run.
+    UnmixedError
+        Chains of Dawid-Skene that disagree, with the items and annotators that differ; ``allow_unmixed=True`` scores
+        under them all the same.
 
     Warns
     -----
@@ -248,7 +251,7 @@ def _passes(
     if chosen.takes_predictions:
         return informed_passes(chosen, annotations, given, options)
     if chosen.learns_reliability:
-        return [Pass(chosen, options)]
+        return [Pass(chosen, dict(chosen.defaults) | options)]
     return [Pass(chosen, {"reliability": _whole(level)} | options) for level in levels]
 
 

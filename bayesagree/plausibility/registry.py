@@ -5,8 +5,8 @@ folder and one record here. The first record that fits a kind of annotations is 
 and reliability curves ask for more, how annotators annotate, and keep lists of their own in `bayesagree.predictive`.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import xarray as xr
@@ -87,6 +87,10 @@ class PosteriorRecord:
         Whether its truth are numbers, so that questions about labels need a threshold.
     streams_plausibility
         Whether `blocks` gives all plausibilities too (``plausibility=True``).
+    checks_chains
+        Whether `blocks` refuses chains that disagree, unless ``allow_unmixed=True``.
+    defaults
+        Arguments that evaluations and reports pass where the user says nothing.
     prior_share
         Mean weight of the prior in the posterior of an item, from annotations, ``reliability=`` and ``prior=``; None
         where there is no such number.
@@ -114,6 +118,8 @@ class PosteriorRecord:
     held_out: HeldOutRecord | None = None
     asks_threshold: bool = False
     streams_plausibility: bool = False
+    checks_chains: bool = False
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     prior_share: Callable[..., float] | None = None
 
 
@@ -145,6 +151,9 @@ _RECORDS = (
         reference=DAWID_SKENE,
         learns_reliability=True,
         predictive=dawid_skene_predictive.PREDICTIVE,
+        streams_plausibility=True,
+        checks_chains=True,
+        defaults={"variant": "auto"},
     ),
     PosteriorRecord(
         name="informed_dirichlet",

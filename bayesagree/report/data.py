@@ -17,6 +17,7 @@ from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError
 from bayesagree.evaluation.tables import OPEN
+from bayesagree.plausibility.dawid_skene._results import require_mixed
 from bayesagree.plausibility.informed.posterior import on_items_of
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
@@ -184,13 +185,16 @@ def posterior(
 ) -> xr.DataTree:
     """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
     chosen = POSTERIORS[settings.plausibility]
-    options: dict[str, Any] = {} if chosen.asks_threshold else {"top_labels": 1}
+    options: dict[str, Any] = dict(chosen.defaults) | ({} if chosen.asks_threshold else {"top_labels": 1})
     if chosen.takes_predictions:
         options["predictions"] = models
     if not chosen.learns_reliability:
         options["reliability"] = int(reliability) if float(reliability).is_integer() else reliability
     size = (1, 1) if chosen.closed_form else (settings.draws, settings.chains)
-    return chosen.posterior(annotations, draws=size[0], chains=size[1], seed=settings.seed, **options)
+    tree = chosen.posterior(annotations, draws=size[0], chains=size[1], seed=settings.seed, **options)
+    if chosen.checks_chains and not settings.allow_unmixed:
+        require_mixed(tree)
+    return tree
 
 
 def _label_certainty(tree: xr.DataTree, settings: ReportSettings) -> xr.DataArray:

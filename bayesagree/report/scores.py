@@ -59,6 +59,8 @@ def model_scores(
 ) -> tuple[ModelScores, xr.DataArray]:
     """Score the models at every reliability; returns also the annotation certainty (reliability, item)."""
     options: dict[str, Any] = {} if settings.threshold is None else {"threshold": settings.threshold}
+    if POSTERIORS[settings.plausibility].checks_chains:
+        options["allow_unmixed"] = settings.allow_unmixed
     tree = evaluate(
         annotations, predictions, plausibility=settings.plausibility, reliability=settings.reliability,
         metrics=settings.metrics, draws=settings.draws, chains=settings.chains, seed=settings.seed,

@@ -29,6 +29,8 @@ class ReportSettings:
         For ratings: is the mean below this value or not?
     least_certain
         How many items to list.
+    allow_unmixed
+        Whether to report where the chains of a sampler that joins all items disagree.
     """
 
     plausibility: str = ""
@@ -40,6 +42,7 @@ class ReportSettings:
     items: Literal["fixed", "bootstrap"] = "fixed"
     threshold: float | None = None
     least_certain: int = 50
+    allow_unmixed: bool = False
 
     @property
     def reference(self) -> float:

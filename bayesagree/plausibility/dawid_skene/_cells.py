@@ -74,6 +74,13 @@ class AnnotationCells(NamedTuple):
         row[self.row_cell] = np.repeat(np.arange(self.row_label.size), np.diff(self.row_start))
         return row
 
+    def annotator(self) -> NDArray[np.int32]:
+        """Return the annotator of each annotation, shape (annotation,)."""
+        within = np.arange(self.item_start[-1]) - np.repeat(self.item_start[:-1], self.sizes)
+        step = np.repeat(np.diff(self.candidate_start), self.sizes)
+        cell = self.cell[np.repeat(self.cell_start[: self.n_items], self.sizes) + within * step]
+        return self.row_annotator[self.row_of_cell()[cell]]
+
     def expand(self, values: NDArray[np.float64], n_labels: int, missing: float = 0.0) -> NDArray[np.float64]:
         """Turn one value per (item, candidate) into a matrix, shape (item, category)."""
         full = np.full((self.n_items, n_labels), missing)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -17,15 +17,27 @@ from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, FullRows, HierarchicalRows, Rng
-from bayesagree.plausibility.dawid_skene._gibbs import AccuracySampler, CrowdSampler, Keep, RowSampler, run_chains
+from bayesagree.plausibility.dawid_skene._gibbs import (
+    AccuracySampler,
+    ChainDraws,
+    CrowdSampler,
+    Keep,
+    RowSampler,
+    run_chains,
+)
 from bayesagree.plausibility.dawid_skene._item_difficulty import ItemDifficultySampler
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene._results import chains_tree, coordinates, labels_given, watched_candidates
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
-type Variant = Literal["full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership"]
+type Variant = Literal[
+    "full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership", "auto"
+]
 VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership")
+# The two that learn the population: on the 12 open sets no other predicts annotations left out better.
+AUTO_VARIANTS = ("hierarchical", "mixed_membership")
+"""What ``variant="auto"`` chooses from."""
 EM_VARIANTS = ("full", "one_coin", "class_conditional")
 
 
@@ -49,8 +61,8 @@ class DawidSkenePosterior:
             raise InputError(
                 f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
             )
-        if self.variant not in VARIANTS:
-            raise InputError(f"variant={self.variant!r} is not one of {shorten(VARIANTS, 9)}")
+        if self.variant not in (*VARIANTS, "auto"):
+            raise InputError(f"variant={self.variant!r} is not one of {shorten((*VARIANTS, 'auto'), 9)}")
 
     @cached_property
     def gold_index(self) -> NDArray[np.int64]:
@@ -72,7 +84,20 @@ class DawidSkenePosterior:
         return _layout(self.labels, "all", np.full(self.labels.items.size, -1), self.variant)
 
     def gibbs(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> xr.DataTree:
-        """Draw with the Gibbs sampler of the variant."""
+        """Draw with the Gibbs sampler of the variant; with "auto" of all it chooses from, and keep the best."""
+        if self.variant != "auto":
+            kept, chosen_from = self.chains(request, confusion=confusion, tune=tune, thin=thin), {}
+        else:
+            fits = (replace(self, variant=variant) for variant in AUTO_VARIANTS)
+            drawn = [fit.chains(request, confusion=confusion, tune=tune, thin=thin) for fit in fits]
+            scores = [one.log_score for one in drawn]
+            kept = drawn[int(np.argmax(scores))]
+            chosen_from = {"chosen_from": dict(zip(AUTO_VARIANTS, scores))}
+        settings = kept.settings | chosen_from
+        return chains_tree(self.labels, kept.cells, kept.chains, engine="gibbs", seed=request.seed, settings=settings)
+
+    def chains(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> "Drawn":
+        """Run the chains of one variant."""
         # Mixed membership moves slowly between latent labels and their concentration.
         slow = self.variant == "mixed_membership"
         tune = (1500 if slow else 500) if tune is None else tune
@@ -88,13 +113,14 @@ class DawidSkenePosterior:
             self.start(cells, shares), keep, tune=tune, draws=request.draws, thin=thin, chains=request.chains,
             seed=request.seed, client=request.client,
         )  # fmt: skip
-        settings = self.settings | {"tune": tune, "thin": thin}
-        return chains_tree(labels, cells, chains, engine="gibbs", seed=request.seed, settings=settings)
+        return Drawn(cells, chains, self.settings | {"tune": tune, "thin": thin}, labels.annotators.size)
 
     def nuts(self, request: Request, *, confusion: bool, tune: int | None) -> xr.DataTree:
         """Draw from the PyMC model."""
         from bayesagree.plausibility.dawid_skene.model import sample_dawid_skene
 
+        if self.variant == "auto":
+            raise InputError("variant='auto' chooses among posteriors of engine='gibbs'; name a variant for 'nuts'")
         if self.candidates != "all":
             raise InputError("candidates='observed' exists for engine='gibbs' and 'em' only")
         return sample_dawid_skene(self, request, confusion=confusion, tune=tune)
@@ -163,6 +189,26 @@ class DawidSkenePosterior:
             seed=request.seed,
             settings=self.settings,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Chains of one variant, with the layout and the settings they were drawn with."""
+
+    cells: AnnotationCells
+    chains: list[ChainDraws]
+    settings: dict[str, Any]
+    n_annotators: int
+
+    @property
+    def log_score(self) -> float:
+        """Mean log Pr(annotation given all others), the leave-one-out predictive density; NaN where it is not known.
+
+        1 / Pr(l given all others) is the posterior mean of 1 / Pr(l given the others and the unknowns).
+        """
+        surprise = np.mean([chain.surprise for chain in self.chains], axis=0)
+        known = self.cells.annotator() < self.n_annotators  # not gold, which is an expert's annotation
+        return float(-np.log(surprise[known]).mean()) if surprise.size else float("nan")
 
 
 def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64], variant: Variant) -> AnnotationCells:

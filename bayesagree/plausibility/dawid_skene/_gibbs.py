@@ -30,12 +30,16 @@ class CrowdSampler(Protocol):
     """One chain: `sweep` moves it, the rest reads its present draw."""
 
     cells: AnnotationCells
-    expected: Floats
-    """Expectation of each item's plausibilities given the other unknowns, shape (candidate,)."""
     prevalence: Floats
+    surprise: Floats
+    """Sum over sweeps of 1 / Pr(annotation given all others and the other unknowns); empty where it is not known."""
 
     @property
-    def plausibility(self) -> Floats:
+    def expected(self) -> Floats:
+        """Expectation of each item's plausibilities given the other unknowns, shape (candidate,)."""
+        ...
+
+    def plausibility(self, rng: Rng) -> Floats:
         """Present draw of each item's plausibilities, shape (candidate,)."""
         ...
 
@@ -65,6 +69,7 @@ class TruthSampler:
         self.cells, self.prevalence_shape = cells, prevalence_shape
         self.truth = start_truth(cells, shares, rng)
         self.weights, self.count = np.empty(cells.cell_label.size), np.empty(n_labels)
+        self.surprise = np.empty(0)
         self.expected, self.prevalence = np.empty(cells.candidate.size), np.empty(n_labels)
         count_truth(cells, self.truth, self.weights, self.count)
 
@@ -74,8 +79,7 @@ class TruthSampler:
         self.prevalence = np.exp(log_prevalence)
         return log_prevalence
 
-    @property
-    def plausibility(self) -> Floats:
+    def plausibility(self, rng: Rng) -> Floats:
         """Nearly all on the drawn truth, the rest as the conditional probabilities have it."""
         return truth_plausibility(self.cells, self.truth, self.expected)
 
@@ -99,6 +103,7 @@ class RowSampler(TruthSampler):
         super().__init__(cells, prevalence_shape, shares, n_labels, rng)
         self.confusion = confusion
         self.repeats = items_with_repeats(cells, confusion.row)
+        self.surprise = np.zeros(int(cells.item_start[-1]))
 
     def sweep(self, rng: Rng) -> None:
         """Draw hyperparameters and prevalence given the truth, then the truth."""
@@ -109,16 +114,9 @@ class RowSampler(TruthSampler):
         log_prevalence = self.draw_prevalence(rng)
         cell_counts, row_counts = self.confusion.pseudo_counts(self.weights)
         draw_truth_collapsed(
-            rng,
-            self.cells,
-            self.confusion.row,
-            self.repeats,
-            log_prevalence,
-            cell_counts,
-            row_counts,
-            self.truth,
-            self.expected,
-        )
+            rng, self.cells, self.confusion.row, self.repeats, log_prevalence, cell_counts, row_counts,
+            self.truth, self.expected, self.surprise,
+        )  # fmt: skip
         count_truth(self.cells, self.truth, self.weights, self.count)
 
     def diagonal(self, rng: Rng) -> Floats:
@@ -195,6 +193,10 @@ class ChainDraws:
     """Mean over draws of each candidate's conditional expectation."""
     watched: Floats = field(default_factory=lambda: np.empty(0))
     """Conditional expectations of a few candidates in every draw, for convergence diagnostics, (draw, candidate)."""
+    spread: Floats = field(default_factory=lambda: np.empty(0))
+    """Variance over draws of each candidate's conditional expectation."""
+    surprise: Floats = field(default_factory=lambda: np.empty(0))
+    """Mean of 1 / Pr(annotation given all others): its inverse is the leave-one-out predictive density."""
 
 
 @dataclass(frozen=True)
@@ -225,21 +227,27 @@ def run_chains(
         sampler = start(rng)
         for _ in range(tune):
             sampler.sweep(rng)
+        sampler.surprise[:] = 0.0
         kept = ChainDraws({}, np.zeros(sampler.cells.candidate.size), np.empty((draws, keep.watched.size)))
+        kept.spread = np.zeros_like(kept.expected)
         for draw in range(draws):
             for _ in range(thin):
                 sampler.sweep(rng)
             _record(sampler, keep, kept, draw, draws, rng)
         kept.expected /= draws
+        kept.spread = np.maximum(kept.spread / draws - kept.expected**2, 0.0)
+        kept.surprise = sampler.surprise / (draws * thin)
         return kept
 
     return list(map_blocks(run, block_generators(seed, chains), client))
 
 
 def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draws: int, rng: Rng) -> None:
-    cells, plausibility = sampler.cells, sampler.plausibility
-    kept.expected += sampler.expected
-    kept.watched[draw] = sampler.expected[keep.watched]
+    cells, plausibility = sampler.cells, sampler.plausibility(rng)
+    expected = sampler.expected
+    kept.expected += expected
+    kept.spread += expected**2
+    kept.watched[draw] = expected[keep.watched]
 
     def slot(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
         if draw == 0:

@@ -313,8 +313,13 @@ def add_log_chance(cells, row, i, seat, table, repeats, cell_counts, row_counts,
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_truth_collapsed(rng, cells, row, repeats, log_prevalence, cell_counts, row_counts, truth, probability):
-    """Draw every item's true label with the confusion integrated out, and leave its conditional probabilities."""
+def draw_truth_collapsed(
+    rng, cells, row, repeats, log_prevalence, cell_counts, row_counts, truth, probability, surprise
+):
+    """Draw every item's true label with the confusion integrated out, and leave its conditional probabilities.
+
+    `surprise` grows by 1 / Pr(annotation given all others), the truth of its item summed out.
+    """
     joint = np.empty(log_prevalence.size)
     together = np.zeros(cells.item_start[-1], np.int64)  # all annotations of an item sit at one table
     for i in range(cells.item_start.size - 1):
@@ -326,4 +331,10 @@ def draw_truth_collapsed(rng, cells, row, repeats, log_prevalence, cell_counts, 
             own[c] = log_prevalence[cells.candidate[first + c]]
         add_log_chance(cells, row, i, together, 0, repeats[i], cell_counts, row_counts, own)
         truth[i] = draw_candidate(rng, own, probability, first)
+        position = cells.cell_start[i]
+        for t in range(cells.item_start[i], cells.item_start[i + 1]):
+            for c in range(m):
+                cell = cells.cell[position + c]
+                surprise[t] += own[c] * row_counts[row[cell]] / cell_counts[cell]
+            position += m
         move_annotations(cells, row, i, together, 0, truth[i], 1.0, cell_counts, row_counts)

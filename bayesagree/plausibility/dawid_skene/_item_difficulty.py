@@ -40,6 +40,7 @@ class ItemDifficultySampler:
         self.ability = rng.normal(prior.ability, prior.ability_sd / 4, n_annotators)
         self.difficulty = np.zeros(cells.n_items)
         self.truth = start_truth(cells, shares, rng)
+        self.surprise = np.empty(0)
         self.expected, self.prevalence = np.empty(cells.candidate.size), np.empty(n_labels)
         self.item = np.repeat(np.arange(cells.n_items), cells.sizes)
         self.by_annotator = np.argsort(annotator, kind="stable")
@@ -67,8 +68,7 @@ class ItemDifficultySampler:
             self.expected,
         )  # fmt: skip
 
-    @property
-    def plausibility(self) -> Floats:
+    def plausibility(self, rng: Rng) -> Floats:
         """Nearly all on the drawn truth, the rest as the conditional probabilities have it."""
         return truth_plausibility(self.cells, self.truth, self.expected)
 

@@ -32,6 +32,7 @@ from bayesagree.plausibility.dawid_skene._confusion import Floats, HierarchicalR
 from bayesagree.plausibility.dawid_skene._gibbs import start_truth
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_concentration, items_with_repeats
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
+    NOTHING,
     count_latent,
     draw_dishes,
     draw_plausibility,
@@ -64,50 +65,65 @@ class MixedMembershipSampler:
         start = cells.item_start[:-1][cells.sizes > 0]
         self.dish[start] = start_truth(cells, shares, rng)[cells.sizes > 0]
         self.guests[start] = cells.sizes[cells.sizes > 0]
+        self.tables = np.empty(n_labels)
         self.sizes = np.unique(cells.sizes, return_counts=True)
-        self.weights, self.tables = np.empty(cells.cell_label.size), np.empty(n_labels)
-        self.latent = np.empty(cells.candidate.size)
-        self.prevalence = np.empty(n_labels)
-        self.drawn, self.expected = np.empty(cells.candidate.size), np.empty(cells.candidate.size)
+        self.weights, self.latent = np.empty(cells.cell_label.size), np.empty(cells.candidate.size)
+        self.prevalence = np.full(n_labels, 1 / n_labels)
+        self.surprise = np.zeros(n)
+
+    def count(self) -> None:
+        """Count latent labels and tables."""
+        places = (self.seat, self.dish, self.guests)
+        count_latent(self.cells, *places, self.weights, self.tables, self.latent)
 
     def sweep(self, rng: Rng) -> None:
-        """Draw hyperparameters and prevalence given the tables, then tables, alpha and plausibilities."""
+        """Draw hyperparameters and prevalence given the tables, then tables and alpha."""
         cells = self.cells
-        count_latent(cells, self.seat, self.dish, self.guests, self.weights, self.tables, self.latent)
+        self.count()
         self.confusion.draw_hyperparameters(rng, self.weights)
         if (name := self.confusion.relabel(rng)) is not None:
             self.dish = name[self.dish]
-            count_latent(cells, self.seat, self.dish, self.guests, self.weights, self.tables, self.latent)
+            self.count()
         log_prevalence = log_dirichlet_draw(rng, self.prior.prevalence + self.tables)
-        self.prevalence = np.exp(log_prevalence)
-        cell_counts, row_counts = self.confusion.pseudo_counts(self.weights)
-        places = (self.seat, self.dish, self.guests)
-        draw_seats(rng, cells, self.confusion.row, self.prevalence, self.alpha, cell_counts, row_counts, *places)
-        draw_dishes(rng, cells, self.confusion.row, self.repeats, log_prevalence, cell_counts, row_counts, *places)
-        count_latent(cells, *places, self.weights, self.tables, self.latent)
+        self.prevalence = np.maximum(np.exp(log_prevalence), NOTHING)
+        counts, places = self.confusion.pseudo_counts(self.weights), (self.seat, self.dish, self.guests)
+        row = self.confusion.row
+        draw_seats(rng, cells, row, self.prevalence, self.alpha, *counts, *places, self.surprise)
+        draw_dishes(rng, cells, row, self.repeats, log_prevalence, *counts, *places)
+        self.count()
         self.draw_alpha(rng)
         draw_seats_given_labels(rng, cells, self.prevalence, self.alpha, *places)
-        # Seats do not enter the plausibilities, and the next sweep counts the tables again.
-        draw_plausibility(rng, cells, self.prevalence, self.alpha, self.latent, self.drawn, self.expected)
 
     def draw_alpha(self, rng: Rng) -> None:
         """Draw alpha given the latent labels: a Dirichlet-multinomial likelihood of their counts in each item."""
-        seen, (sizes, items) = self.latent > 0, self.sizes
+        sizes, items = self.sizes
         # Equal factors (alpha prevalence_k)(alpha prevalence_k + 1)... of many items stand once, to a power.
         most = int(sizes[-1]) + 1
-        key = self.cells.candidate[seen] * most + self.latent[seen].astype(np.int64)
-        key, times = np.unique(key, return_counts=True)
-        # A prevalence that underflowed to 0 has no logarithm.
-        scale = np.append(np.maximum(self.prevalence[key // most], 1e-300), np.ones(sizes.size))
+        times = np.bincount(self.cells.candidate * most + self.latent.astype(np.int64))
+        key = np.flatnonzero(times)
+        key = key[key % most > 0]
+        scale = np.append(self.prevalence[key // most], np.ones(sizes.size))
         self.alpha = draw_concentration(
-            rng, self.alpha, scale, np.append(key % most, sizes), np.append(times, -items).astype(np.float64),
+            rng, self.alpha, scale, np.append(key % most, sizes), np.append(times[key], -items).astype(np.float64),
             math.log(self.prior.ambiguity), self.prior.ambiguity_sd,
         )  # fmt: skip
 
+    def shape(self) -> Floats:
+        """Return the shapes of each item's Dirichlet given its latent labels, shape (candidate,)."""
+        return np.maximum(self.alpha * self.prevalence[self.cells.candidate], NOTHING) + self.latent
+
     @property
-    def plausibility(self) -> Floats:
-        """The drawn lambda."""
-        return self.drawn
+    def expected(self) -> Floats:
+        """Mean of each item's plausibilities given its latent labels, shape (candidate,)."""
+        cells = self.cells
+        shape = self.shape()
+        return shape / np.repeat(np.add.reduceat(shape, cells.candidate_start[:-1]), np.diff(cells.candidate_start))
+
+    def plausibility(self, rng: Rng) -> Floats:
+        """Draw lambda."""
+        drawn = np.empty(self.cells.candidate.size)
+        draw_plausibility(rng, self.cells, self.shape(), drawn)
+        return drawn
 
     def diagonal(self, rng: Rng) -> Floats:
         """Draw the confusion; return the probability that an annotator gives the latent label, for each row."""

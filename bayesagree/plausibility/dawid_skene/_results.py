@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import check_size, result_tree
 from bayesagree.annotations import Labels
-from bayesagree.errors import as_python
+from bayesagree.errors import UnmixedError, as_python, shorten
 from bayesagree.plausibility._draws.blocks import check_depth
 from bayesagree.plausibility._draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
 from bayesagree.plausibility._draws.run import Request
@@ -65,6 +65,11 @@ def chains_tree(
     drawn = {name: np.stack([c.variables[name] for c in chains]) for name in chains[0].variables}
     probability = sum(c.expected for c in chains) / len(chains)
     worst = _diagnostics(drawn | {"label_probability": np.stack([c.watched for c in chains])})
+    if all(c.spread.size for c in chains):
+        candidates = _between_chains(np.stack([c.expected for c in chains]), np.stack([c.spread for c in chains]))
+        worst["item_r_hat"] = (("item",), np.fmax.reduceat(candidates, cells.candidate_start[:-1]))
+        accuracy = drawn["accuracy"]
+        worst["annotator_r_hat"] = (("annotator",), _between_chains(accuracy.mean(axis=1), accuracy.var(axis=1)))
     posterior = {name: (("chain", "draw", *DIMS[name]), values) for name, values in drawn.items()}
     derived = {
         "label_probability": (("item", "category"), cells.expand(np.asarray(probability), labels.categories.size))
@@ -140,18 +145,48 @@ def _parameter_names(drawn: Mapping[str, NDArray[Any]], labels: Labels) -> list[
 
 
 def warn_unless_converged(tree: xr.DataTree) -> None:
-    """Warn where chains disagree; with fewer than a hundred draws r-hat is mostly noise."""
-    if tree["posterior"].sizes["draw"] < ENOUGH_DRAWS:
-        return
-    r_hat = tree["diagnostics"].to_dataset()["r_hat"]
-    names = [str(name) for name in r_hat["parameter"].values]
+    """Warn where chains disagree."""
+    if (why := disagreement(tree)) is not None:
+        warnings.warn(why, UserWarning, stacklevel=4)
+
+
+def require_mixed(tree: xr.DataTree) -> None:
+    """Refuse a result whose chains disagree: a mean over them would be a number about nothing."""
+    if (why := disagreement(tree)) is not None:
+        raise UnmixedError(f"{why}; or pass allow_unmixed=True for a mean over chains that disagree")
+
+
+def disagreement(tree: xr.DataTree) -> str | None:
+    """Say which parameter, items and annotators chains disagree about; None if they agree.
+
+    With fewer than a hundred draws r-hat is mostly noise, and nothing is said.
+    """
+    if tree["posterior"].sizes.get("draw", 0) < ENOUGH_DRAWS or "r_hat" not in tree["diagnostics"]:
+        return None
+    found = tree["diagnostics"].to_dataset()
+    names = [str(name) for name in found["parameter"].values]
     one = [name.startswith(("label_probability", "accuracy")) for name in names]
-    excess = np.nan_to_num(r_hat.values / np.where(one, R_HAT_LIMIT_OF_ONE, R_HAT_LIMIT))
+    excess = np.nan_to_num(found["r_hat"].values / np.where(one, R_HAT_LIMIT_OF_ONE, R_HAT_LIMIT))
     worst = int(excess.argmax())
-    if excess[worst] > 1:
-        warnings.warn(
-            f"the chains disagree about {names[worst]} (r_hat {float(r_hat[worst]):.2f}); pass more draws and tune, or "
-            "a larger thin. Chains that still disagree have found different explanations of the labels: pass gold",
-            UserWarning,
-            stacklevel=4,
-        )
+    if excess[worst] <= 1:
+        return None
+    apart = [
+        f"{axis}s {shorten(found[axis].values[values.argsort()[::-1]][: (values > R_HAT_LIMIT).sum()])}"
+        for axis in ("item", "annotator")
+        if (values := np.nan_to_num(found.get(f"{axis}_r_hat", xr.DataArray([0.0])).values)).max() > R_HAT_LIMIT
+    ]
+    return (
+        f"the chains disagree about {names[worst]} (r_hat {float(found['r_hat'][worst]):.2f})"
+        + (f" and differ on {' and '.join(apart)}" if apart else "")
+        + "; pass more draws and tune, or a larger thin. Chains that still disagree have found different "
+        "explanations of the labels: pass gold"
+    )
+
+
+def _between_chains(mean: NDArray[Any], variance: NDArray[Any]) -> NDArray[np.float64]:
+    """Potential scale reduction of whole chains (Gelman and Rubin 1992) from their means, shape (chain, ...)."""
+    if len(mean) < 2:
+        return np.full(mean.shape[1:], np.nan)
+    # Two plausibilities that differ by a thousandth do not differ: so much variance is always allowed.
+    within = variance.mean(axis=0) + 1e-6
+    return np.sqrt(1 + mean.var(axis=0, ddof=1) / within)

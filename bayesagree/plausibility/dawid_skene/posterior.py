@@ -26,7 +26,6 @@ Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing 
 from collections.abc import Iterator
 from typing import Any, Literal
 
-import numpy as np
 import xarray as xr
 
 from bayesagree._arguments import checked
@@ -36,11 +35,12 @@ from bayesagree._inference.streams import Seed, item_blocks
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule
+from bayesagree.plausibility._draws.blocks import LOCAL, Schedule
 from bayesagree.plausibility._draws.run import Request
+from bayesagree.plausibility._draws.top_labels import truth_draws
 from bayesagree.plausibility.dawid_skene._cells import Candidates
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
-from bayesagree.plausibility.dawid_skene._results import check_result
+from bayesagree.plausibility.dawid_skene._results import check_result, require_mixed
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
@@ -74,7 +74,9 @@ def dawid_skene(
         separate judgments, as in the data of Dawid and Skene, where an anaesthetist judged each patient three times:
         every one of them counts in full.
     variant
-        What an annotator is; see the table of this module.
+        What an annotator is; see the table of this module. ``"auto"`` draws from "hierarchical" and from
+        "mixed_membership" and keeps the one that predicts an annotation better from all others (leave-one-out
+        predictive density); the result's settings name it as ``variant`` and both scores as ``chosen_from``.
     engine
         ``"gibbs"`` draws from the posterior; ``"em"`` climbs to one point estimate (full, class_conditional and
         one_coin); ``"nuts"`` samples `dawid_skene_model`, where true labels are summed out, with PyMC.
@@ -113,7 +115,8 @@ def dawid_skene(
         has one truth, a draw's plausibility is the drawn truth (all but a thousandth, which orders the other labels):
         its mean is the posterior probability, its best label the draw. Group ``derived``: ``label_probability``
         (item, category), the same mean with less Monte-Carlo error. Group ``diagnostics``: ``r_hat`` and ``ess`` of
-        prevalence, the variant's parameters, up to 50 annotators' accuracies and up to 50 items.
+        prevalence, the variant's parameters, up to 50 annotators' accuracies and up to 50 items; ``item_r_hat`` (item)
+        and ``annotator_r_hat`` (annotator) compare whole chains, and name who differs.
 
         With ``engine="em"`` there is one chain of one draw, and ``diagnostics`` holds ``log_likelihood``
         (iteration).
@@ -167,21 +170,28 @@ def dawid_skene_blocks(
     candidates: Candidates = "all",
     draws: int = 1000,
     chains: int = 4,
+    tune: int | None = None,
+    thin: int | None = None,
     seed: Seed = None,
     max_bytes: int = MAX_BYTES,
     schedule: Schedule = LOCAL,
+    plausibility: bool = False,
+    allow_unmixed: bool = False,
 ) -> Iterator[Any]:
     """Give the `depth` best labels of each draw, block of items by block.
 
     Best is the drawn true label; the others follow by their probability in that draw. In mixed membership the order
-    is that of the drawn plausibilities. The chains of all items run first, because annotators join the items.
+    is that of the drawn plausibilities. The chains of all items run first, because annotators join the items. Chains
+    that disagree raise `UnmixedError`, unless `allow_unmixed`.
     """
     tree = dawid_skene(
-        labels, variant=variant, prior=prior, gold=gold, candidates=candidates, draws=draws, chains=chains, seed=seed,
-        top_labels=depth, confusion=False, max_bytes=max_bytes, client=schedule.client,
+        labels, variant=variant, prior=prior, gold=gold, candidates=candidates, draws=draws, chains=chains, tune=tune,
+        thin=thin, seed=seed, top_labels=None if plausibility else depth, confusion=False, max_bytes=max_bytes,
+        client=schedule.client,
     )  # fmt: skip
-    top = tree["posterior"].to_dataset()["top_label"].values
-    samples = top.reshape(-1, *top.shape[2:])
+    if not allow_unmixed:
+        require_mixed(tree)
+    draws_of_items = truth_draws(tree, depth, plausibility=plausibility)
     for items in item_blocks(labels.items.size)[schedule.first :]:
-        block = DrawBlock(items, np.ascontiguousarray(samples[:, items].swapaxes(0, 1)))
+        block = draws_of_items.read(items)
         yield block if schedule.then is None else schedule.then(block)

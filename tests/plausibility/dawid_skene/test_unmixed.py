@@ -1,0 +1,52 @@
+"""Chains that disagree: they are named, and nothing above them gives one number."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import bayesagree as ba
+from bayesagree.plausibility.dawid_skene._results import disagreement, require_mixed
+
+
+@pytest.fixture(scope="module")
+def apart():
+    """Two chains of a crowd, in one of which annotator 0 and item 1 are another matter."""
+    tree = ba.dawid_skene(ba.simulate.crowd_labels(n_items=20, n_annotators=4, seed=1).labels, draws=120, seed=1)
+    diagnostics = tree["diagnostics"].to_dataset(inherit=False).copy(deep=True)
+    diagnostics["r_hat"][0], diagnostics["item_r_hat"][1], diagnostics["annotator_r_hat"][0] = 1.7, 2.0, 1.9
+    tree["diagnostics"] = type(tree)(diagnostics)
+    return tree
+
+
+def test_the_message_names_items_and_annotators_that_differ(apart):
+    said = disagreement(apart)
+    assert said is not None
+    assert "prevalence" in said
+    assert "items 1" in said
+    assert "annotators 0" in said
+    with pytest.raises(ba.UnmixedError, match="allow_unmixed=True"):
+        require_mixed(apart)
+
+
+def test_chains_that_agree_are_not_refused():
+    tree = ba.dawid_skene(ba.simulate.crowd_labels(n_items=60, seed=1).labels, draws=150, chains=2, seed=1)
+    found = tree["diagnostics"].to_dataset()
+    assert found["item_r_hat"].shape == (60,)
+    assert float(found["item_r_hat"].max()) < 1.2
+    require_mixed(tree)
+
+
+def test_an_evaluation_under_chains_that_disagree_is_refused():
+    """Annotators at chance, whose answers support either name of a label, and too few sweeps to change them."""
+    rng = np.random.default_rng(3)
+    matrix = np.where(rng.random((60, 8)) < 0.5, np.arange(60)[:, None] % 2, 1 - np.arange(60)[:, None] % 2)
+    labels = ba.Labels.from_matrix(matrix)
+    models = ba.Predictions.from_labels({"A": (np.arange(60) % 2).tolist()}, items=labels.items, labels=[0, 1])
+    how = {"plausibility": "dawid_skene", "draws": 100, "chains": 4, "seed": 1, "tune": 1, "thin": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with pytest.raises(ba.UnmixedError, match="chains disagree"):
+            ba.evaluate(labels, models, **how)
+        tree = ba.evaluate(labels, models, **how, allow_unmixed=True)
+    assert "top_1_accuracy" in tree["posterior"]
