@@ -1,6 +1,6 @@
 """Studies drawn from what a pilot taught: items like its items, votes as its annotators would give them."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,13 @@ class World(NamedTuple):
     """What may be true of the items of the pilot: one draw of their plausibilities, and the models' outputs on them."""
 
     plausibility: Floats
+    categories: NDArray[Any]
     predictions: Predictions | None
 
     def study(self, items: int, annotators: int, rng: np.random.Generator) -> tuple[Labels, Predictions | None]:
         """Draw a study: items of the pilot with replacement, under new names, and votes."""
         rows = rng.integers(len(self.plausibility), size=items)
-        labels = Labels.from_counts(rng.multinomial(annotators, self.plausibility[rows]))
+        labels = Labels.from_counts(rng.multinomial(annotators, self.plausibility[rows]), labels=self.categories)
         return labels, None if self.predictions is None else self.predictions.take(rows, labels.items)
 
 
@@ -37,7 +38,7 @@ def worlds(labels: Labels, predictions: Predictions | None, plausibility: str, n
     outputs = None
     if predictions is not None:
         outputs = predictions.aligned(np.asarray(posterior["item"]), labels.categories)
-    return [World(one, outputs) for one in drawn]
+    return [World(one, labels.categories, outputs) for one in drawn]
 
 
 def scores(labels: Labels, predictions: Predictions, metric: str, plausibility: str, draws: int, seed: int) -> Floats:

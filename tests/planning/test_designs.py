@@ -52,6 +52,17 @@ def test_more_items_narrow_and_cost_more():
     assert found.identical(again)
 
 
+def test_names_of_labels_change_nothing():
+    rng = np.random.default_rng(3)
+    truth, pilot = crowd(rng, 60, 3)
+    scores = {name: np.abs(truth + rng.normal(0, sd, truth.shape)) + 0.01 for name, sd in (("A", 0.1), ("B", 0.8))}
+    named = Labels.from_counts(pilot.counts(), labels=["no", "yes"])
+    options = {"items": [50], "annotators": [2, 4], "replicates": 2, "study_draws": 50, "seed": 1}
+    ours = plan(pilot, Predictions.from_scores(scores), **options)
+    theirs = plan(named, Predictions.from_scores(scores, labels=["no", "yes"]), **options)
+    np.testing.assert_array_equal(ours["width"], theirs["width"])
+
+
 def test_what_cannot_be_planned_is_refused():
     _, pilot = crowd(np.random.default_rng(1), 20, 3)
     with pytest.raises(InputError, match="needs predictions; without them"):
