@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import logit
 
 from bayesagree import simulate
 from bayesagree.agreement import common_agreement
+from bayesagree.agreement._exact.averaged import joint_posterior
 from bayesagree.agreement._exact.likelihood import outright_shares
-from bayesagree.agreement._exact.outright_ends import inflated_posterior
-from bayesagree.agreement._exact.posterior import phi_posterior
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.annotations import Ratings
 
@@ -67,31 +66,15 @@ def crowd(cell: Cell, seed: int) -> Ratings:
 
 
 def estimates(ratings: Ratings) -> dict[str, Any]:
-    """Return mean, interval and log evidence of Phi where ends are intervals, outright, and averaged over both."""
-    binned = phi_posterior(prepare(ratings).means)
-    inflated = inflated_posterior(prepare(ratings, likelihood="inflated").means).phi
-    share = float(expit(inflated.log_evidence - binned.log_evidence))
-    found: dict[str, Any] = {"share": share}
-    for name, posterior in (("binned", binned), ("inflated", inflated)):
-        summary = posterior.summary()
-        found[name] = [summary.mean, summary.lower, summary.upper]
-    found["averaged"] = [
-        (1 - share) * found["binned"][0] + share * found["inflated"][0], *averaged_hdi(binned, inflated, share)
-    ]  # fmt: skip
+    """Return mean and interval of Phi where ends are intervals, outright, and averaged; the weight of outright ends."""
+    joint = joint_posterior(prepare(ratings).means, "averaged")
+    found: dict[str, Any] = {"share": joint.prob_inflated}
+    inflated = None if joint.inflated is None else joint.inflated.phi
+    for name, posterior in (("binned", joint.binned), ("inflated", inflated), ("averaged", joint.phi)):
+        if posterior is not None:
+            summary = posterior.summary()
+            found[name] = [summary.mean, summary.lower, summary.upper]
     return found
-
-
-def averaged_hdi(first: Any, second: Any, share: float) -> tuple[float, float]:
-    """Return the shortest interval of Phi with 95 % of a mixture of two posteriors."""
-    probability = (np.arange(4000) + 0.5) / 4000
-    values = np.concatenate([first.quantile(probability), second.quantile(probability)])
-    mass = np.repeat([1 - share, share], 4000) / 4000
-    order = np.argsort(values)
-    values, cdf = values[order], np.cumsum(mass[order])
-    start = np.linspace(0, 0.05, 201)
-    low, high = np.interp(start, cdf, values), np.interp(start + 0.95, cdf, values)
-    best = int(np.argmin(high - low))
-    return float(low[best]), float(high[best])
 
 
 def study(path: Path, kind: str, repetitions: int, seconds: float) -> None:

@@ -16,16 +16,17 @@ import xarray as xr
 from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.agreement._exact.averaged import joint_posterior
 from bayesagree.agreement._exact.draws import draw_hyper, draw_hyper_with_ends, draw_item_means
 from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.item_means import KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement._exact.maximum_likelihood import phi_maximum_likelihood
-from bayesagree.agreement._exact.outright_ends import inflated_posterior
-from bayesagree.agreement._exact.posterior import phi_of, phi_posterior
+from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.agreement._exact.posterior import phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.limits import share_at_ends, supported_decision, warn_of_limits, warn_of_two_ends
-from bayesagree.agreement.model import END_SHARES, AgreementPrior, build_model, sample_tree
+from bayesagree.agreement.model import END_SHARES, OUTRIGHT, AgreementPrior, build_model, mixed_tree, sample_tree
 from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int, probability, renamed
@@ -46,7 +47,7 @@ def common_agreement(
     *,
     item_mean: ItemMean = "hierarchical",
     truth_sd: float | None = None,
-    likelihood: Kind = "binned",
+    likelihood: Kind = "averaged",
     ci_prob: float = 0.95,
     draws: int = 1000,
     chains: int = 4,
@@ -70,6 +71,9 @@ def common_agreement(
     truth_sd
         Standard deviation of the known truths in units of the scale, by default a tenth of its length.
     likelihood
+        ``"averaged"``: ``"binned"`` and ``"inflated"``, two readings of the answers at the ends of the scale, weighted
+        by their evidence, equally likely before the ratings; ``"binned"`` where no answer lies at an end, or none
+        between the ends, since nothing then tells the readings apart.
         ``"binned"``: a level m of M stands for the interval [m/M, (m + 1)/M); continuous ratings have the Beta density,
         or, where one sits on an end of the scale, stand for intervals as wide as the smallest gap between values,
         and no narrower than a millionth of the scale: values nearer to each other are read to that precision.
@@ -85,7 +89,8 @@ def common_agreement(
     seed
         Seed or generator; same seed, same draws.
     engine
-        ``"exact"``: quadrature and independent draws. ``"nuts"``: samples `common_agreement_model`.
+        ``"exact"``: quadrature and independent draws. ``"nuts"``: samples `common_agreement_model`; of averaged
+        readings both models, and each draw is taken from one of them by the evidence that the exact engine finds.
     sampler
         Further arguments of `pymc.sample` for ``engine="nuts"``, such as ``{"target_accept": 0.95}``.
     keep_item_means
@@ -96,9 +101,9 @@ def common_agreement(
     DataTree
         ``posterior``
             `phi` (chain, draw); with outright ends `low_end_share` and `high_end_share` (chain, draw), the share of
-            such answers on an item of mean 1/2 if there are none at the other end; with hierarchical means
-            `mean_location` m and `mean_spread` s (chain, draw), the square root of their overdispersion; on request
-            `item_mean` (chain, draw, item) in units of the scale.
+            such answers on an item of mean 1/2 if there are none at the other end (0 in draws of the other reading);
+            with hierarchical means `mean_location` m and `mean_spread` s (chain, draw), the square root of their
+            overdispersion; on request `item_mean` (chain, draw, item) in units of the scale.
         ``agreement``
             `mean`, `sd`, `lower` and `upper` (HDI), `prob_positive` = Pr(Phi > 0). From the exact engine also `map`
             (mode of the marginal posterior), `ml` (joint maximum likelihood of Phi and all item means; neither it nor
@@ -176,14 +181,14 @@ def common_agreement(
     options = {"model": "common_agreement", "engine": engine, "seed": seed, "settings": settings}
     if engine == "nuts":
         single = problem.single_ratings("engine='nuts'")
-        model = common_agreement_model(single, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
-        tree = sample_tree(model, shape, ci_prob, keep_item_means, sampler, options)
+        given = {"item_mean": item_mean, "truth_sd": truth_sd}
+        tree = _sampled_tree(single, problem, given, shape, ci_prob, keep_item_means, sampler, options)
     elif engine == "exact":
         tree = _exact_tree(ratings, problem, shape, ci_prob, keep_item_means, options)
     else:
         raise InputError(f"engine={engine!r} is not 'exact' or 'nuts'")
     found = tree["agreement"].to_dataset()
-    supported = supported_decision(problem, decision(float(found["lower"]), float(found["upper"])), likelihood, ci_prob)
+    supported = supported_decision(problem, decision(float(found["lower"]), float(found["upper"])), ci_prob)
     tree["agreement"].attrs |= interval | {"decision": supported}
     return tree
 
@@ -201,8 +206,11 @@ def common_agreement_model(
 
     Parameters
     ----------
-    ratings, item_mean, truth_sd, likelihood
+    ratings, item_mean, truth_sd
         As `common_agreement`, which has the same posterior under the uniform priors that are the default.
+    likelihood
+        As `common_agreement`, one reading of the answers at the ends: NUTS does not go from one to the other, so that
+        ``"averaged"`` is two models.
     prior
         Other priors of Phi and of the hierarchical item means.
 
@@ -235,7 +243,35 @@ def common_agreement_model(
     ['phi', 'mean_location', 'mean_spread', 'unit_item_mean']
     """
     means = checked_prior(ratings, item_mean, truth_sd, likelihood)
+    if likelihood == "averaged":
+        raise InputError(
+            "likelihood='averaged' is two models: build 'binned' and 'inflated', or common_agreement(engine='nuts')"
+        )
     return build_model(ratings, means, likelihood, prior or AgreementPrior())
+
+
+def _sampled_tree(
+    ratings: Ratings,
+    problem: Problem,
+    given: dict[str, Any],
+    shape: tuple[int, int],
+    ci_prob: float,
+    keep_item_means: bool,
+    sampler: Mapping[str, Any] | None,
+    options: dict[str, Any],
+) -> xr.DataTree:
+    """Return NUTS draws of the model, of averaged readings of both models mixed by the exact engine's evidence."""
+
+    def sampled(kind: Kind) -> xr.DataTree:
+        model = common_agreement_model(ratings, likelihood=kind, **given)
+        return sample_tree(model, shape, ci_prob, keep_item_means, sampler, options)
+
+    if options["settings"]["likelihood"] != "averaged":
+        return sampled(problem.kind)
+    joint = joint_posterior(problem.means, problem.kind)
+    outright = np.random.default_rng(seed_sequence(options["seed"])).random(shape) < joint.prob_inflated
+    trees = sampled("binned"), sampled("inflated") if joint.inflated is not None else None
+    return mixed_tree(*trees, outright, joint.prob_inflated, ci_prob)
 
 
 def _exact_tree(
@@ -247,18 +283,13 @@ def _exact_tree(
     options: dict[str, Any],
 ) -> xr.DataTree:
     single = problem.single_ratings("keep_item_means=True") if keep_item_means else None
-    inflated = options["settings"]["likelihood"] == "inflated"
+    likelihood = options["settings"]["likelihood"]
     rng = np.random.default_rng(seed_sequence(options["seed"]))
-    size = shape[0] * shape[1]
-    if inflated:
-        joint = inflated_posterior(problem.means)
-        posterior, (y, shares) = joint.phi, joint.draw(size, rng)
-    else:
-        posterior, shares = phi_posterior(problem.means), None
-        y = posterior.draw(size, rng)
+    joint = joint_posterior(problem.means, problem.kind)
+    posterior, (y, shares) = joint.phi, joint.draw(shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(y)).reshape(shape))}
     coords: dict[str, Any] = {"grid": posterior.phi[::THIN]}
-    if shares is not None:
+    if likelihood in OUTRIGHT:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(END_SHARES, shares.T)}
     hyper = _hyper(problem, y, shares, rng)
     if hyper is not None:
@@ -277,10 +308,12 @@ def _exact_tree(
         "log_evidence": posterior.log_evidence, "log_evidence_error": posterior.log_evidence_error,
         "interval_error": posterior.interval_error, "bin_width": problem.like.bin_width,
     }  # fmt: skip
-    if isinstance(problem.means, KnownMeans) and problem.means.truth.size and not inflated:
-        summary["joint_map"] = phi_maximum_likelihood(problem.like, problem.means)
-    if not inflated:
+    if likelihood == "averaged":
+        summary["prob_inflated"] = joint.prob_inflated
+    if joint.binned is not None:
         summary["ml"] = phi_maximum_likelihood(problem.like)
+        if isinstance(problem.means, KnownMeans) and problem.means.truth.size:
+            summary["joint_map"] = phi_maximum_likelihood(problem.like, problem.means)
     groups = {
         "posterior": variables,
         "agreement": {name: ((), value) for name, value in summary.items()},
@@ -289,10 +322,13 @@ def _exact_tree(
     return result_tree(groups, coords, **options)
 
 
-def _hyper(problem: Problem, y: Any, shares: Any, rng: np.random.Generator) -> Any:
+def _hyper(problem: Problem, y: Floats, shares: Floats, rng: np.random.Generator) -> tuple[Floats, Floats] | None:
     """Return draws of (m, s) of hierarchical means given those of log p and of the shares of outright ends."""
     if not isinstance(problem.means, HierarchicalMeans):
         return None
-    if shares is None:
-        return draw_hyper(problem.means, y, rng)
-    return draw_hyper_with_ends(problem.means, y, shares, rng)
+    drawn, outright = np.empty((2, y.size)), shares.any(axis=1)
+    if not outright.all():
+        drawn[:, ~outright] = draw_hyper(problem.means, y[~outright], rng)
+    if outright.any():
+        drawn[:, outright] = draw_hyper_with_ends(problem.means, y[outright], shares[outright], rng)
+    return drawn[0], drawn[1]

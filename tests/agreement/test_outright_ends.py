@@ -13,7 +13,6 @@ from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.phi import common_agreement, common_agreement_model
 from bayesagree.agreement.predictive import PREDICTIVE
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError
 
 ROWS = np.array([[0, 0, 1, 2], [2, 3, 2, 2], [0, 0, 0, 0], [1, 2, 2, 3], [4, 3, 4, 4], [0, 1, 0, 3]])
 
@@ -75,7 +74,7 @@ def test_shares_of_outright_ends_are_found_and_phi_is_that_of_the_judgments():
         assert float(abs(drawn[name].mean() - share)) < 4 * float(drawn[name].std())
     summary = found["agreement"]
     assert float(summary["lower"]) < 0.7 < float(summary["upper"])
-    binned = common_agreement(ratings, draws=50, chains=1, seed=1)["agreement"]
+    binned = common_agreement(ratings, likelihood="binned", draws=50, chains=1, seed=1)["agreement"]
     assert float(binned["upper"]) < 0.3
     assert float(summary["log_evidence"]) > float(binned["log_evidence"]) + 20
     assert float(drawn["phi"].mean()) == pytest.approx(float(summary["mean"]), abs=0.02)
@@ -114,8 +113,8 @@ def test_continuous_ratings_on_the_ends():
     ratings = Ratings.from_matrix(x, scale=(0, 1))
     options = {"draws": 50, "chains": 1, "seed": 1}
     inflated = common_agreement(ratings, likelihood="inflated", **options)["agreement"]
-    with pytest.warns(UserWarning, match="likelihood='inflated' learns"):
-        binned = common_agreement(ratings, **options)["agreement"]
+    with pytest.warns(UserWarning, match="likelihood='averaged' learns"):
+        binned = common_agreement(ratings, likelihood="binned", **options)["agreement"]
     assert inflated.attrs["decision"] == "agreement"
     assert float(binned["mean"]) < 0
 
@@ -154,7 +153,15 @@ def test_pymc_model_is_the_same_posterior():
         assert abs(float(drawn[name].mean() - other.mean())) < 4.5 * float(error[name]) + 0.05 * float(other.std())
 
 
-def test_predictive_checks_of_continuous_outright_ends_are_refused():
+def test_predictive_checks_of_continuous_outright_ends_replicate_the_ends():
+    """At Phi .8 and means .3 the odds of an outright low end are w / (1 - w) .7 / .3, and no judgment is an end."""
+    import pymc as pm
+
     ratings = Ratings.from_matrix([[0.0, 0.1, 0.2], [0.5, 0.6, 1.0]], scale=(0, 1))
-    with pytest.raises(InputError, match="need ratings on levels"):
-        PREDICTIVE.model(ratings, {"likelihood": "inflated"})
+    model = PREDICTIVE.model(ratings, {"likelihood": "averaged"})
+    given = {"phi": 0.8, "low_end_share": 0.3, "high_end_share": 0.0}
+    with pm.do(model, given | {"unit_item_mean": np.full(2, 0.3)}):
+        x = pm.sample_prior_predictive(500, var_names=["rating"], random_seed=1)["prior_predictive"]["rating"].values
+    odds = 0.3 / 0.7 * 0.7 / 0.3
+    assert abs((x == 0).mean() - odds / (1 + odds)) < 4.5 * 0.5 / np.sqrt(x.size)
+    assert (x < 1).all()
