@@ -129,7 +129,7 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, sha
     from bayesagree.agreement._binned_beta import BinnedBeta
     from bayesagree.agreement._inflated_beta import inflated_variable
 
-    def bins(edges: Any | None, observed: Any) -> None:
+    def bins(edges: Any, observed: Any) -> None:
         if shares:
             low, high = shares
             inflated_variable("rating", alpha, beta, low, high, edges, observed=observed, dims="annotation")

@@ -106,13 +106,13 @@ def common_agreement(
             overdispersion; on request `item_mean` (chain, draw, item) in units of the scale.
         ``agreement``
             `mean`, `sd`, `lower` and `upper` (HDI), `prob_positive` = Pr(Phi > 0). From the exact engine also `map`
-            (mode of the marginal posterior), `ml` (joint maximum likelihood of Phi and all item means; neither it nor
-            `joint_map` of outright ends), with known
-            truths `joint_map` (their joint posterior mode, the paper's estimate of section 4.4), `share_at_ends` (share
-            of the items on which all ratings are one and the same end of the scale), `log_evidence` and the errors of
-            the quadrature. Its attribute `decision` is agreement, disagreement or undecided. Unanimous answers at an
-            end of the scale fit polarised annotators as they fit agreeing ones, so that disagreement is stated only if
-            it also holds without those items, and if end answers read as points inside the scale do not say agreement.
+            (mode of the marginal posterior), `ml` (joint maximum likelihood of Phi and all item means, without outright
+            ends), with known truths `joint_map` (their joint posterior mode, the paper's estimate of section 4.4),
+            `share_at_ends` (share of the items on which all ratings are one and the same end of the scale),
+            `prob_inflated` of averaged readings, `log_evidence` and the errors of the quadrature. Its attribute
+            `decision` is agreement, disagreement or undecided. Unanimous answers at an end of the scale fit polarised
+            annotators as they fit agreeing ones, so that disagreement is stated only if it also holds without those
+            items, and, with ``"binned"``, if end answers read as points inside the scale do not say agreement.
         ``density``
             Posterior `density` of Phi (grid), from the exact engine.
         ``sample_stats``
@@ -124,7 +124,7 @@ def common_agreement(
         Repeated (item, annotator) pairs, unknown options, a truth outside the scale or of an unknown item.
     ConvergenceError
         The quadrature did not reach 1e-6 in the log marginal likelihood or 1e-4 in the ends of the interval; with
-        outright ends, a fiftieth (on ridges a fifth) of a standard deviation of Phi in the ends of the interval.
+        ``"inflated"``, half a unit, or half a standard deviation of Phi (it stops at a fiftieth; ``"averaged"`` warns).
 
     Warns
     -----
@@ -142,12 +142,10 @@ def common_agreement(
     ends, such as "not at all". ``"binned"`` knows the first alone. ``"inflated"`` learns from the answers between the
     ends which it is: with item mean mu, the odds of an outright low end against a judgment are
     w_low / (1 - w_low) (1 - mu) / mu, those of an outright high end the mirror image; the roots of both shares w are
-    uniform on (0, 1). Two camps at the two ends, with nothing between, fit both readings, and Phi is then as wide as
-    its prior. The difference of `log_evidence` between the two, or `item_loo`, says which the ratings support. On a
-    scale without outright ends ``"inflated"`` costs precision. It takes two to four times as long, and some tens of
-    times (seconds) where the ratings hardly tell the two readings apart. The 95 % interval held the true Phi in .97
-    (Monte-Carlo error .02) of simulated data sets with outright ends, where ``"binned"`` held it in none, and in .81
-    (.05) of those without, where ``"binned"`` did in .92 (.03): benchmarks/results/phi_ends.md.
+    uniform on (0, 1). ``"averaged"`` weighs the two readings by their evidence: `prob_inflated` is the posterior
+    probability of outright ends. Two camps at the two ends, with nothing between, fit both readings; nothing tells them
+    apart, and they are read as judgments. Coverage and false claims of all three, with and without outright ends, stand
+    in benchmarks/results/phi_ends.md, with the time that averaging costs.
 
     See Also
     --------

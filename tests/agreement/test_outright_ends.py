@@ -1,9 +1,11 @@
 """Outright answers at the ends of the scale: the exact engine against brute force, and what it claims."""
 
+import json
 import warnings
 
 import numpy as np
 import pytest
+from _paths import ROOT
 from scipy.special import betainc, logit, logsumexp
 
 from bayesagree import simulate
@@ -14,6 +16,7 @@ from bayesagree.agreement.phi import common_agreement, common_agreement_model
 from bayesagree.agreement.predictive import PREDICTIVE
 from bayesagree.annotations import Ratings
 
+MODELS = ROOT / "models"
 ROWS = np.array([[0, 0, 1, 2], [2, 3, 2, 2], [0, 0, 0, 0], [1, 2, 2, 3], [4, 3, 4, 4], [0, 1, 0, 3]])
 
 
@@ -165,3 +168,18 @@ def test_predictive_checks_of_continuous_outright_ends_replicate_the_ends():
     odds = 0.3 / 0.7 * 0.7 / 0.3
     assert abs((x == 0).mean() - odds / (1 + odds)) < 4.5 * 0.5 / np.sqrt(x.size)
     assert (x < 1).all()
+
+
+def test_reference_posterior_of_outright_ends():
+    """The tolerance of the exact engine, a fiftieth of a standard deviation, beside the reference's error."""
+    record = json.loads((MODELS / "common_agreement_hierarchical_inflated.json").read_text())
+    assert all(record["checks_made"].values())
+    given = levels(np.array(record["data"]["ratings"]))
+    tree = common_agreement(given, likelihood="inflated", draws=1000, chains=4, seed=1)
+    drawn = tree["posterior"].to_dataset()
+    names = {"w_low": "low_end_share", "w_high": "high_end_share", "m": "mean_location", "s": "mean_spread"}
+    for name, ours in ({"phi": "phi"} | names).items():
+        reference = record["posterior"][name]
+        error = np.hypot(reference["mcse_mean"], reference["sd"] / np.sqrt(4000))
+        assert abs(float(drawn[ours].mean()) - reference["mean"]) < 4.5 * error + 0.02 * reference["sd"], name
+        assert float(drawn[ours].std()) == pytest.approx(reference["sd"], rel=0.12), name

@@ -13,6 +13,7 @@ import scipy as sp
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree.agreement._exact.item_means import ItemMeans
 from bayesagree.agreement._exact.likelihood import Kind
+from bayesagree.agreement._exact.outright_density import LEVEL
 from bayesagree.agreement._exact.outright_ends import InflatedPosterior, inflated_posterior
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import PhiPosterior, phi_posterior
@@ -75,4 +76,4 @@ def _mixture(first: PhiPosterior, second: PhiPosterior, share: float) -> PhiPost
         cdf += weight * np.interp(y, one.log_precision, one.cdf, left=0, right=1)
         errors += weight * np.array([one.log_evidence_error, one.interval_error])
     log_evidence = float(np.logaddexp(first.log_evidence, second.log_evidence) - np.log(2))
-    return PhiPosterior(y, cdf, log_density, log_evidence, *map(float, errors), min(first.level, second.level))
+    return PhiPosterior(y, cdf, log_density, log_evidence, float(errors[0]), float(errors[1]), LEVEL)

@@ -121,16 +121,17 @@ def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedP
     rng = np.random.default_rng(0)  # of the places: the posterior is a function of the ratings
     at, values = np.array(density.at), np.array(density.values)
     centre, covariance = at[np.argmax(values)], np.diag(np.var(at[values > values.max() - TAIL], axis=0) + 1e-6)
-    previous, moved = None, np.inf
-    for _ in range(ROUNDS):
+    previous, moved, rounds = None, np.inf, 0
+    while True:
         surrogate = Surrogate.fit(at, values - log_prior(at[:, 0]), centre, covariance)
         cells = _box(surrogate, at[values > values.max() - TAIL], values.max() + OVERSHOOT)
         found = _marginal(cells)
         if previous is not None:
             found, moved = _compared(found, previous)
             moved *= float(sp.special.expit(found.log_evidence - rival))
-            if moved < ENOUGH:
-                break
+        rounds += 1
+        if moved < ENOUGH or rounds == ROUNDS:
+            break
         previous = found
         mass = cells.mass
         centre = mass @ cells.centres
