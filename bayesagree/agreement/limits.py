@@ -71,21 +71,16 @@ def warn_of_two_ends(
     problem: Problem,
     y: Floats,
     hyper: tuple[Floats, Floats],
+    shares: Floats,
     rng: np.random.Generator,
-    shares: Floats | None = None,
 ) -> None:
     """Warn where the histogram of item means is not one the hierarchical model produces."""
     if problem.patterns.n_items < FEWEST_ITEMS or ratings.n_levels == 2:
         return
     chosen = rng.choice(y.size, min(CHECK_DRAWS, y.size), replace=False)
     single = problem.sample(MOST_ITEMS, rng)
-    p_value = item_mean_p_value(
-        single,
-        np.exp(y[chosen]),
-        (hyper[0][chosen], hyper[1][chosen]),
-        rng,
-        shares if shares is None else shares[chosen],
-    )
+    m, s = (values[chosen] for values in hyper)
+    p_value = item_mean_p_value(single, np.exp(y[chosen]), (m, s), shares[chosen], rng)
     if p_value < THRESHOLD:
         _warn(
             f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "

@@ -17,12 +17,10 @@ from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement._exact.averaged import joint_posterior
-from bayesagree.agreement._exact.draws import draw_hyper, draw_hyper_with_ends, draw_item_means
-from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
+from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
 from bayesagree.agreement._exact.item_means import KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement._exact.maximum_likelihood import phi_maximum_likelihood
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.limits import share_at_ends, supported_decision, warn_of_limits, warn_of_two_ends
@@ -289,14 +287,14 @@ def _exact_tree(
     coords: dict[str, Any] = {"grid": posterior.phi[::THIN]}
     if likelihood in OUTRIGHT:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(END_SHARES, shares.T)}
-    hyper = _hyper(problem, y, shares, rng)
+    hyper = draw_hyper(problem.means, y, shares, rng)
     if hyper is not None:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(("mean_location", "mean_spread"), hyper)}
-        warn_of_two_ends(ratings, problem, y, hyper, rng, shares)
+        warn_of_two_ends(ratings, problem, y, hyper, shares, rng)
     if single is not None:
         low, high = single.scale
         coords["item"] = single.items[problem.patterns.pattern_of_item >= 0]
-        means = low + (high - low) * draw_item_means(problem.means, problem.patterns, y, hyper, rng, shares)
+        means = low + (high - low) * draw_item_means(problem.means, problem.patterns, y, hyper, shares, rng)
         variables["item_mean"] = ((*SAMPLE, "item"), means.reshape(*shape, -1))
     found = posterior.summary(ci_prob)
     summary = {
@@ -318,15 +316,3 @@ def _exact_tree(
         "density": {"density": (("grid",), posterior.phi_density()[::THIN])},
     }
     return result_tree(groups, coords, **options)
-
-
-def _hyper(problem: Problem, y: Floats, shares: Floats, rng: np.random.Generator) -> tuple[Floats, Floats] | None:
-    """Return draws of (m, s) of hierarchical means given those of log p and of the shares of outright ends."""
-    if not isinstance(problem.means, HierarchicalMeans):
-        return None
-    drawn, outright = np.empty((2, y.size)), shares.any(axis=1)
-    if not outright.all():
-        drawn[:, ~outright] = draw_hyper(problem.means, y[~outright], rng)
-    if outright.any():
-        drawn[:, outright] = draw_hyper_with_ends(problem.means, y[outright], shares[outright], rng)
-    return drawn[0], drawn[1]
