@@ -1,7 +1,7 @@
 """Outright answers at the ends of the scale: what reading them as such does to Phi, on simulated and on real ratings.
 
-    BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl recovery 100    (25 minutes of processor time)
-    BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl random 300      (30 minutes)
+    BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl recovery 100    (10 minutes of processor time)
+    BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl random 300      (8 minutes)
     BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl real            (5 minutes)
     BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl time            (1 minute)
     python benchmarks/phi_ends.py rows.jsonl > benchmarks/results/phi_ends.md
@@ -163,7 +163,7 @@ def page(rows: list[dict[str, Any]]) -> None:
     """Print the results."""
     print("# Answers at the ends of the scale: intervals or outright ends\n")
     print('Made by `benchmarks/phi_ends.py`. `likelihood="binned"` reads an answer at an end as an interval of a')
-    print('judgment, `likelihood="inflated"` as that or as an outright end; averaged: both, weighted by their evidence')
+    print('judgment, `likelihood="inflated"` as that or as an outright end; averaged, the default: both by evidence')
     print(
         f"at even prior odds. Simulations: {ITEMS} items; piled: outright ends with shares (0.3, 0.1) at a mean in the"
     )
