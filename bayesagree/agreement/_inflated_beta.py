@@ -1,4 +1,4 @@
-"""Interval-censored Beta distribution with outright answers at both ends, for PyMC."""
+"""Beta distribution, interval-censored or not, with outright answers at both ends, for PyMC."""
 
 from typing import Any
 
@@ -13,33 +13,43 @@ from bayesagree.agreement._binned_beta import BinsLogProbability, checked_edges
 
 
 def inflated_variable(
-    name: str, alpha: Any, beta: Any, low: Any, high: Any, edges: ArrayLike, **kwargs: Any
+    name: str, alpha: Any, beta: Any, low: Any, high: Any, edges: ArrayLike | None, **kwargs: Any
 ) -> TensorVariable:
     """Add bins of Beta judgments, some of which are outright ends, to the model in whose context this runs.
 
     The odds of an outright low end against a judgment are low / (1 - low) beta / alpha, those of a high end
-    high / (1 - high) alpha / beta. A value is the number of its bin, 0 for the low end.
+    high / (1 - high) alpha / beta. A value is the number of its bin, 0 for the low end; without edges a judgment is
+    itself, on (0, 1), and an outright end is 0 or 1.
     """
-    at = checked_edges(edges)
-    last = at.size - 2
+    at = None if edges is None else checked_edges(edges)
+    last = 1 if at is None else at.size - 2
+
+    def log_judgment(value: Any, alpha: Any, beta: Any) -> Any:
+        if at is None:
+            return pm.logp(pm.Beta.dist(alpha, beta), value)
+        flat: Any = BinsLogProbability()(value.ravel(), alpha.ravel(), beta.ravel(), pt.constant(at))
+        return flat[0].reshape(value.shape, ndim=value.ndim)
 
     def logp(value: Any, alpha: Any, beta: Any, low: Any, high: Any) -> Any:
         value, alpha, beta, low, high = pt.broadcast_arrays(pt.as_tensor_variable(value), alpha, beta, low, high)
-        flat: Any = BinsLogProbability()(value.ravel(), alpha.ravel(), beta.ravel(), pt.constant(at))
         log_low, log_high, inside = _log_shares(alpha, beta, low, high)
-        judged = inside + flat[0].reshape(value.shape, ndim=value.ndim)
-        at_low, at_high = (_log_sum(share, judged) for share in (log_low, log_high))
+        judged = inside + log_judgment(value, alpha, beta)
+        at_low, at_high = (
+            share if at is None else _log_sum(share, judged) for share in (log_low, log_high)
+        )  # a continuous judgment is never exactly an end
         return pt.switch(pt.eq(value, 0), at_low, pt.switch(pt.eq(value, last), at_high, judged))
 
     def draw(alpha: Any, beta: Any, low: Any, high: Any, size: Any) -> Any:
         x = draw_beta(alpha, beta, size)
-        judged = pt.cast(pt.sum(pt.ge(x[..., None], pt.constant(at[1:-1])), axis=-1), "int64")
+        judged = x if at is None else pt.sum(pt.ge(x[..., None], pt.constant(at[1:-1])), axis=-1)
         log_low, log_high, _ = _log_shares(alpha, beta, low, high)
-        u: Any = pm.Uniform.dist(0, 1, size=judged.shape)
+        u: Any = pm.Uniform.dist(0, 1, size=x.shape)
         ends = pt.switch(pt.lt(1 - u, pt.exp(log_high)), last, judged)
-        return pt.cast(pt.switch(pt.lt(u, pt.exp(log_low)), 0, ends), "int64")
+        return pt.cast(pt.switch(pt.lt(u, pt.exp(log_low)), 0, ends), "int64" if at is not None else x.dtype)
 
-    options = {"logp": logp, "dist": draw, "class_name": "InflatedBinnedBeta"}
+    options = {"logp": logp, "dist": draw, "class_name": "InflatedBeta" if at is None else "InflatedBinnedBeta"}
+    if at is None:
+        options["dtype"] = "float64"
     return pm.CustomDist(name, alpha, beta, low, high, **options, **kwargs)
 
 

@@ -16,12 +16,12 @@ import xarray as xr
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.beta import SMALLEST
+from bayesagree.agreement._exact.averaged import joint_posterior
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
-from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.item_means import beta_shapes
 from bayesagree.agreement._exact.likelihood import outright_shares
 from bayesagree.agreement._exact.patterns import Floats
-from bayesagree.agreement._exact.posterior import phi_of, phi_posterior
+from bayesagree.agreement._exact.posterior import phi_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.annotations import Ratings
 from bayesagree.errors import positive_int, renamed
@@ -92,14 +92,14 @@ def item_fit(
     """
     problem = prepare(ratings, item_mean=item_mean)
     rng = np.random.default_rng(seed_sequence(seed))
-    y = phi_posterior(problem.means).draw(positive_int(draws, "draws"), rng)
-    hyper = draw_hyper(problem.means, y, rng) if isinstance(problem.means, HierarchicalMeans) else None
-    means = draw_item_means(problem.means, problem.patterns, y, hyper, rng)
+    y, shares = joint_posterior(problem.means, problem.kind).draw(positive_int(draws, "draws"), rng)
+    hyper = draw_hyper(problem.means, y, shares, rng)
+    means = draw_item_means(problem.means, problem.patterns, y, hyper, shares, rng)
     rated, item = np.unique(ratings.item_index, return_inverse=True)
     observed_mean, observed = _moments(_coarse(ratings, ratings.unit()), item)
     larger = np.zeros(rated.size)
-    for mu, precision in zip(means, np.exp(y)):
-        _, replicate = _moments(_replicate(ratings, mu[item], precision, rng), item)
+    for mu, precision, ends in zip(means, np.exp(y), shares):
+        _, replicate = _moments(_replicate(ratings, mu[item], precision, ends, rng), item)
         larger += (replicate > observed + 1e-12) + 0.5 * (np.abs(replicate - observed) <= 1e-12)
     p_value = larger / y.size
     low, high = ratings.scale
@@ -150,10 +150,11 @@ def item_mean_check(ratings: Ratings, *, draws: int = 1000, seed: Seed = None) -
     >>> float(check["observed"].sum())
     1.0
     """
-    means = HierarchicalMeans(prepare(ratings).like)
+    problem = prepare(ratings)
     rng = np.random.default_rng(seed_sequence(seed))
-    y = phi_posterior(means).draw(positive_int(draws, "draws"), rng)
-    observed, replicates = _histograms(ratings, np.exp(y), draw_hyper(means, y, rng), rng)
+    y, shares = joint_posterior(problem.means, problem.kind).draw(positive_int(draws, "draws"), rng)
+    hyper: Any = draw_hyper(problem.means, y, shares, rng)
+    observed, replicates = _histograms(ratings, np.exp(y), hyper, shares, rng)
     low, high = ratings.scale
     data = {
         "observed": ("bin", observed / observed.sum()),
@@ -164,14 +165,10 @@ def item_mean_check(ratings: Ratings, *, draws: int = 1000, seed: Seed = None) -
 
 
 def item_mean_p_value(
-    ratings: Ratings,
-    precision: Floats,
-    hyper: tuple[Floats, Floats],
-    rng: np.random.Generator,
-    shares: Floats | None = None,
+    ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
 ) -> float:
     """Return the posterior predictive p-value of the item-mean histogram; `shares` (draw, 2) of outright ends."""
-    return _histogram_p_value(*_histograms(ratings, precision, hyper, rng, shares))
+    return _histogram_p_value(*_histograms(ratings, precision, hyper, shares, rng))
 
 
 def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
@@ -184,11 +181,7 @@ def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
 
 
 def _histograms(
-    ratings: Ratings,
-    precision: Floats,
-    hyper: tuple[Floats, Floats],
-    rng: np.random.Generator,
-    shares: Floats | None = None,
+    ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Return the histogram of the first `MOST_ITEMS` item means and one replicate for each draw, shape (draw, bin)."""
     item = np.cumsum(np.diff(ratings.item_index, prepend=-1) != 0) - 1
@@ -199,10 +192,7 @@ def _histograms(
     replicates = np.empty((precision.size, BINS))
     for k in range(precision.size):
         mu = rng.beta(a[k], b[k], n_items)
-        x = _replicate(ratings, mu[item], precision[k], rng)
-        if shares is not None:
-            x = _with_outright_ends(x, _coarse_unit(ratings, np.array([0.0, 1.0])), mu[item], shares[k], rng)
-        replicates[k] = _histogram(x, item)
+        replicates[k] = _histogram(_replicate(ratings, mu[item], precision[k], shares[k], rng), item)
     return _histogram(_coarse(ratings, ratings.unit()[kept]), item), replicates
 
 
@@ -211,16 +201,15 @@ def _histogram(x: Floats, item: Any) -> Floats:
     return np.histogram(means, bins=BINS, range=(0, 1))[0].astype(float)
 
 
-def _replicate(ratings: Ratings, mu: Floats, precision: float, rng: np.random.Generator) -> Floats:
+def _replicate(ratings: Ratings, mu: Floats, precision: float, shares: Floats, rng: np.random.Generator) -> Floats:
+    """Return judgments, some of them outright ends, given the item mean of each."""
     a, b = np.maximum([mu * precision, (1 - mu) * precision], SMALLEST)
-    return _coarse_unit(ratings, rng.beta(a, b))
-
-
-def _with_outright_ends(x: Floats, ends: Floats, mu: Floats, shares: Floats, rng: np.random.Generator) -> Floats:
-    """Return judgments some of which are outright ends, given the item mean of each."""
-    log_low, log_high, _ = outright_shares((float(shares[0]), float(shares[1])), sp.special.logit(mu))
-    u = rng.random(x.size)
-    return np.where(u < np.exp(log_low), ends[0], np.where(u > 1 - np.exp(log_high), ends[1], x))
+    x = rng.beta(a, b)
+    if shares.any():
+        log_low, log_high, _ = outright_shares((float(shares[0]), float(shares[1])), sp.special.logit(mu))
+        u = rng.random(x.size)
+        x = np.where(u < np.exp(log_low), 0.0, np.where(u > 1 - np.exp(log_high), 1.0, x))
+    return _coarse_unit(ratings, x)
 
 
 def _coarse(ratings: Ratings, unit: Floats) -> Floats:

@@ -29,6 +29,9 @@ from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.errors import probability
 
+SHOWN = 0.05
+"""Probability of outright ends from which the note of Phi tells it."""
+
 
 @checked
 def agreement_table(
@@ -171,6 +174,9 @@ def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = common_agreement(items.rated, ci_prob=ci_prob, seed=rng)["agreement"].to_dataset()
-    note = "; ".join(str(w.message) for w in caught)
+    notes = [str(w.message) for w in caught]
+    if (weight := float(found["prob_inflated"])) > SHOWN:
+        notes.append(f"answers at an end of the scale are outright ends with probability {weight:.2f}")
+    note = "; ".join(notes)
     mean, lower, upper = (float(found[name]) for name in ("mean", "lower", "upper"))
     return {"estimate": mean, "lower": lower, "upper": upper, "ci_kind": "hdi", "note": note}

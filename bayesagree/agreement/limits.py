@@ -12,12 +12,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree.agreement._exact.averaged import joint_posterior
 from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.likelihood import Kind, Likelihood
 from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
-from bayesagree.agreement._exact.outright_ends import inflated_posterior
 from bayesagree.agreement._exact.patterns import Floats
-from bayesagree.agreement._exact.posterior import Summary, phi_posterior
+from bayesagree.agreement._exact.posterior import Summary
 from bayesagree.agreement._exact.problem import ItemMean, Problem
 from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, item_mean_p_value
 from bayesagree.annotations import Ratings
@@ -71,21 +71,16 @@ def warn_of_two_ends(
     problem: Problem,
     y: Floats,
     hyper: tuple[Floats, Floats],
+    shares: Floats,
     rng: np.random.Generator,
-    shares: Floats | None = None,
 ) -> None:
     """Warn where the histogram of item means is not one the hierarchical model produces."""
     if problem.patterns.n_items < FEWEST_ITEMS or ratings.n_levels == 2:
         return
     chosen = rng.choice(y.size, min(CHECK_DRAWS, y.size), replace=False)
     single = problem.sample(MOST_ITEMS, rng)
-    p_value = item_mean_p_value(
-        single,
-        np.exp(y[chosen]),
-        (hyper[0][chosen], hyper[1][chosen]),
-        rng,
-        shares if shares is None else shares[chosen],
-    )
+    m, s = (values[chosen] for values in hyper)
+    p_value = item_mean_p_value(single, np.exp(y[chosen]), (m, s), shares[chosen], rng)
     if p_value < THRESHOLD:
         _warn(
             f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "
@@ -100,13 +95,14 @@ def share_at_ends(problem: Problem) -> float:
     return float(weight @ _at_one_end(problem) / weight.sum())
 
 
-def supported_decision(problem: Problem, decision: str, kind: Kind, ci_prob: float) -> str:
+def supported_decision(problem: Problem, decision: str, ci_prob: float) -> str:
     """Return the decision, "undecided" for a disagreement that comes from how answers at an end are read.
 
-    Disagreement must hold without the items that are unanimous at an end, and must not be agreement where answers are
-    squeezed into the scale, as in the code published with the paper.
+    Disagreement must hold without the items that are unanimous at an end. Where these answers are intervals and nothing
+    else, it must not be agreement where they are squeezed into the scale, as in the code published with the paper.
     """
-    if decision != "disagreement" or kind not in ("binned", "inflated"):
+    kind = problem.kind
+    if decision != "disagreement" or kind not in ("averaged", "binned", "inflated"):
         return decision
     inside = ~_at_one_end(problem)
     if not inside.any():
@@ -114,7 +110,7 @@ def supported_decision(problem: Problem, decision: str, kind: Kind, ci_prob: flo
     if not inside.all() and _summary(problem, _some(problem.like, inside), ci_prob, kind).upper >= 0:
         _warn("the disagreement comes from items on which all ratings are one end of the scale: undecided")
         return "undecided"
-    if kind == "inflated":
+    if kind != "binned":
         return decision
     squeezed = _summary(
         problem, build_likelihood(problem.patterns, "squeezed", discrete=False), ci_prob, kind="squeezed"
@@ -123,7 +119,7 @@ def supported_decision(problem: Problem, decision: str, kind: Kind, ci_prob: flo
         _warn(
             "the sign of Phi depends on how an answer at an end of the scale is read: disagreement where it stands for "
             f"an interval, agreement ({squeezed.mean:.2f}) where it stands for a point (likelihood='squeezed'): "
-            "undecided; likelihood='inflated' learns how many answers at an end are no judgment"
+            "undecided; likelihood='averaged' learns how many answers at an end are no judgment"
         )
         return "undecided"
     return decision
@@ -151,8 +147,7 @@ def _summary(problem: Problem, like: Likelihood, ci_prob: float, kind: Kind) -> 
     """Return the summary of Phi under another likelihood and the same prior."""
     means = problem.means
     other = HierarchicalMeans(like) if isinstance(means, HierarchicalMeans) else replace(means, like=like)
-    found = inflated_posterior(other).phi if kind == "inflated" else phi_posterior(other)
-    return found.summary(ci_prob)
+    return joint_posterior(other, kind).phi.summary(ci_prob)
 
 
 def _levels_of_grid(problem: Problem) -> int | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesagree._inference.results import result_tree
 from bayesagree.agreement._exact.likelihood import Kind, intervals
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 END_SHARES = ("low_end_share", "high_end_share")
 """Names of the shares of outright answers at the ends, in the posterior and in the model."""
+OUTRIGHT = ("averaged", "inflated")
+"""Likelihoods whose results have these shares."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,13 @@ class AgreementPrior:
                 positive(shape, f"prior {name}")
 
 
-def build_model(ratings: Ratings, means: MeanPrior, kind: Kind, prior: AgreementPrior) -> "pm.Model":
-    """Build the model: one row of `rating` per observed rating, one `item_mean` per rated item."""
+def build_model(
+    ratings: Ratings, means: MeanPrior, kind: Kind, prior: AgreementPrior, *, binned: bool = True
+) -> "pm.Model":
+    """Build the model: one row of `rating` per observed rating, one `item_mean` per rated item.
+
+    Continuous ratings beside outright ends are their intervals, or, for replicates, not `binned`.
+    """
     import pymc as pm
 
     low, high = ratings.scale
@@ -69,7 +77,7 @@ def build_model(ratings: Ratings, means: MeanPrior, kind: Kind, prior: Agreement
         pm.Deterministic("item_mean", low + (high - low) * unit_mean, dims="item")
         mean = unit_mean[pm.Data("item_of_annotation", item, dims="annotation")]
         shares = _end_shares() if kind == "inflated" else []
-        _observe(ratings, item, mean * precision, (1 - mean) * precision, kind, shares)
+        _observe(ratings, item, mean * precision, (1 - mean) * precision, kind, shares, binned)
     return model
 
 
@@ -116,7 +124,7 @@ def _known_means(means: MeanPrior, rated: Any) -> Any:
     return truncated_normal_variable("unit_item_mean", centre, sd, dims="item")
 
 
-def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, shares: Any) -> None:
+def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, shares: Any, binned: bool) -> None:
     from bayesagree._inference.random_draws import beta_variable
     from bayesagree.agreement._binned_beta import BinnedBeta
     from bayesagree.agreement._inflated_beta import inflated_variable
@@ -135,6 +143,8 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, sha
     elif ratings.step is not None:
         n = ratings.n_levels or 1
         bins(np.linspace(0, 1, n + 1), ratings.levels())
+    elif shares and not binned:
+        bins(None, unit)
     elif kind == "density" or (kind == "binned" and unit.min() > 0 and unit.max() < 1):
         beta_variable("rating", alpha, beta, observed=unit, dims="annotation")
     else:
@@ -170,3 +180,23 @@ def sample_tree(
     }
     library = str(posterior.attrs.get("inference_library", "pymc"))
     return result_tree(groups, {"item": posterior["item"].values}, sampler=library, **options)
+
+
+def mixed_tree(
+    first: xr.DataTree, second: xr.DataTree | None, outright: NDArray[np.bool_], share: float, ci_prob: float
+) -> xr.DataTree:
+    """Return one result with the draws of the second where `outright`, shape (chain, draw); elsewhere no outright ends.
+
+    `share` is the probability of the second, and without it there are none.
+    """
+    mixed = {}
+    chosen = xr.DataArray(outright, dims=("chain", "draw"))
+    for group in ("posterior", "sample_stats"):
+        one = first[group].to_dataset()
+        nothing = {name: (("chain", "draw"), np.zeros(outright.shape)) for name in END_SHARES}
+        one = one.assign(nothing) if group == "posterior" else one
+        mixed[group] = one if second is None else xr.where(chosen, second[group].to_dataset(), one, keep_attrs=True)
+    tree = xr.DataTree.from_dict({**{name: node.to_dataset() for name, node in first.children.items()}, **mixed})
+    tree.attrs = first.attrs
+    tree["agreement"] = xr.DataTree(phi_summary(tree, ci_prob=ci_prob).assign(prob_inflated=share))
+    return tree

@@ -16,16 +16,15 @@ import xarray as xr
 from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree.agreement._exact.draws import draw_hyper, draw_hyper_with_ends, draw_item_means
-from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
+from bayesagree.agreement._exact.averaged import joint_posterior
+from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
 from bayesagree.agreement._exact.item_means import KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement._exact.maximum_likelihood import phi_maximum_likelihood
-from bayesagree.agreement._exact.outright_ends import inflated_posterior
-from bayesagree.agreement._exact.posterior import phi_of, phi_posterior
+from bayesagree.agreement._exact.posterior import phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.limits import share_at_ends, supported_decision, warn_of_limits, warn_of_two_ends
-from bayesagree.agreement.model import END_SHARES, AgreementPrior, build_model, sample_tree
+from bayesagree.agreement.model import END_SHARES, OUTRIGHT, AgreementPrior, build_model, mixed_tree, sample_tree
 from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int, probability, renamed
@@ -46,7 +45,7 @@ def common_agreement(
     *,
     item_mean: ItemMean = "hierarchical",
     truth_sd: float | None = None,
-    likelihood: Kind = "binned",
+    likelihood: Kind = "averaged",
     ci_prob: float = 0.95,
     draws: int = 1000,
     chains: int = 4,
@@ -70,6 +69,9 @@ def common_agreement(
     truth_sd
         Standard deviation of the known truths in units of the scale, by default a tenth of its length.
     likelihood
+        ``"averaged"``: ``"binned"`` and ``"inflated"``, two readings of the answers at the ends of the scale, weighted
+        by their evidence, equally likely before the ratings; ``"binned"`` where no answer lies at an end, or none
+        between the ends, since nothing then tells the readings apart.
         ``"binned"``: a level m of M stands for the interval [m/M, (m + 1)/M); continuous ratings have the Beta density,
         or, where one sits on an end of the scale, stand for intervals as wide as the smallest gap between values,
         and no narrower than a millionth of the scale: values nearer to each other are read to that precision.
@@ -85,7 +87,8 @@ def common_agreement(
     seed
         Seed or generator; same seed, same draws.
     engine
-        ``"exact"``: quadrature and independent draws. ``"nuts"``: samples `common_agreement_model`.
+        ``"exact"``: quadrature and independent draws. ``"nuts"``: samples `common_agreement_model`; of averaged
+        readings both models, and each draw is taken from one of them by the evidence that the exact engine finds.
     sampler
         Further arguments of `pymc.sample` for ``engine="nuts"``, such as ``{"target_accept": 0.95}``.
     keep_item_means
@@ -96,18 +99,18 @@ def common_agreement(
     DataTree
         ``posterior``
             `phi` (chain, draw); with outright ends `low_end_share` and `high_end_share` (chain, draw), the share of
-            such answers on an item of mean 1/2 if there are none at the other end; with hierarchical means
-            `mean_location` m and `mean_spread` s (chain, draw), the square root of their overdispersion; on request
-            `item_mean` (chain, draw, item) in units of the scale.
+            such answers on an item of mean 1/2 if there are none at the other end (0 in draws of the other reading);
+            with hierarchical means `mean_location` m and `mean_spread` s (chain, draw), the square root of their
+            overdispersion; on request `item_mean` (chain, draw, item) in units of the scale.
         ``agreement``
             `mean`, `sd`, `lower` and `upper` (HDI), `prob_positive` = Pr(Phi > 0). From the exact engine also `map`
-            (mode of the marginal posterior), `ml` (joint maximum likelihood of Phi and all item means; neither it nor
-            `joint_map` of outright ends), with known
-            truths `joint_map` (their joint posterior mode, the paper's estimate of section 4.4), `share_at_ends` (share
-            of the items on which all ratings are one and the same end of the scale), `log_evidence` and the errors of
-            the quadrature. Its attribute `decision` is agreement, disagreement or undecided. Unanimous answers at an
-            end of the scale fit polarised annotators as they fit agreeing ones, so that disagreement is stated only if
-            it also holds without those items, and if end answers read as points inside the scale do not say agreement.
+            (mode of the marginal posterior), `ml` (joint maximum likelihood of Phi and all item means, without outright
+            ends), with known truths `joint_map` (their joint posterior mode, the paper's estimate of section 4.4),
+            `share_at_ends` (share of the items on which all ratings are one and the same end of the scale),
+            `prob_inflated` of averaged readings, `log_evidence` and the errors of the quadrature. Its attribute
+            `decision` is agreement, disagreement or undecided. Unanimous answers at an end of the scale fit polarised
+            annotators as they fit agreeing ones, so that disagreement is stated only if it also holds without those
+            items, and, with ``"binned"``, if end answers read as points inside the scale do not say agreement.
         ``density``
             Posterior `density` of Phi (grid), from the exact engine.
         ``sample_stats``
@@ -119,7 +122,7 @@ def common_agreement(
         Repeated (item, annotator) pairs, unknown options, a truth outside the scale or of an unknown item.
     ConvergenceError
         The quadrature did not reach 1e-6 in the log marginal likelihood or 1e-4 in the ends of the interval; with
-        outright ends, a fiftieth (on ridges a fifth) of a standard deviation of Phi in the ends of the interval.
+        ``"inflated"``, half a unit, or half a standard deviation of Phi (it stops at a fiftieth; ``"averaged"`` warns).
 
     Warns
     -----
@@ -137,12 +140,10 @@ def common_agreement(
     ends, such as "not at all". ``"binned"`` knows the first alone. ``"inflated"`` learns from the answers between the
     ends which it is: with item mean mu, the odds of an outright low end against a judgment are
     w_low / (1 - w_low) (1 - mu) / mu, those of an outright high end the mirror image; the roots of both shares w are
-    uniform on (0, 1). Two camps at the two ends, with nothing between, fit both readings, and Phi is then as wide as
-    its prior. The difference of `log_evidence` between the two, or `item_loo`, says which the ratings support. On a
-    scale without outright ends ``"inflated"`` costs precision. It takes two to four times as long, and some tens of
-    times (seconds) where the ratings hardly tell the two readings apart. The 95 % interval held the true Phi in .97
-    (Monte-Carlo error .02) of simulated data sets with outright ends, where ``"binned"`` held it in none, and in .81
-    (.05) of those without, where ``"binned"`` did in .92 (.03): benchmarks/results/phi_ends.md.
+    uniform on (0, 1). ``"averaged"`` weighs the two readings by their evidence: `prob_inflated` is the posterior
+    probability of outright ends. Two camps at the two ends, with nothing between, fit both readings; nothing tells them
+    apart, and they are read as judgments. Coverage and false claims of all three, with and without outright ends, stand
+    in benchmarks/results/phi_ends.md, with the time that averaging costs.
 
     See Also
     --------
@@ -176,14 +177,14 @@ def common_agreement(
     options = {"model": "common_agreement", "engine": engine, "seed": seed, "settings": settings}
     if engine == "nuts":
         single = problem.single_ratings("engine='nuts'")
-        model = common_agreement_model(single, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
-        tree = sample_tree(model, shape, ci_prob, keep_item_means, sampler, options)
+        given = {"item_mean": item_mean, "truth_sd": truth_sd}
+        tree = _sampled_tree(single, problem, given, shape, ci_prob, keep_item_means, sampler, options)
     elif engine == "exact":
         tree = _exact_tree(ratings, problem, shape, ci_prob, keep_item_means, options)
     else:
         raise InputError(f"engine={engine!r} is not 'exact' or 'nuts'")
     found = tree["agreement"].to_dataset()
-    supported = supported_decision(problem, decision(float(found["lower"]), float(found["upper"])), likelihood, ci_prob)
+    supported = supported_decision(problem, decision(float(found["lower"]), float(found["upper"])), ci_prob)
     tree["agreement"].attrs |= interval | {"decision": supported}
     return tree
 
@@ -201,8 +202,11 @@ def common_agreement_model(
 
     Parameters
     ----------
-    ratings, item_mean, truth_sd, likelihood
+    ratings, item_mean, truth_sd
         As `common_agreement`, which has the same posterior under the uniform priors that are the default.
+    likelihood
+        As `common_agreement`, one reading of the answers at the ends: NUTS does not go from one to the other, so that
+        ``"averaged"`` is two models.
     prior
         Other priors of Phi and of the hierarchical item means.
 
@@ -235,7 +239,35 @@ def common_agreement_model(
     ['phi', 'mean_location', 'mean_spread', 'unit_item_mean']
     """
     means = checked_prior(ratings, item_mean, truth_sd, likelihood)
+    if likelihood == "averaged":
+        raise InputError(
+            "likelihood='averaged' is two models: build 'binned' and 'inflated', or common_agreement(engine='nuts')"
+        )
     return build_model(ratings, means, likelihood, prior or AgreementPrior())
+
+
+def _sampled_tree(
+    ratings: Ratings,
+    problem: Problem,
+    given: dict[str, Any],
+    shape: tuple[int, int],
+    ci_prob: float,
+    keep_item_means: bool,
+    sampler: Mapping[str, Any] | None,
+    options: dict[str, Any],
+) -> xr.DataTree:
+    """Return NUTS draws of the model, of averaged readings of both models mixed by the exact engine's evidence."""
+
+    def sampled(kind: Kind) -> xr.DataTree:
+        model = common_agreement_model(ratings, likelihood=kind, **given)
+        return sample_tree(model, shape, ci_prob, keep_item_means, sampler, options)
+
+    if options["settings"]["likelihood"] != "averaged":
+        return sampled(problem.kind)
+    joint = joint_posterior(problem.means, problem.kind)
+    outright = np.random.default_rng(seed_sequence(options["seed"])).random(shape) < joint.prob_inflated
+    trees = sampled("binned"), sampled("inflated") if joint.inflated is not None else None
+    return mixed_tree(*trees, outright, joint.prob_inflated, ci_prob)
 
 
 def _exact_tree(
@@ -247,27 +279,22 @@ def _exact_tree(
     options: dict[str, Any],
 ) -> xr.DataTree:
     single = problem.single_ratings("keep_item_means=True") if keep_item_means else None
-    inflated = options["settings"]["likelihood"] == "inflated"
+    likelihood = options["settings"]["likelihood"]
     rng = np.random.default_rng(seed_sequence(options["seed"]))
-    size = shape[0] * shape[1]
-    if inflated:
-        joint = inflated_posterior(problem.means)
-        posterior, (y, shares) = joint.phi, joint.draw(size, rng)
-    else:
-        posterior, shares = phi_posterior(problem.means), None
-        y = posterior.draw(size, rng)
+    joint = joint_posterior(problem.means, problem.kind)
+    posterior, (y, shares) = joint.phi, joint.draw(shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(y)).reshape(shape))}
     coords: dict[str, Any] = {"grid": posterior.phi[::THIN]}
-    if shares is not None:
+    if likelihood in OUTRIGHT:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(END_SHARES, shares.T)}
-    hyper = _hyper(problem, y, shares, rng)
+    hyper = draw_hyper(problem.means, y, shares, rng)
     if hyper is not None:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(("mean_location", "mean_spread"), hyper)}
-        warn_of_two_ends(ratings, problem, y, hyper, rng, shares)
+        warn_of_two_ends(ratings, problem, y, hyper, shares, rng)
     if single is not None:
         low, high = single.scale
         coords["item"] = single.items[problem.patterns.pattern_of_item >= 0]
-        means = low + (high - low) * draw_item_means(problem.means, problem.patterns, y, hyper, rng, shares)
+        means = low + (high - low) * draw_item_means(problem.means, problem.patterns, y, hyper, shares, rng)
         variables["item_mean"] = ((*SAMPLE, "item"), means.reshape(*shape, -1))
     found = posterior.summary(ci_prob)
     summary = {
@@ -277,22 +304,15 @@ def _exact_tree(
         "log_evidence": posterior.log_evidence, "log_evidence_error": posterior.log_evidence_error,
         "interval_error": posterior.interval_error, "bin_width": problem.like.bin_width,
     }  # fmt: skip
-    if isinstance(problem.means, KnownMeans) and problem.means.truth.size and not inflated:
-        summary["joint_map"] = phi_maximum_likelihood(problem.like, problem.means)
-    if not inflated:
+    if likelihood == "averaged":
+        summary["prob_inflated"] = joint.prob_inflated
+    if joint.binned is not None:
         summary["ml"] = phi_maximum_likelihood(problem.like)
+        if isinstance(problem.means, KnownMeans) and problem.means.truth.size:
+            summary["joint_map"] = phi_maximum_likelihood(problem.like, problem.means)
     groups = {
         "posterior": variables,
         "agreement": {name: ((), value) for name, value in summary.items()},
         "density": {"density": (("grid",), posterior.phi_density()[::THIN])},
     }
     return result_tree(groups, coords, **options)
-
-
-def _hyper(problem: Problem, y: Any, shares: Any, rng: np.random.Generator) -> Any:
-    """Return draws of (m, s) of hierarchical means given those of log p and of the shares of outright ends."""
-    if not isinstance(problem.means, HierarchicalMeans):
-        return None
-    if shares is None:
-        return draw_hyper(problem.means, y, rng)
-    return draw_hyper_with_ends(problem.means, y, shares, rng)

@@ -17,10 +17,10 @@ from bayesagree._inference.predictive import Draws, Observed, Pointwise, Predict
 from bayesagree._inference.streams import Seed
 from bayesagree.agreement._exact.item_means import KnownMeans, beta_shapes, likelihood_step, log_beta_shape, nodes
 from bayesagree.agreement._exact.posterior import precision_of
-from bayesagree.agreement.model import END_SHARES
-from bayesagree.agreement.phi import common_agreement_model, prepare
+from bayesagree.agreement._exact.problem import checked_prior, prepare
+from bayesagree.agreement.model import END_SHARES, OUTRIGHT, AgreementPrior, build_model
+from bayesagree.agreement.phi import common_agreement_model
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -38,16 +38,17 @@ def _options(ratings: Ratings, settings: Settings) -> dict[str, Any]:
 
 
 def _model(ratings: Ratings, settings: Settings) -> "pm.Model":
-    inflated = settings.get("likelihood") == "inflated"
+    options, unit = _options(ratings, settings), ratings.unit()
+    outright = settings.get("likelihood") in OUTRIGHT
     if ratings.step is not None:
-        likelihood = "inflated" if inflated else "binned"
-        return common_agreement_model(ratings, likelihood=likelihood, **_options(ratings, settings))
-    if inflated:
-        raise InputError("predictive checks of likelihood='inflated' need ratings on levels: pass step= to Ratings")
+        return common_agreement_model(ratings, likelihood="inflated" if outright else "binned", **options)
+    if outright and not (unit.min() > 0 and unit.max() < 1):
+        means = checked_prior(ratings, likelihood="inflated", **options)
+        return build_model(ratings, means, "inflated", AgreementPrior(), binned=False)
     # Replicates of continuous ratings are judgments, not their bins; observed ends have no density, and no part in it.
     low, high = ratings.scale
     inside = np.clip(ratings.rating, np.nextafter(low, high), np.nextafter(high, low))
-    return common_agreement_model(replace(ratings, rating=inside), likelihood="density", **_options(ratings, settings))
+    return common_agreement_model(replace(ratings, rating=inside), likelihood="density", **options)
 
 
 def _observed(ratings: Ratings) -> Observed:
@@ -57,7 +58,7 @@ def _observed(ratings: Ratings) -> Observed:
 def _variables(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Draws:
     drawn = draws_of(posterior, "phi", "item_mean")
     low, high = ratings.scale
-    shares = draws_of(posterior, *END_SHARES) if settings.get("likelihood") == "inflated" else {}
+    shares = draws_of(posterior, *END_SHARES) if settings.get("likelihood") in OUTRIGHT else {}
     return {"phi": drawn["phi"], "unit_item_mean": (drawn["item_mean"] - low) / (high - low)} | shares
 
 
@@ -73,7 +74,9 @@ def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
     PyMC's are of Phi, m and s, which are uniform: raised to a power they are the same prior, and power-scaling would
     see nothing. These are on the scales on which the parameters act.
     """
-    names = ["phi", *(name for name in ("mean_location", "mean_spread", *END_SHARES) if name in posterior)]
+    # Averaged readings have no density of the shares: they are 0 in one of the two.
+    others = ("mean_location", "mean_spread", *(END_SHARES if settings["likelihood"] == "inflated" else ()))
+    names = ["phi", *(name for name in others if name in posterior)]
     parameters, rate = draws_of(posterior, *names), np.log(2) / 2
     found = {"phi": np.log(rate) - rate * np.asarray(precision_of(parameters["phi"]))}
     if "mean_spread" in parameters:
@@ -90,7 +93,7 @@ def _item_log_likelihood(
     problem = prepare(ratings, likelihood=settings["likelihood"], **_options(ratings, settings))
     known = isinstance(problem.means, KnownMeans)
     parameters = draws_of(posterior, "phi", *(() if known else ("mean_location", "mean_spread")))
-    shares = draws_of(posterior, *END_SHARES) if settings["likelihood"] == "inflated" else {}
+    shares = draws_of(posterior, *END_SHARES) if settings["likelihood"] in OUTRIGHT else {}
     of_item = problem.patterns.pattern_of_item
     out = np.empty((parameters["phi"].size, int((of_item >= 0).sum())))
     for s, precision in enumerate(precision_of(parameters["phi"])):

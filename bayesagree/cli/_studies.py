@@ -90,7 +90,7 @@ def sizes(
     shares: Annotated[str, Option(help="Shares of the items, comma separated.")] = "0.1,0.25,0.5,0.75,1",
     repeats: Repeats = 20,
     item_mean: Annotated[str, Option(help="hierarchical or flat (the paper's).")] = "hierarchical",
-    likelihood: Annotated[str, Option(help="binned, density or squeezed (the paper's).")] = "binned",
+    likelihood: Annotated[str, Option(help="averaged, binned, density or squeezed (the paper's).")] = "averaged",
     seed: _options.Seed = 1,
     figures: Figures = None,
     json: _options.Json = False,
@@ -108,7 +108,7 @@ def sizes(
         raise InputError("Phi is of ratings; give --scale LOWEST HIGHEST")
     parts = _options.numbers(shares, "--shares")
     means = _options.one_of(item_mean, "--item-mean", ("hierarchical", "flat"))
-    kind = _options.one_of(likelihood, "--likelihood", ("binned", "density", "squeezed"))
+    kind = _options.one_of(likelihood, "--likelihood", ("averaged", "binned", "density", "squeezed"))
     with _output.progress("subsamples", len(parts) * repeats) as advance:
         found = agreement_by_size(
             ratings, shares=parts, repeats=repeats, item_mean=means, likelihood=kind, seed=seed, progress=advance

@@ -16,7 +16,7 @@ def agreement(
     source: _options.Source,
     level: Annotated[str | None, Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")] = None,
     item_mean: Annotated[str, Option(help="Prior of the item means of Phi: hierarchical or flat.")] = "hierarchical",
-    likelihood: Annotated[str, Option(help="Of Phi: binned, inflated, density or squeezed (as published).")] = "binned",
+    likelihood: Annotated[str, Option(help="Of Phi: averaged, binned, inflated, density, squeezed.")] = "averaged",
     paradoxes: Annotated[bool, Option("--paradoxes", help="Show the paper's toy cases instead.")] = False,
     streamed: Annotated[
         bool, Option("--streamed", help="The file is sorted by item and may be larger than memory: one pass.")
@@ -65,7 +65,7 @@ def _coefficients(given: Any, level: Any, item_mean: Any, likelihood: Any, seed:
         raise InputError("agreement coefficients are for labels and ratings, not for rankings")
     rated = isinstance(given, Ratings | RatingPatterns)
     table = agreement_table(given, level=level, seed=seed)
-    if rated and (item_mean, likelihood) != ("hierarchical", "binned"):
+    if rated and (item_mean, likelihood) != ("hierarchical", "averaged"):
         found = common_agreement(given, item_mean=item_mean, likelihood=likelihood, seed=seed)["agreement"].to_dataset()
         values = [float(found[name]) for name in ("mean", "lower", "upper")]
         table.loc[table["coefficient"] == "phi", ["estimate", "lower", "upper"]] = values

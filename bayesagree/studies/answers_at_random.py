@@ -24,7 +24,7 @@ def random_answers(
     n_annotators: Sequence[int] = (3, 5, 10, 20, 30, 50),
     n_levels: Sequence[int] = (5, 11),
     item_mean: Sequence[Any] = ITEM_MEANS,
-    likelihood: Kind = "binned",
+    likelihood: Kind = "averaged",
     n_items: int = 100,
     repeats: int = 40,
     ci_prob: float = 0.95,

@@ -26,7 +26,7 @@ def agreement_by_size(
     repeats: int = 20,
     level: Level = "interval",
     item_mean: Literal["hierarchical", "flat"] = "hierarchical",
-    likelihood: Kind = "binned",
+    likelihood: Kind = "averaged",
     ci_prob: float = 0.95,
     seed: Seed = None,
     progress: Callable[[int], None] = lambda done: None,

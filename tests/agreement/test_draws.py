@@ -33,6 +33,8 @@ def test_item_means_are_drawn_from_their_posterior(hyper):
     problem = prepare(levels([row] * 100, 5), item_mean="flat" if hyper is None else "hierarchical")
     given = None if hyper is None else tuple(np.full(400, v) for v in hyper)
     y = np.full(400, np.log(precision))
-    drawn = draw_item_means(problem.means, problem.patterns, y, given, np.random.default_rng(1)).ravel()
+    drawn = draw_item_means(
+        problem.means, problem.patterns, y, given, np.zeros((y.size, 2)), np.random.default_rng(1)
+    ).ravel()
     for power in (1, 2):
         assert_mean(drawn**power, moment(power) / moment(0))

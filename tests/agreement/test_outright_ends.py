@@ -1,9 +1,11 @@
 """Outright answers at the ends of the scale: the exact engine against brute force, and what it claims."""
 
+import json
 import warnings
 
 import numpy as np
 import pytest
+from _paths import ROOT
 from scipy.special import betainc, logit, logsumexp
 
 from bayesagree import simulate
@@ -13,8 +15,8 @@ from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.phi import common_agreement, common_agreement_model
 from bayesagree.agreement.predictive import PREDICTIVE
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError
 
+MODELS = ROOT / "models"
 ROWS = np.array([[0, 0, 1, 2], [2, 3, 2, 2], [0, 0, 0, 0], [1, 2, 2, 3], [4, 3, 4, 4], [0, 1, 0, 3]])
 
 
@@ -75,7 +77,7 @@ def test_shares_of_outright_ends_are_found_and_phi_is_that_of_the_judgments():
         assert float(abs(drawn[name].mean() - share)) < 4 * float(drawn[name].std())
     summary = found["agreement"]
     assert float(summary["lower"]) < 0.7 < float(summary["upper"])
-    binned = common_agreement(ratings, draws=50, chains=1, seed=1)["agreement"]
+    binned = common_agreement(ratings, likelihood="binned", draws=50, chains=1, seed=1)["agreement"]
     assert float(binned["upper"]) < 0.3
     assert float(summary["log_evidence"]) > float(binned["log_evidence"]) + 20
     assert float(drawn["phi"].mean()) == pytest.approx(float(summary["mean"]), abs=0.02)
@@ -114,8 +116,8 @@ def test_continuous_ratings_on_the_ends():
     ratings = Ratings.from_matrix(x, scale=(0, 1))
     options = {"draws": 50, "chains": 1, "seed": 1}
     inflated = common_agreement(ratings, likelihood="inflated", **options)["agreement"]
-    with pytest.warns(UserWarning, match="likelihood='inflated' learns"):
-        binned = common_agreement(ratings, **options)["agreement"]
+    with pytest.warns(UserWarning, match="likelihood='averaged' learns"):
+        binned = common_agreement(ratings, likelihood="binned", **options)["agreement"]
     assert inflated.attrs["decision"] == "agreement"
     assert float(binned["mean"]) < 0
 
@@ -154,7 +156,30 @@ def test_pymc_model_is_the_same_posterior():
         assert abs(float(drawn[name].mean() - other.mean())) < 4.5 * float(error[name]) + 0.05 * float(other.std())
 
 
-def test_predictive_checks_of_continuous_outright_ends_are_refused():
+def test_predictive_checks_of_continuous_outright_ends_replicate_the_ends():
+    """At Phi .8 and means .3 the odds of an outright low end are w / (1 - w) .7 / .3, and no judgment is an end."""
+    import pymc as pm
+
     ratings = Ratings.from_matrix([[0.0, 0.1, 0.2], [0.5, 0.6, 1.0]], scale=(0, 1))
-    with pytest.raises(InputError, match="need ratings on levels"):
-        PREDICTIVE.model(ratings, {"likelihood": "inflated"})
+    model = PREDICTIVE.model(ratings, {"likelihood": "averaged"})
+    given = {"phi": 0.8, "low_end_share": 0.3, "high_end_share": 0.0}
+    with pm.do(model, given | {"unit_item_mean": np.full(2, 0.3)}):
+        x = pm.sample_prior_predictive(500, var_names=["rating"], random_seed=1)["prior_predictive"]["rating"].values
+    odds = 0.3 / 0.7 * 0.7 / 0.3
+    assert abs((x == 0).mean() - odds / (1 + odds)) < 4.5 * 0.5 / np.sqrt(x.size)
+    assert (x < 1).all()
+
+
+def test_reference_posterior_of_outright_ends():
+    """The tolerance of the exact engine, a fiftieth of a standard deviation, beside the reference's error."""
+    record = json.loads((MODELS / "common_agreement_hierarchical_inflated.json").read_text())
+    assert all(record["checks_made"].values())
+    given = levels(np.array(record["data"]["ratings"]))
+    tree = common_agreement(given, likelihood="inflated", draws=1000, chains=4, seed=1)
+    drawn = tree["posterior"].to_dataset()
+    names = {"w_low": "low_end_share", "w_high": "high_end_share", "m": "mean_location", "s": "mean_spread"}
+    for name, ours in ({"phi": "phi"} | names).items():
+        reference = record["posterior"][name]
+        error = np.hypot(reference["mcse_mean"], reference["sd"] / np.sqrt(4000))
+        assert abs(float(drawn[ours].mean()) - reference["mean"]) < 4.5 * error + 0.02 * reference["sd"], name
+        assert float(drawn[ours].std()) == pytest.approx(reference["sd"], rel=0.12), name

@@ -117,7 +117,7 @@ MUTANTS = [
     Mutant('Dermatology models: names exchanged', 'datasets/_ranking_sets.py', 'enumerate("ABCD")', 'enumerate("BACD")', 'datasets/test_datasets.py -k models_of'),
     Mutant('Predictions: scores read as hard labels', 'io/files.py', 'score=score if scored else None', 'score=None', 'io/test_files.py'),
     Mutant("Checkpoint: any state is this run's", '_inference/checkpoint.py', 'if found == self.identity:', 'if found:', 'inference/test_kept_draws.py'),
-    Mutant('Checkpoint: the last state is not written', '_inference/checkpoint.py', 'if start < self._next_write and not now:', 'if start < self._next_write:', 'inference/test_kept_draws.py'),
+    Mutant('Checkpoint: the last state is not written', '_inference/checkpoint.py', 'if not (self.due or now):', 'if not self.due:', 'inference/test_kept_draws.py'),
     Mutant('Entropy: digamma without its one', 'certainty.py', 'sp.special.digamma(total + 1)', 'sp.special.digamma(total)', 'test_certainty.py'),
     Mutant('Plan: variance within items', 'planning/closed_forms.py', '/ (n - 1).sum())', '/ n.sum())', 'planning/test_closed_forms.py'),
     Mutant('Plan: Spearman-Brown upside down', 'planning/closed_forms.py', 'target * (1 - reliability) / (reliability * (1 - target))', 'reliability * (1 - target) / (target * (1 - reliability))', 'planning/test_closed_forms.py'),

@@ -110,3 +110,10 @@ def test_unknown_limitations_and_scales_are_refused():
         paradox_claims(["9"])
     with pytest.raises(InputError, match="n_levels=4"):
         paradox_table(["2"], n_levels=4, inside=True)
+
+
+@pytest.mark.parametrize(("n_levels", "inside"), [(2, False), (5, False), (7, False), (5, True), (7, True)])
+def test_toy_cases_have_one_reading(n_levels, inside):
+    """All answers lie at the ends, or none does: the averaged default is the column of the binned likelihood."""
+    kinds = {prepare(p.ratings(n_levels, inside=inside)).kind for p in PARADOXES}
+    assert kinds == {"binned"}

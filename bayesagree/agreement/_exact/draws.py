@@ -22,7 +22,26 @@ FINENESS = 0.3
 """Nodes of an item mean lie this share of the quadrature step apart when it is drawn, uniformly between them."""
 
 
-def draw_hyper(means: HierarchicalMeans, log_precision: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def draw_hyper(
+    means: ItemMeans, log_precision: Floats, shares: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats] | None:
+    """Draw (m, s) of hierarchical means given each draw of log p and of the shares of outright ends.
+
+    Two arrays of shape (sample,); None for other means.
+    """
+    if not isinstance(means, HierarchicalMeans):
+        return None
+    drawn, outright = np.empty((2, log_precision.size)), shares.any(axis=1)
+    if not outright.all():
+        drawn[:, ~outright] = _draw_without_ends(means, log_precision[~outright], rng)
+    if outright.any():
+        drawn[:, outright] = _draw_with_ends(means, log_precision[outright], shares[outright], rng)
+    return drawn[0], drawn[1]
+
+
+def _draw_without_ends(
+    means: HierarchicalMeans, log_precision: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """Draw (m, s) given each draw of log p, two arrays of shape (sample,).
 
     The posterior of (m, s) is tabulated at `TABLES` precisions across the draws. A draw takes its place inside the box
@@ -43,7 +62,7 @@ def draw_hyper(means: HierarchicalMeans, log_precision: Floats, rng: np.random.G
     return sides[0], sides[1]
 
 
-def draw_hyper_with_ends(
+def _draw_with_ends(
     means: HierarchicalMeans, log_precision: Floats, shares: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Draw (m, s) given each draw of log p and of the shares of outright ends, two arrays of shape (sample,).
@@ -105,8 +124,8 @@ def draw_item_means(
     counts: RatingCounts,
     log_precision: Floats,
     hyper: tuple[Floats, Floats] | None,
+    shares: Floats,
     rng: np.random.Generator,
-    shares: Floats | None = None,
 ) -> Floats:
     """Draw mu of every rated item given each draw of log p (of m, s, of shares of ends), shape (sample, item)."""
     rated = counts.pattern_of_item[counts.pattern_of_item >= 0]
@@ -114,7 +133,7 @@ def draw_item_means(
     for k, y in enumerate(log_precision):
         precision = float(np.exp(y))
         at, log_prior = means.log_prior(precision, hyper and (hyper[0][k], hyper[1][k]), FINENESS)
-        like = means.like if shares is None else replace(means.like, ends=(float(shares[k, 0]), float(shares[k, 1])))
+        like = replace(means.like, ends=(float(shares[k, 0]), float(shares[k, 1])))
         log_mass = like.table(precision, at) + log_prior[like.group]
         mass = np.exp(log_mass - log_mass.max(axis=1, keepdims=True))
         cumulative = np.cumsum(mass, axis=1)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bayesagree._numerics.beta import SMALLEST, tails
 from bayesagree.agreement._exact.patterns import Floats, RatingCounts
 
-type Kind = Literal["binned", "inflated", "density", "squeezed"]
+type Kind = Literal["averaged", "binned", "inflated", "density", "squeezed"]
 type Ends = tuple[float, float]
 
 SMALLEST_BIN = 1e-6
@@ -214,7 +214,7 @@ def likelihood(counts: RatingCounts, kind: Kind, *, discrete: bool) -> Likelihoo
     """Return the sufficient statistics for one kind of likelihood (see `common_agreement`)."""
     if kind == "squeezed":
         return _from_density(counts, _squeezed_statistics(counts))
-    if kind in ("binned", "inflated") and discrete:
+    if discrete:
         edges = np.arange(counts.values.size + 1) / counts.values.size
         return _from_bins(counts, counts.counts, edges[:-1], edges[1:], np.nan)
     if kind == "density" or (kind == "binned" and ((counts.values > 0) & (counts.values < 1)).all()):

@@ -2,11 +2,12 @@
 
 An answer at an end is an interval of a judgment, as on any level, or an outright end: given the item mean mu, the odds
 of an outright low end against a judgment inside the scale are w_low / (1 - w_low) (1 - mu) / mu, of a high end the
-mirror image. Their roots u = sqrt(w) are uniform on (0, 1). At given shares the engine is that of any likelihood. The
-log density of (y, u), even in u, is smooth and nearly quadratic: it is tabulated on a box of Chebyshev nodes in the
-roots, at each of them along y = log p from near the conditional mode, and interpolated between.
+mirror image. Their roots are uniform on (0, 1). At given shares the engine is that of any likelihood; the log evidence
+at log p and the shares is smooth, and a surrogate goes through it: more places, where the surrogate says there is mass
+and knows least, are evaluated until they no longer move the posterior.
 """
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -15,61 +16,66 @@ import scipy as sp
 
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree.agreement._exact.item_means import ItemMeans
-from bayesagree.agreement._exact.outright_box import (
-    DROP,
-    EDGE,
-    LEVEL,
-    MOST_ROOT,
-    MOST_STEPS,
-    Box,
-    LogDensity,
-    posterior_box,
-)
+from bayesagree.agreement._exact.outright_density import LEVEL, LIMITS, LogDensity, look_around
 from bayesagree.agreement._exact.patterns import Floats
-from bayesagree.agreement._exact.posterior import PhiPosterior
+from bayesagree.agreement._exact.posterior import PhiPosterior, log_prior
+from bayesagree.agreement._exact.surrogate import Surrogate
 from bayesagree.errors import ConvergenceError
 
-NODES, PIECES = (5, 7), (13, 25)
-"""Chebyshev nodes of a root: of a polynomial, at first and where the one without its highest power gives another
-interval; and of cubic pieces, a spline and Akima's, for ridges from no outright end to nothing but, which no polynomial
-follows."""
-ENOUGH, BARELY = 2e-2, 0.2
-"""Largest move of an end of the 95 % interval, in standard deviations of Phi, at which nodes suffice: of polynomials,
-and of pieces (with 13 of them the spline errs by .01 where Akima's errs by .06)."""
-OVERSHOOT, FLOOR = 1.0, 40.0
-"""A polynomial that rises by more than this above the highest node is none of the density; pieces end this far below
-it."""
-LEAST_PROFILE, FITS = 6.0, 4
-"""A side of the box where the profile has fallen by less than this is widened, so often at most."""
-CELLS, FINE = 24, 12
-"""Cells of the box in each share, and points in a step along y, on which the interpolated density is summed."""
-CENTRES = (2 * np.arange(CELLS) + 1) / CELLS - 1
-"""Centres of the cells of a side, the box being [-1, 1]."""
+MORE, ROUNDS = 12, 20
+"""Places added at a time, and times at most."""
+ENOUGH, BARELY = 2e-2, 0.5
+"""Largest move of the log evidence, and of quantiles of Phi in standard deviations, at which places suffice; and what
+is accepted after the last of them, where the ratings say next to nothing about Phi."""
+CANDIDATES, FLATTER = 300, 0.5
+"""Places from which the next are chosen, and the power of the density they are drawn from, that tails are seen."""
+OVERSHOOT = 2.0
+"""Far from all places the surrogate may swing: it is cut this far above the highest of them, and known better there
+after the next round."""
+TAIL = 9.0
+"""Places so far below the highest, or less, say where the box lies at first."""
+CELLS = (32, 16, 16)
+"""Cells of the box along log p and both angles."""
+DEAD, LIVE, WIDENED, FITS = 14.0, 9.0, 0.3, 6
+"""A box is cut where the surrogate has fallen by the first, and widened by this share of itself where it has fallen by
+less than the second, so often at most."""
+QUANTILES = np.array([0.025, 0.16, 0.5, 0.84, 0.975])
+FINE = 40
+"""Points of the fine grid of log p in a cell."""
 
 
-@dataclass(frozen=True)
-class Cells:
-    """Fine cells of the roots of the shares with the density of y in each.
+class Cells(NamedTuple):
+    """A box of (log p, angles) cut into `CELLS`.
 
     Attributes
     ----------
-    roots
-        Centres of the cells, shape (cell, 2).
-    half
-        Half the sides of a cell, shape (2,).
-    centre
-        Places y from which each cell is tabulated, shape (cell,).
-    place
-        Equidistant places y - centre, shape (place,).
-    density
-        Density of (y, u) up to a constant, shape (cell, place).
+    sides
+        Lower and upper ends of the box, shape (3, 2).
+    centres
+        Centres of the cells, shape (cell, 3).
+    log_density
+        Of (log p, angles) at the centres, shape (cell,).
     """
 
-    roots: Floats
-    half: Floats
-    centre: Floats
-    place: Floats
-    density: Floats
+    sides: Floats
+    centres: Floats
+    log_density: Floats
+
+    @property
+    def width(self) -> Floats:
+        """Sides of a cell, shape (3,)."""
+        return (self.sides[:, 1] - self.sides[:, 0]) / np.array(CELLS)
+
+    @property
+    def mass(self) -> Floats:
+        """Probability of each cell, shape (cell,)."""
+        density = np.exp(self.log_density - self.log_density.max())
+        return density / density.sum()
+
+    @property
+    def log_evidence(self) -> float:
+        """Log integral of the density."""
+        return float(sp.special.logsumexp(self.log_density) + np.log(np.prod(self.width)))
 
 
 @dataclass(frozen=True)
@@ -89,170 +95,115 @@ class InflatedPosterior:
 
     def share_means(self) -> Floats:
         """Return the posterior means of both shares, shape (2,)."""
-        mass = self.cells.density.sum(axis=1)
-        return mass @ self.cells.roots**2 / mass.sum()
+        return self.cells.mass @ np.sin(self.cells.centres[:, 1:]) ** 2
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw log p, shape (n,), and the shares, shape (n, 2)."""
-        cells = self.cells
-        cumulative = np.cumsum(cells.density.ravel())
-        at = np.searchsorted(cumulative, rng.random(n) * cumulative[-1])
-        cell, place = np.divmod(np.minimum(at, cumulative.size - 1), cells.place.size)
-        offset = (rng.random((n, 2)) * 2 - 1) * cells.half
-        width = cells.place[1] - cells.place[0]
-        y = cells.centre[cell] + cells.place[place] + width * (rng.random(n) - 0.5)
-        return y, (cells.roots[cell] + offset) ** 2
+        cumulative = np.cumsum(self.cells.mass)
+        cell = np.minimum(np.searchsorted(cumulative, rng.random(n) * cumulative[-1]), cumulative.size - 1)
+        at = self.cells.centres[cell] + (rng.random((n, 3)) - 0.5) * self.cells.width
+        return at[:, 0], np.sin(at[:, 1:]) ** 2
 
 
-def inflated_posterior(means: ItemMeans) -> InflatedPosterior:
+def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedPosterior:
     """Return the posterior of Phi and of the shares of outright ends.
+
+    Where it is averaged with another reading, whose log evidence is `rival`, it need be only as exact as it counts.
 
     Raises
     ------
     ConvergenceError
-        More nodes still move an end of the 95 % interval by two hundredths of a standard deviation.
+        Without a rival, where further places still move the log evidence, or quantiles of Phi in standard deviations,
+        by half after twenty rounds.
     """
     density = LogDensity(means)
-    box = posterior_box(density)
-    box, table = _fitted_table(density, box, NODES[0])
-    for n in NODES:
-        if n > NODES[0]:
-            table = _table(density, box, n)
-        fine, coarse = (_by_polynomial(table, n, degree) for degree in (n - 1, n - 2))
-        if fine.max() > table.values.max() + OVERSHOOT:
-            continue
-        found = _integrated(box, table, fine, coarse)
-        if found.phi.interval_error < ENOUGH * found.phi.summary().sd:
-            return found
-    moved = np.inf
-    for n in PIECES:
-        table = _table(density, box, n)
-        found = _integrated(box, table, *(_by_pieces(table, n, smooth=smooth) for smooth in (True, False)))
-        if (moved := found.phi.interval_error) < BARELY * found.phi.summary().sd:
-            return found
-    raise ConvergenceError(
-        f"with {PIECES[-1]} nodes in each share of outright ends the 95 % interval of Phi still moves by {moved:.1e}; "
-        "use engine='nuts'"
-    )
-
-
-def _nodes(n: int) -> Floats:
-    """Return Chebyshev points of the second kind on [-1, 1], ascending."""
-    return -np.cos(np.pi * np.arange(n) / (n - 1))
-
-
-class Table(NamedTuple):
-    """Log density at the nodes of both roots and at steps along y, the first of them given: (node, node, step)."""
-
-    values: Floats
-    first: int
-
-
-def _fitted_table(density: LogDensity, box: Box, n: int) -> tuple[Box, Table]:
-    """Return the box, widened where the density has not died at one of its sides, and the table on it."""
-    table = _table(density, box, n)
-    for _ in range(FITS):
-        drop = table.values.max() - table.values
-        sides = box.sides.copy()
-        for axis in (0, 1):
-            profile = drop.min(axis=(1 - axis, 2))
-            for side, limit in ((0, 0.0), (1, MOST_ROOT)):
-                at_side = profile[-side]
-                if at_side < LEAST_PROFILE and sides[axis, side] != limit:
-                    further = min(np.sqrt(EDGE / max(at_side, 1.0)), 2.5)
-                    moved = box.mode[1 + axis] + further * (sides[axis, side] - box.mode[1 + axis])
-                    sides[axis, side] = np.clip(moved, 0, MOST_ROOT)
-        if np.array_equal(sides, box.sides):
+    look_around(density)
+    rng = np.random.default_rng(0)  # of the places: the posterior is a function of the ratings
+    at, values = np.array(density.at), np.array(density.values)
+    centre, covariance = at[np.argmax(values)], np.diag(np.var(at[values > values.max() - TAIL], axis=0) + 1e-6)
+    previous, moved, rounds = None, np.inf, 0
+    while True:
+        surrogate = Surrogate.fit(at, values - log_prior(at[:, 0]), centre, covariance)
+        cells = _box(surrogate, at[values > values.max() - TAIL], values.max() + OVERSHOOT)
+        found = _marginal(cells)
+        if previous is not None:
+            found, moved = _compared(found, previous)
+            moved *= float(sp.special.expit(found.log_evidence - rival))
+        rounds += 1
+        if moved < ENOUGH or rounds == ROUNDS:
             break
-        box = box._replace(sides=sides)
-        table = _table(density, box, n)
-    return box, table
+        previous = found
+        mass = cells.mass
+        centre = mass @ cells.centres
+        away = cells.centres - centre
+        covariance = (away * mass[:, None]).T @ away + np.diag(cells.width**2 / 12)
+        for place in surrogate.least_known(_candidates(cells, rng), MORE):
+            density(place)
+        at, values = np.array(density.at), np.array(density.values)
+    if moved > BARELY:
+        message = f"with {len(values)} places the posterior with outright ends still moves by {moved:.1e} deviations"
+        if rival == -np.inf:
+            raise ConvergenceError(message + "; use engine='nuts'")
+        warnings.warn(message + ": see log_evidence_error and interval_error", UserWarning, stacklevel=2)
+    return InflatedPosterior(found, cells)
 
 
-def _table(density: LogDensity, box: Box, n: int) -> Table:
-    """Return the log density at n x n nodes of the roots and as many steps along y as the slowest to die needs."""
-    low, high = box.sides.T
-    at = (low + high) / 2 + (high - low) / 2 * _nodes(n)[:, None]
-    roots = np.stack(np.meshgrid(at[:, 0], at[:, 1], indexing="ij"), axis=-1)
-    centre = box.centre(roots)
-    columns: dict[int, Floats] = {}
-
-    def column(k: int) -> Floats:
-        values = [density(np.append(centre[i, j] + k * box.step, roots[i, j])) for i in range(n) for j in range(n)]
-        return np.reshape(values, (n, n))
-
-    columns[0] = column(0)
-    top = columns[0].max()
-    for side in (-1, 1):
-        k = 0
-        while columns[k].max() > top - DROP:
-            k += side
-            columns[k] = column(k)
-            top = max(top, columns[k].max())
-            if abs(k) > MOST_STEPS:
-                raise ConvergenceError("the posterior of Phi does not end; use engine='nuts'")
-    return Table(np.stack([columns[k] for k in sorted(columns)], axis=-1), min(columns))
+def _box(surrogate: Surrogate, near: Floats, highest: float) -> Cells:
+    """Return the cells of a box around the mass of the surrogate, starting around some places, shape (place, 3)."""
+    low, high = near.min(axis=0), near.max(axis=0)
+    room = 0.15 * (high - low) + 1e-3
+    sides = np.clip(np.stack([low - room, high + room], axis=1), LIMITS[:, :1], LIMITS[:, 1:])
+    cells = _cells(surrogate, sides, highest)
+    for _ in range(FITS):
+        drop = (cells.log_density.max() - cells.log_density).reshape(CELLS)
+        profiles = [drop.min(axis=tuple({0, 1, 2} - {axis})) for axis in range(3)]
+        fitted = np.array([_fitted_side(*given) for given in zip(cells.sides, LIMITS, profiles)])
+        if np.array_equal(fitted, cells.sides):
+            break
+        cells = _cells(surrogate, fitted, highest)
+    return cells
 
 
-def _by_polynomial(table: Table, n: int, degree: int) -> Floats:
-    """Return the log density in the cells from its Chebyshev series in the roots, shape (cell, cell, step)."""
-    between = _polynomial(n, degree, CENTRES)
-    return np.einsum("ai,bj,ijk->abk", between, between, table.values)
+def _fitted_side(side: Floats, limits: Floats, drop: Floats) -> Floats:
+    """Return a side of the box, wider at an end that is alive, and without most of the cells that are dead."""
+    width = side[1] - side[0]
+    live = np.flatnonzero(drop < DEAD)
+    spare = np.maximum(np.array([live[0], drop.size - 1 - live[-1]]) - 1, 0)
+    inwards = np.where(drop[[0, -1]] < LIVE, -WIDENED, np.where(spare > 2, spare / drop.size, 0.0)) * width
+    return np.clip(side + inwards * np.array([1, -1]), *limits)
 
 
-def _by_pieces(table: Table, n: int, *, smooth: bool) -> Floats:
-    """Return the log density in the cells from cubic pieces, a smooth spline or Akima's: shape (cell, cell, step)."""
-    values, nodes = np.maximum(table.values, table.values.max() - FLOOR), _nodes(n)
-    for axis in (0, 1):
-        if smooth:
-            pieces: Any = sp.interpolate.make_interp_spline(nodes, values, k=3, axis=axis)
-        else:
-            pieces = sp.interpolate.Akima1DInterpolator(nodes, values, axis=axis, method="makima")
-        values = pieces(CENTRES)
-    return values
+def _cells(surrogate: Surrogate, sides: Floats, highest: float) -> Cells:
+    steps = [low + (high - low) * (np.arange(n) + 0.5) / n for (low, high), n in zip(sides, CELLS)]
+    centres = np.stack(np.meshgrid(*steps, indexing="ij"), axis=-1).reshape(-1, 3)
+    log_slope = np.log(np.cos(centres[:, 1:])).sum(axis=1)  # of the roots, in the angles
+    log_density = np.minimum(surrogate(centres) + log_prior(centres[:, 0]), highest)
+    return Cells(sides, centres, log_density + log_slope)
 
 
-def _integrated(box: Box, table: Table, log_density: Floats, coarse: Floats) -> InflatedPosterior:
-    """Return the posterior from the interpolated log density, and how far a coarser interpolation moves it."""
-    found, other = (_summed(box, table.first, values) for values in (log_density, coarse))
-    moved = max(abs(a - b) for a, b in zip(found.phi.hdi(), other.phi.hdi()))
-    evidence_moved = abs(found.phi.log_evidence - other.phi.log_evidence)
-    return replace(found, phi=replace(found.phi, log_evidence_error=evidence_moved, interval_error=moved))
+def _candidates(cells: Cells, rng: np.random.Generator) -> Floats:
+    """Draw places from the flattened density, shape (candidate, 3)."""
+    flat = cells.mass**FLATTER
+    chosen = rng.choice(len(flat), CANDIDATES, p=flat / flat.sum())
+    return cells.centres[chosen] + (rng.random((CANDIDATES, 3)) - 0.5) * cells.width
 
 
-def _summed(box: Box, first: int, log_density: Floats) -> InflatedPosterior:
-    """Return the posterior by midpoint sums over cells of (u_low, u_high, y)."""
-    log_density = log_density.reshape(CELLS * CELLS, -1)
-    steps = log_density.shape[1]
-    at = CENTRES
-    knots = first + np.arange(steps)
-    spline = sp.interpolate.make_interp_spline(knots, log_density, k=5 if steps > 8 else 3, axis=1)
-    place = np.linspace(knots[0], knots[-1], FINE * (steps - 1) + 1)
-    log_fine = spline(place)
-    top = log_fine.max()
-    half = (box.sides[:, 1] - box.sides[:, 0]) / 2
-    roots = box.sides.mean(axis=1) + half * np.stack(np.meshgrid(at, at, indexing="ij"), axis=-1).reshape(-1, 2)
-    cells = Cells(roots, half / CELLS, box.centre(roots), place * box.step, np.exp(log_fine - top))
-    return InflatedPosterior(_marginal(cells, top), cells)
-
-
-def _marginal(cells: Cells, top: float) -> PhiPosterior:
-    """Return the marginal posterior of y, the density of each cell being split between the two nearest of a grid."""
-    width = cells.place[1] - cells.place[0]
-    at = (cells.centre[:, None] + cells.place) / width
-    first = np.floor(at.min())
-    below = np.floor(at - first).astype(np.int64)
-    share = at - first - below
-    mass = np.bincount(below.ravel(), (cells.density * (1 - share)).ravel(), minlength=below.max() + 2)
-    mass[1:] += np.bincount(below.ravel(), (cells.density * share).ravel(), minlength=below.max() + 2)[:-1]
-    log_evidence = float(np.log(mass.sum() * width * np.prod(2 * cells.half)) + top)
-    density = np.maximum(mass / (mass.sum() * width), SMALLEST)
+def _marginal(cells: Cells) -> PhiPosterior:
+    """Return the marginal posterior of y = log p."""
+    (low, high), width = cells.sides[0], cells.width
+    steps, y = cells.centres[:: CELLS[1] * CELLS[2], 0], np.linspace(low, high, FINE * CELLS[0] + 1)
+    log_sum = sp.special.logsumexp(cells.log_density.reshape(CELLS[0], -1), axis=1) + np.log(np.prod(width[1:]))
+    log_likelihood: Any = sp.interpolate.make_interp_spline(steps, log_sum - log_prior(steps), k=3)
+    log_density = log_likelihood(y) + log_prior(y) - cells.log_evidence
+    density = np.exp(log_density)
     cdf = np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2)])
-    y = (first + np.arange(mass.size)) * width
-    return PhiPosterior(y, cdf / cdf[-1], np.log(density), log_evidence, np.nan, np.nan, LEVEL)
+    log_density -= np.log(cdf[-1] * (y[1] - y[0]))
+    return PhiPosterior(y, cdf / cdf[-1], log_density, cells.log_evidence, np.nan, np.nan, LEVEL)
 
 
-def _polynomial(n: int, degree: int, to: Floats) -> Floats:
-    """Return the matrix that takes values at `_nodes(n)` to those of their Chebyshev series at places in [-1, 1]."""
-    series = np.linalg.inv(np.polynomial.chebyshev.chebvander(_nodes(n), n - 1))
-    return np.polynomial.chebyshev.chebvander(to, degree) @ series[: degree + 1]
+def _compared(found: PhiPosterior, previous: PhiPosterior) -> tuple[PhiPosterior, float]:
+    """Return the posterior with its errors, the moves since the previous one, and the largest relative move."""
+    evidence = abs(found.log_evidence - previous.log_evidence)
+    interval = float(np.abs(found.quantile(QUANTILES) - previous.quantile(QUANTILES)).max())
+    sd = max(found.summary().sd, SMALLEST)
+    return replace(found, log_evidence_error=evidence, interval_error=interval), max(evidence, interval / sd)

@@ -45,6 +45,13 @@ class RatingCounts:
         return np.asarray(self.counts.sum(axis=1)).ravel()
 
     @property
+    def share_of_ends(self) -> float:
+        """Share of the ratings that are an end of the scale."""
+        at_end = (self.values <= 0) | (self.values >= 1)
+        given = self.weight @ self.counts
+        return float(given[at_end].sum() / given.sum())
+
+    @property
     def n_items(self) -> int:
         """Number of items with a rating."""
         return int(self.weight.sum())

@@ -159,8 +159,12 @@ def phi_posterior(means: ItemMeans) -> PhiPosterior:
 
 def log_posterior(means: ItemMeans, y: float, level: int) -> float:
     """Return the log density of y = log p and the ratings, Phi being uniform on (-1, 1)."""
-    precision = float(np.exp(y))
-    return means.log_evidence(precision, level) + y + np.log(HALF_LOG_2) - HALF_LOG_2 * precision
+    return means.log_evidence(float(np.exp(y)), level) + float(log_prior(y))
+
+
+def log_prior(y: Floats | float) -> Floats:
+    """Return the log density of y = log p, Phi being uniform on (-1, 1)."""
+    return y + np.log(HALF_LOG_2) - HALF_LOG_2 * np.exp(y)
 
 
 def _locate(means: ItemMeans) -> tuple[float, float]:

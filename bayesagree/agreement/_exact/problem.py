@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,9 @@ class Problem:
     ----------
     patterns, like, means
         Distinct patterns of ratings, their likelihood, and the prior of the item means.
+    kind
+        Likelihood asked for; where no answer lies at an end, or none between them, nothing tells the readings apart,
+        and "averaged" is "binned".
     single
         The single ratings, None for patterns.
     sample
@@ -61,6 +64,7 @@ class Problem:
     patterns: RatingCounts
     like: Likelihood
     means: ItemMeans
+    kind: Kind
     single: Ratings | None
     sample: Sample
 
@@ -76,7 +80,7 @@ def prepare(
     *,
     item_mean: ItemMean = "hierarchical",
     truth_sd: float | None = None,
-    likelihood: Kind = "binned",
+    likelihood: Kind = "averaged",
 ) -> Problem:
     """Return the checked ratings as the exact engine needs them."""
     if isinstance(ratings, Ratings):
@@ -96,9 +100,11 @@ def prepare(
 def _problem(
     counts: RatingCounts, prior: MeanPrior, kind: Kind, step: float | None, single: Ratings | None, sample: Sample
 ) -> Problem:
+    if kind == "averaged" and counts.share_of_ends in (0, 1):
+        kind = "binned"
     like = build_likelihood(counts, kind, discrete=step is not None)
     means = HierarchicalMeans(like) if prior.hierarchical else KnownMeans(like, prior.truth, prior.sd)
-    return Problem(counts, like, means, single, sample)
+    return Problem(counts, like, means, kind, single, sample)
 
 
 def checked_prior(ratings: Ratings, item_mean: ItemMean, truth_sd: float | None, likelihood: Kind) -> MeanPrior:
@@ -142,8 +148,9 @@ def _prior_by_name(item_mean: str, truth_sd: float | None) -> MeanPrior:
 
 
 def _check_likelihood(likelihood: str, step: float | None) -> None:
-    if likelihood not in ("binned", "inflated", "density", "squeezed"):
-        raise InputError(f"likelihood={likelihood!r} is not one of 'binned', 'inflated', 'density', 'squeezed'")
+    kinds = get_args(Kind.__value__)
+    if likelihood not in kinds:
+        raise InputError(f"likelihood={likelihood!r} is not one of {', '.join(map(repr, kinds))}")
     if likelihood == "density" and step is not None:
         raise InputError(f"likelihood='density' is for continuous ratings, these have step={step:g}; use 'binned'")
 

@@ -1,0 +1,88 @@
+"""Both readings of answers at the ends of the scale, averaged by their evidence."""
+
+import numpy as np
+import pytest
+
+from bayesagree import simulate
+from bayesagree.agreement._exact.averaged import joint_posterior
+from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement.phi import common_agreement, common_agreement_model
+from bayesagree.agreement.summary import phi_summary
+from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError
+
+FEW = {"draws": 400, "chains": 2, "seed": 1}
+
+
+def piled(n_items, share, seed):
+    """Ratings with Phi .5 of which a share is put on the low end."""
+    made = simulate.ratings(n_items=n_items, ratings_per_item=5, phi=0.5, n_levels=5, seed=seed).ratings
+    x = made.rating.reshape(n_items, 5).copy()
+    x[np.random.default_rng(seed).random(x.shape) < share] = 1
+    return Ratings.from_matrix(x, scale=(1, 5), step=1)
+
+
+def test_average_is_the_mixture_of_both_results():
+    ratings = piled(40, 0.06, 2)
+    found = {kind: common_agreement(ratings, likelihood=kind, **FEW) for kind in ("binned", "inflated", "averaged")}
+    one, two, both = (tree["agreement"].to_dataset() for tree in found.values())
+    weight = 1 / (1 + np.exp(float(one["log_evidence"] - two["log_evidence"])))
+    assert 0.05 < weight < 0.95
+    assert float(both["prob_inflated"]) == pytest.approx(weight, abs=0.02)
+    assert float(both["mean"]) == pytest.approx(
+        (1 - weight) * float(one["mean"]) + weight * float(two["mean"]), abs=0.01
+    )
+    log_evidence = np.logaddexp(one["log_evidence"], two["log_evidence"]) - np.log(2)
+    assert float(both["log_evidence"]) == pytest.approx(float(log_evidence), abs=0.05)
+    drawn = found["averaged"]["posterior"].to_dataset()
+    outright = (drawn["low_end_share"] > 0).values
+    assert abs(outright.mean() - weight) < 4.5 * 0.5 / np.sqrt(outright.size) + 0.02
+    assert (drawn["high_end_share"].values[~outright] == 0).all()
+    assert abs(float(drawn["phi"].mean() - both["mean"])) < 4.5 * float(both["sd"]) / np.sqrt(outright.size)
+
+
+@pytest.mark.parametrize("rows", [[[2, 3, 2], [3, 4, 4]], [[1, 5, 1]] * 5, [[1, 1, 1]] * 5])
+def test_without_answers_at_the_ends_or_between_them_there_is_one_reading(rows):
+    assert prepare(Ratings.from_matrix(rows, scale=(1, 5), step=1)).kind == "binned"
+
+
+def test_one_reading_has_no_outright_ends():
+    ratings = Ratings.from_matrix([[2, 3, 2], [3, 4, 4], [2, 2, 4]], scale=(1, 5), step=1)
+    both, one = (common_agreement(ratings, likelihood=kind, **FEW) for kind in ("averaged", "binned"))
+    assert float(both["agreement"]["prob_inflated"]) == 0
+    assert not both["posterior"]["low_end_share"].any()
+    np.testing.assert_array_equal(both["posterior"]["phi"], one["posterior"]["phi"])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[[5] * 5] * 99 + [[5, 5, 5, 5, 4]], pytest.param([[1, 5] * 5] * 100 + [[1, 5, 1, 3, 5]], marks=pytest.mark.long)],
+)
+def test_a_single_answer_between_the_ends_leaves_the_surrogate_at_rest(rows):
+    """Ridges from no outright end to nothing but: the surrogate once swung to an evidence above 1."""
+    width = max(map(len, rows))
+    x = [row + [np.nan] * (width - len(row)) for row in rows]
+    found = joint_posterior(prepare(Ratings.from_matrix(x, scale=(1, 5), step=1)).means, "averaged")
+    assert found.phi.log_evidence < 0
+    assert found.phi.log_evidence_error < 0.3
+
+
+def test_pymc_model_is_one_reading():
+    with pytest.raises(InputError, match="two models"):
+        common_agreement_model(piled(5, 0.2, 1), likelihood="averaged")
+
+
+@pytest.mark.nuts
+def test_nuts_mixes_both_models_by_the_evidence():
+    ratings = piled(20, 0.15, 2)
+    exact = common_agreement(ratings, seed=1)
+    nuts = common_agreement(ratings, engine="nuts", draws=500, chains=2, sampler={"target_accept": 0.95}, seed=1)
+    weight = float(exact["agreement"]["prob_inflated"])
+    assert float(nuts["agreement"]["prob_inflated"]) == weight
+    outright = nuts["posterior"]["low_end_share"].values > 0
+    assert abs(outright.mean() - weight) < 4.5 * 0.5 / np.sqrt(outright.size)
+    drawn = nuts["posterior"]["phi"].values
+    apart = abs(drawn.mean() - float(exact["agreement"]["mean"]))
+    assert apart < 4.5 * drawn.std() / np.sqrt(200) + 0.05 * drawn.std()
+    assert set(phi_summary(nuts)) <= set(nuts["agreement"].to_dataset())
+    assert "diverging" in nuts["sample_stats"]
