@@ -4,8 +4,9 @@
     uv run python benchmarks/informed.py [--rows rows.jsonl] --report
 
 From 3, 5 and 10 of the votes of each item, drawn without replacement, every model is scored by accuracy, total
-variation and Brier score. The truth is the score against the shares of all votes. Of posteriors the score against all
-votes is predicted, votes not drawn coming from the drawn plausibilities: a truth of nine votes is itself noisy.
+variation, Brier score, EntCE (nats) and Jensen-Shannon divergence (bits). The truth is the score against the shares of
+all votes. Of posteriors the score against all votes is predicted, votes not drawn coming from the drawn plausibilities:
+a truth of nine votes is itself noisy.
 
 - chaosnli-snli: 5 models, 100 votes. cifar10h: 4 models, about 51 votes, 2000 other images each time.
 - popquorn: three classifiers of the text, each cross-validated on the votes for other items; 9 votes.
@@ -32,7 +33,7 @@ from bayesagree.plausibility.informed.posterior import InformedPosterior
 
 type Floats = NDArray[np.float64]
 
-METRICS = ("accuracy", "total variation", "Brier score")
+METRICS = ("accuracy", "total variation", "Brier score", "EntCE", "Jensen-Shannon")
 METHODS = ("vote shares", "labels alone", "informed, all models", "informed, without the model")
 DRAWS = 200
 
@@ -87,11 +88,18 @@ def popquorn(folder: Path) -> tuple[NDArray, Floats]:
 SETS = {"chaosnli-snli": chaosnli, "popquorn": popquorn, "cifar10h": cifar10h, "dices350": dices350}
 
 
+def entropy(p: Floats) -> Floats:
+    return -(p * np.log(np.maximum(p, 1e-12))).sum(axis=-1)
+
+
 def scores(plausibility: Floats, predicted: Floats) -> Floats:
-    """Accuracy, total variation and Brier score of one model, from (item, draw, label); shape (draw, metric)."""
-    gap = plausibility - predicted[:, None]
+    """Scores of one model, from (item, draw, label); shape (draw, metric)."""
+    given = predicted[:, None] / predicted.sum(axis=1)[:, None, None]
+    gap, spread, own = plausibility - given, entropy(plausibility), entropy(given)
     hit = plausibility.argmax(axis=2) == predicted.argmax(axis=1)[:, None]
-    return np.stack([hit.mean(axis=0), np.abs(gap).sum(axis=2).mean(axis=0) / 2, (gap**2).sum(axis=2).mean(axis=0)], 1)
+    divergence = (entropy((plausibility + given) / 2) - (spread + own) / 2) / np.log(2)
+    each = (hit, np.abs(gap).sum(axis=2) / 2, (gap**2).sum(axis=2), np.abs(spread - own), divergence)
+    return np.stack([value.mean(axis=0) for value in each], axis=1)
 
 
 def informed(counts: NDArray, predictions: Predictions, exclude: str | None, rng: np.random.Generator) -> Floats:

@@ -22,13 +22,17 @@ SHAPE_NAMES = (
 """Of the parameters that all labels share, in the order of the kernels."""
 
 
+MOST_CONFUSED = 16
+"""Labels up to which each pair has a confusion of its own; of more, votes would say too little about a pair."""
+
+
 @dataclass(frozen=True)
 class InformedPrior:
     """Priors of the parameters of `informed_dirichlet`: normal, on standardised covariates, logs and log odds.
 
-    Hundreds of votes outweigh all of them but one: three votes an item hardly tell a clear item from an open one of
-    small concentration, and a prior that has clear items by default would then decide the score. So they are few until
-    the votes ask for them.
+    Hundreds of votes outweigh all of them but those of the shapes: three votes an item hardly tell a clear item from an
+    open one of small concentration. Their means are rounded from ChaosNLI-SNLI, where a hundred votes an item show
+    that hardly any item is unanimous: even clear ones leave a part to other labels.
 
     Attributes
     ----------
@@ -36,12 +40,14 @@ class InformedPrior:
         Slope of a covariate ~ N(0, slope_sd^2).
     level_sd, clarity_sd
         Level b_k and clarity of label k ~ N(0, sd^2).
+    confusion_sd
+        Confusion of two labels ~ N(0, confusion_sd^2).
     open_concentration, clear_concentration
-        Mean and standard deviation of their logs: an open item weighs as much as e votes, a clear one as e^2.5 = 12.
+        Mean and standard deviation of their logs: an open item weighs as much as e^1.5 = 4.5 votes, a clear one as ten.
     clear_odds
         Mean and standard deviation of the log odds that an item of middling ambiguity is clear.
     blur
-        Mean and standard deviation of the logit of a clear item's mass off its label: about a twentieth.
+        Mean and standard deviation of the logit of the share of a clear item that follows the models: about a third.
     entropy_slope_sd
         Slopes of the open concentration and of the odds by the entropy of the mean ~ N(0, entropy_slope_sd^2).
 
@@ -54,10 +60,11 @@ class InformedPrior:
     slope_sd: float = 1.0
     level_sd: float = 1.5
     clarity_sd: float = 1.0
-    open_concentration: tuple[float, float] = (1.0, 1.0)
-    clear_concentration: tuple[float, float] = (2.5, 1.0)
-    clear_odds: tuple[float, float] = (-6.0, 2.0)
-    blur: tuple[float, float] = (-3.0, 1.0)
+    confusion_sd: float = 1.0
+    open_concentration: tuple[float, float] = (1.5, 0.7)
+    clear_concentration: tuple[float, float] = (2.3, 0.5)
+    clear_odds: tuple[float, float] = (-1.0, 1.5)
+    blur: tuple[float, float] = (-0.7, 0.7)
     entropy_slope_sd: float = 1.0
 
     def __post_init__(self) -> None:
@@ -95,27 +102,36 @@ class Layout:
     def names(self) -> NDArray[np.str_]:
         """Name of every parameter."""
         per_label = [f"{kind}:{c}" for kind in ("level", "clarity") for c in self.categories]
-        return np.array([*self.slopes, *per_label, *SHAPE_NAMES])
+        pairs = [f"confusion:{c}:{d}" for c in self.categories for d in self.categories if self.n_pairs]
+        return np.array([*self.slopes, *per_label, *pairs, *SHAPE_NAMES])
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of confusions: of each label with each, where predictions are given and labels are few."""
+        n_labels = len(self.categories)
+        return n_labels**2 if self.slopes and n_labels <= MOST_CONFUSED else 0
 
     @cached_property
     def mean(self) -> Floats:
         """Prior mean of every parameter."""
-        return np.concatenate([np.zeros(len(self.slopes) + 2 * len(self.categories)), self.prior.shapes[:, 0]])
+        return np.concatenate([np.zeros(self.names.size - len(SHAPE_NAMES)), self.prior.shapes[:, 0]])
 
     @cached_property
     def sd(self) -> Floats:
         """Prior standard deviation of every parameter."""
         n_labels = len(self.categories)
-        sds = (self.prior.slope_sd, self.prior.level_sd, self.prior.clarity_sd)
-        repeated = np.repeat(sds, (len(self.slopes), n_labels, n_labels))
+        sds = (self.prior.slope_sd, self.prior.level_sd, self.prior.clarity_sd, self.prior.confusion_sd)
+        repeated = np.repeat(sds, (len(self.slopes), n_labels, n_labels, self.n_pairs))
         return np.concatenate([repeated, self.prior.shapes[:, 1]])
 
-    def parts(self, vector: Any) -> tuple[Any, Any, Any, Any]:
-        """Split a vector into slopes, levels, clarities and shapes."""
+    def parts(self, vector: Any) -> tuple[Any, Any, Any, Any, Any]:
+        """Split a vector into slopes, levels, clarities, confusions and shapes."""
         first, n_labels = len(self.slopes), len(self.categories)
+        pairs = first + 2 * n_labels
         return (
             vector[:first],
             vector[first : first + n_labels],
-            vector[first + n_labels : first + 2 * n_labels],
-            vector[first + 2 * n_labels :],
+            vector[first + n_labels : pairs],
+            vector[pairs : pairs + self.n_pairs],
+            vector[pairs + self.n_pairs :],
         )

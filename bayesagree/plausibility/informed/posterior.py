@@ -3,16 +3,18 @@
 Few votes say little of one item, so that its prior counts; and the prior of every item is averaged into a score. Here
 it is learnt. Item i has votes n_i and covariates x_i, what models predict of it:
 
-    eta_ik  = sum_j (a_j log P_ijk + a'_j P_ijk + a''_j [k is j's top label]) + b_k,      m_i = softmax(eta_i)
+    e_ik    = sum_j (a_j log P_ijk + a'_j P_ijk + a''_j [k is j's top label]) + b_k
+    eta_ik  = e_ik + sum_l softmax(e_i)_l confusion_lk,                          m_i = softmax(eta_i)
     lambda_i ~ p_0 Dirichlet(s_i m_i)                                            an open item
              + sum_k p_k Dirichlet(S ((1 - blur) e_k + blur m_i))                a clear item, of label k
     n_i     ~ Multinomial(lambda_i),
 
-with log(p_k / p_0) = odds_i + log m_ik + clarity_k; the entropy of m_i moves s_i and odds_i. Given the parameters the
-posterior of an item is a mixture of Dirichlet distributions in closed form, and so is the likelihood of its votes. The
-parameters are drawn from a normal approximation of their posterior, then each item given the parameters and its votes.
-Items without votes are drawn from the learnt prior. Where predictions say nothing their slopes shrink to zero, and
-labels alone teach the prior (empirical Bayes).
+where a confusion moves plausibility towards k where the models say l (up to sixteen labels), log(p_k / p_0) = odds_i +
+log m_ik + clarity_k, and the entropy of m_i moves s_i and odds_i. Given the parameters the posterior of an item is a
+mixture of Dirichlet distributions in closed form, and so is the likelihood of its votes. The parameters are drawn from
+a normal approximation of their posterior, then each item given the parameters and its votes. Items without votes are
+drawn from the learnt prior. Where predictions say nothing their slopes shrink to zero, and labels alone teach the prior
+(empirical Bayes).
 
 The annotators count as a random sample of readers, exchangeable within an item.
 
