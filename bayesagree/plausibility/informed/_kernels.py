@@ -313,7 +313,7 @@ def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[A
     prior, posterior, shape = np.empty(n_labels + 1), np.empty(n_labels + 1), np.empty(n_labels)
     best, best_label = np.empty(depth), np.empty(depth, dtype=np.int32)
     first = dense.shape[1] + hit.shape[1]
-    at = first + 2 * n_labels
+    at = thetas.shape[1] - N_SHAPES
     # Chernoff, Pr(Gamma(s) > s + sqrt(2 s t) + t) <= exp(-t), at the largest shape of such a G, 2.
     log_most = math.log(2.0 + math.sqrt(4.0 * TAIL) + TAIL)
     for i in range(n_items):
