@@ -9,8 +9,8 @@ Story.   A model gives item i probabilities P_i over K labels. They tell, by a r
              log Pr(clear of k) / Pr(open) = odds_i + log m_ik + c_k,
              log s_i = s + s' h_i,  odds_i = o + o' h_i,  h_i = 3 (entropy(m_i) / log K - .4).
          Votes n_i ~ Multinomial(lambda_i); plausibilities and kind of the item are summed out.
-Priors.  a, a', a'' ~ N(0, 1);  b_k ~ N(0, 1.5^2);  c_k, confusion_lk ~ N(0, 1);  s ~ N(1.5, .7^2);
-         o ~ N(-1, 1.5^2);  s', o' ~ N(0, 1);  log S ~ N(2.3, .5^2);  logit blur ~ N(-.7, .7^2).
+Priors.  a, a', a'', confusion_lk ~ N(0, .5^2);  b_k ~ N(0, 1.5^2);  c_k ~ N(0, 1);  s ~ N(1, 1);
+         o ~ N(-6, 2^2);  s', o' ~ N(0, 1);  log S ~ N(2.5, 1);  logit blur ~ N(-3, 1).
 Data.    Counts of two labels for 120 items, three votes each, and one model's probabilities.
 Paper.   Minka, "Estimating a Dirichlet distribution" (2000), for the likelihood; empirical Bayes with covariates.
 Exact.   Importance sampling of the 17 parameters from a t distribution around their mode; given these an item is a
@@ -35,8 +35,8 @@ NAMES = (
     "clear_concentration",
     "blur",
 )
-MEAN = np.array([0] * 11 + [1.5, 0, -1, 0, 2.3, -0.7])
-SD = np.array([1, 1, 1, 1.5, 1.5, 1, 1, 1, 1, 1, 1, 0.7, 1, 1.5, 1, 0.5, 0.7])
+MEAN = np.array([0] * 11 + [1, 0, -6, 0, 2.5, -3])
+SD = np.array([0.5, 0.5, 0.5, 1.5, 1.5, 1, 1, 0.5, 0.5, 0.5, 0.5, 1, 1, 2, 1, 1, 1])
 
 
 def data() -> dict:

@@ -30,41 +30,41 @@ MOST_CONFUSED = 16
 class InformedPrior:
     """Priors of the parameters of `informed_dirichlet`: normal, on standardised covariates, logs and log odds.
 
-    Hundreds of votes outweigh all of them but those of the shapes: three votes an item hardly tell a clear item from an
-    open one of small concentration. Their means are rounded from ChaosNLI-SNLI, where a hundred votes an item show
-    that hardly any item is unanimous: even clear ones leave a part to other labels.
+    Hundreds of votes outweigh all of them but one: three votes an item hardly tell a clear item from an open one of
+    small concentration, and a prior that has clear items by default would then decide the score. So they are few until
+    the votes ask for them.
 
     Attributes
     ----------
     slope_sd
-        Slope of a covariate ~ N(0, slope_sd^2).
+        Slope of a covariate ~ N(0, slope_sd^2). Draws of many wide slopes would make items more extreme than votes say.
     level_sd, clarity_sd
         Level b_k and clarity of label k ~ N(0, sd^2).
     confusion_sd
         Confusion of two labels ~ N(0, confusion_sd^2).
     open_concentration, clear_concentration
-        Mean and standard deviation of their logs: an open item weighs as much as e^1.5 = 4.5 votes, a clear one as ten.
+        Mean and standard deviation of their logs: an open item weighs as much as e votes, a clear one as e^2.5 = 12.
     clear_odds
         Mean and standard deviation of the log odds that an item of middling ambiguity is clear.
     blur
-        Mean and standard deviation of the logit of the share of a clear item that follows the models: about a third.
+        Mean and standard deviation of the logit of a clear item's mass off its label: about a twentieth.
     entropy_slope_sd
         Slopes of the open concentration and of the odds by the entropy of the mean ~ N(0, entropy_slope_sd^2).
 
     Examples
     --------
     >>> InformedPrior(clear_odds=(-3.0, 2.0)).slope_sd
-    1.0
+    0.5
     """
 
-    slope_sd: float = 1.0
+    slope_sd: float = 0.5
     level_sd: float = 1.5
     clarity_sd: float = 1.0
-    confusion_sd: float = 1.0
-    open_concentration: tuple[float, float] = (1.5, 0.7)
-    clear_concentration: tuple[float, float] = (2.3, 0.5)
-    clear_odds: tuple[float, float] = (-1.0, 1.5)
-    blur: tuple[float, float] = (-0.7, 0.7)
+    confusion_sd: float = 0.5
+    open_concentration: tuple[float, float] = (1.0, 1.0)
+    clear_concentration: tuple[float, float] = (2.5, 1.0)
+    clear_odds: tuple[float, float] = (-6.0, 2.0)
+    blur: tuple[float, float] = (-3.0, 1.0)
     entropy_slope_sd: float = 1.0
 
     def __post_init__(self) -> None:

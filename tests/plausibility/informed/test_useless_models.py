@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from bayesagree import Predictions, informed_dirichlet, score
 from bayesagree.simulate import labelled_test_set
@@ -11,7 +12,9 @@ DRAWS = {"draws": 250, "chains": 4, "seed": 1}
 
 @pytest.fixture(scope="module")
 def test_set():
-    return labelled_test_set(n_items=600, per_item=3, n_labels=3, spread=0.5, seed=3)
+    data = labelled_test_set(n_items=600, per_item=3, n_labels=3, spread=0.5, seed=3)
+    models = data.predictions
+    return data.labels, named(dict(zip(models.models, softmax(models.scores, axis=2))), models)
 
 
 def named(models, like):
@@ -24,7 +27,7 @@ def scores(labels, predictions, scored, **options):
 
 
 def test_permuted_predictions_are_as_good_as_none(test_set):
-    labels, models = test_set.labels, test_set.predictions
+    labels, models = test_set
     order = np.random.default_rng(1).permutation(models.items.size)
     permuted = named(dict(zip(models.models, models.scores[:, order])), models)
     given = scores(labels, permuted, models)
@@ -35,7 +38,7 @@ def test_permuted_predictions_are_as_good_as_none(test_set):
 
 
 def test_a_useless_model_moves_no_score_by_half_its_sd(test_set):
-    labels, models = test_set.labels, test_set.predictions
+    labels, models = test_set
     noise = np.random.default_rng(2).dirichlet(np.ones(3), models.items.size)
     good = dict(zip(models.models, models.scores))
     for one, other in zip(
