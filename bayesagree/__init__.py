@@ -17,6 +17,7 @@ Names and sub-packages load when they are first used; `__init__.pyi` lists them 
 - `studies`: the studies of the papers, run again.
 - `plots`, `report`, `cli`: figures, an HTML page, the command line.
 - `distributions`, `errors`: PyMC distributions; the errors that input can raise.
+- `_arguments`: objects of the wrong kind, and names that nearly fit, refused with what is meant.
 - `_inference`, `_numerics`: how draws are made and kept; numerical kernels.
 """
 

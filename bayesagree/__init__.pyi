@@ -26,6 +26,7 @@ from . import (
 )
 from .agreement import (
     AgreementPrior,
+    agreement_difference,
     agreement_table,
     common_agreement,
     common_agreement_model,
@@ -51,7 +52,15 @@ from .conformal import ConformalSets, conformalize, conformalize_mass, plausibil
 from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
 from .errors import ConvergenceError, InputError, SizeError
 from .evaluation import compare, copeland_rank, evaluate, practical_equivalence, swap_rate, williams_test
-from .io import read_annotations, read_export, read_predictions, read_result, write_result
+from .io import (
+    read_annotations,
+    read_export,
+    read_predictions,
+    read_result,
+    write_items,
+    write_result,
+    write_table,
+)
 from .judges import (
     CorrectedRatePrior,
     alternative_annotator_test,
@@ -78,10 +87,11 @@ from .metrics import (
     set_accuracy,
     spearman_footrule,
     top_k_accuracy,
+    top_k_in_top_m,
 )
 from .metrics.auc import auc, auc_posterior, concordance, hand_till_auc, one_vs_rest_auc
 from .patterns import LabelPatterns, RankingPatterns, RatingPatterns
-from .planning import annotate_next, plan
+from .planning import annotate_next, plan, value_of_votes
 from .plausibility import majority_vote
 from .plausibility.dawid_skene import DawidSkenePrior, dawid_skene, dawid_skene_model
 from .plausibility.dirichlet import dirichlet, dirichlet_model, irn, prirn, prirn_model
@@ -119,7 +129,9 @@ __all__ = [
     "read_export",
     "read_predictions",
     "read_result",
+    "write_items",
     "write_result",
+    "write_table",
     # how far annotators agree
     "common_agreement",
     "common_agreement_model",
@@ -130,6 +142,7 @@ __all__ = [
     "item_mean_check",
     "phi_clusters",
     "agreement_table",
+    "agreement_difference",
     "krippendorff_alpha",
     # what the truth of each item may be
     "dirichlet",
@@ -169,6 +182,7 @@ __all__ = [
     "human_ceiling",
     "make_scorer",
     "top_k_accuracy",
+    "top_k_in_top_m",
     "expected_top_k_accuracy",
     "accuracy_given_risk",
     "set_accuracy",
@@ -203,6 +217,7 @@ __all__ = [
     # how many, and which next
     "plan",
     "annotate_next",
+    "value_of_votes",
     # language models as judges
     "alternative_annotator_test",
     "corrected_rate",

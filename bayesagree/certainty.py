@@ -17,11 +17,13 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.docstrings import shared
+from bayesagree._inference.results import concentration_of, parameters_of
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, renamed, shorten
+from bayesagree.errors import InputError, positive_int, renamed, shorten
 from bayesagree.plausibility._draws.blocks import DrawBlock
 from bayesagree.plausibility._draws.top_labels import plausibility_block, truth_draws
 
@@ -37,6 +39,7 @@ _shared = shared(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def label_certainty(
     truth: xr.DataTree, *, threshold: float | None = None, exact: bool = False, client: Any = None
 ) -> xr.DataArray:
@@ -86,6 +89,7 @@ def label_certainty(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def annotation_certainty(
     truth: xr.DataTree, *, k: int = 1, threshold: float | None = None, exact: bool = False, client: Any = None
 ) -> xr.DataArray:
@@ -125,7 +129,7 @@ def annotation_certainty(
     >>> annotation_certainty(tree, exact=True).values.round(3).tolist()
     [0.779, 0.535]
     """
-    if k == 1:
+    if positive_int(k, "k") == 1:
         certainty = label_certainty(truth, threshold=threshold, exact=exact, client=client)
         return certainty.max("category").rename("annotation_certainty")
     if exact:
@@ -141,6 +145,7 @@ def annotation_certainty(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataArray:
     """Entropy of each item's plausibilities, expected over the draws: ambiguity that annotations do not remove.
 
@@ -173,6 +178,7 @@ def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataA
 
 @_shared
 @renamed(tree="truth")
+@checked
 def risk_certainty(
     truth: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "top_label", threshold: float | None = None
 ) -> xr.DataArray:
@@ -214,6 +220,7 @@ def risk_certainty(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def expected_risk(
     truth: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "top_label", threshold: float | None = None
 ) -> xr.DataArray:
@@ -296,7 +303,7 @@ def most_frequent_set(top: NDArray[Any], n_labels: int) -> float:
 
 
 def _exact_label_certainty(truth: xr.DataTree, threshold: float | None) -> xr.DataArray:
-    parameters = _parameters(truth)
+    parameters = parameters_of(truth)
     if "location" not in parameters:
         shape = _concentration(truth)
         return shape.copy(data=argmax_probabilities(shape.values)).rename("label_certainty")
@@ -308,30 +315,23 @@ def _exact_label_certainty(truth: xr.DataTree, threshold: float | None) -> xr.Da
     return _array("label_certainty", both, item=parameters["item"].values, category=THRESHOLD_LABELS)
 
 
-def _parameters(truth: xr.DataTree) -> xr.Dataset:
-    """Return the closed-form parameters of a posterior; results of earlier versions hold them as constant data."""
-    found = [truth[group].to_dataset() for group in ("posterior_parameters", "constant_data") if group in truth]
-    return found[0] if found else xr.Dataset()
-
-
 def _concentration(truth: xr.DataTree) -> xr.DataArray:
-    parameters = _parameters(truth)
-    if "concentration" not in parameters:
-        raise InputError(
-            "this posterior has no closed form (only dirichlet, prirn and normal_inverse_gamma do); use exact=False, "
-            "and keep full plausibilities (no top_labels) where mass is asked for"
-        )
-    return parameters["concentration"].transpose("item", "category")
+    found = concentration_of(truth)
+    if found is None:
+        closed = "only dirichlet, prirn and normal_inverse_gamma do"
+        way = "use exact=False, and keep full plausibilities (no top_labels) where mass is asked for"
+        raise InputError(f"this posterior has no closed form ({closed}); {way}")
+    return found
 
 
-def _by_item(
-    truth: xr.DataTree, purpose: str, work: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def _by_item(truth: xr.DataTree, purpose: str, work: Callable[[Any], Any]) -> NDArray[np.float64]:
     """Apply a function to the plausibilities (chain, draw, item, category) of every block of items and join."""
-    if "plausibility" not in truth["posterior"].data_vars:
-        raise InputError(f"{purpose} needs full plausibilities; draw them without top_labels, or use exact=True")
-    blocks = item_blocks(_items(truth).size)
-    return np.concatenate(list(map_blocks(lambda items: work(plausibility_block(truth, items)), blocks)))
+    if "plausibility" not in (given := truth["posterior"].data_vars):
+        ratings = "is of labels; this posterior is of ratings and has no plausibilities"
+        few = "needs full plausibilities; draw them without top_labels, or use exact=True"
+        raise InputError(f"{purpose} {ratings if 'mean' in given else few}")
+    parts = map_blocks(lambda items: work(plausibility_block(truth, items)), item_blocks(_items(truth).size))
+    return np.concatenate(list(parts))
 
 
 def _items(truth: xr.DataTree) -> NDArray[Any]:

@@ -48,6 +48,13 @@ def positive(value: Any, name: str, *, zero: bool = False) -> float:
     return number
 
 
+def probability(value: Any, name: str) -> float:
+    """Number above 0 and below 1, or `InputError`."""
+    if not 0 < value < 1:
+        raise InputError(f"{name}={value!r} must lie between 0 and 1")
+    return float(value)
+
+
 def renamed[**P, R](**new_name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Accept old names of keyword arguments for one release, with a DeprecationWarning that names the new one.
 

@@ -22,7 +22,8 @@ import xarray as xr
 
 from bayesagree.annotations import Labels
 from bayesagree.calibration import calibrate, calibration_scores, label_probability, pool_with_votes
-from bayesagree.plausibility.dawid_skene.posterior import VARIANTS, Variant, dawid_skene
+from bayesagree.plausibility.dawid_skene._engines import VARIANTS, Variant
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
 SETS = (
     "bluebird", "rte", "product", "sentiment-polarity", "trec2011", "relevance2010", "adult2", "face", "music-genre",

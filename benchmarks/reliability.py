@@ -48,8 +48,8 @@ def main() -> None:
             few = f"{title}, 5 annotators an item"
             curves[few] = reliability_curve(kept, plausibility=plausibility, seed=1, **options)
             IN_USE[few] = IN_USE[title]
-    figure = plot_reliability_curve(curves)
-    figure.savefig(RESULTS / "reliability.png", dpi=64)
+    panels = plot_reliability_curve(curves)
+    panels[0, 0].figure.savefig(RESULTS / "reliability.png", dpi=64)
     (RESULTS / "reliability.md").write_text(page(curves))
 
 

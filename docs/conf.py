@@ -20,7 +20,9 @@ from bayesagree.cli._commands import load
 from bayesagree.metrics.registry import METRICS
 
 sys.path.insert(0, str(Path(__file__).parent))
+import format_pages
 import metric_pages
+import paper_page
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -58,11 +60,8 @@ suppress_warnings = ["myst-nb.lexer"]  # unexecuted pages name no lexer
 nb_execution_excludepatterns = ["generated/notebooks/*"]
 nb_merge_streams = True
 
-# Kernels show a figure that a cell returns, as `%matplotlib inline` does.
+# Kernels are plain ones: nobody's settings.
 os.environ["IPYTHONDIR"] = tempfile.mkdtemp()
-profile = Path(os.environ["IPYTHONDIR"]) / "profile_default"
-profile.mkdir()
-(profile / "ipython_kernel_config.py").write_text('c.InteractiveShellApp.matplotlib = "inline"\n')
 
 html_theme = "pydata_sphinx_theme"
 html_title = "bayesagree"
@@ -103,6 +102,20 @@ def write_metrics(app):
         (folder / f"{metric_pages.file_name(record)}.md").write_text(metric_pages.page(record))
 
 
+def write_formats(app):
+    """Write one page per format of files, from its reader."""
+    folder = GENERATED / "formats"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "index.md").write_text(format_pages.index())
+    for name in format_pages.names():
+        (folder / f"{name}.md").write_text(format_pages.page(name))
+
+
+def write_papers(app):
+    """Write the page on the papers, from its record."""
+    (GENERATED / "papers.md").write_text(paper_page.page())
+
+
 def write_commands(app):
     """Write the help of every command, and the rule of `--json`, as one page."""
     texts = ["# Commands\n"]
@@ -138,6 +151,8 @@ def setup(app):
     app.connect("builder-inited", copy_pages, priority=100)
     app.connect("builder-inited", write_commands, priority=101)
     app.connect("builder-inited", write_metrics, priority=101)
+    app.connect("builder-inited", write_formats, priority=101)
+    app.connect("builder-inited", write_papers, priority=101)
     app.connect("doctree-read", link_public_names)
     app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,23 +4,26 @@ Story
     An item has a mean mu_i on [0, 1]; annotator j judges it x_ij ~ Beta(mu_i p, (1 - mu_i) p). All items share
     p, told as
     Phi = 1 - 2^(1 - p / 2): 1 when judgments concentrate, 0 as if uniformly at random, -1 in two camps. On a scale of M
-    levels only the bin [m / M, (m + 1) / M) of the judgment is seen.
+    levels only the bin [m / M, (m + 1) / M) of the judgment is seen. `inflated`: an answer may also be an outright end,
+    no judgment; its odds against a judgment are w_low / (1 - w_low) (1 - mu_i) / mu_i for the low end, and mirrored.
 Priors
     Phi ~ U(-1, 1). Item means: flat, mu_i ~ U(0, 1) (the paper), or hierarchical, mu_i ~ Beta(m t, (1 - m) t) with
-    m ~ U(0, 1) and s = (1 + t)^(-1/2) ~ U(0, 1).
+    m ~ U(0, 1) and s = (1 + t)^(-1/2) ~ U(0, 1). Roots of w_low and w_high ~ U(0, 1).
 Data
-    Interval ratings, several an item: `continuous` inside (0, 1), or `binned` on 5 levels (the first 80 items).
+    Interval ratings, several an item: `continuous` inside (0, 1), or `binned` on 5 levels (the first 80 items), or
+    `inflated`: 40 of them with a third of the answers below the middle, and a tenth above, put on the end.
 Route
     NUTS. Bin probabilities are power series of the incomplete beta function, item means are sampled: independent of the
     continued fractions and the quadrature of the package.
 Paper
     Checco, Roitero, Maddalena, Mizzaro, Demartini, "Let's agree to disagree", HCOMP 2017, sections 4.2-4.5, equation 1;
-    the hierarchical prior and the bins are this project's.
+    the hierarchical prior, the bins and the outright ends are this project's (compare the ordered Beta regression of
+    Kubinec, Political Analysis 31, 2023, doi:10.1017/pan.2022.20).
 Wrong when
     Items differ in Phi, item means pile up at two ends (hierarchical), fewer than five ratings an item (flat),
     two levels.
 
-Writes common_agreement_{flat,hierarchical}_{continuous,binned}.json.
+Writes common_agreement_{flat,hierarchical}_{continuous,binned}.json and common_agreement_hierarchical_inflated.json.
 """
 
 import sys
@@ -32,10 +35,11 @@ import pymc as pm
 import pytensor.tensor as pt
 from _reference import write_draws
 
-ITEMS, RATINGS, LEVELS = {"continuous": 200, "binned": 80}, 4, 5
+ITEMS, RATINGS, LEVELS = {"continuous": 200, "binned": 80, "inflated": 40}, 4, 5
 TERMS = 60
 SEED = 20170817
 VARIANTS = [(mean, scale) for scale in ("continuous", "binned") for mean in ("flat", "hierarchical")]
+VARIANTS.append(("hierarchical", "inflated"))
 
 
 def data(scale: str) -> dict[str, list[list[float]]]:
@@ -43,7 +47,10 @@ def data(scale: str) -> dict[str, list[list[float]]]:
     rng = np.random.default_rng(SEED)
     mu = rng.beta(2, 2, (ITEMS["continuous"], 1))
     x = np.clip(np.round(rng.beta(4 * mu, 4 * (1 - mu), (mu.size, RATINGS)), 4), 0.0001, 0.9999)[: ITEMS[scale]]
-    return {"ratings": (np.floor(x * LEVELS) if scale == "binned" else x).tolist()}
+    if scale == "inflated":
+        u = rng.random(x.shape)
+        x = np.where((u < 1 / 3) & (x < 0.5), 0.0001, np.where((u < 1 / 10) & (x > 0.5), 0.9999, x))
+    return {"ratings": (x if scale == "continuous" else np.floor(x * LEVELS)).tolist()}
 
 
 def model(data: dict[str, list[list[float]]], item_mean: str, scale: str) -> pm.Model:
@@ -61,8 +68,10 @@ def model(data: dict[str, list[list[float]]], item_mean: str, scale: str) -> pm.
         if scale == "continuous":
             pm.Beta("x", mu[:, None] * p, (1 - mu[:, None]) * p, observed=ratings, dims=("item", "annotator"))
         else:
-            levels = ratings.astype(int)
-            pm.Categorical("x", p=bins(mu * p, (1 - mu) * p)[:, None, :], observed=levels, dims=("item", "annotator"))
+            levels, cells = ratings.astype(int), bins(mu * p, (1 - mu) * p)
+            if scale == "inflated":
+                cells = outright(cells, mu)
+            pm.Categorical("x", p=cells[:, None, :], observed=levels, dims=("item", "annotator"))
     return graph
 
 
@@ -72,6 +81,16 @@ def bins(a: Any, b: Any) -> Any:
     two = below(0.4, a, b), below(0.4, b, a)
     cells: Any = pt.stack([ends[0], two[0] - ends[0], 1 - two[0] - two[1], two[1] - ends[1], ends[1]], axis=1)
     return pt.maximum(cells, 1e-15)
+
+
+def outright(cells: Any, mu: Any) -> Any:
+    """Mix the probabilities of the bins with outright ends, shape (item, level)."""
+    shares: list[Any] = [pm.Deterministic(f"w_{e}", pm.Uniform(f"root_{e}", 0, 1) ** 2) for e in ("low", "high")]
+    w_low, w_high = shares
+    nothing: Any = pt.zeros_like(mu)
+    low, high = w_low / (1 - w_low) * (1 - mu) / mu, w_high / (1 - w_high) * mu / (1 - mu)
+    added: Any = pt.stack([low, *[nothing] * (LEVELS - 2), high], axis=1)
+    return (cells + added) / (1 + low + high)[:, None]
 
 
 def below(x: float, a: Any, b: Any) -> Any:
@@ -103,6 +122,7 @@ def main() -> None:
                 progressbar=False,
             )  # fmt: skip
         names = ["phi"] if item_mean == "flat" else ["phi", "m", "s"]
+        names += ["w_low", "w_high"] if scale == "inflated" else []
         write_draws(
             str(Path(__file__).with_name(name)), data=observed, tree=tree, names=names, seed=SEED,
             source="Checco et al. 2017, equation 1",

@@ -7,6 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import bayesagree.plots
+
 HERE = Path(__file__).parent
 FEW_DRAWS = "50"
 NOWHERE = "http://127.0.0.1:9"
@@ -21,7 +23,7 @@ def load_execute():
 
 @pytest.mark.notebook
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.ipynb")), ids=lambda p: p.stem)
-def test_runs(path, monkeypatch):
+def test_runs(path, monkeypatch, tmp_path):
     notebook = nbformat.read(path, as_version=4)
     stored = [c for c in notebook.cells if c.cell_type == "code" and (c.outputs or c.execution_count)]
     assert stored == [], "outputs are stored; clear them before committing"
@@ -29,7 +31,18 @@ def test_runs(path, monkeypatch):
     if data := os.environ.get("BAYESAGREE_DATA"):
         monkeypatch.setenv("BAYESAGREE_DATA", str(Path(data).resolve()))
     monkeypatch.setenv("HTTPS_PROXY", NOWHERE)  # stored or simulated data alone: no test downloads
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # a plain kernel: nobody's settings
     load_execute()(notebook, timeout=300)
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert any("image/png" in output.get("data", {}) for output in outputs), "no picture is shown"
+
+
+def test_every_figure_is_used_in_a_notebook_or_the_gallery():
+    pages = [*HERE.glob("*.ipynb"), HERE.parent / "docs" / "gallery.md"]
+    text = "".join(path.read_text(encoding="utf-8") for path in pages)
+    assert [name for name in bayesagree.plots.__all__ if f"{name}(" not in text] == []
+    assert "%matplotlib" not in text
 
 
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.ipynb")), ids=lambda p: p.stem)

@@ -1,7 +1,7 @@
 """Small results of every public posterior, for tests of what they share."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 import bayesagree as ba
-from bayesagree.plausibility.dawid_skene.posterior import VARIANTS
+from bayesagree.plausibility.dawid_skene._engines import VARIANTS
 
 FEW: dict[str, Any] = {"draws": 12, "chains": 2, "seed": 1}
 MATRIX = np.arange(8)[:, None] % 3 * np.ones((1, 5), int)
@@ -52,8 +52,9 @@ def groups() -> ba.Annotators:
     return ba.Annotators.from_table(pd.DataFrame({"annotator": range(5), "group": list("xxyyx")}))
 
 
+@cache
 def results() -> dict[str, Callable[[], xr.DataTree]]:
-    """Return how each result is made."""
+    """Return how each result is made, once in a process."""
     gold = {0: 0, 1: 1, 2: 2}
     found: dict[str, Callable[[], xr.DataTree]] = {
         "dirichlet": lambda: ba.dirichlet(labels(), **FEW),
@@ -68,6 +69,9 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
         "dawid_skene top_labels": lambda: ba.dawid_skene(labels(), top_labels=2, confusion=False, **FEW),
         "dawid_skene em": lambda: ba.dawid_skene(labels(), engine="em", seed=1),
         "common_agreement": lambda: ba.common_agreement(ratings(), **FEW),
+        "common_agreement inflated": lambda: ba.common_agreement(
+            ratings(), item_mean="flat", likelihood="inflated", **FEW
+        ),
         "evaluate": lambda: ba.evaluate(labels(), predictions(3), **FEW),
         "evaluate bootstrap": lambda: ba.evaluate(labels(), predictions(3), items="bootstrap", **FEW),
         "evaluate slices": lambda: ba.evaluate(
@@ -86,7 +90,7 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
     }
     for variant in VARIANTS:
         found[f"dawid_skene {variant}"] = partial(_dawid_skene, variant)
-    return found
+    return {name: cache(make) for name, make in found.items()}
 
 
 def _dawid_skene(variant: Any) -> xr.DataTree:

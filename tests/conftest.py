@@ -1,7 +1,8 @@
 """What all tests share: public data, the command line, and Hypothesis without deadlines (machines differ)."""
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,14 @@ class Done(NamedTuple):
     returncode: int
     stdout: str
     stderr: str
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    """Close what a test has drawn, which pyplot keeps open for notebooks and scripts."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

@@ -45,6 +45,8 @@ def test_code_runs(page, tmp_path, monkeypatch):
     names = {"__name__": "__main__"}
     for code in blocks(page, "{code-cell} python", "python"):
         exec(compile(code, page.name, "exec"), names)
+        if "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close("all")  # as a kernel does after each cell
 
 
 @pytest.mark.docs
@@ -72,17 +74,29 @@ def test_commands_have_their_options(page):
 
 sys.path.insert(0, str(DOCS))
 metric_pages = importlib.import_module("metric_pages")
+format_pages = importlib.import_module("format_pages")
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("name", format_pages.names())
+def test_the_page_of_a_format_has_an_example_that_runs(name):
+    page, names = format_pages.page(name), {}
+    for kind, code in BLOCK.findall(page):
+        if kind == "{code-cell} python":
+            exec(compile(code, name, "exec"), names)
+    assert names["export"].format == name
 
 
 @pytest.mark.docs
 @pytest.mark.parametrize("pattern", METRICS)
 def test_the_page_of_a_metric_has_an_example_that_runs(pattern):
-    page = metric_pages.page(METRICS[pattern])
-    assert "{k}" not in page
-    (code,) = [text for kind, text in BLOCK.findall(page) if kind == "{code-cell} python"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        exec(compile(code, pattern, "exec"), {})
+        page = metric_pages.page(METRICS[pattern])  # which runs its example
+    assert "{k}" not in page
+    code, shown = (text for _, text in BLOCK.findall(page))
+    assert "ba.score(" in code
+    assert {"good", "poor"} <= set(shown.split())
 
 
 def test_every_metric_has_its_own_page():
@@ -96,6 +110,7 @@ def source_of(file):
     root, folder = DOCS.parent, file.parent.name
     sources = {
         "metrics": root / "docs" / "metric_pages.py",
+        "formats": root / "docs" / "format_pages.py",
         "generated": root / "bayesagree" / "cli" / "__init__.py",
         "models": root / "models" / f"{file.stem}.py",
         "notebooks": root / "notebooks" / file.name,

@@ -13,6 +13,7 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages(bayesagree.__path__, "bay
 ERRORS = {"ConvergenceError", "InputError", "SizeError"}
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name):
     module = importlib.import_module(name)

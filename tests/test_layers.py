@@ -7,19 +7,21 @@ PACKAGE = Path(__file__).parents[1] / "bayesagree"
 
 FLOORS = [
     ["errors"],
+    ["_arguments"],
     ["annotations", "_numerics", "_inference"],
     ["predictions"],
     ["plausibility", "crowd_quality"],
     ["io", "calibration", "certainty", "simulate"],
     ["patterns", "metrics", "datasets"],
     ["agreement", "evaluation", "blind", "conformal"],
-    ["distributions", "judges", "planning", "subjective", "studies"],
+    ["distributions", "judges", "planning", "subjective"],
+    ["studies"],
     ["predictive", "plots"],
     ["report"],
     ["cli"],
 ]
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}
-REGISTRY_READS = {"_inference", "annotations", "errors", "plausibility"}
+REGISTRY_READS = {"_arguments", "_inference", "annotations", "errors", "plausibility"}
 
 
 def folder(path):

@@ -94,7 +94,7 @@ POSTERIORS = {
     "group_posterior": Twins(
         "bayesagree.subjective.group_model.group_performance_model",
         ("group_performance", "group_performance_normal"),
-        "subjective/test_subjective.py::\"nuts\"", "subjective/test_subjective.py::group_performance.json",
+        "subjective/test_group_model.py::\"nuts\"", "subjective/test_group_model.py::group_performance.json",
         "test_group_model.py::test_group_means_are_covered",
     ),
 }  # fmt: skip

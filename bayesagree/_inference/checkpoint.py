@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import xarray as xr
@@ -38,13 +39,15 @@ class Checkpoint:
         their fingerprints.
     seed
         A whole number.
+    state
+        File of the state; None is `<result>.run`.
     """
 
-    def __init__(self, result: Path, asked_for: Mapping[str, Any], seed: Any) -> None:
+    def __init__(self, result: Path, asked_for: Mapping[str, Any], seed: Any, *, state: Path | None = None) -> None:
         if not isinstance(seed, int):
             raise InputError(f"seed={seed!r}: a run kept on disk needs a whole number to go on with")
-        self.result, self.path = result, result.with_name(result.name + ".run")
-        self._new = result.with_name(result.name + ".run.new")
+        self.result, self.path = result, state or result.with_name(result.name + ".run")
+        self._new = self.path.with_name(self.path.name + ".new")
         known = {name: fingerprint(v) if is_dataclass(v) else v for name, v in asked_for.items()}
         identity = known | {"seed": seed, "version": version("bayesagree")}
         self.identity = json.dumps(identity, default=_plain, sort_keys=True)
@@ -55,6 +58,11 @@ class Checkpoint:
         """Whether a whole result stands there, of this run or another."""
         return self.result.exists() and not self.path.exists()
 
+    @property
+    def due(self) -> bool:
+        """Whether the last state was not written a moment ago."""
+        return time.monotonic() >= self._next_write
+
     def own(self, tree: xr.DataTree) -> xr.DataTree:
         """Return a finished result, which must be of this run."""
         self._require_same(tree.attrs.get("run", ""))
@@ -64,16 +72,19 @@ class Checkpoint:
         """Return the state of this run as last written, None where it has not begun; refuse that of another run."""
         if not self.path.exists():
             return None
-        with np.load(self.path) as file:
-            state = dict(file)
-        self._require_same(str(state.pop("identity")))
+        try:
+            with np.load(self.path) as file:
+                state = dict(file)
+        except (ValueError, EOFError, BadZipFile) as error:
+            raise InputError(f"{str(self.path)!r} is not the state of a run; name another file or remove it") from error
+        self._require_same(str(state.pop("identity", "")))
         return state
 
     def save(self, state: Mapping[str, NDArray[Any] | int], *, now: bool = False) -> None:
         """Write the state, unless that was done a moment ago."""
-        start = time.monotonic()
-        if start < self._next_write and not now:
+        if not (self.due or now):
             return
+        start = time.monotonic()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._new.open("wb") as file:
             arrays: dict[str, Any] = {name: np.asarray(values) for name, values in state.items()}

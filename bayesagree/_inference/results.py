@@ -57,6 +57,18 @@ def settings_of(tree: xr.DataTree) -> dict[str, Any]:
     return json.loads(tree.attrs.get("settings", "{}"))
 
 
+def parameters_of(tree: xr.DataTree) -> xr.Dataset:
+    """Return the closed-form parameters of a posterior; results of earlier versions hold them as constant data."""
+    found = [tree[group].to_dataset() for group in ("posterior_parameters", "constant_data") if group in tree]
+    return found[0] if found else xr.Dataset()
+
+
+def concentration_of(tree: xr.DataTree) -> xr.DataArray | None:
+    """Return the concentrations (item, category) of a Dirichlet posterior, None where it has another form."""
+    found = parameters_of(tree).get("concentration")
+    return None if found is None or set(found.dims) != {"item", "category"} else found.transpose("item", "category")
+
+
 def seed_of(tree: xr.DataTree) -> int:
     """Return the number that a result was drawn with, 0 where its seed was none."""
     return json.loads(tree.attrs.get("seed", "null")) or 0

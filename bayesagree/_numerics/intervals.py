@@ -9,7 +9,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree.errors import InputError
+from bayesagree.errors import probability
 
 type Floats = NDArray[np.float64]
 
@@ -28,8 +28,7 @@ def hdi(draws: NDArray[Any], prob: float = 0.95) -> tuple[float, float]:
 
 def column_hdi(draws: NDArray[Any], prob: float = 0.95) -> tuple[Floats, Floats]:
     """Return the highest density interval of each column of draws, shape (draw, column), as two arrays (column,)."""
-    if not 0 < prob < 1:
-        raise InputError(f"ci_prob={prob!r} must lie between 0 and 1")
+    probability(prob, "ci_prob")
     ordered = np.sort(draws, axis=0)
     inside = int(np.floor(prob * len(ordered)))
     width = ordered[inside:] - ordered[: len(ordered) - inside]
@@ -46,8 +45,7 @@ def beta_hdi(a: NDArray[Any], b: NDArray[Any], prob: float = 0.95) -> tuple[Floa
     >>> round(float(upper[0] - lower[0]), 6)
     0.5
     """
-    if not 0 < prob < 1:
-        raise InputError(f"ci_prob={prob!r} must lie between 0 and 1")
+    probability(prob, "ci_prob")
     # 201 tails: the shortest of them is longer than the shortest of all by less than a part in ten thousand.
     tail = np.linspace(0, 1 - prob, 201)[:, None]
     low, high = sp.special.betaincinv(a, b, tail), sp.special.betaincinv(a, b, tail + prob)

@@ -2,11 +2,13 @@
 
 - `phi`: the posterior of Phi, by quadrature (`_exact`) or NUTS.
 - `limits`: warnings where the paper's own limits apply, and what a claim of disagreement rests on.
-- `model`: the PyMC model of Phi and its prior; `_binned_beta` is its likelihood.
+- `model`: the PyMC model of Phi and its prior; `_binned_beta` and `_inflated_beta` are its likelihoods.
 - `predictive`: ratings of the same annotators again, and the log likelihood of each item.
 - `summary`: what draws of Phi say, and the difference between two groups.
 - `checks`: posterior predictive checks of Phi; finite mixtures over Phi.
-- `coefficients`: alpha, kappas, AC1, intraclass correlations; `_formulas` holds each formula once, `_items` the counts.
+- `coefficients`: alpha, kappas, AC1, intraclass correlations; `_coefficients` says what each needs, `_formulas` holds
+  each formula once, `_items` the counts.
+- `differences`: the difference of every coefficient between two sets of annotations.
 - `leave_one_out`: agreement of each annotator with the others of an item.
 """
 

@@ -1,5 +1,6 @@
 from .checks import item_fit, item_mean_check, phi_clusters
 from .coefficients import agreement_table, krippendorff_alpha
+from .differences import agreement_difference
 from .leave_one_out import annotator_agreement
 from .model import AgreementPrior
 from .phi import common_agreement, common_agreement_model
@@ -7,6 +8,7 @@ from .summary import phi_difference, phi_summary
 
 __all__ = [
     "AgreementPrior",
+    "agreement_difference",
     "agreement_table",
     "annotator_agreement",
     "common_agreement",

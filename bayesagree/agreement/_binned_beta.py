@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from pytensor.gradient import grad_not_implemented
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
@@ -116,11 +116,17 @@ class BinnedBeta:
         return pm.CustomDist.dist(alpha, beta, **_options(edges), **kwargs)
 
 
-def _options(edges: ArrayLike) -> dict[str, Any]:
-    """Close logp and random draws over the edges."""
+def checked_edges(edges: ArrayLike) -> NDArray[np.float64]:
+    """Return the edges of bins, which must increase from 0 to 1."""
     at = np.asarray(edges, dtype=np.float64)
     if at.ndim != 1 or at.size < 3 or at[0] != 0 or at[-1] != 1 or not (np.diff(at) > 0).all():
         raise InputError("edges must increase from 0 to 1 and leave at least two bins, such as numpy.linspace(0, 1, 6)")
+    return at
+
+
+def _options(edges: ArrayLike) -> dict[str, Any]:
+    """Close logp and random draws over the edges."""
+    at = checked_edges(edges)
 
     def logp(value: Any, alpha: Any, beta: Any) -> Any:
         value, alpha, beta = pt.broadcast_arrays(pt.as_tensor_variable(value), alpha, beta)

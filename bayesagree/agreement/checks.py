@@ -13,11 +13,13 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
 from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.item_means import beta_shapes
+from bayesagree.agreement._exact.likelihood import outright_shares
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import phi_of, phi_posterior
 from bayesagree.agreement._exact.problem import prepare
@@ -37,6 +39,7 @@ EM_STEPS, EM_TOLERANCE = 500, 1e-7
 
 
 @renamed(alarm="threshold")
+@checked
 def item_fit(
     ratings: Ratings,
     *,
@@ -110,6 +113,7 @@ def item_fit(
     return table.iloc[order][n[order] > 1].reset_index(drop=True)
 
 
+@checked
 def item_mean_check(ratings: Ratings, *, draws: int = 1000, seed: Seed = None) -> xr.Dataset:
     """Return the histogram of item means beside that of the hierarchical model, with a posterior predictive p-value.
 
@@ -160,10 +164,14 @@ def item_mean_check(ratings: Ratings, *, draws: int = 1000, seed: Seed = None) -
 
 
 def item_mean_p_value(
-    ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], rng: np.random.Generator
+    ratings: Ratings,
+    precision: Floats,
+    hyper: tuple[Floats, Floats],
+    rng: np.random.Generator,
+    shares: Floats | None = None,
 ) -> float:
-    """Return the posterior predictive p-value of the item-mean histogram."""
-    return _histogram_p_value(*_histograms(ratings, precision, hyper, rng))
+    """Return the posterior predictive p-value of the item-mean histogram; `shares` (draw, 2) of outright ends."""
+    return _histogram_p_value(*_histograms(ratings, precision, hyper, rng, shares))
 
 
 def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
@@ -176,7 +184,11 @@ def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
 
 
 def _histograms(
-    ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], rng: np.random.Generator
+    ratings: Ratings,
+    precision: Floats,
+    hyper: tuple[Floats, Floats],
+    rng: np.random.Generator,
+    shares: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the histogram of the first `MOST_ITEMS` item means and one replicate for each draw, shape (draw, bin)."""
     item = np.cumsum(np.diff(ratings.item_index, prepend=-1) != 0) - 1
@@ -187,7 +199,10 @@ def _histograms(
     replicates = np.empty((precision.size, BINS))
     for k in range(precision.size):
         mu = rng.beta(a[k], b[k], n_items)
-        replicates[k] = _histogram(_replicate(ratings, mu[item], precision[k], rng), item)
+        x = _replicate(ratings, mu[item], precision[k], rng)
+        if shares is not None:
+            x = _with_outright_ends(x, _coarse_unit(ratings, np.array([0.0, 1.0])), mu[item], shares[k], rng)
+        replicates[k] = _histogram(x, item)
     return _histogram(_coarse(ratings, ratings.unit()[kept]), item), replicates
 
 
@@ -199,6 +214,13 @@ def _histogram(x: Floats, item: Any) -> Floats:
 def _replicate(ratings: Ratings, mu: Floats, precision: float, rng: np.random.Generator) -> Floats:
     a, b = np.maximum([mu * precision, (1 - mu) * precision], SMALLEST)
     return _coarse_unit(ratings, rng.beta(a, b))
+
+
+def _with_outright_ends(x: Floats, ends: Floats, mu: Floats, shares: Floats, rng: np.random.Generator) -> Floats:
+    """Return judgments some of which are outright ends, given the item mean of each."""
+    log_low, log_high, _ = outright_shares((float(shares[0]), float(shares[1])), sp.special.logit(mu))
+    u = rng.random(x.size)
+    return np.where(u < np.exp(log_low), ends[0], np.where(u > 1 - np.exp(log_high), ends[1], x))
 
 
 def _coarse(ratings: Ratings, unit: Floats) -> Floats:
@@ -220,6 +242,7 @@ def _moments(x: Floats, item: Any) -> tuple[Floats, Floats]:
     return mean, np.sqrt(np.bincount(item, (x - mean[item]) ** 2) / np.maximum(n - 1, 1))
 
 
+@checked
 def phi_clusters(
     ratings: Ratings, *, n_clusters: Sequence[int] = (1, 2, 3), folds: int = 10, seed: Seed = None
 ) -> xr.Dataset:

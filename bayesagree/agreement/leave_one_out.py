@@ -6,11 +6,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import shorten
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import inverse_ranks
 
 
+@checked
 def annotator_agreement(annotations: Labels | Rankings) -> xr.DataArray:
     """Share of an item's annotators who name the label that the others put on top.
 

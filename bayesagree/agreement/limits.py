@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.likelihood import Kind, Likelihood
 from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
+from bayesagree.agreement._exact.outright_ends import inflated_posterior
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import Summary, phi_posterior
 from bayesagree.agreement._exact.problem import ItemMean, Problem
@@ -71,13 +72,20 @@ def warn_of_two_ends(
     y: Floats,
     hyper: tuple[Floats, Floats],
     rng: np.random.Generator,
+    shares: Floats | None = None,
 ) -> None:
     """Warn where the histogram of item means is not one the hierarchical model produces."""
     if problem.patterns.n_items < FEWEST_ITEMS or ratings.n_levels == 2:
         return
     chosen = rng.choice(y.size, min(CHECK_DRAWS, y.size), replace=False)
     single = problem.sample(MOST_ITEMS, rng)
-    p_value = item_mean_p_value(single, np.exp(y[chosen]), (hyper[0][chosen], hyper[1][chosen]), rng)
+    p_value = item_mean_p_value(
+        single,
+        np.exp(y[chosen]),
+        (hyper[0][chosen], hyper[1][chosen]),
+        rng,
+        shares if shares is None else shares[chosen],
+    )
     if p_value < THRESHOLD:
         _warn(
             f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "
@@ -98,20 +106,24 @@ def supported_decision(problem: Problem, decision: str, kind: Kind, ci_prob: flo
     Disagreement must hold without the items that are unanimous at an end, and must not be agreement where answers are
     squeezed into the scale, as in the code published with the paper.
     """
-    if decision != "disagreement" or kind != "binned":
+    if decision != "disagreement" or kind not in ("binned", "inflated"):
         return decision
     inside = ~_at_one_end(problem)
     if not inside.any():
         return "undecided"
-    if not inside.all() and _summary(problem, _some(problem.like, inside), ci_prob).upper >= 0:
+    if not inside.all() and _summary(problem, _some(problem.like, inside), ci_prob, kind).upper >= 0:
         _warn("the disagreement comes from items on which all ratings are one end of the scale: undecided")
         return "undecided"
-    squeezed = _summary(problem, build_likelihood(problem.patterns, "squeezed", discrete=False), ci_prob)
+    if kind == "inflated":
+        return decision
+    squeezed = _summary(
+        problem, build_likelihood(problem.patterns, "squeezed", discrete=False), ci_prob, kind="squeezed"
+    )
     if squeezed.lower > 0:
         _warn(
             "the sign of Phi depends on how an answer at an end of the scale is read: disagreement where it stands for "
             f"an interval, agreement ({squeezed.mean:.2f}) where it stands for a point (likelihood='squeezed'): "
-            "undecided"
+            "undecided; likelihood='inflated' learns how many answers at an end are no judgment"
         )
         return "undecided"
     return decision
@@ -135,11 +147,12 @@ def _some(like: Likelihood, kept: NDArray[np.bool_]) -> Likelihood:
     )
 
 
-def _summary(problem: Problem, like: Likelihood, ci_prob: float) -> Summary:
+def _summary(problem: Problem, like: Likelihood, ci_prob: float, kind: Kind) -> Summary:
     """Return the summary of Phi under another likelihood and the same prior."""
     means = problem.means
     other = HierarchicalMeans(like) if isinstance(means, HierarchicalMeans) else replace(means, like=like)
-    return phi_posterior(other).summary(ci_prob)
+    found = inflated_posterior(other).phi if kind == "inflated" else phi_posterior(other)
+    return found.summary(ci_prob)
 
 
 def _levels_of_grid(problem: Problem) -> int | None:

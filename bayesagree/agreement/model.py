@@ -17,6 +17,9 @@ from bayesagree.errors import InputError, positive
 if TYPE_CHECKING:
     import pymc as pm
 
+END_SHARES = ("low_end_share", "high_end_share")
+"""Names of the shares of outright answers at the ends, in the posterior and in the model."""
+
 
 @dataclass(frozen=True)
 class AgreementPrior:
@@ -65,7 +68,8 @@ def build_model(ratings: Ratings, means: MeanPrior, kind: Kind, prior: Agreement
         unit_mean: Any = _hierarchical_means(prior) if means.hierarchical else _known_means(means, rated)
         pm.Deterministic("item_mean", low + (high - low) * unit_mean, dims="item")
         mean = unit_mean[pm.Data("item_of_annotation", item, dims="annotation")]
-        _observe(ratings, item, mean * precision, (1 - mean) * precision, kind)
+        shares = _end_shares() if kind == "inflated" else []
+        _observe(ratings, item, mean * precision, (1 - mean) * precision, kind, shares)
     return model
 
 
@@ -76,6 +80,14 @@ def _phi(shapes: tuple[float, float]) -> Any:
         return pm.Uniform("phi", -1, 1)
     share: Any = pm.Beta("phi_share", *shapes)
     return pm.Deterministic("phi", 2 * share - 1)
+
+
+def _end_shares() -> list[Any]:
+    """Return the shares of outright ends, whose roots are uniform."""
+    import pymc as pm
+
+    roots: list[Any] = [pm.Uniform("root_" + name, lower=0, upper=1) for name in END_SHARES]
+    return [pm.Deterministic(name, root**2) for name, root in zip(END_SHARES, roots)]
 
 
 def _hierarchical_means(prior: AgreementPrior) -> Any:
@@ -104,9 +116,17 @@ def _known_means(means: MeanPrior, rated: Any) -> Any:
     return truncated_normal_variable("unit_item_mean", centre, sd, dims="item")
 
 
-def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> None:
+def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, shares: Any) -> None:
     from bayesagree._inference.random_draws import beta_variable
     from bayesagree.agreement._binned_beta import BinnedBeta
+    from bayesagree.agreement._inflated_beta import inflated_variable
+
+    def bins(edges: Any, observed: Any) -> None:
+        if shares:
+            low, high = shares
+            inflated_variable("rating", alpha, beta, low, high, edges, observed=observed, dims="annotation")
+        else:
+            BinnedBeta("rating", alpha, beta, edges, observed=observed, dims="annotation")
 
     unit = ratings.unit()
     if kind == "squeezed":
@@ -114,8 +134,8 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> 
         beta_variable("rating", alpha, beta, observed=(unit * (n - 1) + 0.5) / n, dims="annotation")
     elif ratings.step is not None:
         n = ratings.n_levels or 1
-        BinnedBeta("rating", alpha, beta, np.linspace(0, 1, n + 1), observed=ratings.levels(), dims="annotation")
-    elif kind == "density" or (unit.min() > 0 and unit.max() < 1):
+        bins(np.linspace(0, 1, n + 1), ratings.levels())
+    elif kind == "density" or (kind == "binned" and unit.min() > 0 and unit.max() < 1):
         beta_variable("rating", alpha, beta, observed=unit, dims="annotation")
     else:
         distinct, code = np.unique(unit, return_inverse=True)
@@ -124,7 +144,7 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind) -> 
         edges = np.unique(np.append(ends, [0.0, 1.0]))
         # Neighbours touch at an edge that rounding may have split: the bin starts at the nearest edge to its left end.
         start = np.searchsorted(edges, ends[0][which[code]], side="left")
-        BinnedBeta("rating", alpha, beta, edges, observed=start, dims="annotation")
+        bins(edges, start)
 
 
 def sample_tree(
@@ -140,7 +160,7 @@ def sample_tree(
 
     sampled = sample_nuts(model, draws=shape[1], chains=shape[0], seed=options["seed"], sampler=sampler)
     posterior, stats = (sampled[group].to_dataset() for group in ("posterior", "sample_stats"))
-    names = ["phi", "mean_location", "mean_spread"] + ["item_mean"] * keep_item_means
+    names = ["phi", *END_SHARES, "mean_location", "mean_spread"] + ["item_mean"] * keep_item_means
     groups = {
         "posterior": {name: (posterior[name].dims, posterior[name].values) for name in names if name in posterior},
         "agreement": {str(name): ((), value.item()) for name, value in phi_summary(sampled, ci_prob=ci_prob).items()},

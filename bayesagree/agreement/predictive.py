@@ -17,8 +17,10 @@ from bayesagree._inference.predictive import Draws, Observed, Pointwise, Predict
 from bayesagree._inference.streams import Seed
 from bayesagree.agreement._exact.item_means import KnownMeans, beta_shapes, likelihood_step, log_beta_shape, nodes
 from bayesagree.agreement._exact.posterior import precision_of
+from bayesagree.agreement.model import END_SHARES
 from bayesagree.agreement.phi import common_agreement_model, prepare
 from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -36,8 +38,12 @@ def _options(ratings: Ratings, settings: Settings) -> dict[str, Any]:
 
 
 def _model(ratings: Ratings, settings: Settings) -> "pm.Model":
+    inflated = settings.get("likelihood") == "inflated"
     if ratings.step is not None:
-        return common_agreement_model(ratings, **_options(ratings, settings))
+        likelihood = "inflated" if inflated else "binned"
+        return common_agreement_model(ratings, likelihood=likelihood, **_options(ratings, settings))
+    if inflated:
+        raise InputError("predictive checks of likelihood='inflated' need ratings on levels: pass step= to Ratings")
     # Replicates of continuous ratings are judgments, not their bins; observed ends have no density, and no part in it.
     low, high = ratings.scale
     inside = np.clip(ratings.rating, np.nextafter(low, high), np.nextafter(high, low))
@@ -51,7 +57,8 @@ def _observed(ratings: Ratings) -> Observed:
 def _variables(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Draws:
     drawn = draws_of(posterior, "phi", "item_mean")
     low, high = ratings.scale
-    return {"phi": drawn["phi"], "unit_item_mean": (drawn["item_mean"] - low) / (high - low)}
+    shares = draws_of(posterior, *END_SHARES) if settings.get("likelihood") == "inflated" else {}
+    return {"phi": drawn["phi"], "unit_item_mean": (drawn["item_mean"] - low) / (high - low)} | shares
 
 
 def _to_scale(ratings: Ratings, drawn: Draws) -> Draws:
@@ -66,13 +73,14 @@ def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
     PyMC's are of Phi, m and s, which are uniform: raised to a power they are the same prior, and power-scaling would
     see nothing. These are on the scales on which the parameters act.
     """
-    names = ["phi", *(name for name in ("mean_location", "mean_spread") if name in posterior)]
+    names = ["phi", *(name for name in ("mean_location", "mean_spread", *END_SHARES) if name in posterior)]
     parameters, rate = draws_of(posterior, *names), np.log(2) / 2
     found = {"phi": np.log(rate) - rate * np.asarray(precision_of(parameters["phi"]))}
     if "mean_spread" in parameters:
         m, s = parameters["mean_location"], parameters["mean_spread"]
         found |= {"mean_location": np.log(m) + np.log1p(-m), "mean_spread": 3 * np.log(s) - np.log(2)}
-    return found
+    # Density of log w / (1 - w) where the root of w is uniform.
+    return found | {n: np.log(w) / 2 + np.log1p(-w) - np.log(2) for n, w in parameters.items() if n in END_SHARES}
 
 
 def _item_log_likelihood(
@@ -82,14 +90,19 @@ def _item_log_likelihood(
     problem = prepare(ratings, likelihood=settings["likelihood"], **_options(ratings, settings))
     known = isinstance(problem.means, KnownMeans)
     parameters = draws_of(posterior, "phi", *(() if known else ("mean_location", "mean_spread")))
+    shares = draws_of(posterior, *END_SHARES) if settings["likelihood"] == "inflated" else {}
     of_item = problem.patterns.pattern_of_item
     out = np.empty((parameters["phi"].size, int((of_item >= 0).sum())))
     for s, precision in enumerate(precision_of(parameters["phi"])):
-        if isinstance(problem.means, KnownMeans):
-            evidence = problem.means.pattern_evidence(float(precision))
+        means = problem.means
+        if shares:
+            low_end, high_end = (float(w[s]) for w in shares.values())
+            means = means.with_ends((low_end, high_end))
+        if isinstance(means, KnownMeans):
+            evidence = means.pattern_evidence(float(precision))
         else:
             m, width = np.array(parameters["mean_location"][s]), np.array(parameters["mean_spread"][s])
-            evidence = _hierarchical_evidence(problem.like, float(precision), m, width)
+            evidence = _hierarchical_evidence(means.like, float(precision), m, width)
         out[s] = evidence[of_item[of_item >= 0]]
     return Pointwise(ratings.items[of_item >= 0], out)
 

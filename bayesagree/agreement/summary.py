@@ -2,6 +2,7 @@
 
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._numerics.intervals import hdi
 from bayesagree.errors import InputError
 
@@ -13,6 +14,7 @@ def decision(lower: float, upper: float) -> str:
     return "agreement" if lower > 0 else "disagreement" if upper < 0 else "undecided"
 
 
+@checked
 def phi_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     """Return the summary of draws of Phi, also of a trace sampled from `common_agreement_model`.
 
@@ -60,6 +62,7 @@ def phi_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     )
 
 
+@checked
 def phi_difference(first: xr.DataTree, second: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     """Return the posterior of Phi_first - Phi_second, of two groups of annotators or two rounds.
 

@@ -15,8 +15,9 @@ Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 - `labels`, `ratings`, `rankings`: the three containers; `_kinds` is their union `Annotations`.
 - `_choice_sets`: what was on offer when a ranking was made.
 - `annotators`: features of annotators, one row each.
-- `gold`: codes of known true labels.
+- `gold`: codes of known true labels; `item_groups`: the group of each item.
 - `_container`: the properties that all three share: `kind`, `level`, `has_repeats`, `select`.
+- `_frames`: containers as tables again.
 - `_display`: short displays, in text and in notebooks.
 - `_outputs`: the reading and checking of models' outputs, for `Predictions`.
 - `_columns`: the reading and checking of tables and matrices.

@@ -1,6 +1,6 @@
 """From columns of any data frame, or cells of a matrix, to integer codes and names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -163,7 +163,11 @@ def encode(
         A value that `names` does not list, with its place and the nearest way out.
     """
     known = None if names is None else names_array(names, role)
-    codes, distinct = pd.factorize(values, use_na_sentinel=True)
+    try:
+        codes, distinct = pd.factorize(values, use_na_sentinel=True)
+    except TypeError:
+        row = next(i for i, value in enumerate(values) if not isinstance(value, Hashable))
+        raise InputError(f"{place(row)}: {values[row]!r} is no name of a {role}; text and numbers are") from None
     distinct = np.asarray(distinct)
     # True equals 1, so only the values themselves tell whether a column of objects mixes the two.
     kinds = _kinds(values if isinstance(values, np.ndarray) else distinct)
@@ -289,7 +293,8 @@ def kept_rows(
         row = int(np.flatnonzero(repeated)[0])
         raise InputError(
             f"item {as_python(names[0][item[row]])!r}, annotator {as_python(names[1][annotator[row]])!r}: annotated "
-            f"more than once ({int(repeated.sum())} repeated rows in all); pass duplicates='first', 'last' or 'keep'"
+            f"more than once ({int(repeated.sum())} repeated rows in all); pass duplicates='first' ('last' and 'keep' "
+            "are other rules)"
         )
     return np.flatnonzero(~repeated)
 

@@ -14,6 +14,12 @@ from bayesagree.errors import InputError, as_python, shorten
 UNKNOWN = "unknown"
 """Group of the annotators of whom a feature is not known."""
 
+MOST_VALUES = 12
+"""Kinds of numbers that are groups of their own, such as levels of education; more are made ranges."""
+
+NO_ANSWER = ("DATA_EXPIRED", "CONSENT_REVOKED", "unknown", "Unknown", "n/a", "N/A", "")
+"""What platforms and forms write where an annotator said nothing: no group of people."""
+
 
 @dataclass(frozen=True, eq=False)
 class Annotators:
@@ -37,7 +43,8 @@ class Annotators:
         Parameters
         ----------
         frame
-            pandas, polars or pyarrow table; every other column is a feature.
+            pandas, polars or pyarrow table; every other column is a feature. ``DATA_EXPIRED``, ``CONSENT_REVOKED``
+            (as platforms write them), ``unknown`` and ``n/a`` are missing.
         annotator
             Column that names the annotator, or the name of the index of a pandas frame.
 
@@ -57,12 +64,14 @@ class Annotators:
         table = eager_frame(frame)
         codes, names = encode(values_of(column(table, annotator, "annotator")), "annotator")
         require_present(codes, "annotator")
-        features = _pandas(table).drop(columns=annotator).set_axis(codes, axis=0)
+        features = _said(_pandas(table).drop(columns=annotator)).set_axis(codes, axis=0)
         once = features if len(names) == len(codes) else _one_row_each(features, names)
         return cls(names, once.sort_index().set_axis(pd.Index(names, name="annotator"), axis=0))
 
     def values(self, feature: str, annotators: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         """Return one feature of the given annotators as text; `UNKNOWN` where it is missing or nobody knows them.
+
+        Numbers of more than `MOST_VALUES` kinds, such as ages, are quarters of the annotators: "18-27", "28-35", ...
 
         Raises
         ------
@@ -71,12 +80,12 @@ class Annotators:
         """
         if feature not in self.features:
             raise InputError(f"annotators have no feature {feature!r}; they have {shorten(self.features.columns, 20)}")
-        known = self.features[feature].reindex(list(annotators))
+        known = _in_quarters(self.features[feature]).reindex(list(annotators))
         return np.array([UNKNOWN if pd.isna(v) else str(as_python(v)) for v in known], dtype=str)
 
     def levels(self, feature: str) -> list[str]:
         """Return the known values of a feature as text: declared categories in their order, else sorted."""
-        values = self.features[feature]
+        values = _in_quarters(self.features[feature])
         if isinstance(values.dtype, pd.CategoricalDtype):
             return [str(v) for v in values.cat.categories]
         return [str(as_python(v)) for v in sorted(set(values.dropna().tolist()))]
@@ -101,6 +110,22 @@ class Annotators:
 def _pandas(table: Table) -> pd.DataFrame:
     native = table.to_native()
     return native if isinstance(native, pd.DataFrame) else table.to_pandas()
+
+
+def _in_quarters(values: Any) -> pd.Series:
+    """Return a feature of many numbers as four ranges with about as many annotators each; others as they are."""
+    if not pd.api.types.is_numeric_dtype(values) or values.dtype.kind == "b" or values.nunique() <= MOST_VALUES:
+        return values
+    quarter = pd.Series(pd.qcut(values, 4, labels=False, duplicates="drop"), index=values.index)
+    ends = values.groupby(quarter).agg(["min", "max"])
+    names = [f"{low:g}-{high:g}" if low < high else f"{low:g}" for low, high in ends.to_numpy()]
+    return quarter.map(dict(zip(ends.index, names))).astype(pd.CategoricalDtype(names, ordered=True))
+
+
+def _said(features: pd.DataFrame) -> pd.DataFrame:
+    """Return the features with missing values where a text says that there is none."""
+    texts = [name for name, kind in features.dtypes.items() if kind.kind in "OTU"]
+    return features.assign(**{str(name): features[name].mask(features[name].isin(NO_ANSWER)) for name in texts})
 
 
 def _one_row_each(features: pd.DataFrame, names: NDArray[Any]) -> pd.DataFrame:

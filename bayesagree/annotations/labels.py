@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.annotations._columns import (
     Codes,
     Duplicates,
@@ -22,6 +24,7 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import Categorical, Level, Values
 from bayesagree.annotations._display import names
+from bayesagree.annotations._frames import long_frame, wide_frame
 from bayesagree.errors import InputError, as_python
 
 
@@ -52,6 +55,7 @@ class Labels(Categorical, Values):
     count: NDArray[np.int64]
 
     @classmethod
+    @checked
     def from_long(
         cls,
         frame: Any,
@@ -99,6 +103,7 @@ class Labels(Categorical, Values):
         return cls._sorted(items, annotators, known, item_codes[rows], annotator_codes[rows], label_codes[rows])
 
     @classmethod
+    @checked
     def from_matrix(
         cls,
         array: ArrayLike,
@@ -192,6 +197,38 @@ class Labels(Categorical, Values):
     def text(self) -> NDArray[np.str_]:
         """Label of each row as text, shape (row,)."""
         return self.categories.astype(str)[self.label_index]
+
+    def to_long(self) -> pd.DataFrame:
+        """Table of one row per annotation: item, annotator, label; of counts: item, label, count.
+
+        The label is a categorical of all categories; an item without annotations has no row.
+
+        Examples
+        --------
+        >>> votes = Labels.from_matrix([["a", "b"], ["a", None]])
+        >>> Labels.from_long(votes.to_long()).counts().tolist() == votes.counts().tolist()
+        True
+        """
+        label = pd.Categorical.from_codes(self.label_index, categories=pd.Index(self.categories))
+        more = {} if self.annotators_known else {"count": self.count}
+        return long_frame(self, {"label": label} | more)
+
+    def to_matrix(self) -> pd.DataFrame:
+        """Table of one row per item and one column per annotator; a missing label is None.
+
+        Raises
+        ------
+        InputError
+            Unknown annotators, or an annotator who labelled an item twice.
+        SizeError
+            More than 2^27 cells.
+
+        Examples
+        --------
+        >>> Labels.from_matrix([["a", "b"], ["a", None]]).to_matrix().values.tolist()
+        [['a', 'b'], ['a', None]]
+        """
+        return wide_frame(self, self.categories.astype(object)[self.label_index], None)
 
     def counts(self) -> NDArray[np.int64]:
         """Count the annotators of each item with each label, shape (item, category)."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree.annotations._choice_sets import ChoiceSets
@@ -212,6 +213,23 @@ class Rankings(Categorical, Container):
             offered = ChoiceSets.of(*on_offer)
             offered.require(start, label, items[item[first]], labels)
         return cls(items, annotators, labels, item_index, annotator_index, start, label_index, block_index, offered)
+
+    def to_long(self) -> pd.DataFrame:
+        """Table of one row per label named: item, annotator (or number of the ranking), label, rank; ties are equal.
+
+        Examples
+        --------
+        >>> given = Rankings.from_blocks([[[["a", "c"], ["b"]]]], labels=[*"abc"], annotators=[["x"]])
+        >>> given.to_long()["rank"].tolist()
+        [1, 1, 2]
+        """
+        row = np.repeat(np.arange(self.n_annotations), np.diff(self.start))
+        label = pd.Categorical.from_codes(self.label_index, categories=pd.Index(self.categories))
+        who: Any = (
+            {"annotator": self.annotators[self.annotator_index[row]]} if self.annotators_known else {"ranking": row}
+        )
+        named = {"item": self.items[self.item_index[row]]} | who
+        return pd.DataFrame(named | {"label": label, "rank": self.block + 1})
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.annotations._columns import (
     Codes,
     Duplicates,
@@ -19,6 +21,7 @@ from bayesagree.annotations._columns import (
     matrix_axes,
 )
 from bayesagree.annotations._container import Level, Values
+from bayesagree.annotations._frames import long_frame, wide_frame
 from bayesagree.errors import InputError, as_python
 
 THRESHOLD_LABELS = np.array(["below", "at_or_above"])
@@ -59,6 +62,7 @@ class Ratings(Values):
     step: float | None
 
     @classmethod
+    @checked
     def from_long(
         cls,
         frame: Any,
@@ -92,6 +96,7 @@ class Ratings(Values):
         return cls._checked(items, annotators, item_codes[rows], annotator_codes[rows], values[rows], scale, step)
 
     @classmethod
+    @checked
     def from_matrix(
         cls,
         array: ArrayLike,
@@ -176,6 +181,33 @@ class Ratings(Values):
     def text(self) -> NDArray[np.str_]:
         """Rating of each row as text, shape (row,)."""
         return np.array([f"{value:g}" for value in self.rating], dtype=str)
+
+    def to_long(self) -> pd.DataFrame:
+        """Table of one row per rating: item, annotator, rating; an item without ratings has no row.
+
+        Examples
+        --------
+        >>> Ratings.from_matrix([[1, 5], [2, np.nan]], scale=(1, 5)).to_long()["rating"].tolist()
+        [1.0, 5.0, 2.0]
+        """
+        return long_frame(self, {"rating": self.rating})
+
+    def to_matrix(self) -> pd.DataFrame:
+        """Table of one row per item and one column per annotator; a missing rating is NaN.
+
+        Raises
+        ------
+        InputError
+            An annotator who rated an item twice.
+        SizeError
+            More than 2^27 cells.
+
+        Examples
+        --------
+        >>> Ratings.from_matrix([[1, 5], [2, np.nan]], scale=(1, 5)).to_matrix().values.tolist()
+        [[1.0, 5.0], [2.0, nan]]
+        """
+        return wide_frame(self, self.rating, np.nan)
 
     def unit(self) -> NDArray[np.float64]:
         """Ratings mapped to [0, 1], shape (row,)."""

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
@@ -18,6 +19,7 @@ WEAK_PRIOR = DawidSkenePrior(strength=1.0, accuracy=0.8)
 """A confusion row worth one label: with few items of each label a stronger prior would itself look like misfit."""
 
 
+@checked
 def independence_check(predictions: Predictions, *, draws: int = 250, chains: int = 4, seed: Seed = None) -> xr.Dataset:
     """Check that systems agree as often, and as unevenly, as independent errors would make them.
 

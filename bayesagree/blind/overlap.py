@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import positive_index
 from bayesagree.predictions import Predictions
 
 
+@checked
 def jaccard_overlap(predictions: Predictions, *, positive: Any = None) -> xr.DataArray:
     """Measure the overlap of the items that two systems call positive: intersection over union.
 

@@ -15,8 +15,9 @@ from bayesagree._inference.streams import Seed, block_generators, item_blocks, m
 from bayesagree.annotations import Labels
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.plausibility.dawid_skene._engines import Variant
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
-from bayesagree.plausibility.dawid_skene.posterior import Variant, dawid_skene
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
 
 def judged_by_others(systems: Systems, combine: Callable[[Systems], LabelCodes]) -> LabelCodes:

@@ -29,6 +29,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
 from bayesagree.annotations import Labels
@@ -68,6 +69,7 @@ class PseudoGold:
     shares: NDArray[np.float64] | None = None
 
 
+@checked
 def blind_scores(
     predictions: Predictions,
     *,
@@ -147,6 +149,7 @@ def blind_scores(
     )
 
 
+@checked
 def blind_posterior(
     predictions: Predictions,
     *,

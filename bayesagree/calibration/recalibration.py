@@ -23,6 +23,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
@@ -39,6 +40,7 @@ FLOOR = 1e-12
 """Smallest probability: an impossible label stays possible enough for a gold label to disagree."""
 
 
+@checked
 def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None, max_bytes: int = MAX_BYTES) -> xr.DataTree:
     """Calibrate the label probabilities of a posterior against items whose true label is known.
 
@@ -109,6 +111,7 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, seed: Seed = None, max_bytes: in
     )
 
 
+@checked
 def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
     """Return how many gold items in all would narrow the 95 % interval of the mean confidence to a width.
 
@@ -149,6 +152,7 @@ def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
     return bisect.bisect_left(range(enough + 1), True, key=lambda n: not too_wide(n))
 
 
+@checked
 def pool_with_votes(
     tree: xr.DataTree, labels: Labels, *, weight: float = 0.5, seed: Seed = None, max_bytes: int = MAX_BYTES
 ) -> xr.DataTree:
@@ -203,6 +207,7 @@ def pool_with_votes(
     )
 
 
+@checked
 def label_probability(tree: xr.DataTree) -> xr.DataArray:
     """Return the probability of each label, (item, category): the mean plausibility, or how often it was the best."""
     if "derived" in tree and "label_probability" in tree["derived"]:
@@ -257,6 +262,7 @@ def _redraw_truth(
     return {name: (("chain", "draw", "item", last), values)}, mean, confidence
 
 
+@checked
 def calibration_scores(probability: xr.DataArray, gold: Gold, *, bins: int = 10) -> xr.Dataset:
     """Compare confidence with accuracy on items whose true label is known: the data of a reliability diagram.
 

@@ -35,7 +35,9 @@ COMMANDS = {
 """Command to its line in the help, in the order of the help."""
 
 _ARGUMENT = re.compile(
-    r"(?<![\w'\"])(model|item|annotator|labels?|rating|rank|scale|step|duplicates|threshold|plausibility|reliability|rate_share|positive|target)=(\S?)"
+    r"(?<![\w'\"])(model|item|annotator|labels?|rating|rank|scale|step|duplicates|threshold|plausibility|reliability|"
+    r"rate_share|positive|target|format|question|kind|n|goal|metric|coverage|score|seed|draws|chains)"
+    r"=(?:'(\w+)'|\((\w+), (\w+)\)|(\S?))"
 )
 
 
@@ -46,13 +48,18 @@ def main() -> None:
 
         app()
     except (InputError, SizeError, FileNotFoundError) as error:
-        sys.stderr.write(f"bayesagree: {_with_options(str(error))}\n")
+        sys.stderr.write(f"bayesagree: {with_options(str(error))}\n")
         sys.exit(2)
     except KeyboardInterrupt:
         sys.stderr.write("bayesagree: interrupted\n")
         sys.exit(130)  # 128 + SIGINT, as shells say it
 
 
-def _with_options(message: str) -> str:
-    """Name the arguments of the package as the command line does: --label ... for label=..."""
-    return _ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')} {found[2]}".rstrip(), message)
+def with_options(message: str) -> str:
+    """Name the arguments of the package as the command line does: --label ... for label=..., --scale 1,5 for (1, 5)."""
+    return _ARGUMENT.sub(_option, message)
+
+
+def _option(found: re.Match[str]) -> str:
+    name, word, low, high, more = found.groups()
+    return f"--{name.replace('_', '-')} {word or (f'{low},{high}' if low else more)}".rstrip()

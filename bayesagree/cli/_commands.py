@@ -1,6 +1,8 @@
 """The group of commands: its help comes from the table of names, a command is imported when it runs."""
 
+from functools import wraps
 from importlib import import_module
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,6 +10,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bayesagree.cli import COMMANDS
+from bayesagree.cli._output import working
+from bayesagree.errors import InputError
+
+Force = Annotated[bool, typer.Option("--force", help="Replace the file of --output where there is one.")]
 
 
 class LazyGroup(TyperGroup):
@@ -23,7 +29,20 @@ class LazyGroup(TyperGroup):
             args = ["contents", *args]
         args = [word for k, given in enumerate(args) for word in _scale_words(given, args[k - 1] if k else "")]
         name, command, rest = super().resolve_command(ctx, args)
+        _refuse_repeated(args)
         return name, command and load(str(name)), rest
+
+
+FILES = ("--predictions", "--annotators", "--people", "--gold", "--contents")
+"""Options of which a second file would replace the first without a word."""
+
+
+def _refuse_repeated(args: list[str]) -> None:
+    """Refuse a second file for an option that takes one."""
+    given = [word.partition("=")[0] for word in args]
+    for option in FILES:
+        if given.count(option) > 1:
+            raise InputError(f"{option} is given twice; it takes one file: join them in one table")
 
 
 def _scale_words(word: str, before: str) -> list[str]:
@@ -38,8 +57,39 @@ def load(name: str) -> Any:
     found = getattr(import_module(f"bayesagree.cli.{name}"), name)
     if not isinstance(found, typer.Typer):
         alone, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
-        found.command(name)(alone)
+        found.command(name)(well_behaved(alone))
+    else:
+        for command in found.registered_commands:
+            command.callback = well_behaved(command.callback)
     return typer.main.get_command(found)
+
+
+def well_behaved(command: Any) -> Any:
+    """Let a command show that it works; give one that writes a file --force, without which a file there stays."""
+    if hasattr(command, "takes_force"):  # a group of commands is made once and loaded anew
+        return command
+    own = list(signature(command, eval_str=True).parameters.values())
+    writes = any(parameter.name == "output" for parameter in own)
+    force = [Parameter("force", Parameter.KEYWORD_ONLY, default=False, annotation=Force)] if writes else []
+
+    @wraps(command)
+    def shown(**given: Any) -> None:
+        if writes:
+            _refuse_to_replace(given["output"], given.pop("force"))
+        with working(command.__name__):
+            command(**given)
+
+    parameters = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in own] + force
+    shown.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
+    shown.takes_force = writes  # type: ignore[attr-defined]
+    shown.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return shown
+
+
+def _refuse_to_replace(output: Any, force: bool) -> None:
+    """Refuse, before anything is computed, to write where a file stands already."""
+    if output is not None and not force and Path(output).exists():
+        raise InputError(f"{output} is there already; pass --force to replace it, or another --output")
 
 
 # Plain help: the one with boxes imports all of rich, which takes three times as long as everything else here.

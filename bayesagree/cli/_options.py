@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from typer import Argument, Option
 
+from bayesagree.cli import with_options
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
     from bayesagree.predictions import Predictions
 
+KINDS = ("labels", "ratings", "rankings")
 DUPLICATES = ("error", "keep", "first", "last")
 
 AnnotationsFile = Annotated[
@@ -31,6 +33,7 @@ PredictionsFile = Annotated[
 Data = Annotated[str | None, Option("--data", help="A public data set by name, instead of files.")]
 Format = Annotated[str | None, Option("--format", help="Tool or layout of the file; by default the file says it.")]
 Question = Annotated[str | None, Option("--question", help="Which question, where the file asks several.")]
+Kind = Annotated[str | None, Option("--kind", help="labels, ratings or rankings, where the columns leave it open.")]
 Item = Annotated[str, Option("--item", help="Column that names the item.")]
 Annotator = Annotated[str, Option("--annotator", help="Column that names the annotator.")]
 ModelColumn = Annotated[str, Option("--model", help="Column of the predictions that names the model.")]
@@ -43,6 +46,9 @@ LabelNames = Annotated[str | None, Option("--labels", help="All categories, comm
 Duplicates = Annotated[str, Option("--duplicates", help="Repeated (item, annotator): error, first, last or keep.")]
 AnnotatorsFile = Annotated[Path | None, Option("--annotators", help="Features: one row per annotator, any columns.")]
 SpecificationFile = Annotated[Path | None, Option("--specification", help="Declaration of the evaluation, JSON.")]
+SmallestGroup = Annotated[
+    int, Option("--smallest-group", help="Groups of fewer annotators become one group; unknown stays.", min=1)
+]
 Plausibility = Annotated[
     str | None,
     Option("--plausibility", help="Posterior of the truth, such as dirichlet, plackett_luce or dawid_skene."),
@@ -54,8 +60,39 @@ Dask = Annotated[str | None, Option("--dask", help="Address of a Dask scheduler 
 Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
 Threshold = Annotated[float | None, Option("--threshold", help="For ratings: is the mean below this value or not?")]
 ItemsAre = Annotated[str, Option("--items", help="fixed: this test set; bootstrap: items are a sample.")]
-TableFile = Annotated[Path | None, Option("--output", "-o", help="Write the table here as CSV.")]
-ResultFile = Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc or .zarr file.")]
+
+
+def _table_file(path: Path | None) -> Path | None:
+    """Refuse another ending while nothing is computed yet."""
+    if path is not None:
+        from bayesagree.io.outputs import require_table
+
+        require_table(path)
+    return path
+
+
+def _result_file(path: Path | None) -> Path | None:
+    if path is not None:
+        from bayesagree.io.files import is_zarr
+
+        is_zarr(path)
+    return path
+
+
+TableFile = Annotated[
+    Path | None,
+    Option("--output", "-o", help="Write the table here: .csv, .tsv, .parquet, .json, .jsonl.", callback=_table_file),
+]
+ResultFile = Annotated[
+    Path | None, Option("--output", "-o", help="Keep the result: a .nc or .zarr file.", callback=_result_file)
+]
+Tool = Annotated[
+    str | None,
+    Option("--tool", help="Write --output for this tool: label_studio, argilla, prodigy, doccano; else a table."),
+]
+Contents = Annotated[
+    Path | None, Option("--contents", help="What annotators see of each item, for --tool: a table, one row per item.")
+]
 
 
 @dataclass(frozen=True)
@@ -82,6 +119,7 @@ class Source:
     data: Data = None
     format: Format = None
     question: Question = None
+    kind: Kind = None
     item: Item = "item"
     annotator: Annotator = "annotator"
     label: LabelColumn = "label"
@@ -103,7 +141,7 @@ class Source:
             return dataset.annotations, dataset.predictions
         export = self.export()
         for note in export.notes:
-            typer.echo(f"{self.annotations}: {note}", err=True)
+            typer.echo(f"{self.annotations}: {with_options(note)}", err=True)
         for what, number in export.contents.query("left_out")[["what", "number"]].itertuples(index=False):
             typer.echo(f"{self.annotations}: left out {number} {what}", err=True)
         if export.annotations is None:
@@ -119,7 +157,8 @@ class Source:
         kept = one_of(self.duplicates, "--duplicates", DUPLICATES)
         columns = {name: getattr(self, name) for name in ("item", "annotator", "label", "rating", "rank")}
         names = label_names(self.labels)
-        scale: Any = {"scale": self.scale, "step": self.step}
+        kind: Any = None if self.kind is None else one_of(self.kind, "--kind", KINDS)
+        scale: Any = {"kind": kind, "scale": self.scale, "step": self.step}
         return read_export(
             str(self.annotations), format=self.format, question=self.question, **columns, **scale, labels=names,
             duplicates=kept,
@@ -183,6 +222,18 @@ def flattened(function: Callable[..., None]) -> Callable[..., None]:
     command.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
+
+
+def write_items(table: Any, output: Path | None, tool: str | None, contents: Path | None, item: str) -> None:
+    """Write a list of items for a tool, if it is to be kept."""
+    if output is None:
+        return
+    from bayesagree.io.outputs import TOOLS
+    from bayesagree.io.outputs import write_items as write
+    from bayesagree.io.tables import read_table
+
+    seen = None if contents is None else read_table(contents)
+    write(table, output, contents=seen, item=item, tool=one_of(tool or "table", "--tool", TOOLS))
 
 
 def one_of(value: str, option: str, known: tuple[str, ...]) -> Any:

@@ -5,6 +5,10 @@ The document of ``--json`` has one rule for all commands: every table is a list 
 document has all of them. A number that does not exist is null. Columns ``lower`` and ``upper`` are a highest density
 interval of probability 0.95, unless the columns ``ci_kind`` and ``ci_prob`` say otherwise. Nothing but the answer is
 ever on stdout.
+
+A command ends with exit code 0; with 2 where an option or the input breaks a rule, or where ``--output`` names a file
+that is there already and ``--force`` was not given: nothing is written then; with 130 after an interrupt; with 1 after
+a failure of the package itself. An output file is whole or not there.
 """
 
 import json
@@ -45,6 +49,7 @@ class Table(NamedTuple):
 
 def show(tables: Sequence[Table], *, json: bool, notes: Sequence[str] = ()) -> None:
     """Print an answer to stdout: tables and sentences, or one JSON document of them."""
+    _stop_spinner()
     if json:
         show_json({"notes": list(notes)} | {table.name: records(table.rows) for table in tables if table.name})
         return
@@ -92,6 +97,7 @@ def _cell(name: str, value: Any) -> str:
 
 def show_json(answer: Any) -> None:
     """Print one JSON document to stdout; a number that does not exist is null, for JSON has no NaN."""
+    _stop_spinner()
     sys.stdout.write(json.dumps(_plain(answer), indent=2, allow_nan=False) + "\n")
 
 
@@ -111,13 +117,11 @@ def _plain(value: Any) -> Any:
 
 
 def write_table(table: "pd.DataFrame", path: Path | None) -> None:
-    """Write a table as CSV, if it is to be kept."""
-    if path is None:
-        return
-    from bayesagree.io.files import atomic_path
+    """Write a table in the format of its ending, if it is to be kept."""
+    if path is not None:
+        from bayesagree.io.outputs import write_table as write
 
-    with atomic_path(path) as temporary:
-        table.to_csv(temporary, index=False)
+        write(table, path)
 
 
 def stderr() -> "Console":
@@ -128,8 +132,38 @@ def stderr() -> "Console":
 
 
 @contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on stderr, where that is a terminal, that a command computes, until it has a bar or an answer to show."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.live import Live
+    from rich.spinner import Spinner
+
+    # Both streams stay as they are: what is piped is the answer alone.
+    spinner = Live(
+        Spinner("dots", what), console=stderr(), transient=True, redirect_stdout=False, redirect_stderr=False
+    )
+    _spinners.append(spinner)
+    spinner.start()
+    try:
+        yield
+    finally:
+        _stop_spinner()
+
+
+_spinners: list[Any] = []
+
+
+def _stop_spinner() -> None:
+    while _spinners:
+        _spinners.pop().stop()
+
+
+@contextmanager
 def progress(what: str, total: float | None) -> Iterator[Any]:
     """Show a bar with the time left on stderr, where that is a terminal; yields a function that advances it."""
+    _stop_spinner()
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     console = stderr()

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _options, _output, with_options
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ def agreement(
     source: _options.Source,
     level: Annotated[str | None, Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")] = None,
     item_mean: Annotated[str, Option(help="Prior of the item means of Phi: hierarchical or flat.")] = "hierarchical",
-    likelihood: Annotated[str, Option(help="Of Phi: binned, density or squeezed (as published).")] = "binned",
+    likelihood: Annotated[str, Option(help="Of Phi: binned, inflated, density or squeezed (as published).")] = "binned",
     paradoxes: Annotated[bool, Option("--paradoxes", help="Show the paper's toy cases instead.")] = False,
     streamed: Annotated[
         bool, Option("--streamed", help="The file is sorted by item and may be larger than memory: one pass.")
@@ -33,7 +33,10 @@ def agreement(
         table, title = _paradoxes(), "Limitations of agreement coefficients"
     else:
         given = source.stream() if streamed else source.read()[0]
-        table, title = _coefficients(given, level, item_mean, likelihood, seed), "Agreement (intervals: 95 %)"
+        chosen = _level(given, level)
+        table = _coefficients(given, chosen, item_mean, likelihood, seed)
+        title = f"Agreement; kappas and AC weigh answers as {chosen} data (intervals: 95 %)"
+        table = table.assign(note=[with_options(note) for note in table["note"]])
     _output.write_table(table, output)
     _output.show([_output.Table("paradoxes" if paradoxes else "agreement", table, title)], json=json)
 
@@ -41,11 +44,18 @@ def agreement(
 def _paradoxes() -> "pd.DataFrame":
     from bayesagree.studies.paradoxes import paradox_table
 
-    with _output.stderr().status("18 toy cases, three models each"):
-        return paradox_table()
+    return paradox_table()
 
 
-def _coefficients(given: Any, level: str | None, item_mean: Any, likelihood: Any, seed: int) -> "pd.DataFrame":
+def _level(given: Any, level: str | None) -> Any:
+    """Return the level of measurement that is asked for, or that of the annotations."""
+    rated = given.kind == "ratings"
+    return _options.one_of(
+        level or ("interval" if rated else "nominal"), "--level", ("nominal", "ordinal", "interval", "ratio")
+    )
+
+
+def _coefficients(given: Any, level: Any, item_mean: Any, likelihood: Any, seed: int) -> "pd.DataFrame":
     from bayesagree.agreement.coefficients import agreement_table
     from bayesagree.agreement.phi import common_agreement
     from bayesagree.annotations import Rankings, Ratings
@@ -54,9 +64,7 @@ def _coefficients(given: Any, level: str | None, item_mean: Any, likelihood: Any
     if isinstance(given, Rankings):
         raise InputError("agreement coefficients are for labels and ratings, not for rankings")
     rated = isinstance(given, Ratings | RatingPatterns)
-    known = ("nominal", "ordinal", "interval", "ratio")
-    chosen = _options.one_of(level or ("interval" if rated else "nominal"), "--level", known)
-    table = agreement_table(given, level=chosen, seed=seed)
+    table = agreement_table(given, level=level, seed=seed)
     if rated and (item_mean, likelihood) != ("hierarchical", "binned"):
         found = common_agreement(given, item_mean=item_mean, likelihood=likelihood, seed=seed)["agreement"].to_dataset()
         values = [float(found[name]) for name in ("mean", "lower", "upper")]

@@ -47,8 +47,7 @@ def auc(
         known = read_predictions(predictions, model=model, item=source.item, label=source.label, labels=names)
     if known is None:
         raise InputError("there are no predictions: give a second file")
-    with _output.stderr().status("drawing"):
-        table, ceiling = _areas(labels, known, sampling)
+    table, ceiling = _areas(labels, known, sampling)
     _output.write_table(table, output)
     settings = {
         "positive": labels.categories[-1],

@@ -1,6 +1,5 @@
 """`bayesagree certainty`: how much the annotations leave open."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Option
@@ -22,9 +21,9 @@ def certainty(
     exact: Annotated[bool, Option(help="Without Monte-Carlo error (k = 1; closed forms only).")] = False,
     threshold: _options.Threshold = None,
     json: _options.Json = False,
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="All items, as CSV: item, reliability, certainty.")
-    ] = None,
+    tool: _options.Tool = None,
+    contents: _options.Contents = None,
+    output: _options.TableFile = None,
 ) -> None:
     """Show the annotation certainty of the items, least certain first.
 
@@ -45,7 +44,11 @@ def certainty(
         values = annotation_certainty(tree, k=k, threshold=threshold, exact=exact)
         tables.append(pd.DataFrame({"item": truth.items, "reliability": level, "certainty": values.values}))
     table = pd.concat(tables).sort_values(["reliability", "certainty", "item"], kind="stable")
-    _output.write_table(table, output)
+    if tool is None:
+        _output.write_table(table, output)
+    else:
+        first = table[table["reliability"] == table["reliability"].iloc[0]]
+        _options.write_items(first.drop(columns="reliability"), output, tool, contents, source.item)
     below = (f"share_below_{OPEN}", lambda values: float((values < OPEN).mean()))
     summary = table.groupby("reliability")["certainty"].agg(mean="mean", smallest="min", **dict([below]))
     shown = [

@@ -34,7 +34,7 @@ def conformal(
     model: _options.ModelColumn = "model",
     seed: _options.Seed = 1,
     json: _options.Json = False,
-    output: Annotated[Path | None, Option("--output", "-o", help="The sets as CSV: model, item, size, labels.")] = None,
+    output: _options.TableFile = None,
 ) -> None:
     """Show coverage and size of prediction sets, against what annotators say and against vote winners.
 

@@ -33,8 +33,7 @@ def crowdtruth(
     if given.kind != "labels":
         raise InputError("crowdtruth is about labels; turn ratings into labels by a threshold first")
     found = scored(given, closed=not open_task)
-    with _output.stderr().status("resampling items"):
-        tree = crowdtruth_posterior(given, closed=not open_task, **vars(sampling))
+    tree = crowdtruth_posterior(given, closed=not open_task, **vars(sampling))
     people = spammers(tree).reset_index().assign(ci_kind="eti", ci_prob=0.95)
     items = found[["uqs"]].to_dataframe().reset_index().sort_values("uqs", kind="stable")
     names = found[["aqs"]].to_dataframe().reset_index().sort_values("aqs", kind="stable")

@@ -125,18 +125,17 @@ def _tests(
     given: "Labels | Ratings", human: "Labels", epsilon: float, draws: int, chains: int, seed: int
 ) -> list[dict[str, Any]]:
     """Test every judge that gave hard labels against the people; no rows where they cannot be compared."""
-    import numpy as np
     import pandas as pd
 
     from bayesagree.annotations import Labels
     from bayesagree.judges import alternative_annotator_test
+    from bayesagree.judges._panel import verdict_codes
     from bayesagree.predictions import Predictions
 
     if not isinstance(given, Labels):
         return []
     rows = pd.Index(given.items).get_indexer(pd.Index(human.items))
-    said = np.full((given.items.size, given.annotators.size), -1, np.int64)
-    said[given.item_index[::-1], given.annotator_index[::-1]] = given.label_index[::-1]
+    said = verdict_codes(given)
     names = given.categories.astype(object)
     predicted = {str(n): [names[c] if c >= 0 else None for c in said[rows, j]] for j, n in enumerate(given.annotators)}
     known = Predictions.from_labels(predicted, items=human.items.tolist(), labels=given.categories.tolist())

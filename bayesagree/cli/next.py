@@ -1,11 +1,14 @@
 """`bayesagree next`: the items that deserve the next label."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from bayesagree.cli import _options, _output
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @_options.flattened
@@ -21,13 +24,15 @@ def next(
     model: _options.ModelColumn = "model",
     seed: _options.Seed = 1,
     json: _options.Json = False,
+    tool: _options.Tool = None,
+    contents: _options.Contents = None,
     output: _options.TableFile = None,
 ) -> None:
-    """List the items whose next label tells most, best first; -o writes them as CSV for a labelling tool.
+    """List the items whose next label tells most, best first; -o writes them, with --tool as that tool imports them.
 
-    Example: bayesagree next votes.csv --predictions models.csv --number 50 -o to_label.csv
+    Example: bayesagree next votes.csv --number 50 --tool label_studio --contents texts.csv -o tasks.json
     """
-    from bayesagree.planning import annotate_next
+    from bayesagree.planning import annotate_next, value_of_votes
 
     votes: Any
     votes, models = source.read()
@@ -35,5 +40,21 @@ def next(
         models = source.predictions(predictions, model)
     chosen = None if goal is None else _options.one_of(goal, "--goal", ("decision", "metric", "certainty"))
     table = annotate_next(votes, models, n=n, goal=chosen, seed=seed)
-    _output.write_table(table, output)
-    _output.show([_output.Table("items", table, "Items that deserve the next label", most=20)], json=json)
+    _options.write_items(table, output, tool, contents, source.item)
+    notes: list[str] = []
+    if chosen in (None, "decision") and models is not None and models.models.size > 1:
+        notes = _worth(value_of_votes(votes, models), n)
+    _output.show([_output.Table("items", table, "Items that deserve the next label", most=20)], json=json, notes=notes)
+
+
+def _worth(found: "pd.DataFrame", n: int) -> list[str]:
+    """Say what votes on these items, and on all items that matter, do for the choice."""
+    best, other = found.attrs["models"]
+    most = int(found["votes"].iloc[-1])
+    if most == 0:
+        return [f"{best} and {other} predict alike on every item: no vote helps to choose."]
+    probability = found["prob_right"]
+    said = f"The choice between {best} and {other} is right with probability {probability.iloc[0]:.2f}; "
+    if n < most:
+        said += f"after votes on the {n} best items, with {probability.iloc[n]:.2f}; "
+    return [f"{said}after a vote on every item where they differ ({most}), with {probability.iloc[most]:.2f}."]

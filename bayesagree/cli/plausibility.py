@@ -24,9 +24,7 @@ def plausibility(
     top_labels: Annotated[
         int | None, Option(help="Keep only the L best labels of each draw (large data).", min=1)
     ] = None,
-    output: Annotated[Path, Option("--output", "-o", help="Where the posterior goes: .nc or .zarr.")] = Path(
-        "plausibility.nc"
-    ),
+    output: _options.ResultFile = Path("plausibility.nc"),
 ) -> None:
     """Draw the plausibilities of each item and write them as a DataTree that ArviZ reads.
 
@@ -37,7 +35,7 @@ def plausibility(
     truth, _ = source.read()
     options: dict[str, Any] = {} if top_labels is None else {"top_labels": top_labels}
     tree = posterior(truth, plausibility, reliability=reliability, **vars(sampling), **options)
-    write_result(tree, output)
+    write_result(tree, output or "plausibility.nc")
     sizes = ", ".join(f"{n} {dim}" for dim, n in tree["posterior"].sizes.items())
     typer.echo(f"{output}: {', '.join(map(str, tree['posterior'].data_vars))} ({sizes})", err=True)
 

@@ -29,8 +29,7 @@ def reliability(
 
     given: Any = source.read()[0]
     levels = None if reliabilities is None else _options.numbers(reliabilities, "--reliability")
-    with _output.stderr().status("leaving out one annotator at a time"):
-        curve = reliability_curve(given, levels, plausibility=plausibility, seed=seed)
+    curve = reliability_curve(given, levels, plausibility=plausibility, seed=seed)
     table = curve.drop_vars(["best", "observed_agreement"]).to_dataframe().reset_index()
     _output.write_table(table, output)
     best = {"best": float(curve["best"]), "observed_agreement": float(curve["observed_agreement"])}

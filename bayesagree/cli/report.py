@@ -26,6 +26,7 @@ def report(
     ] = None,
     annotators: _options.AnnotatorsFile = None,
     group: Annotated[str | None, Option("--group", help="Features to group by, comma separated.")] = None,
+    smallest_group: _options.SmallestGroup = 1,
     specification: _options.SpecificationFile = None,
     title: Annotated[str | None, Option("--title", help="Title of the page.")] = None,
     plausibility: _options.Plausibility = None,
@@ -49,6 +50,7 @@ def report(
     Example: bayesagree report annotations.csv --predictions models.csv --annotators people.csv --group age -o page.html
     """
     _require_jinja2()
+    from bayesagree.annotations import Ratings
     from bayesagree.evaluation._informed import items_to_score
     from bayesagree.plausibility.registry import POSTERIORS
     from bayesagree.report.data import report_data
@@ -59,7 +61,13 @@ def report(
     truth, models = source.read()
     if predictions is not None:
         models = source.predictions(predictions, model)
+    if threshold is None and isinstance(truth, Ratings):
+        threshold = sum(truth.scale) / 2
+        typer.echo(
+            f"items are asked whether their mean is below {threshold:g}, the middle; --threshold asks else", err=True
+        )
     people = source.features(annotators)
+    groups = _groups(truth, people, group, smallest_group)
     settings = ReportSettings(
         plausibility or "",
         () if reliability is None else tuple(_options.numbers(reliability, "--reliability")),
@@ -74,7 +82,7 @@ def report(
     with _output.progress("computing", total) as advance:
         data = report_data(
             truth, models, settings=settings, source=_origin(source), progress=advance,
-            groups=_groups(truth, people, group), annotators=people, specification=_specification(specification),
+            groups=groups, annotators=people, specification=_specification(specification),
         )  # fmt: skip
         write_report(data, output, title=title)
     rows = [{"output": str(output), "version": data.version} | vars(data.settings)]
@@ -92,7 +100,7 @@ def _require_jinja2() -> None:
         raise InputError("the report needs the extra report: pip install 'bayesagree[report]'")
 
 
-def _groups(truth: "Annotations", people: "Annotators | None", features: str | None) -> "Groups | None":
+def _groups(truth: "Annotations", people: "Annotators | None", features: str | None, smallest: int) -> "Groups | None":
     from bayesagree.annotations import Rankings
     from bayesagree.cli.subjective import groups_by
 
@@ -101,7 +109,7 @@ def _groups(truth: "Annotations", people: "Annotators | None", features: str | N
     if people is not None and isinstance(truth, Rankings):
         raise InputError("groups of annotators are compared on labels or ratings, not on rankings; leave out --group")
     given: Any = truth
-    return groups_by(given, people, features)
+    return groups_by(given, people, features, smallest)
 
 
 def _specification(path: Path | None) -> Any:

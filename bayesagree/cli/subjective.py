@@ -29,6 +29,7 @@ def subjective(
     group: Annotated[
         str | None, Option("--group", help="Features to group by, comma separated; default: disagreement rate.")
     ] = None,
+    smallest_group: _options.SmallestGroup = 1,
     bins: Annotated[int, Option("--bins", help="Bins of the disagreement rate.", min=1)] = 5,
     rate_share: Annotated[
         float | None,
@@ -155,13 +156,15 @@ def _specification_tables(
     return shown
 
 
-def groups_by(annotations: "Labels | Ratings", people: "Annotators | None", features: str) -> "Groups":
+def groups_by(
+    annotations: "Labels | Ratings", people: "Annotators | None", features: str, smallest: int = 1
+) -> "Groups":
     """Group the annotators by the named features."""
     from bayesagree.subjective.groups import Groups
 
     if people is None:
         raise InputError(f"--group {features} needs the features of the annotators: give --annotators FILE")
-    return Groups.by_features(annotations, people, _options.words(features))
+    return Groups.by_features(annotations, people, _options.words(features)).merged(smallest)
 
 
 def _models(

@@ -1,21 +1,18 @@
 """Groups of items, by name."""
 
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree.errors import InputError, shorten
+from bayesagree._arguments import checked
+from bayesagree.annotations.item_groups import ItemGroup, group_of_each
+from bayesagree.errors import InputError
 
-type By = Mapping[Any, Any] | pd.Series | xr.DataArray
-"""Item to its group: a mapping, a series (index item) or a DataArray (item)."""
 
-
-def groups_of(by: By, items: NDArray[Any]) -> NDArray[Any]:
+def groups_of(by: ItemGroup, items: NDArray[Any]) -> NDArray[Any]:
     """Return the group of each item, shape (item,).
 
     Raises
@@ -23,22 +20,13 @@ def groups_of(by: By, items: NDArray[Any]) -> NDArray[Any]:
     InputError
         Items without a group, or groups that are fractional numbers.
     """
-    if isinstance(by, xr.DataArray):
-        if by.dims != ("item",):
-            raise InputError(f"by= has dims {by.dims}; it names the group of each item, dims ('item',)")
-        series = pd.Series(by.values, index=pd.Index(by["item"].values))
-    else:
-        series = by if isinstance(by, pd.Series) else pd.Series(by)
-    place = series.index.get_indexer(pd.Index(items))
-    found = series.to_numpy()[np.maximum(place, 0)] if series.size else np.full(items.size, None)
-    missing = (place < 0) | pd.isna(found)
-    if missing.any():
-        raise InputError(f"by= names no group for {int(missing.sum())} items: {shorten(items[missing])}")
+    found = group_of_each(by, items, "by").infer_objects().to_numpy()
     if found.dtype.kind == "f" and not (found == np.floor(found)).all():
         raise InputError("by= holds fractional numbers; cut them into groups first, as certainty_groups does")
     return found if found.dtype.kind in "iufb" else found.astype(str)
 
 
+@checked
 def certainty_groups(certainty: xr.DataArray, *, edges: tuple[float, ...] = (0.5, 0.8, 0.95)) -> xr.DataArray:
     """Group of each item by a number such as its annotation certainty or the confidence of a model.
 

@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.results import concentration_of
 from bayesagree._inference.streams import BLOCK, item_blocks
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, as_python, shorten
@@ -50,8 +51,8 @@ def expected_plausibility(truth: Truth) -> Plausibilities:
     InputError
         A posterior without plausibilities, or a point estimate with rows that do not sum to one.
     """
-    if isinstance(truth, xr.DataTree) and (shape := _concentration(truth)) is not None:
-        values = shape.transpose("item", "category").values
+    if isinstance(truth, xr.DataTree) and (shape := concentration_of(truth)) is not None:
+        values = shape.values
         return Plausibilities(*_axes(shape), values / values.sum(axis=1, keepdims=True))
     draws = plausibility_of(truth)
     values = np.concatenate([draws.read(items).mean(axis=0) for items in draws.blocks])
@@ -144,14 +145,6 @@ def _posterior(tree: xr.DataTree) -> PlausibilityDraws:
         return np.ascontiguousarray(values, np.float64).reshape(-1, *values.shape[2:])
 
     return PlausibilityDraws(items, categories, read, BLOCK)
-
-
-def _concentration(tree: xr.DataTree) -> xr.DataArray | None:
-    """Return the shapes of a Dirichlet posterior, where these are all there is to it."""
-    if "posterior_parameters" not in tree:
-        return None
-    shape = tree["posterior_parameters"].to_dataset().get("concentration")
-    return shape if shape is not None and set(shape.dims) == {"item", "category"} else None
 
 
 def _axes(values: xr.DataArray) -> tuple[NDArray[Any], NDArray[Any]]:

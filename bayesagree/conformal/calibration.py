@@ -22,9 +22,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories as sampled
-from bayesagree.conformal._groups import By
+from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
 from bayesagree.conformal._weighted import WeightedScores
 from bayesagree.conformal.scores import Floats, Score, conformity
@@ -35,6 +36,7 @@ from bayesagree.predictions import Predictions
 type Method = Literal["exact", "monte_carlo", "majority"]
 
 
+@checked
 def conformalize(
     truth: Truth,
     predictions: Predictions,
@@ -42,7 +44,7 @@ def conformalize(
     coverage: float = 0.9,
     method: Method = "exact",
     score: Score = "probability",
-    by: By | None = None,
+    by: ItemGroup | None = None,
     repeats: int = 10,
     correction: Literal["none", "ecdf"] = "none",
     seed: Seed = None,

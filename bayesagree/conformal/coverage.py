@@ -12,9 +12,11 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import beta_hdi
-from bayesagree.conformal._groups import By, groups_of
+from bayesagree.annotations.item_groups import ItemGroup
+from bayesagree.conformal._groups import groups_of
 from bayesagree.conformal._truth import Truth, expected_plausibility, plausibility_of, scores_of, winners
 from bayesagree.conformal.calibration import conformalize
 from bayesagree.conformal.mass import mass_held, reaches
@@ -28,8 +30,9 @@ QUANTITIES = ("coverage", "majority_coverage", "mass_coverage", "size")
 """Rows of `set_coverage` for each model and group."""
 
 
+@checked
 def set_coverage(
-    truth: Truth, sets: xr.DataArray, *, mass: float = 0.9, by: By | None = None, ci_prob: float = 0.95
+    truth: Truth, sets: xr.DataArray, *, mass: float = 0.9, by: ItemGroup | None = None, ci_prob: float = 0.95
 ) -> pd.DataFrame:
     """Coverage and size of prediction sets, with intervals, on items that did not calibrate them.
 
@@ -106,6 +109,7 @@ def set_coverage(
     return pd.DataFrame(rows)
 
 
+@checked
 def cross_sets(
     truth: Truth, predictions: Predictions, *, folds: int = 2, seed: Seed = None, **options: Any
 ) -> xr.DataArray:
@@ -158,6 +162,7 @@ def cross_sets(
     return xr.DataArray(found, {"model": predictions.models, **coords}, ("model", "item", "category"), "prediction_set")
 
 
+@checked
 def widest_sets(sets: xr.DataArray, *, most: int = 20) -> pd.DataFrame:
     """Items with the largest sets, of each model.
 

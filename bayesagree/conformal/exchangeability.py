@@ -7,6 +7,7 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import settings_of
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
 from bayesagree.conformal.scores import Floats, conformity
@@ -18,6 +19,7 @@ _FEWEST = 5.0
 """Expected count below which labels are pooled: the usual limit of the chi-squared approximation."""
 
 
+@checked
 def exchangeability_check(sets: ConformalSets, predictions: Predictions, *, truth: Truth | None = None) -> pd.DataFrame:
     """Tests of whether new items are like the calibration items, for each model.
 

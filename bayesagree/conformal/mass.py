@@ -13,7 +13,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.conformal._groups import By
+from bayesagree._arguments import checked
+from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.conformal._truth import Truth, plausibility_of, scores_of
 from bayesagree.conformal.scores import Floats, Score, conformity
 from bayesagree.conformal.sets import ConformalSets, calibrated, check_coverage
@@ -23,6 +24,7 @@ _ROUNDING = 1e-9
 """A mass this far below q reaches it: sums of vote shares carry rounding errors."""
 
 
+@checked
 def conformalize_mass(
     truth: Truth,
     predictions: Predictions,
@@ -30,7 +32,7 @@ def conformalize_mass(
     mass: float = 0.9,
     coverage: float = 0.9,
     score: Score = "probability",
-    by: By | None = None,
+    by: ItemGroup | None = None,
 ) -> ConformalSets:
     """Conformal sets that hold a mass of the plausibilities of a new item with the stated probability.
 

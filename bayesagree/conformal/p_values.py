@@ -12,6 +12,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError, positive
 
 type Floats = NDArray[np.float64]
@@ -22,6 +23,7 @@ _EXPLAINED = 0.995
 """Share of the variance that the effective tests of Gao explain; their choice."""
 
 
+@checked
 def combine_p_values(
     p_values: xr.DataArray, *, dim: str, method: Combination = "fisher", n_effective: float | None = None
 ) -> xr.DataArray:
@@ -111,6 +113,7 @@ _METHODS: dict[str, Callable[[Floats, int, float], Floats]] = {
 }
 
 
+@checked
 def effective_tests(values: xr.DataArray, *, dim: str, method: EffectiveTests = "galwey") -> float:
     """Number of independent tests that dependent ones are worth, from the eigenvalues of their correlations.
 
@@ -185,6 +188,7 @@ _EFFECTIVE: dict[str, Callable[[Floats], float]] = {
 }
 
 
+@checked
 def ecdf_p_values(p_values: xr.DataArray, held_out: xr.DataArray) -> xr.DataArray:
     """Corrected p-values: the share of held-out ones that are not larger, under any dependence of what was combined.
 

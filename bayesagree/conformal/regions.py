@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.conformal._reach import DISTANCES, Floats
 from bayesagree.conformal._truth import PlausibilityDraws, Truth, plausibility_of, scores_of
 from bayesagree.conformal._weighted import threshold
@@ -86,6 +87,7 @@ class PlausibilityRegions:
         return self.radius.sel(model=predictions.models).values
 
 
+@checked
 def plausibility_regions(
     truth: Truth, predictions: Predictions, *, coverage: float = 0.9, distance: DistanceName = "tv"
 ) -> PlausibilityRegions:

@@ -11,7 +11,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.results import result_tree, settings_of
-from bayesagree.conformal._groups import By, groups_of
+from bayesagree.annotations.item_groups import ItemGroup
+from bayesagree.conformal._groups import groups_of
 from bayesagree.conformal._truth import scores_of
 from bayesagree.conformal._weighted import WeightedScores, threshold
 from bayesagree.conformal.scores import Floats, Score, conformity
@@ -75,7 +76,7 @@ class ConformalSets:
         """Names of the labels."""
         return np.asarray(self.calibration["constant_data"]["category"])
 
-    def predict_set(self, predictions: Predictions, *, by: By | None = None) -> xr.DataArray:
+    def predict_set(self, predictions: Predictions, *, by: ItemGroup | None = None) -> xr.DataArray:
         """Return the set of each item.
 
         Parameters
@@ -107,7 +108,7 @@ class ConformalSets:
         least = np.append(thresholds, np.full((len(thresholds), 1), -np.inf), axis=1)[models][:, groups]
         return self._array(scores >= least[:, :, None], predictions, "prediction_set")
 
-    def p_values(self, predictions: Predictions, *, by: By | None = None) -> xr.DataArray:
+    def p_values(self, predictions: Predictions, *, by: ItemGroup | None = None) -> xr.DataArray:
         """Return the p-value of each label: sets are the labels with p > 1 - coverage.
 
         Parameters
@@ -159,7 +160,7 @@ class ConformalSets:
             raise InputError(f"model {unknown[0]!r} was not calibrated; calibrated are {shorten(known)}")
         return [known.index(m) for m in predictions.models.tolist()]
 
-    def _group_index(self, predictions: Predictions, by: By | None) -> NDArray[np.int64]:
+    def _group_index(self, predictions: Predictions, by: ItemGroup | None) -> NDArray[np.int64]:
         known = self._derived["group"].values
         if self.grouped != (by is not None):
             raise InputError(
@@ -193,7 +194,7 @@ def calibrated(
     *,
     coverage: float,
     score: Score,
-    by: By | None,
+    by: ItemGroup | None,
     seed: Any = None,
     **settings: Any,
 ) -> ConformalSets:

@@ -27,6 +27,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, shorten
 
@@ -46,6 +47,7 @@ class Quality(NamedTuple):
     aqs: Floats
 
 
+@checked
 def crowdtruth(
     labels: Labels, *, closed: bool = True, tolerance: float = 1e-3, max_iterations: int = 1000
 ) -> xr.Dataset:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree.annotations import Labels
@@ -20,6 +21,7 @@ from bayesagree.crowd_quality.quality import Floats, Judgments, Marks, Quality, 
 from bayesagree.errors import InputError, positive_int
 
 
+@checked
 def crowdtruth_posterior(
     labels: Labels,
     *,
@@ -55,7 +57,7 @@ def crowdtruth_posterior(
     Examples
     --------
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
-    >>> tree = crowdtruth_posterior(votes, draws=50, seed=1)
+    >>> tree = crowdtruth_posterior(votes, draws=20, chains=1, seed=1)
     >>> tree["posterior"]["wqs"].mean(("chain", "draw")).idxmin().item()
     'z'
     """
@@ -90,6 +92,7 @@ def crowdtruth_posterior(
     return result_tree(groups, coords, model="crowdtruth", engine="bootstrap", seed=seed, settings={"closed": closed})
 
 
+@checked
 def spammers(tree: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
     """List annotators by the probability that they label as if at random.
 
@@ -110,7 +113,7 @@ def spammers(tree: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
     Examples
     --------
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
-    >>> spammers(crowdtruth_posterior(votes, draws=50, seed=1)).index[0]
+    >>> spammers(crowdtruth_posterior(votes, draws=20, chains=1, seed=1)).index[0]
     'z'
     """
     if not 0 <= probability <= 1:

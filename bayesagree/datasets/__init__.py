@@ -7,7 +7,9 @@ of this package: each keeps its own licence, several forbid commercial use or st
 - `_catalogue`: `available`, `load` and the class of what is loaded.
 - `_sets`: the table of data sets; `_label_sets`, `_rating_sets`, `_ranking_sets` hold their readers.
 - `_sources`: origin, licence and citation of each.
-- `_files`, `_content`: finding, checking and parsing files.
+- `_files`, `_content`: finding, checking and parsing files; `_conversion` joins CIFAR-10H from the files of three
+  projects. The paper's dermatology models (`dermatology_predictions0.txt` to `3.txt`, of the folder `data` of
+  google-deepmind/uncertain_ground_truth) are read where they lie in the folder ``derm-ddx``.
 """
 
 import lazy_loader as lazy

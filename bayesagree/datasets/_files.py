@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree.datasets._conversion import CONVERSIONS, convert
 from bayesagree.datasets._sources import SOURCES
 from bayesagree.io.tables import read_table
 
@@ -37,18 +38,27 @@ def arrays(path: str) -> dict[str, NDArray[Any]]:
         return dict(content)
 
 
+def local_file(path: str) -> Path | None:
+    """Return the file, plain or gzip, of the local folder; None where it is not there."""
+    local = os.environ.get("BAYESAGREE_DATA")
+    found = [Path(local) / name for name in (path, f"{path}.gz")] if local else []
+    return next((file for file in found if file.is_file()), None)
+
+
 def locate(path: str) -> Path:
     """Return the file, plain or gzip, from the local folder or else downloaded.
+
+    A file that is put together from several (`_conversion`) is, once they are downloaded.
 
     Raises
     ------
     FileNotFoundError
         The file is in no folder and cannot be downloaded; the message names its source and where to put it.
     """
-    local = os.environ.get("BAYESAGREE_DATA")
-    for name in (path, f"{path}.gz"):
-        if local and (Path(local) / name).is_file():
-            return Path(local) / name
+    if (file := local_file(path)) is not None:
+        return file
+    if path in CONVERSIONS:
+        return _converted(path)
     if path not in registry():
         raise _missing(path, "it is a conversion of files that cannot be downloaded as they are")
     if find_spec("pooch") is None:
@@ -71,6 +81,25 @@ def _download(path: str) -> Path:
     folder, name = path.rsplit("/", 1)
     try:
         return Path(pooch.retrieve(url, checksum, fname=name, path=pooch.os_cache("bayesagree") / folder))
+    except (OSError, ValueError) as error:
+        raise _missing(path, f"the download failed: {error}") from error
+
+
+def _converted(path: str) -> Path:
+    """Download the parts of a file and join them, once."""
+    if find_spec("pooch") is None:
+        raise _missing(path, "or pip install 'bayesagree[data]' to download its parts and join them")
+    import pooch
+
+    cache_folder = Path(pooch.os_cache("bayesagree"))
+    if (cache_folder / path).is_file():
+        return cache_folder / path
+    try:
+        parts = {
+            name: Path(pooch.retrieve(url, None, fname=url.rsplit("/", 1)[1], path=cache_folder / "parts"))
+            for name, url in CONVERSIONS[path][0].items()
+        }
+        return convert(path, parts, cache_folder)
     except (OSError, ValueError) as error:
         raise _missing(path, f"the download failed: {error}") from error
 

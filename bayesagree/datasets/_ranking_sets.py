@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bayesagree.annotations import Rankings
 from bayesagree.datasets._content import Content, by_item
-from bayesagree.datasets._files import json_content, lines, table
+from bayesagree.datasets._files import json_content, lines, local_file, table
+from bayesagree.predictions import Predictions
 
 
 def derm_ddx() -> Content:
@@ -15,7 +17,17 @@ def derm_ddx() -> Content:
     risk = [int(level) for level in lines("derm-ddx/dermatology_risks.txt")]
     cases = json_content("derm-ddx/dermatology_selectors.json")
     named = [[[[names[k] for k in block] for block in ranking] for ranking in case] for case in cases]
-    return Content(Rankings.from_blocks(named, labels=names), extra={"risk": dict(zip(names, risk))})
+    rankings = Rankings.from_blocks(named, labels=names)
+    return Content(rankings, _derm_models(rankings), extra={"risk": dict(zip(names, risk))})
+
+
+def _derm_models(rankings: Rankings) -> Predictions | None:
+    """Read the paper's models A to D where their files are: one row of probabilities a case, as numpy.savetxt."""
+    files = {name: local_file(f"derm-ddx/dermatology_predictions{k}.txt") for k, name in enumerate("ABCD")}
+    scores = {name: np.loadtxt(file) for name, file in files.items() if file is not None}
+    if not scores:
+        return None
+    return Predictions.from_scores(scores, items=rankings.items.tolist(), labels=rankings.categories.tolist())
 
 
 def preflib(path: str) -> Content:

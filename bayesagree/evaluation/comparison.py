@@ -6,12 +6,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._numerics.intervals import hdi
 from bayesagree.errors import InputError, shorten
 
 PAIR = ("model", "other_model")
 
 
+@checked
 def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None, ci_prob: float = 0.95) -> xr.Dataset:
     """Compare all models of an evaluation, draw by draw.
 
@@ -63,6 +65,7 @@ def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None,
     )
 
 
+@checked
 def practical_equivalence(
     tree: xr.DataTree,
     *,

@@ -7,6 +7,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError
 
 type Multiplicity = Literal["none", "bonferroni", "holm", "benjamini_hochberg"]
@@ -142,6 +143,7 @@ def adjusted(p_values: NDArray[np.floating[Any]], multiplicity: Multiplicity) ->
     return result
 
 
+@checked
 def copeland_rank(scores: ArrayLike | xr.DataArray, different: ArrayLike | None = None) -> xr.DataArray:
     """Rank of each model by the number of others that it beats minus the number that beat it.
 

@@ -17,6 +17,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.results import result_tree
@@ -49,6 +50,7 @@ PROVEN = "score that these annotations prove"
     plausibility=", ".join(f'``"{name}"`` ({r.annotations.__name__})' for name, r in POSTERIORS.items()) + ".",
     metrics="Names as `score` takes them, such as ``top_1_accuracy``, ``f1_macro`` or ``total_variation``.",
 )
+@checked
 def evaluate(
     annotations: Annotations,
     predictions: Predictions,

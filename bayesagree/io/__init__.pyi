@@ -1,5 +1,6 @@
 from .exports import Export, read_export
 from .files import atomic_path, read_annotations, read_predictions, read_result, write_result
+from .outputs import summary_table, write_items, write_table
 from .tables import read_table
 
 __all__ = [
@@ -10,5 +11,8 @@ __all__ = [
     "read_predictions",
     "read_result",
     "read_table",
+    "summary_table",
+    "write_items",
     "write_result",
+    "write_table",
 ]

@@ -1,6 +1,7 @@
 """Exports of annotation and evaluation tools, with all that they hold beside the annotations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
 from bayesagree.io.formats.registry import Format, format_of, formats
-from bayesagree.io.tables import read_blocks
+from bayesagree.io.tables import no_garbage, read_blocks
 from bayesagree.predictions import Predictions
 
 
@@ -120,29 +121,39 @@ def read_export(
     return export_of(file, columns, wanted, format, format_of(file, format))
 
 
+@no_garbage()
 def export_of(
     file: File, columns: spreadsheet.Columns, wanted: Wanted, layout: str | None, known: Format | None
 ) -> Export:
     """Read a file of a known tool; of no tool it is a table in some layout, or nested blocks."""
-    if known is not None:
-        with naming(file.name, known.title):
-            return _export(known.name, _read(known, file, wanted.question), wanted, file)
-    if file.json is not None and layout is None:
-        return _export("blocks", Found(container=_blocks(file, wanted)), wanted, file)
-    if file.table is None:
-        raise InputError(
-            f"{file.name} is of no known format; formats are {', '.join(formats())} and tables "
-            f"({', '.join(spreadsheet.LAYOUTS)})"
-        )
-    found = spreadsheet.read(file, columns, wanted, layout)
-    return _export(found.layout, found, wanted, file)
+    what = "a table" if known is None else known.title
+    with _fields_of(file, what):
+        if known is not None:
+            with naming(file.name, what):
+                return _export(known.name, known.read(file, wanted.question), wanted, file)
+        if file.json is not None and layout is None:
+            return _export("blocks", Found(container=_blocks(file, wanted)), wanted, file)
+        if file.table is None:
+            raise InputError(
+                f"{file.name} is of no known format; formats are {', '.join(formats())} and tables "
+                f"({', '.join(spreadsheet.LAYOUTS)})"
+            )
+        found = spreadsheet.read(file, columns, wanted, layout)
+        return _export(found.layout, found, wanted, file)
 
 
-def _read(known: Format, file: File, question: str | None) -> Found:
+@contextmanager
+def _fields_of(file: File, what: str) -> Iterator[None]:
+    """Say what a file lacks: what its schema promises shows as one of these errors wherever it is missed."""
     try:
-        return known.read(file, question)
-    except (KeyError, TypeError, AttributeError, StopIteration, IndexError) as error:
-        raise InputError(f"a field of this format is missing ({error!r}); export the file again") from error
+        yield
+    except InputError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError, OverflowError) as error:
+        raise InputError(
+            f"{file.name}, read as {what}: a field is missing or of another kind than this format has ({error!r}); "
+            "export the file again, or name its format"
+        ) from error
 
 
 def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
@@ -157,10 +168,18 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
         read = [("items", annotations.items.size), ("annotations", annotations.n_annotations)]
     read += [] if predictions is None else [("models", predictions.models.size)]
     read += [("items with a gold label", len(found.gold))] if found.gold else []
+    if isinstance(annotations, Labels) and wanted.kind is None and _graded(annotations):
+        low, high = annotations.categories.min(), annotations.categories.max()
+        found.notes.append(f"the labels are numbers; if they lie on a scale, read them with scale=({low}, {high})")
     rows = [(what, number, False) for what, number in read] + [(why, n, True) for why, n in found.left_out.items()]
     contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
     notes = tuple(found.notes)
     return Export(name, annotations, predictions, found.gold, found.annotators(), found.system, contents, notes)
+
+
+def _graded(labels: Labels) -> bool:
+    """Return whether labels look like grades: three or more whole numbers."""
+    return labels.categories.dtype.kind in "iuf" and labels.categories.size > 2
 
 
 def _blocks(file: File, wanted: Wanted) -> Rankings:

@@ -16,14 +16,15 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Annotations
 from bayesagree.annotations._columns import Duplicates
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.exports import export_of, read_export
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Kind, Wanted, naming
+from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import format_of
-from bayesagree.io.formats.spreadsheet import Columns
 from bayesagree.io.tables import read_table
 from bayesagree.predictions import Predictions
 
@@ -159,6 +160,8 @@ def read_predictions(
     item = Columns(item=item).guessed(table, []).item
     if label in table.columns:
         scored = score in table.columns
+        with naming(repr(str(path)), "hard labels"):
+            _refuse_mixed(table, model, label, scored)
         with naming(repr(str(path)), "scores, one a row" if scored else "hard labels"):
             return Predictions.from_long(
                 table, model=model, item=item, label=label, score=score if scored else None, labels=labels,
@@ -174,6 +177,7 @@ def read_predictions(
         return Predictions.from_scores(_wide_scores(table, model, item, labels), probabilities=probabilities)
 
 
+@checked
 def write_result(tree: xr.DataTree, path: str | Path) -> None:
     """Write a result to netCDF (.nc) or zarr (.zarr), whole or not at all.
 
@@ -250,6 +254,19 @@ def is_zarr(path: Path) -> bool:
     if path.suffix == ".zarr" and find_spec("zarr") is None:
         raise InputError(f"{str(path)!r}: .zarr needs pip install 'bayesagree[scale]'; or write to .nc")
     return path.suffix == ".zarr"
+
+
+def _refuse_mixed(table: pd.DataFrame, model: str, label: str, scored: bool) -> None:
+    """Refuse a table in which some models have labels and others columns of scores: these would count as wrong."""
+    if scored or model not in table.columns or not bool(table[label].isna().to_numpy().any()):
+        return
+    labelled = set(table[model][table[label].notna()])
+    without = [name for name in table[model].dropna().tolist() if name not in labelled]
+    if without:
+        raise InputError(
+            f"model {without[0]!r} has no label in column {label!r}; hard labels and "
+            "columns of scores are two tables: read each alone"
+        )
 
 
 def _wide_scores(table: pd.DataFrame, model: str, item: str, labels: Sequence[Any] | None) -> dict[str, pd.DataFrame]:

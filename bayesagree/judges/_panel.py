@@ -9,11 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.item_groups import ItemGroup, group_of_each
 from bayesagree.errors import InputError, as_python, shorten
 
 type Floats = NDArray[np.float64]
-type ItemNames = Mapping[Any, Any] | pd.Series
-"""Name of the group of each item: a mapping or a series indexed by item."""
 
 ALL = "all"
 """System of every item where none is named."""
@@ -98,9 +97,9 @@ INTERCEPT, SLOPE = -1, -2
 def panel_of(
     verdicts: Labels | Ratings,
     people: Labels,
-    system: ItemNames | None,
+    system: ItemGroup | None,
     positive: Hashable,
-    by: Mapping[str, ItemNames] | pd.DataFrame | None,
+    by: Mapping[str, ItemGroup] | pd.DataFrame | None,
 ) -> Panel:
     """Join verdicts and votes by item, checked."""
     if not isinstance(verdicts, Labels | Ratings) or not isinstance(people, Labels):
@@ -185,6 +184,13 @@ def _values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
         return (np.bincount(cell, value * weight, number.size) / number).reshape(shape)
 
 
+def verdict_codes(judges: Labels) -> NDArray[np.int64]:
+    """Return the category that each judge gave each item, the first of repeated ones, -1 for none: (item, judge)."""
+    codes = np.full((judges.items.size, judges.annotators.size), -1, np.int64)
+    codes[judges.item_index[::-1], judges.annotator_index[::-1]] = judges.label_index[::-1]
+    return codes
+
+
 def _code(labels: Labels, positive: Hashable) -> int:
     found = np.flatnonzero(labels.categories == positive)
     if found.size != 1:
@@ -195,15 +201,6 @@ def _code(labels: Labels, positive: Hashable) -> int:
     return int(found[0])
 
 
-def _factor(name: str, groups: ItemNames, items: NDArray[Any]) -> Factor:
-    given = groups if isinstance(groups, pd.Series) else pd.Series(dict(groups), dtype=object)
-    if given.index.has_duplicates:
-        twice = as_python(given.index[given.index.duplicated()][0])
-        raise InputError(f"{name}: item {twice!r} is named twice; give each item one {name}")
-    known = given.reindex(pd.Index(items))
-    if known.isna().any():
-        raise InputError(
-            f"{name}: no entry for items {shorten(items[known.isna().to_numpy()])}; name one for each item"
-        )
-    code, levels = pd.factorize(known.astype(str), sort=True)
+def _factor(name: str, groups: ItemGroup, items: NDArray[Any]) -> Factor:
+    code, levels = pd.factorize(group_of_each(groups, items, name).astype(str), sort=True)
     return Factor(name, np.asarray(levels, str), code.astype(np.int64))

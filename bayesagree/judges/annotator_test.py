@@ -23,6 +23,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Ratings
@@ -47,6 +48,7 @@ class Wins(NamedTuple):
     person: NDArray[np.int64]
 
 
+@checked
 def alternative_annotator_test(
     labels: Labels | Ratings,
     judges: Predictions,
@@ -201,8 +203,6 @@ def _posterior(
 
 def _wins(labels: Labels | Ratings, judges: Predictions) -> Wins:
     """Count who agrees better with the other people."""
-    if not isinstance(labels, Labels | Ratings):
-        raise InputError(f"{type(labels).__name__} cannot be compared label by label; give Labels or Ratings of people")
     if not labels.annotators_known:
         raise InputError("the annotators are unknown, and each is compared with the others; give their names")
     if labels.has_repeats:

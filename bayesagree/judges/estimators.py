@@ -6,7 +6,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import ArrayLike
 
-from bayesagree.errors import InputError, positive
+from bayesagree.errors import InputError, probability
 
 
 class RateEstimate(NamedTuple):
@@ -255,6 +255,4 @@ def _best_power(labels: np.ndarray, verdicts: np.ndarray, others: np.ndarray) ->
 
 
 def _normal_quantile(ci_prob: float) -> float:
-    if not 0 < ci_prob < 1:
-        raise InputError(f"ci_prob={ci_prob!r} must lie between 0 and 1")
-    return float(sp.special.ndtri((1 + positive(ci_prob, "ci_prob")) / 2))
+    return float(sp.special.ndtri((1 + probability(ci_prob, "ci_prob")) / 2))

@@ -11,12 +11,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, positive_int
+from bayesagree.judges._panel import verdict_codes
 from bayesagree.predictions import Predictions, positions
 
 type Floats = NDArray[np.float64]
@@ -52,6 +54,7 @@ def n_effective(n_judges: int, correlation: float) -> float:
     return float(_worth(n_judges, np.float64(correlation)))
 
 
+@checked
 def effective_judges(
     judges: Labels | Predictions,
     truth: Gold | xr.DataTree,
@@ -140,9 +143,7 @@ def _verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray[Any],
     if isinstance(judges, Predictions):
         items, names, verdict = judges.items, judges.models, judges.hard_labels().T.astype(np.int64)
     elif isinstance(judges, Labels) and judges.annotators_known and not judges.has_repeats:
-        items, names = judges.items, judges.annotators
-        verdict = np.full((items.size, names.size), -1, np.int64)
-        verdict[judges.item_index, judges.annotator_index] = judges.label_index
+        items, names, verdict = judges.items, judges.annotators, verdict_codes(judges)
     else:
         raise InputError("judges are Labels with one verdict of each named judge on each item, or Predictions")
     if names.size < 2:

@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler, sample_nuts
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.judges._gibbs import Regression
-from bayesagree.judges._panel import ItemNames, design, panel_of
+from bayesagree.judges._panel import design, panel_of
 from bayesagree.judges.prior import CorrectedRatePrior
 from bayesagree.judges.rate import Target, regression
 
@@ -20,13 +22,14 @@ if TYPE_CHECKING:
 type Floats = NDArray[np.float64]
 
 
+@checked
 def corrected_rate_model(
     verdicts: Labels | Ratings,
     people: Labels,
     *,
-    system: ItemNames | None = None,
+    system: ItemGroup | None = None,
     positive: Hashable,
-    by: Mapping[str, ItemNames] | pd.DataFrame | None = None,
+    by: Mapping[str, ItemGroup] | pd.DataFrame | None = None,
     target: Literal["share", "truth"] = "share",
     prior: CorrectedRatePrior | None = None,
 ) -> "pm.Model":

@@ -27,15 +27,17 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.judges._checks import classical_checks
 from bayesagree.judges._gibbs import Regression, Shares, Truths, sample_chain
-from bayesagree.judges._panel import INTERCEPT, SLOPE, Design, ItemNames, Panel, cells_of, design, panel_of
+from bayesagree.judges._panel import INTERCEPT, SLOPE, Design, Panel, cells_of, design, panel_of
 from bayesagree.judges.estimators import saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior
 from bayesagree.plausibility._draws.convergence import R_HAT_LIMIT, diagnostics
@@ -58,13 +60,14 @@ class Fit(NamedTuple):
     people: dict[str, Floats]
 
 
+@checked
 def corrected_rate(
     verdicts: Labels | Ratings,
     people: Labels,
     *,
-    system: ItemNames | None = None,
+    system: ItemGroup | None = None,
     positive: Hashable,
-    by: Mapping[str, ItemNames] | pd.DataFrame | None = None,
+    by: Mapping[str, ItemGroup] | pd.DataFrame | None = None,
     target: Target = "share",
     prior: CorrectedRatePrior | None = None,
     ci_prob: float = 0.95,
@@ -144,7 +147,7 @@ def corrected_rate(
     >>> said = np.where(rng.random(300) < 0.8, good, ~good)
     >>> verdicts = Labels.from_matrix(said[:, None], annotators=["judge"])
     >>> people = Labels.from_matrix(good[:80, None], items=range(80), annotators=["ann"])
-    >>> tree = corrected_rate(verdicts, people, positive=True, draws=200, seed=1)
+    >>> tree = corrected_rate(verdicts, people, positive=True, draws=200, chains=1, seed=1)
     >>> bool(tree["derived"]["rate_lower"] < good.mean() < tree["derived"]["rate_upper"])
     True
     """

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._arguments import checked
+
 # Half the items with votes give a sensitivity or a specificity of 100 items an interval of +-.1 or wider.
 FEW_VOTES = 100
 """Fewer items with votes in all are warned of."""
@@ -11,6 +13,7 @@ SURE = 0.975
 """Probability from which a judge is called lenient or strict to a system."""
 
 
+@checked
 def judge_table(tree: xr.DataTree) -> pd.DataFrame:
     """One row for each system and judge: raw and corrected rate, the judge's confusion, and savings.
 
@@ -35,7 +38,7 @@ def judge_table(tree: xr.DataTree) -> pd.DataFrame:
     >>> from bayesagree import Labels, corrected_rate
     >>> verdicts = Labels.from_matrix([[1], [0]] * 40, annotators=["gpt"])
     >>> people = Labels.from_matrix([[1, 1], [0, 1]] * 20, items=range(40))
-    >>> judge_table(corrected_rate(verdicts, people, positive=1, draws=50, seed=1))["raw_rate"].tolist()
+    >>> judge_table(corrected_rate(verdicts, people, positive=1, draws=50, chains=1, seed=1))["raw_rate"].tolist()
     [0.5]
     """
     posterior, derived = tree["posterior"].to_dataset(), tree["derived"].to_dataset()
@@ -53,6 +56,7 @@ def judge_table(tree: xr.DataTree) -> pd.DataFrame:
     return rows.loc[:, ["system", "judge", *names, "n_items_with_votes"]]
 
 
+@checked
 def warnings_of(tree: xr.DataTree) -> list[str]:
     """Sentences on what a reader of corrected rates should know: few votes, a judge lenient to a system, a weak judge.
 
@@ -75,7 +79,7 @@ def warnings_of(tree: xr.DataTree) -> list[str]:
     >>> from bayesagree import Labels, corrected_rate
     >>> verdicts = Labels.from_matrix([[1], [0]] * 40, annotators=["gpt"])
     >>> people = Labels.from_matrix([[1, 1], [0, 1]] * 20, items=range(40))
-    >>> warnings_of(corrected_rate(verdicts, people, positive=1, draws=50, seed=1))[0]
+    >>> warnings_of(corrected_rate(verdicts, people, positive=1, draws=50, chains=1, seed=1))[0]
     'People labelled 40 items in all; below 100 the intervals are wide and lean on the prior.'
     """
     posterior = tree["posterior"].to_dataset()

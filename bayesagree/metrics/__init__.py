@@ -11,6 +11,7 @@
   `_label_kernels`, `_curve_kernels` and `_distribution_kernels`.
 - `uncertainty_adjusted`: top-k accuracy, set accuracy, overlap and kin, one value per draw; `_scorer` runs them.
 - `top_k`: top-k accuracy without Monte-Carlo error, and on the items of a risk level.
+- `top_sets`: the k best labels of a draw beside the m best of a model.
 - `partial_rankings`: average overlap of partial rankings.
 - `hard_labels`: accuracy, precision, recall and specificity of hard labels.
 - `auc`: areas under the curve without gold.

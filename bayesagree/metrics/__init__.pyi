@@ -6,6 +6,7 @@ from .partial_rankings import annotator_overlap, partial_average_overlap
 from .posterior_scores import score
 from .sklearn_scorer import make_scorer
 from .top_k import accuracy_given_risk, expected_top_k_accuracy
+from .top_sets import top_k_in_top_m
 from .uncertainty_adjusted import (
     average_overlap,
     kendall_tau,
@@ -34,4 +35,5 @@ __all__ = [
     "set_accuracy",
     "spearman_footrule",
     "top_k_accuracy",
+    "top_k_in_top_m",
 ]

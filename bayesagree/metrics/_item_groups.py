@@ -1,6 +1,5 @@
 """Groups of items: slices to report, clusters to resample."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.annotations.item_groups import ItemGroup, group_of_each
 
 
 @dataclass(frozen=True)
@@ -31,27 +30,15 @@ class ItemGroups:
     code: NDArray[np.intp]
 
     @classmethod
-    def of(cls, given: Any, items: NDArray[Any], role: str) -> "ItemGroups":
-        """Read a group for each item: a mapping or pandas series by item, or one value per item in their order.
+    def of(cls, given: ItemGroup, items: NDArray[Any], role: str) -> "ItemGroups":
+        """Read a group for each item; see `group_of_each`.
 
         Raises
         ------
         InputError
             An item without a group, or a sequence of another length.
         """
-        if isinstance(given, Mapping | pd.Series):
-            missing = [item for item in items.tolist() if item not in given]
-            if missing:
-                raise InputError(f"{role}= has no value for the items {shorten(missing)}")
-            values = [given[item] for item in items.tolist()]
-        else:
-            values = list(given)
-            if len(values) != items.size:
-                raise InputError(f"{role}= has {len(values)} values for {items.size} items")
-        empty = pd.isna(pd.Series(values, dtype=object)).to_numpy()
-        if empty.any():
-            raise InputError(f"{role}= has no value for the items {shorten(items[empty])}")
-        code, names = pd.factorize(np.array([as_python(v) for v in values], dtype=object), sort=True)
+        code, names = pd.factorize(group_of_each(given, items, role).to_numpy(), sort=True)
         return cls(str(getattr(given, "name", None) or "slice"), np.asarray(names), code)
 
 

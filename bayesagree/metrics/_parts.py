@@ -117,9 +117,10 @@ class RankPart(Part):
 
     def score(self, block: DrawBlock, weights: Floats | None) -> BlockScores:
         """Sum a block, plainly and with weights where there are some."""
-        predicted = self.predicted[:, block.items]
+        # One memory layout: the kernel is compiled once for all, not for each of six pairs of layouts.
+        drawn, predicted = map(np.ascontiguousarray, (block.top_label, self.predicted[:, block.items]))
         given = NO_WEIGHTS if weights is None else weights
-        sums = score_block(block.top_label, predicted, self._kinds, self._ks, self._worst, self.n_labels, given)
+        sums = score_block(drawn, predicted, self._kinds, self._ks, self._worst, self.n_labels, given)
         return BlockScores(*sums)
 
     def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.metrics._block_sums import GroupSums
 from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR, FurtherAnnotator
@@ -15,6 +16,7 @@ from bayesagree.plausibility._draws.blocks import DrawBlock
 from bayesagree.plausibility._draws.top_labels import Truth
 
 
+@checked
 def human_ceiling(
     truth: Truth,
     metric: str,

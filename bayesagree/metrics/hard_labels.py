@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.predictions import Predictions
@@ -26,6 +27,7 @@ REASONS = {
 }
 
 
+@checked
 def hard_label_scores(
     predictions: Predictions,
     gold: Gold,

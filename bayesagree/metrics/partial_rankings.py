@@ -20,12 +20,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive_int, renamed, shorten
 from bayesagree.predictions import Predictions
 
 
 @renamed(depth="k")
+@checked
 def partial_average_overlap(
     rankings: Rankings, predictions: Predictions, *, k: int = 3, normalise: bool = True
 ) -> xr.DataArray:
@@ -80,6 +82,7 @@ def partial_average_overlap(
     return xr.DataArray(value, dims=("model", "item"), coords=coords, name=f"partial_average_overlap_{k}")
 
 
+@checked
 def annotator_overlap(rankings: Rankings, *, k: int = 3, normalise: bool = True) -> xr.DataArray:
     """Average overlap between the partial rankings of the annotators of each item.
 

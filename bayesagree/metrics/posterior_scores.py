@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.metrics._block_sums import BlockScoring, GroupSums
@@ -28,6 +29,7 @@ from bayesagree.predictions import Predictions
 SIDES = ("slice", "rest", "difference")
 
 
+@checked
 def score(
     truth: Truth | Labels,
     predictions: Predictions,

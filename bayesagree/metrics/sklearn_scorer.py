@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.errors import InputError, shorten
 from bayesagree.metrics._truths import TruthIs
@@ -17,6 +18,7 @@ from bayesagree.plausibility._draws.top_labels import Truth, labels_of, plausibi
 from bayesagree.predictions import Predictions
 
 
+@checked
 def make_scorer(
     metric: AnyMetric,
     truth: Truth,

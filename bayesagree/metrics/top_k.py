@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree.certainty import label_certainty, level_probability
 from bayesagree.errors import InputError, renamed
@@ -22,6 +23,7 @@ _shared = shared(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def expected_top_k_accuracy(
     truth: xr.DataTree, predictions: Predictions, *, k: int = 1, threshold: float | None = None
 ) -> xr.DataArray:
@@ -60,6 +62,7 @@ def expected_top_k_accuracy(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def accuracy_given_risk(
     truth: xr.DataTree,
     predictions: Predictions,

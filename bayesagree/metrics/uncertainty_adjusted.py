@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree.errors import renamed
 from bayesagree.metrics._scorer import over_draws, prepare
@@ -57,6 +58,7 @@ _shared = shared(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def top_k_accuracy(
     truth: Truth, predictions: Predictions, *, k: int = 1, threshold: float | None = None
 ) -> xr.DataArray:
@@ -101,6 +103,7 @@ def top_k_accuracy(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def set_accuracy(
     truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
 ) -> xr.DataArray:
@@ -125,6 +128,7 @@ def set_accuracy(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def overlap(
     truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
 ) -> xr.DataArray:
@@ -149,6 +153,7 @@ def overlap(
 
 @_shared
 @renamed(tree="truth", depth="k")
+@checked
 def average_overlap(
     truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
 ) -> xr.DataArray:
@@ -178,6 +183,7 @@ def average_overlap(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def kendall_tau(
     truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
 ) -> xr.DataArray:
@@ -210,6 +216,7 @@ def kendall_tau(
 
 @_shared
 @renamed(tree="truth")
+@checked
 def spearman_footrule(
     truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
 ) -> xr.DataArray:
@@ -259,6 +266,7 @@ def _metric_first(function: Callable[..., xr.DataArray]) -> Callable[..., xr.Dat
 @_shared
 @_metric_first
 @renamed(tree="truth")
+@checked
 def per_item(
     truth: Truth, predictions: Predictions, *, metric: str = "top_1_accuracy", threshold: float | None = None
 ) -> xr.DataArray:

@@ -2,7 +2,9 @@
 
 - `designs`: `plan`, the interval and the decision that each number of items and annotators would give.
 - `next_items`: `annotate_next`, the items whose next label tells most.
+- `stopping`: `value_of_votes`, what further votes add to the choice between two models.
 - `closed_forms`: sample sizes with a formula: annotators per item, reliability of means, intraclass correlation.
+- `_decision`: that choice, item by item.
 - `_simulation`: studies drawn from what a pilot taught.
 """
 

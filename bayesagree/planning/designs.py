@@ -8,6 +8,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement.coefficients import agreement_table
@@ -23,6 +24,7 @@ COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
 CI_PROB = 0.95
 
 
+@checked
 def plan(
     annotations: Labels,
     predictions: Predictions | None = None,
@@ -105,8 +107,6 @@ def plan(
     >>> found["cost"].values.tolist()
     [[150.0, 250.0], [600.0, 1000.0]]
     """
-    if not isinstance(annotations, Labels):
-        raise InputError(f"a plan is made from Labels, not {type(annotations).__name__}; count ratings as labels")
     sizes, votes = (_grid(values, name) for values, name in ((items, "items"), (annotators, "annotators")))
     of_item, of_vote = (0.0, 1.0) if cost is None else cost
     prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, positive_int
+from bayesagree.planning._decision import Decision, after_a_vote, of_label, variance_drop
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.predictions import Predictions
 
@@ -17,6 +19,7 @@ type Floats = NDArray[np.float64]
 type Goal = Literal["decision", "metric", "certainty"]
 
 
+@checked
 def annotate_next(
     annotations: Labels,
     predictions: Predictions | None = None,
@@ -65,13 +68,9 @@ def annotate_next(
     InputError
         Not labels, a goal without the models that it needs.
 
-    Notes
-    -----
-    Further labels no longer pay when the sum of the gains of what can be afforded is small beside the variance of the
-    score (`evaluate`): the gain of one vote an item is in the same unit.
-
     See Also
     --------
+    value_of_votes : when further votes no longer pay.
     plan : how many items and annotators in all.
 
     Examples
@@ -83,8 +82,6 @@ def annotate_next(
     >>> annotate_next(votes, n=1, seed=1)["item"].tolist()
     [2]
     """
-    if not isinstance(annotations, Labels):
-        raise InputError(f"the next labels are planned from Labels, not {type(annotations).__name__}")
     kept = min(positive_int(n, "n"), annotations.items.size)
     chosen = _goal(goal, predictions)
     shape = annotations.counts() + prior_shape(prior, annotations.categories.size)
@@ -92,7 +89,7 @@ def annotate_next(
         gain = _certainty_gain(shape)
     else:
         predicted = predictions.aligned(annotations.items, annotations.categories).hard_labels()
-        gain = _decision_gain(shape, predicted) if chosen == "decision" else _metric_gain(shape, predicted)
+        gain = Decision.of(shape, predicted).gain if chosen == "decision" else _metric_gain(shape, predicted)
     order = np.lexsort((np.random.default_rng(seed_sequence(seed)).random(gain.size), -gain))[:kept]
     return pd.DataFrame({"item": annotations.items[order], "gain": gain[order]})
 
@@ -109,44 +106,13 @@ def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:
     return goal
 
 
-def _after_a_vote(shape: Floats) -> tuple[Floats, Floats]:
-    """Pr(label is most plausible) after each vote, (vote, item, label), and the chance of the vote, (item, vote)."""
-    after = np.stack([argmax_probabilities(shape + vote) for vote in np.eye(shape.shape[1])])
-    return after, shape / shape.sum(axis=1, keepdims=True)
-
-
 def _certainty_gain(shape: Floats) -> Floats:
-    after, chance = _after_a_vote(shape)
+    after, chance = after_a_vote(shape)
     now = argmax_probabilities(shape).max(axis=1)
     return np.maximum((chance.T * after.max(axis=2)).sum(axis=0) - now, 0.0)
 
 
 def _metric_gain(shape: Floats, predicted: NDArray[np.int32]) -> Floats:
-    now, (after, chance) = argmax_probabilities(shape), _after_a_vote(shape)
-    gains = [_variance_drop(_of_label(now, label), _of_label(after, label), chance) for label in predicted]
+    now, (after, chance) = argmax_probabilities(shape), after_a_vote(shape)
+    gains = [variance_drop(of_label(now, label), of_label(after, label), chance) for label in predicted]
     return np.mean(gains, axis=0)
-
-
-def _decision_gain(shape: Floats, predicted: NDArray[np.int32]) -> Floats:
-    """Drop of the variance of the difference of the two best models; a vote is tried only where they differ."""
-    now = argmax_probabilities(shape)
-    accuracy = [_of_label(now, label).mean() for label in predicted]
-    first, second = predicted[np.argsort(np.negative(accuracy), kind="stable")[:2]]
-    differ = np.flatnonzero(first != second)
-    gain = np.zeros(len(shape))
-    if differ.size:
-        after, chance = _after_a_vote(shape[differ])
-        both = first[differ], second[differ]
-        before, then = (_of_label(top, both[0]) - _of_label(top, both[1]) for top in (now[differ], after))
-        gain[differ] = _variance_drop(before, then, chance)
-    return gain
-
-
-def _of_label(top: Floats, label: NDArray[np.int32]) -> Floats:
-    """Probability, (..., item, label), that the label predicted of each item is the top; 0 where none is."""
-    return np.where(label >= 0, top[..., np.arange(label.size), label], 0.0)
-
-
-def _variance_drop(mean: Floats, mean_after: Floats, chance: Floats) -> Floats:
-    """Variance between votes of the expected score: what a vote takes from the variance; (vote, item) to (item,)."""
-    return np.maximum((chance.T * mean_after**2).sum(axis=0) - mean**2, 0.0)

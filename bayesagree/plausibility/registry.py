@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.predictive import HeldOutRecord, PredictiveRecord
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.errors import InputError, shorten
@@ -205,6 +206,7 @@ POSTERIORS = {record.name: record for record in _RECORDS}
 """Every posterior of the truth by name."""
 
 
+@checked
 def posterior_for(annotations: Annotations, name: str) -> PosteriorRecord:
     """Return the record of a posterior, if it takes annotations of this kind."""
     if name not in POSTERIORS:
@@ -218,6 +220,7 @@ def posterior_for(annotations: Annotations, name: str) -> PosteriorRecord:
     return record
 
 
+@checked
 def fitting_posteriors(annotations: Annotations) -> list[PosteriorRecord]:
     """List the posteriors for annotations of this kind, the default first."""
     return [record for record in _RECORDS if isinstance(annotations, record.annotations)]

@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
@@ -12,6 +13,7 @@ from bayesagree.errors import InputError
 type TieRule = Literal["split", "first", "random", "exclude"]
 
 
+@checked
 def majority_vote(labels: Labels, *, ties: TieRule = "split", seed: Seed = None) -> xr.DataArray:
     """Give each item the label that most annotators chose.
 

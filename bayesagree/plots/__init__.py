@@ -1,4 +1,8 @@
-"""Figures; each function takes a result, returns a matplotlib figure (extra ``plot``), changes no global setting.
+"""Figures (extra ``plot``); each function takes a result and returns the matplotlib axes that it drew in.
+
+Functions of one panel take and return an ``Axes``, the others an array of them (row, column). Without ``axes`` they
+draw in a figure of their own, which a notebook shows and ``plt.show()`` does; ``axes.figure.savefig(...)`` keeps it. No
+global setting changes.
 
 ============================  =============================================  ==========================================
 figure                        shows                                          of
@@ -26,6 +30,13 @@ plot_group_intervals          the same with intervals                        our
 plot_annotator_quality        distribution of quality WQS                    Balayn and Bozzon, figure 3a
 plot_disagreement_by_quality  disagreement rate by quality                   Balayn and Bozzon, figure 3b
 plot_shares                   who and what is in the evaluation set          Balayn and Bozzon, figures 4 and 5
+plot_random_answers           random answers called agreement                Checco et al., figure 3
+plot_toy_classes              three classes on a line, certainty             Stutz et al., figure 2
+plot_rating_item              ratings of an item and their posterior         Stutz et al., figures 9 and 10
+plot_annotation_statistics    rankings and labels of the items               Stutz et al., figure 12
+plot_evaluations              evaluations against the true one               Urkullu et al., supplement
+plot_vote_quality             quality of the vote by its threshold           Jung and Lease, figure 2
+plot_crowd_setups             CrowdTruth under readings of a scale           Balayn and Bozzon, set-ups
 ============================  =============================================  ==========================================
 """
 

@@ -1,13 +1,14 @@
-from .agreement import plot_agreement_by_size, plot_beta_shapes, plot_item_fits
-from .auc import plot_quality_regions, plot_swap_errors
-from .blind import plot_method_correlation, plot_quality_correlation
-from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk
+from .agreement import plot_agreement_by_size, plot_beta_shapes, plot_item_fits, plot_random_answers
+from .auc import plot_evaluations, plot_quality_regions, plot_swap_errors
+from .blind import plot_method_correlation, plot_quality_correlation, plot_vote_quality
+from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk, plot_toy_classes
 from .conformal import plot_set_size
-from .plausibility import plot_plausibility, plot_simplex
+from .plausibility import plot_plausibility, plot_rating_item, plot_simplex
 from .reliability import plot_reliability_curve
-from .scores import plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
+from .scores import plot_annotation_statistics, plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
 from .subjective import (
     plot_annotator_quality,
+    plot_crowd_setups,
     plot_disagreement_by_quality,
     plot_group_heatmap,
     plot_group_intervals,
@@ -16,11 +17,14 @@ from .subjective import (
 
 __all__ = [
     "plot_agreement_by_size",
+    "plot_annotation_statistics",
     "plot_annotator_quality",
     "plot_beta_shapes",
     "plot_certainty",
     "plot_certainty_by_agreement",
+    "plot_crowd_setups",
     "plot_disagreement_by_quality",
+    "plot_evaluations",
     "plot_group_heatmap",
     "plot_group_intervals",
     "plot_item_fits",
@@ -28,8 +32,10 @@ __all__ = [
     "plot_plausibility",
     "plot_quality_correlation",
     "plot_quality_regions",
+    "plot_random_answers",
     "plot_rank_probability",
     "plot_ranking_study",
+    "plot_rating_item",
     "plot_reliability_curve",
     "plot_risk",
     "plot_score_draws",
@@ -38,4 +44,6 @@ __all__ = [
     "plot_shares",
     "plot_simplex",
     "plot_swap_errors",
+    "plot_toy_classes",
+    "plot_vote_quality",
 ]

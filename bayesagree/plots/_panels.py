@@ -1,4 +1,4 @@
-"""Shared parts of the figures: panels without global settings, marks that differ in more than colour, preparation.
+"""Shared parts of the figures: panels that are given or new, marks that differ in more than colour, preparation.
 
 The figures of the report are drawn by other means and share the preparation.
 """
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 type Floats = NDArray[np.float64]
+type Panels = NDArray[Any]
+"""An array of matplotlib axes, shape (row, column)."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", ":", "-.")
 
 
 def new_panels(
+    axes: Panels | None,
     n_rows: int = 1,
     n_columns: int = 1,
     *,
@@ -29,27 +32,36 @@ def new_panels(
     height: float = 3.2,
     margin: tuple[float, float] = (0, 0),
     **options: Any,
-) -> tuple["Figure", "NDArray[Any]"]:
-    """Make a figure with a grid of panels, `width` x `height` inches each; `options` as matplotlib's subplots."""
-    from matplotlib.figure import Figure
+) -> tuple["Figure", Panels]:
+    """Return the axes that are given, as a grid, or make a figure with panels of `width` x `height` inches each.
+
+    A figure is pyplot's, so that notebooks show it and `plt.show()` does; `options` are those of `plt.subplots`.
+    """
+    if axes is not None:
+        given = np.asarray(axes, dtype=object)
+        if given.size != n_rows * n_columns:
+            raise InputError(f"axes: {n_rows} x {n_columns} panels are drawn, not {given.size}")
+        return given.flat[0].figure, given.reshape(n_rows, n_columns)
+    import matplotlib.pyplot as plt
 
     size = (width * n_columns + margin[0], height * n_rows + margin[1])
-    figure = Figure(figsize=size, layout="constrained")
-    return figure, figure.subplots(n_rows, n_columns, squeeze=False, **options)
+    return plt.subplots(n_rows, n_columns, squeeze=False, figsize=size, layout="constrained", **options)
 
 
-def wrapped_panels(number: int, most: int, **options: Any) -> tuple["Figure", "NDArray[Any]"]:
-    """Make a figure with this number of panels in rows of at most `most`; `options` as `new_panels`."""
+def wrapped_panels(axes: Panels | None, number: int, most: int, **options: Any) -> tuple["Figure", Panels]:
+    """Return this number of panels in rows of at most `most`; `options` as `new_panels`."""
     n_columns = min(most, number)
-    figure, panels = new_panels(-(-number // n_columns), n_columns, **options)
+    if axes is not None:
+        return new_panels(axes, 1, number)
+    figure, panels = new_panels(None, -(-number // n_columns), n_columns, **options)
     for panel in panels.ravel()[number:]:
         panel.set_axis_off()
     return figure, panels
 
 
-def one_panel(*, width: float = 4.5, height: float = 3.2) -> tuple["Figure", "Axes"]:
-    """Make a figure with one panel."""
-    figure, panels = new_panels(width=width, height=height)
+def one_panel(axes: "Axes | None", *, width: float = 4.5, height: float = 3.2) -> tuple["Figure", "Axes"]:
+    """Return the axes that are given, or those of a figure with one panel."""
+    figure, panels = new_panels(None if axes is None else np.array([[axes]]), width=width, height=height)
     return figure, panels[0, 0]
 
 

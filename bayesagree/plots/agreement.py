@@ -1,27 +1,28 @@
 """Figures of common agreement Phi: posterior, fit to each item, dependence on the sample."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import LINES, new_panels, positions, style, wrapped_panels
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from bayesagree.plots._panels import LINES, Panels, new_panels, positions, style, wrapped_panels
 
 _GRID = np.linspace(0.002, 0.998, 250)
 
 
 def plot_beta_shapes(
-    *, phi: Sequence[float] = (-0.5, 0.0, 0.4, 0.8), item_mean: Sequence[float] = (0.5, 0.2)
-) -> "Figure":
+    *,
+    phi: Sequence[float] = (-0.5, 0.0, 0.4, 0.8),
+    item_mean: Sequence[float] = (0.5, 0.2),
+    axes: Panels | None = None,
+) -> Panels:
     """Draw the four shapes that ratings of one item can have: two camps, random, weak and strong agreement.
 
     Parameters
@@ -30,10 +31,12 @@ def plot_beta_shapes(
         Values of common agreement, each below 1; one panel each.
     item_mean
         Means of the item on the unit scale, one line each.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes, shape (row, column)
 
     References
     ----------
@@ -41,12 +44,12 @@ def plot_beta_shapes(
 
     Examples
     --------
-    >>> len(plot_beta_shapes(phi=(0.0, 0.5)).axes)
+    >>> plot_beta_shapes(phi=(0.0, 0.5)).size
     2
     """
     if not all(-np.inf < value < 1 for value in phi) or not all(0 < mean < 1 for mean in item_mean):
         raise InputError(f"phi={list(phi)} must lie below 1 and item_mean={list(item_mean)} between 0 and 1")
-    figure, panels = new_panels(1, len(phi), width=2.4, height=2.6, sharey=True)
+    _, panels = new_panels(axes, 1, len(phi), width=2.4, height=2.6, sharey=True)
     for panel, value in zip(panels[0], phi):
         for k, mean in enumerate(item_mean):
             line = {"color": f"C{k}", "linestyle": LINES[k % len(LINES)]}
@@ -56,10 +59,13 @@ def plot_beta_shapes(
         panel.set_ylim(0, 4)
     panels[0, 0].set_ylabel("density")
     panels[0, 0].legend(fontsize="small")
-    return figure
+    return panels
 
 
-def plot_item_fits(tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] | None = None) -> "Figure":
+@checked
+def plot_item_fits(
+    tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] | None = None, axes: Panels | None = None
+) -> Panels:
     """Draw the ratings of each item with the Beta density that the model fits, and its band (HDI 0.95).
 
     Parameters
@@ -70,10 +76,12 @@ def plot_item_fits(tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] 
         The same ratings.
     items
         Which items, by default the first twelve.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes, shape (row, column)
 
     References
     ----------
@@ -84,14 +92,14 @@ def plot_item_fits(tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] 
     >>> from bayesagree import common_agreement
     >>> from bayesagree.simulate import ratings
     >>> given = ratings(n_items=3, seed=1).ratings
-    >>> len(plot_item_fits(common_agreement(given, keep_item_means=True, draws=20, seed=1), given).axes)
+    >>> plot_item_fits(common_agreement(given, keep_item_means=True, draws=20, seed=1), given).size
     3
     """
     posterior = tree["posterior"].to_dataset()
     if "item_mean" not in posterior:
         raise InputError("the posterior has no item means; call common_agreement with keep_item_means=True")
     shown = list(posterior["item"].values[:12]) if items is None else list(items)
-    figure, panels = wrapped_panels(len(shown), 4, width=2.4, height=1.9, sharex=True)
+    figure, panels = wrapped_panels(axes, len(shown), 4, width=2.4, height=1.9, sharex=True)
     low, high = ratings.scale
     phi = posterior["phi"].values.ravel()
     at = positions(shown, ratings.items, "item")
@@ -108,20 +116,23 @@ def plot_item_fits(tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] 
         panel.set_ylim(0, 1.15 * float(np.quantile(upper, 0.97)))
     figure.supxlabel("rating")
     figure.supylabel("density")
-    return figure
+    return panels
 
 
-def plot_agreement_by_size(result: xr.Dataset) -> "Figure":
-    """Draw Phi against the share of the items used, with its interval; and beside it Krippendorff's alpha.
+@checked
+def plot_agreement_by_size(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
+    """Draw Phi against the share of the items used, with its interval; beside it alpha and percent agreement.
 
     Parameters
     ----------
     result
         Result of `bayesagree.studies.agreement_by_size`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes, shape (row, column)
 
     References
     ----------
@@ -132,17 +143,18 @@ def plot_agreement_by_size(result: xr.Dataset) -> "Figure":
     >>> from bayesagree.simulate import ratings
     >>> from bayesagree.studies.sample_size import agreement_by_size
     >>> result = agreement_by_size(ratings(n_items=20, seed=1).ratings, shares=(0.5, 1), repeats=2, seed=1)
-    >>> len(plot_agreement_by_size(result).axes)
+    >>> plot_agreement_by_size(result).size
     2
     """
-    figure, panels = new_panels(1, 2, width=3.6, height=3, sharex=True, sharey=True)
+    _, panels = new_panels(axes, 1, 2, width=3.6, height=3, sharex=True, sharey=True)
     share = 100 * result["share"].values
     mean = result.mean("repeat")
     left, right = panels[0]
     left.fill_between(share, mean["lower"].values, mean["upper"].values, alpha=0.3)
     left.plot(share, mean["phi"].values, **style(0))
     left.set_title("Phi, HDI 0.95", fontsize="medium")
-    for k, (name, label) in enumerate({"phi": "Phi", "alpha": "alpha"}.items()):
+    shown = {"phi": "Phi", "alpha": "alpha", "percent": "percent agreement"}
+    for k, (name, label) in enumerate(shown.items()):
         spread = result[name].std("repeat").values
         right.errorbar(share, mean[name].values, yerr=spread, capsize=3, label=label, **style(k))
     right.set_title("means over subsamples, ± sd", fontsize="medium")
@@ -151,10 +163,54 @@ def plot_agreement_by_size(result: xr.Dataset) -> "Figure":
         panel.axhline(0, color="0.6", linewidth=1)
         panel.set_xlabel("share of the items (%)")
     left.set_ylabel("agreement")
-    return figure
+    return panels
 
 
 def _density(means: NDArray[np.float64], phi: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the Beta densities on the unit grid, shape (draw, grid); p = 2 (1 - log2(1 - Phi))."""
     precision = 2 * (1 - np.log2(1 - phi))
     return sp.stats.beta.pdf(_GRID, (means * precision)[:, None], ((1 - means) * precision)[:, None])
+
+
+@checked
+def plot_random_answers(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
+    """Draw how often random answers are called agreement, by the number of raters, with Jeffreys intervals.
+
+    Parameters
+    ----------
+    result
+        Result of `bayesagree.studies.random_answers`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Checco et al. (2017), figure 3.
+
+    Examples
+    --------
+    >>> from bayesagree.studies import random_answers
+    >>> found = random_answers(n_annotators=[3], n_levels=[5], n_items=20, repeats=2, seed=1)
+    >>> plot_random_answers(found)[0, 0].get_title()
+    '5 levels'
+    """
+    levels, raters = result["n_levels"].values, result["n_annotators"].values
+    n = result.sizes["repeat"]
+    _, panels = new_panels(axes, 1, levels.size, width=3.2, height=2.8, sharey=True)
+    for panel, level in zip(panels[0], levels):
+        for k, means in enumerate(result["item_mean"].values.tolist()):
+            share = result["false_agreement"].sel(n_levels=level, item_mean=means).values
+            ends = sp.stats.beta.ppf([[0.025], [0.975]], share * n + 0.5, n - share * n + 0.5)
+            bars = np.maximum([share - ends[0], ends[1] - share], 0)
+            panel.errorbar(raters, share, yerr=bars, capsize=3, label=f"{means} item means", **style(k))
+        panel.axhline(1 - result.attrs["ci_prob"], color="0.6", linewidth=1)
+        panel.set_title(f"{level} levels")
+        panel.set_xlabel("raters of an item")
+    panels[0, 0].set_ylabel("called agreement")
+    panels[0, 0].legend(fontsize="small")
+    return panels

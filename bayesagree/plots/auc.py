@@ -4,15 +4,18 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
+import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError, shorten
-from bayesagree.plots._panels import new_panels, one_panel, write_cells
+from bayesagree.plots._panels import Panels, new_panels, one_panel, write_cells
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 
+@checked
 def plot_swap_errors(
     tree: xr.DataTree,
     case: str,
@@ -20,7 +23,8 @@ def plot_swap_errors(
     labels_per_item: Sequence[int] = (5, 15, 45),
     labels_per_annotator: Sequence[int] = (5, 15, 45),
     auc_methods: Sequence[str] = ("dgt_published", "sgt", "pgt"),
-) -> "Figure":
+    axes: Panels | None = None,
+) -> Panels:
     """Draw the swap errors of one case of the AUC study as a grid of box plots.
 
     One panel per number of labels per item (rows) and per annotator (columns), one box per method over the runs; the
@@ -36,10 +40,12 @@ def plot_swap_errors(
         Rows and columns of the grid.
     auc_methods
         Boxes of each panel.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes, shape (row, column)
 
     Raises
     ------
@@ -55,7 +61,7 @@ def plot_swap_errors(
     --------
     >>> from bayesagree.studies.auc_simulation import auc_study
     >>> tree = auc_study(cases=["good"], labels_per_item=[5], labels_per_annotator=[5], runs=2, n_items=50, n_models=5)
-    >>> len(plot_swap_errors(tree, "good", labels_per_item=[5], labels_per_annotator=[5]).axes)
+    >>> plot_swap_errors(tree, "good", labels_per_item=[5], labels_per_annotator=[5]).size
     1
     """
     errors = tree["study"].to_dataset()["swap_error"]
@@ -70,7 +76,9 @@ def plot_swap_errors(
     reference = float(errors.sel({"auc_method": "supervised"}).mean())
     names = [name.replace("_published", "").upper() for name in auc_methods]
     n_rows, n_columns = len(labels_per_item), len(labels_per_annotator)
-    figure, panels = new_panels(n_rows, n_columns, width=2.4, height=2, margin=(0.8, 0.8), sharex=True, sharey=True)
+    figure, panels = new_panels(
+        axes, n_rows, n_columns, width=2.4, height=2, margin=(0.8, 0.8), sharex=True, sharey=True
+    )
     for (row, per_item), (column, per_annotator) in product(
         enumerate(labels_per_item), enumerate(labels_per_annotator)
     ):
@@ -83,20 +91,23 @@ def plot_swap_errors(
         panel.set_title(f"{per_item} labels an item, {per_annotator} an annotator", fontsize="small")
     figure.supylabel("swap error")
     figure.suptitle(f"{case}: share of pairs of models ranked wrongly (dashed: supervised)")
-    return figure
+    return panels
 
 
-def plot_quality_regions(regions: xr.DataArray) -> "Figure":
+@checked
+def plot_quality_regions(regions: xr.DataArray, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the probability of the nine regions of annotator quality, from very bad to very good.
 
     Parameters
     ----------
     regions
         Result of `bayesagree.simulate.annotator_quality_regions`.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -105,11 +116,11 @@ def plot_quality_regions(regions: xr.DataArray) -> "Figure":
     Examples
     --------
     >>> from bayesagree.simulate import annotator_quality_regions
-    >>> len(plot_quality_regions(annotator_quality_regions(0.8, 0.2)).axes[0].texts)
+    >>> len(plot_quality_regions(annotator_quality_regions(0.8, 0.2)).texts)
     9
     """
     table = regions.transpose("tpr", "fpr").values
-    figure, panel = one_panel(width=4.4, height=3.6)
+    _, panel = one_panel(axes, width=4.4, height=3.6)
     panel.imshow(table, cmap="Greys", vmin=0, vmax=1)
     write_cells(panel, table, _region_text, light_above=True, limit=0.5)
     thirds = [str(third) for third in regions["fpr"].values]
@@ -117,7 +128,7 @@ def plot_quality_regions(regions: xr.DataArray) -> "Figure":
     panel.set_yticks(range(3), [str(third) for third in regions["tpr"].values])
     panel.set_xlabel("false positive rate")
     panel.set_ylabel("true positive rate")
-    return figure
+    return panel
 
 
 def _region_text(value: float, row: int, column: int) -> str:
@@ -125,3 +136,65 @@ def _region_text(value: float, row: int, column: int) -> str:
 
 
 _REGIONS = (("very bad", "bad", "skewed"), ("bad", "average", "good"), ("skewed", "good", "very good"))
+
+
+@checked
+def plot_evaluations(
+    tree: xr.DataTree,
+    case: str,
+    *,
+    labels_per_item: int,
+    labels_per_annotator: int,
+    run: int = 0,
+    axes: Panels | None = None,
+) -> Panels:
+    """Draw every method's evaluation of the models of one run against the true one; and the true ones of all runs.
+
+    Parameters
+    ----------
+    tree
+        Result of `bayesagree.studies.auc_study` with ``keep_evaluations``.
+    case, labels_per_item, labels_per_annotator, run
+        Which problem.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Urkullu, Perez, Calvo: supplement, scatter plots of evaluations and box plots of the true one.
+
+    Examples
+    --------
+    >>> from bayesagree.studies import auc_study
+    >>> size = {"labels_per_item": [5], "labels_per_annotator": [5], "runs": 2, "n_items": 50, "n_models": 5}
+    >>> tree = auc_study(cases=["good"], keep_evaluations=True, **size)
+    >>> plot_evaluations(tree, "good", labels_per_item=5, labels_per_annotator=5).size
+    6
+    """
+    if "evaluations" not in tree.children:
+        raise InputError("the study kept no evaluations; run auc_study with keep_evaluations=True")
+    kept = tree["evaluations"].to_dataset()
+    place = {"case": case, "labels_per_item": labels_per_item, "labels_per_annotator": labels_per_annotator}
+    for dim, value in place.items():
+        if value not in kept[dim].values:
+            raise InputError(f"the study has no {dim} {value!r}; it has {shorten(kept[dim].values, 10)}")
+    here = kept.sel(place)
+    truth, estimate = here["truth"].sel(run=run).values, here["estimate"].sel(run=run)
+    methods = estimate["auc_method"].values.tolist()
+    _, panels = new_panels(axes, 1, len(methods) + 1, width=2.2, height=2.3)
+    for panel, method in zip(panels[0], methods):
+        panel.plot(truth, estimate.sel({"auc_method": method}).values, ".", markersize=3)
+        panel.set_title(method.replace("_", " "), fontsize="small")
+        panel.set_xlabel("true evaluation")
+    panels[0, 0].set_ylabel("estimate")
+    models = np.unique(np.linspace(0, truth.size - 1, 10).astype(int))
+    panels[0, -1].boxplot(here["truth"].isel(model=models).transpose("run", "model").values, manage_ticks=False)
+    panels[0, -1].set_xticks(range(1, models.size + 1), models + 1, fontsize="x-small")
+    panels[0, -1].set_title("true evaluation, all runs", fontsize="small")
+    panels[0, -1].set_xlabel("model")
+    return panels

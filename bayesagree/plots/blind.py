@@ -5,14 +5,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import one_panel, style
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 
-def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "Figure":
+@checked
+def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
     """Draw the correlation of estimated with actual scores or ranks, by method, one line for each metric.
 
     Parameters
@@ -21,10 +23,12 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "
         Result of `bayesagree.studies.blind_experiment` with gold.
     measure
         ``"pearson"``, ``"spearman"``, ``"kendall"`` or ``"swap_rate"``.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -37,33 +41,36 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
-    >>> plot_method_correlation(tree, measure="spearman").axes[0].get_ylabel()
+    >>> plot_method_correlation(tree, measure="spearman").get_ylabel()
     'spearman with gold'
     """
     data = _methods(tree, measure)
     found = data["correlation"].sel(measure=measure).transpose("metric", "estimator")
     methods = [str(name).replace("_", "\n") for name in found["estimator"].values]
-    figure, panel = one_panel(width=0.75 * len(methods) + 1.8, height=3.4)
+    _, panel = one_panel(axes, width=0.75 * len(methods) + 1.8, height=3.4)
     for k, metric in enumerate(found["metric"].values.tolist()):
         panel.plot(range(len(methods)), found.sel(metric=metric).values, label=str(metric), **style(k))
     panel.set_xticks(range(len(methods)), methods, fontsize="small")
     panel.set_ylabel(f"{measure.replace('_', ' ')} with gold")
     panel.legend(fontsize="small")
     panel.grid(axis="y", alpha=0.3)
-    return figure
+    return panel
 
 
-def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> "Figure":
-    """Draw the correlation that each method achieves against the quality of its pseudo-gold, by metric.
+@checked
+def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
+    """Draw the correlation that each method achieves against the quality of its pseudo-gold, with straight lines.
 
     Parameters
     ----------
     tree, measure
         As in `plot_method_correlation`.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -76,21 +83,26 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson") -> 
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
-    >>> plot_quality_correlation(tree).axes[0].get_xlabel()
+    >>> plot_quality_correlation(tree).get_xlabel()
     'quality of the pseudo-gold'
     """
     data = _methods(tree, measure)
-    figure, panel = one_panel()
+    _, panel = one_panel(axes)
     for k, metric in enumerate(data["metric"].values.tolist()):
         x = data["quality"].sel(metric=metric).values
         y = data["correlation"].sel(metric=metric, measure=measure).values
         related = float(data["quality_correlation"].sel(metric=metric, measure=measure))
         note = "" if np.isnan(related) else f" (r = {related:.2f})"
         panel.plot(x, y, label=f"{metric}{note}", **style(k, line=False))
+        both = np.isfinite(x) & np.isfinite(y)
+        if both.sum() > 2 and np.ptp(x[both]) > 0:
+            slope, start = np.polyfit(x[both], y[both], 1)
+            ends = np.array([x[both].min(), x[both].max()])
+            panel.plot(ends, start + slope * ends, color=f"C{k % 10}", linewidth=1)
     panel.set_xlabel("quality of the pseudo-gold")
     panel.set_ylabel(f"{measure.replace('_', ' ')} with gold")
     panel.legend(fontsize="small")
-    return figure
+    return panel
 
 
 def _methods(tree: xr.DataTree, measure: str) -> xr.Dataset:
@@ -100,3 +112,40 @@ def _methods(tree: xr.DataTree, measure: str) -> xr.Dataset:
     if measure not in data["measure"].values:
         raise InputError(f"measure={measure!r} is not one of {shorten(data['measure'].values)}")
     return data
+
+
+@checked
+def plot_vote_quality(quality: xr.DataArray, *, axes: "Axes | None" = None) -> "Axes":
+    """Draw how well the vote of the systems matches the gold, by its threshold, one line for each metric.
+
+    Parameters
+    ----------
+    quality
+        Result of `bayesagree.studies.vote_quality`.
+    axes
+        The axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Jung and Lease (2012), figure 2.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import simulated_systems
+    >>> from bayesagree.studies import vote_quality
+    >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8), seed=1)
+    >>> len(plot_vote_quality(vote_quality(systems.predictions, dict(enumerate(systems.truth.tolist())))).lines)
+    4
+    """
+    _, panel = one_panel(axes)
+    for k, metric in enumerate(quality["metric"].values.tolist()):
+        panel.plot(quality["threshold"].values, quality.sel(metric=metric).values, label=str(metric), **style(k))
+    panel.set_xlabel("share of votes that makes an item positive")
+    panel.set_ylabel("score of the vote against gold")
+    panel.legend(fontsize="small")
+    return panel

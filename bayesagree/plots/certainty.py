@@ -1,16 +1,19 @@
 """Figures of the certainty of items, of risk and of agreement."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import LINES, new_panels, one_panel, sorted_curve
+from bayesagree.plots._panels import LINES, Panels, new_panels, one_panel, sorted_curve, style
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
+
+    from bayesagree.simulate import ToyClasses
 
 
 def plot_certainty(
@@ -19,7 +22,8 @@ def plot_certainty(
     order: str | None = None,
     label: str = "annotation certainty",
     limit: float | None = 0.95,
-) -> "Figure":
+    axes: "Axes | None" = None,
+) -> "Axes":
     """Draw values of all items, sorted: the certainty under several models or reliabilities, or a score per item.
 
     Parameters
@@ -33,10 +37,12 @@ def plot_certainty(
         What the values are.
     limit
         Where to draw a line, such as the limit of open items; None for none.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -48,12 +54,12 @@ def plot_certainty(
     >>> votes = Labels.from_counts([[2, 1], [5, 0], [3, 3]])
     >>> trees = {f"reliability {r}": dirichlet(votes, reliability=r, seed=1) for r in (1, 5)}
     >>> curves = {name: annotation_certainty(tree, exact=True) for name, tree in trees.items()}
-    >>> len(plot_certainty(curves).axes[0].lines)
+    >>> len(plot_certainty(curves).lines)
     3
     """
     if not curves or (order is not None and order not in curves):
         raise InputError(f"there is no curve {order!r}; there is {', '.join(curves) or 'none at all'}")
-    figure, panel = one_panel()
+    _, panel = one_panel(axes)
     for k, (name, values) in enumerate(curves.items()):
         at = np.arange(values.size)
         if order is None or name == order:
@@ -69,10 +75,13 @@ def plot_certainty(
     panel.set_xlabel("items, sorted" if order is None else f"items, sorted by {order}")
     panel.set_ylabel(label)
     panel.legend(fontsize="small")
-    return figure
+    return panel
 
 
-def plot_certainty_by_agreement(certainty: xr.DataArray, agreement: xr.DataArray) -> "Figure":
+@checked
+def plot_certainty_by_agreement(
+    certainty: xr.DataArray, agreement: xr.DataArray, *, axes: "Axes | None" = None
+) -> "Axes":
     """Draw the annotation certainty of the items against the agreement of their annotators, with a straight line.
 
     Parameters
@@ -81,10 +90,12 @@ def plot_certainty_by_agreement(certainty: xr.DataArray, agreement: xr.DataArray
         `annotation_certainty` (item).
     agreement
         `annotator_agreement` (item); items without it are left out.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -95,7 +106,7 @@ def plot_certainty_by_agreement(certainty: xr.DataArray, agreement: xr.DataArray
     >>> from bayesagree import Labels, annotation_certainty, annotator_agreement, dirichlet
     >>> votes = Labels.from_counts([[4, 0], [3, 1], [2, 2]])
     >>> certainty = annotation_certainty(dirichlet(votes, seed=1), exact=True)
-    >>> plot_certainty_by_agreement(certainty, annotator_agreement(votes)).axes[0].get_title()
+    >>> plot_certainty_by_agreement(certainty, annotator_agreement(votes)).get_title()
     '3 items, correlation 1.00'
     """
     x, y = agreement.values, certainty.sel(item=agreement["item"]).values
@@ -103,7 +114,7 @@ def plot_certainty_by_agreement(certainty: xr.DataArray, agreement: xr.DataArray
     if known.sum() < 3:
         raise InputError(f"{int(known.sum())} items have both certainty and agreement; three or more are needed")
     x, y = x[known], y[known]
-    figure, panel = one_panel()
+    _, panel = one_panel(axes)
     shift = np.random.default_rng(1).uniform(-0.01, 0.01, x.size)
     panel.plot(x + shift, y, ".", markersize=3, alpha=0.5)
     title = f"{x.size} items"
@@ -115,20 +126,29 @@ def plot_certainty_by_agreement(certainty: xr.DataArray, agreement: xr.DataArray
     panel.set_title(title, fontsize="medium")
     panel.set_xlabel("agreement of the annotators")
     panel.set_ylabel("annotation certainty")
-    return figure
+    return panel
 
 
-def plot_risk(certainty: xr.DataArray, risk_certainty: xr.DataArray, expected_risk: xr.DataArray) -> "Figure":
+@checked
+def plot_risk(
+    certainty: xr.DataArray,
+    risk_certainty: xr.DataArray,
+    expected_risk: xr.DataArray,
+    *,
+    axes: Panels | None = None,
+) -> Panels:
     """Draw how sure the label and the risk level of the items are, and the expected risk, each sorted.
 
     Parameters
     ----------
     certainty, risk_certainty, expected_risk
         Results of the functions of these names (item); `annotation_certainty` the first.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes, shape (row, column)
 
     References
     ----------
@@ -140,10 +160,10 @@ def plot_risk(certainty: xr.DataArray, risk_certainty: xr.DataArray, expected_ri
     >>> tree = dirichlet(Labels.from_counts([[4, 0, 1], [3, 1, 0]]), draws=50, seed=1)
     >>> risk = {0: 0, 1: 1, 2: 1}
     >>> certainty = annotation_certainty(tree, exact=True)
-    >>> len(plot_risk(certainty, risk_certainty(tree, risk), expected_risk(tree, risk)).axes)
+    >>> plot_risk(certainty, risk_certainty(tree, risk), expected_risk(tree, risk)).size
     2
     """
-    figure, panels = new_panels(1, 2, width=4, height=3)
+    _, panels = new_panels(axes, 1, 2, width=4, height=3)
     left, right = panels[0]
     left.plot(sorted_curve(certainty.values).value, "-", color="C0", label="label")
     left.plot(sorted_curve(risk_certainty.values).value, "--", color="C3", label="risk level")
@@ -153,4 +173,55 @@ def plot_risk(certainty: xr.DataArray, risk_certainty: xr.DataArray, expected_ri
     right.set_ylabel("expected risk level")
     for panel in (left, right):
         panel.set_xlabel("items, sorted")
-    return figure
+    return panels
+
+
+@checked
+def plot_toy_classes(
+    toy: "ToyClasses", certainty: xr.DataArray, *, items: Sequence[int] = (), axes: Panels | None = None
+) -> Panels:
+    """Draw the true shares of the classes on the line, and below them the annotation certainty by reliability.
+
+    Parameters
+    ----------
+    toy
+        Result of `bayesagree.simulate.toy_classes`.
+    certainty
+        ``certainty`` of `bayesagree.studies.certainty_by_reliability` on its labels.
+    items
+        Positions of items to mark.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Stutz et al. (2023), figure 2.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import toy_classes
+    >>> from bayesagree.studies import certainty_by_reliability
+    >>> toy = toy_classes(n_items=10, seed=1)
+    >>> plot_toy_classes(toy, certainty_by_reliability(toy.labels, draws=20, seed=1)["certainty"]).size
+    2
+    """
+    _, panels = new_panels(axes, 2, 1, width=5, height=2, sharex=True)
+    above, below = panels[:, 0]
+    for k, share in enumerate(toy.plausibility.T):
+        above.plot(toy.x, share, label=f"class {k}", **style(k) | {"marker": ""})
+    for k, level in enumerate(certainty["reliability"].values.tolist()):
+        below.plot(toy.x, certainty.sel(reliability=level).values, label=f"reliability {level:g}", **style(k))
+    for number, item in enumerate(items):
+        above.axvline(toy.x[item], color="0.6", linewidth=1)
+        above.text(toy.x[item], 1.02, f"({'i' * (number + 1)})", ha="center")
+    above.set_ylabel("true share")
+    below.set_ylabel("annotation certainty")
+    below.set_xlabel("observation")
+    for panel in (above, below):
+        panel.legend(fontsize="x-small")
+    return panels

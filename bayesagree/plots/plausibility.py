@@ -4,20 +4,26 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
+from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.top_labels import plausibility_draws
 from bayesagree.plots._panels import MARKERS, one_panel, positions
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 _SHOWN = 300
 
 
-def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | None = None, most: int = 8) -> "Figure":
+@checked
+def plot_plausibility(
+    tree: xr.DataTree, item: Any, *, point: xr.DataArray | None = None, most: int = 8, axes: "Axes | None" = None
+) -> "Axes":
     """Draw the plausibilities of one item, a dot for every draw, with the share of draws in which each label leads.
 
     Parameters
@@ -30,10 +36,12 @@ def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | Non
         A point estimate (item, category) to draw as bars, such as `irn` or `plackett_luce_ml`.
     most
         How many labels, those with the largest mean plausibility.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -43,14 +51,14 @@ def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | Non
     --------
     >>> from bayesagree import Labels, dirichlet
     >>> tree = dirichlet(Labels.from_counts([[30, 1, 1]], labels=["cat", "dog", "fox"]), draws=50, seed=1)
-    >>> plot_plausibility(tree, 0).axes[0].get_title()
+    >>> plot_plausibility(tree, 0).get_title()
     'item 0: 200 draws, line = mean'
     """
     values = _draws(tree, [item])[0]
     labels = np.asarray(tree["posterior"]["category"])[: values.shape[1]]
     shown = np.argsort(-values.mean(axis=0), kind="stable")[:most]
     leads = (values.argmax(axis=1)[:, None] == shown).mean(axis=0)
-    figure, panel = one_panel(width=0.9 * len(shown) + 1.5, height=3.4)
+    _, panel = one_panel(axes, width=0.9 * len(shown) + 1.5, height=3.4)
     if point is not None:
         panel.bar(range(len(shown)), _point(point, item, labels[shown]), color="0.8", label=str(point.name or "point"))
     few = values[:: max(1, len(values) // _SHOWN)]
@@ -65,10 +73,13 @@ def plot_plausibility(tree: xr.DataTree, item: Any, *, point: xr.DataArray | Non
     panel.set_title(f"item {item}: {len(values)} draws, line = mean", fontsize="medium")
     if point is not None:
         panel.legend(fontsize="small")
-    return figure
+    return panel
 
 
-def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[Any] | None = None) -> "Figure":
+@checked
+def plot_simplex(
+    tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[Any] | None = None, axes: "Axes | None" = None
+) -> "Axes":
     """Draw the plausibilities of items on the triangle of three labels: at a corner one label is certain.
 
     The spread of an item's points is what more annotations could settle; their place is how ambiguous the item is.
@@ -82,10 +93,12 @@ def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[An
     labels
         The three labels at the corners, by default all where there are three. With more labels, their plausibilities
         are rescaled to sum to one.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -95,16 +108,18 @@ def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[An
     --------
     >>> from bayesagree import Labels, dirichlet
     >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [0, 0, 9]], labels=["cat", "dog", "fox"]), draws=50, seed=1)
-    >>> [text.get_text() for text in plot_simplex(tree, [0, 1]).axes[0].texts]
+    >>> [text.get_text() for text in plot_simplex(tree, [0, 1]).texts]
     ['cat', 'dog', 'fox']
     """
+    if "category" not in tree["posterior"].coords:
+        raise InputError("a simplex is of labels, and this posterior has none (of ratings, see plot_rating_item)")
     names = np.asarray(tree["posterior"]["category"])
     corners = names.tolist() if labels is None else list(labels)
     if len(corners) != 3:
         raise InputError(f"a simplex has three labels, not {len(corners)}; choose them with labels=[...]")
     at = positions(corners, names, "category")
     triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-    figure, panel = one_panel(width=4.6, height=4.2)
+    _, panel = one_panel(axes, width=4.6, height=4.2)
     panel.fill(*triangle.T, facecolor="none", edgecolor="0.4")
     for k, (item, values) in enumerate(zip(items, _draws(tree, items))):
         three = values[:: max(1, len(values) // _SHOWN), at]
@@ -119,12 +134,14 @@ def plot_simplex(tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[An
     panel.set_aspect("equal")
     panel.margins(0.08)
     panel.legend(title="item", fontsize="small", markerscale=2, loc="upper right")
-    return figure
+    return panel
 
 
 def _draws(tree: xr.DataTree, items: Sequence[Any]) -> NDArray[np.float64]:
     """Return plausibilities, shape (item, draw, label)."""
     if "plausibility" not in tree["posterior"].data_vars:
+        if "mean" in tree["posterior"].data_vars:
+            raise InputError("this posterior is of ratings and has no plausibilities; see plot_rating_item")
         raise InputError("the posterior has no full plausibilities; draw it without top_labels")
     values = plausibility_draws(tree)
     at = positions(items, np.asarray(values["item"]), "item")
@@ -135,3 +152,63 @@ def _point(estimate: xr.DataArray, item: Any, labels: NDArray[Any]) -> NDArray[n
     at = positions([item], np.asarray(estimate["item"]), "item")[0]
     known = positions(labels.tolist(), np.asarray(estimate["category"]), "category")
     return estimate.transpose("item", "category").values[at, known]
+
+
+@checked
+def plot_rating_item(
+    tree: xr.DataTree, ratings: Ratings, item: Any, *, threshold: float | None = None, axes: "Axes | None" = None
+) -> "Axes":
+    """Draw the ratings of one item and normal densities drawn from its posterior of mean and variance.
+
+    Parameters
+    ----------
+    tree
+        Result of `normal_inverse_gamma`.
+    ratings
+        The same ratings.
+    item
+        Name of the item.
+    threshold
+        Where the labels "below" and "at_or_above" part.
+    axes
+        The axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Stutz et al. (2023), figures 9 and 10, right.
+
+    Examples
+    --------
+    >>> from bayesagree import normal_inverse_gamma
+    >>> given = Ratings.from_matrix([[1, 2, 2, 5]], scale=(1, 5), step=1)
+    >>> tree = normal_inverse_gamma(given, draws=20, seed=1)
+    >>> plot_rating_item(tree, given, 0, threshold=3).get_xlabel()
+    'rating'
+    """
+    posterior = tree["posterior"].to_dataset()
+    if "variance" not in posterior:
+        raise InputError("the posterior has no variance of the ratings; draw it by normal_inverse_gamma")
+    at = positions([item], ratings.items, "item")[0]
+    low, high = ratings.scale
+    x = np.linspace(low - 0.1 * (high - low), high + 0.1 * (high - low), 200)
+    mean, variance = (posterior[name].sel(item=item).values.ravel()[:_SHOWN, None] for name in ("mean", "variance"))
+    _, panel = one_panel(axes, height=2.8)
+    own = ratings.rating[ratings.item_index == at]
+    step = ratings.step or (high - low) / 20
+    panel.hist(
+        own, bins=np.arange(low - step / 2, high + step, step).tolist(), density=True, color="0.7", label="ratings"
+    )
+    panel.plot(x, sp.stats.norm.pdf(x, mean, np.sqrt(variance)).T[:, :30], color="C2", alpha=0.25, linewidth=0.8)
+    if threshold is not None:
+        share = float((posterior["mean"].sel(item=item) < threshold).mean())
+        panel.axvline(threshold, color="0.1", linestyle="--")
+        panel.set_title(f"item {item}: Pr(mean below {threshold:g}) = {share:.2f}", fontsize="medium")
+    panel.set_ylim(0, 1.6 * float(np.median(sp.stats.norm.pdf(0, 0, np.sqrt(variance)))))
+    panel.set_xlabel("rating")
+    panel.set_ylabel("density")
+    return panel

@@ -1,17 +1,15 @@
 """Figure of the reliability that best predicts a held-out annotator."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import xarray as xr
 
-from bayesagree.plots._panels import new_panels
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from bayesagree._arguments import checked
+from bayesagree.plots._panels import Panels, new_panels
 
 
-def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset) -> "Figure":
+@checked
+def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset, *, axes: Panels | None = None) -> Panels:
     """Draw the elpd difference of each reliability to the best one for a held-out annotator, and its agreement.
 
     Upper panels: elpd difference to the best with its HDI 0.95 over items (lower is better). Lower panels: probability
@@ -21,21 +19,23 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset) -> "Fi
     ----------
     curves
         Results of `bayesagree.predictive.reliability_curve` by title, or one of them.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes, shape (row, column)
 
     Examples
     --------
     >>> from bayesagree import simulate
     >>> from bayesagree.predictive.reliability import reliability_curve
     >>> curve = reliability_curve(simulate.labelled_test_set(n_items=50, seed=1).labels, [0.3, 1, 3], seed=1)
-    >>> len(plot_reliability_curve(curve).axes)
+    >>> plot_reliability_curve(curve).size
     2
     """
     named = {str(curves.attrs.get("plausibility", "")): curves} if isinstance(curves, xr.Dataset) else dict(curves)
-    figure, panels = new_panels(2, len(named), width=2.6, height=2.1, margin=(0.6, 0), sharex="col")
+    _, panels = new_panels(axes, 2, len(named), width=2.6, height=2.1, margin=(0.6, 0), sharex="col")
     for column, (title, curve) in enumerate(named.items()):
         score, agreement = panels[:, column]
         at = curve["reliability"].values
@@ -50,4 +50,4 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset) -> "Fi
         agreement.set_xlabel("reliability")
     panels[0, 0].set_ylabel("elpd difference to the best")
     panels[1, 0].set_ylabel("agreement")
-    return figure
+    return panels

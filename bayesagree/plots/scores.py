@@ -5,17 +5,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError, renamed, shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.tables import best_first, score_intervals
-from bayesagree.plots._panels import MARKERS, new_panels, one_panel, style, write_cells
+from bayesagree.plots._panels import MARKERS, Panels, new_panels, one_panel, style, write_cells
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 
 @renamed(ordinary="plug_in")
-def plot_scores(tree: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None = None) -> "Figure":
+@checked
+def plot_scores(
+    tree: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None = None, axes: "Axes | None" = None
+) -> "Axes":
     """Draw the score of every model with its interval (HDI 0.95) across reliabilities.
 
     Parameters
@@ -26,10 +30,12 @@ def plot_scores(tree: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None 
         One of its metrics.
     plug_in
         The plug-in metric (model), against a point estimate of the truth, or its draws: dotted lines.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -40,7 +46,7 @@ def plot_scores(tree: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None 
     >>> from bayesagree import evaluate, simulate
     >>> given = simulate.labelled_test_set(seed=1)
     >>> tree = evaluate(given.labels, given.predictions, reliability=[0.3, 3], draws=50, seed=1)
-    >>> len(plot_scores(tree, metric="top_1_accuracy").axes[0].containers)
+    >>> len(plot_scores(tree, metric="top_1_accuracy").containers)
     3
     """
     posterior = tree["posterior"].to_dataset()
@@ -48,7 +54,7 @@ def plot_scores(tree: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None 
         raise InputError(f"metric {metric!r} was not computed; there is {shorten(posterior.data_vars)}")
     found = score_intervals(tree).sel(metric=metric).transpose("model", "reliability")
     levels, models = found["reliability"].values, found["model"].values.tolist()
-    figure, panel = one_panel()
+    _, panel = one_panel(axes)
     for m, model in enumerate(models):
         score, lower, upper = (found[key].values[m] for key in ("score", "lower", "upper"))
         at = np.arange(levels.size) + 0.08 * (m - (len(models) - 1) / 2)
@@ -59,10 +65,13 @@ def plot_scores(tree: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None 
     panel.set_xlabel("reliability" + ("" if plug_in is None else " (dotted: plug-in metric)"))
     panel.set_ylabel(metric.replace("_", " "))
     panel.legend(fontsize="small")
-    return figure
+    return panel
 
 
-def plot_score_draws(tree: xr.DataTree, *, metric: str, reliability: float | None = None) -> "Figure":
+@checked
+def plot_score_draws(
+    tree: xr.DataTree, *, metric: str, reliability: float | None = None, axes: "Axes | None" = None
+) -> "Axes":
     """Draw the distribution of the score of every model over the draws of the truth.
 
     Parameters
@@ -73,10 +82,12 @@ def plot_score_draws(tree: xr.DataTree, *, metric: str, reliability: float | Non
         One of its metrics.
     reliability
         Which reliability, when there are several.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -87,7 +98,7 @@ def plot_score_draws(tree: xr.DataTree, *, metric: str, reliability: float | Non
     >>> from bayesagree import evaluate, simulate
     >>> given = simulate.labelled_test_set(seed=1)
     >>> tree = evaluate(given.labels, given.predictions, draws=50, seed=1)
-    >>> plot_score_draws(tree, metric="top_1_accuracy").axes[0].get_xlabel()
+    >>> plot_score_draws(tree, metric="top_1_accuracy").get_xlabel()
     'top 1 accuracy'
     """
     compare(tree, metric=metric, reliability=reliability)
@@ -95,7 +106,7 @@ def plot_score_draws(tree: xr.DataTree, *, metric: str, reliability: float | Non
     if "reliability" in scores.dims:
         level = scores["reliability"].values[0] if reliability is None else reliability
         scores = scores.sel(reliability=level, method="nearest")
-    figure, panel = one_panel()
+    _, panel = one_panel(axes)
     edges = np.histogram_bin_edges(scores.values, bins=40).tolist()
     for m, model in enumerate(scores["model"].values.tolist()):
         values = scores.sel(model=model).values.ravel()
@@ -105,42 +116,46 @@ def plot_score_draws(tree: xr.DataTree, *, metric: str, reliability: float | Non
     panel.set_xlabel(metric.replace("_", " "))
     panel.set_ylabel("draws")
     panel.legend(fontsize="small")
-    return figure
+    return panel
 
 
-def plot_rank_probability(comparison: xr.Dataset) -> "Figure":
+@checked
+def plot_rank_probability(comparison: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the probability of every place for every model, best model first.
 
     Parameters
     ----------
     comparison
         Result of `compare`.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     Examples
     --------
     >>> from bayesagree import compare, evaluate, simulate
     >>> given = simulate.labelled_test_set(seed=1)
     >>> result = compare(evaluate(given.labels, given.predictions, draws=50, seed=1), metric="top_1_accuracy")
-    >>> [label.get_text() for label in plot_rank_probability(result).axes[0].get_yticklabels()]
+    >>> [label.get_text() for label in plot_rank_probability(result).get_yticklabels()]
     ['B', 'A', 'C']
     """
     ordered = best_first(comparison)
     table = ordered["rank_probability"].transpose("model", "rank").values
-    figure, panel = one_panel(width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
+    figure, panel = one_panel(axes, width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
     image = panel.imshow(table, cmap="Greys", vmin=0, vmax=1, aspect="auto")
     write_cells(panel, table, lambda p, row, column: f"{p:.2f}" if p >= 0.005 else "", light_above=True, limit=0.5)
     panel.set_yticks(range(table.shape[0]), [str(m) for m in ordered["model"].values])
     panel.set_xticks(range(table.shape[1]), [str(r) for r in ordered["rank"].values])
     panel.set_xlabel(f"place by {comparison.attrs.get('metric', 'score')}".replace("_", " "))
     figure.colorbar(image, ax=panel, label="probability")
-    return figure
+    return panel
 
 
-def plot_ranking_study(tree: xr.DataTree) -> "Figure":
+@checked
+def plot_ranking_study(tree: xr.DataTree, *, axes: Panels | None = None) -> Panels:
     """Draw certainty and all scores of a ranking study across reliabilities, one row for each aggregation.
 
     Dotted lines are the scores against the point estimate; bands are one standard deviation over the draws
@@ -150,10 +165,12 @@ def plot_ranking_study(tree: xr.DataTree) -> "Figure":
     ----------
     tree
         Result of `bayesagree.studies.ranking_study`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes, shape (row, column)
 
     Examples
     --------
@@ -164,13 +181,13 @@ def plot_ranking_study(tree: xr.DataTree) -> "Figure":
     >>> tree = ranking_study(
     ...     given, models, prirn_reliability=(2, 5), plackett_luce_reliability=(1, 2), draws=100, seed=1
     ... )
-    >>> len(plot_ranking_study(tree).axes)
+    >>> plot_ranking_study(tree).size
     10
     """
     certainty, posterior = tree["certainty"].to_dataset(), tree["posterior"].to_dataset()
     point, metrics = tree["point"].to_dataset(), [str(name) for name in posterior.data_vars]
     kinds = list(dict.fromkeys(certainty["aggregation"].values.tolist()))
-    figure, panels = new_panels(len(kinds), 1 + len(metrics), width=2.6, height=2.4, sharex="row")
+    _, panels = new_panels(axes, len(kinds), 1 + len(metrics), width=2.6, height=2.4, sharex="row")
     for row, kind in zip(panels, kinds):
         at = np.flatnonzero(certainty["aggregation"].values == kind)
         level = certainty["reliability"].values[at]
@@ -193,4 +210,46 @@ def plot_ranking_study(tree: xr.DataTree) -> "Figure":
         for panel in row:
             panel.set_xlabel("reliability")
     panels[0, 1].legend(fontsize="x-small")
-    return figure
+    return panels
+
+
+@checked
+def plot_annotation_statistics(tree: xr.DataTree, *, axes: Panels | None = None) -> Panels:
+    """Draw how many rankings and labels the items have, how many labels a ranking has, and its largest tie.
+
+    Parameters
+    ----------
+    tree
+        Result of `bayesagree.studies.ranking_study`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Stutz et al. (2023), figure 12.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import noisy_models, rankings
+    >>> from bayesagree.studies import ranking_study
+    >>> given = rankings(n_items=5, seed=1).rankings
+    >>> options = {"prirn_reliability": (2,), "plackett_luce_reliability": (), "draws": 50}
+    >>> plot_annotation_statistics(ranking_study(given, noisy_models(given, seed=1), **options)).size
+    4
+    """
+    titles = {
+        "n_rankings": "rankings of an item", "n_named": "labels named for an item", "n_ranked": "labels in a ranking",
+        "largest_block": "largest tie in a ranking",
+    }  # fmt: skip
+    _, panels = new_panels(axes, 1, len(titles), width=2.5, height=2.3)
+    found = tree["annotation"].to_dataset()
+    for panel, (name, title) in zip(panels[0], titles.items()):
+        values = found[name].values
+        panel.hist(values, bins=np.arange(0.5, values.max() + 1.5).tolist(), color="0.5", rwidth=0.9)
+        panel.set_title(title, fontsize="small")
+    return panels

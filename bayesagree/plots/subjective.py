@@ -6,25 +6,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import new_panels, one_panel, with_sizes, wrapped_panels, write_cells
+from bayesagree.plots._panels import MARKERS, Panels, new_panels, one_panel, with_sizes, wrapped_panels, write_cells
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 
-def plot_group_heatmap(result: xr.Dataset) -> "Figure":
+@checked
+def plot_group_heatmap(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the performance of every model (columns) for every group (rows), with the number of annotators.
 
     Parameters
     ----------
     result
         Result of `bayesagree.subjective.performance.group_performance`; groups without a value stay white.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -37,13 +41,13 @@ def plot_group_heatmap(result: xr.Dataset) -> "Figure":
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"]], annotators=list("xyz"))
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", "m"]}))
     >>> model = Predictions.from_labels({"A": ["a", "b"]}, labels=["a", "b"])
-    >>> figure = plot_group_heatmap(group_performance(votes, model, people, by=["gender"]))
-    >>> [text.get_text() for text in figure.axes[0].texts]
+    >>> axes = plot_group_heatmap(group_performance(votes, model, people, by=["gender"]))
+    >>> [text.get_text() for text in axes.texts]
     ['1.00', '0.00']
     """
     table = result["performance"].transpose("group", "model").values
     n_groups, n_models = table.shape
-    figure, panel = one_panel(width=1.2 * n_models + 3, height=0.35 * n_groups + 1.2)
+    figure, panel = one_panel(axes, width=1.2 * n_models + 3, height=0.35 * n_groups + 1.2)
     image = panel.imshow(table, aspect="auto", cmap="viridis")
     panel.set_yticks(range(n_groups), with_sizes(result["group"].values, result["n_annotators"].values))
     panel.set_xticks(range(n_models), [str(m) for m in result["model"].values])
@@ -51,20 +55,23 @@ def plot_group_heatmap(result: xr.Dataset) -> "Figure":
     write_cells(panel, table, lambda v, g, m: "" if v != v else f"{v:.2f}", light_above=False, limit=middle)
     figure.colorbar(image, ax=panel, label=str(result.attrs["metric"]))
     panel.set_ylabel(f"{result.attrs['by']} (annotators)")
-    return figure
+    return panel
 
 
-def plot_group_intervals(tree: xr.DataTree) -> "Figure":
+@checked
+def plot_group_intervals(tree: xr.DataTree, *, axes: Panels | None = None) -> Panels:
     """Draw the posterior of every group's accuracy as an interval (HDI 0.95), one panel per model.
 
     Parameters
     ----------
     tree
         Result of `bayesagree.subjective.group_model.group_posterior`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes, shape (row, column)
 
     Examples
     --------
@@ -74,7 +81,7 @@ def plot_group_intervals(tree: xr.DataTree) -> "Figure":
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", "m"]}))
     >>> model = Predictions.from_labels({"A": ["a", "b"]}, labels=["a", "b"])
     >>> tree = group_posterior(votes, model, people, by=["gender"], draws=50, seed=1)
-    >>> plot_group_intervals(tree).axes[0].get_xlabel()
+    >>> plot_group_intervals(tree).flat[0].get_xlabel()
     'accuracy, HDI 0.95'
     """
     from bayesagree.subjective.group_model import group_summary
@@ -82,8 +89,8 @@ def plot_group_intervals(tree: xr.DataTree) -> "Figure":
     summary = group_summary(tree)
     models, groups = summary["model"].values, summary["group"].values
     sizes = tree["constant_data"].to_dataset()["n_annotators"].values
-    figure, panels = new_panels(
-        1, len(models), width=3, height=0.3 * len(groups) + 1.2, margin=(2, 0), sharex=True, sharey=True
+    _, panels = new_panels(
+        axes, 1, len(models), width=3, height=0.3 * len(groups) + 1.2, margin=(2, 0), sharex=True, sharey=True
     )
     for panel, model in zip(panels[0], models):
         one = summary.sel(model=model)
@@ -94,12 +101,17 @@ def plot_group_intervals(tree: xr.DataTree) -> "Figure":
         panel.set_xlabel("accuracy, HDI 0.95")
     panels[0, 0].set_yticks(range(len(groups)), with_sizes(groups, sizes))
     panels[0, 0].invert_yaxis()
-    return figure
+    return panels
 
 
+@checked
 def plot_disagreement_by_quality(
-    rate: xr.DataArray, quality: xr.DataArray, *, edges: Sequence[float] = (0, 0.2, 0.4, 0.6, 0.8, 1)
-) -> "Figure":
+    rate: xr.DataArray,
+    quality: xr.DataArray,
+    *,
+    edges: Sequence[float] = (0, 0.2, 0.4, 0.6, 0.8, 1),
+    axes: "Axes | None" = None,
+) -> "Axes":
     """Draw the distribution of the disagreement rate for ranges of the annotators' CrowdTruth quality.
 
     Parameters
@@ -108,10 +120,12 @@ def plot_disagreement_by_quality(
         `disagreement_rate` and the WQS of `crowdtruth`, on the same annotators.
     edges
         Edges of the ranges of quality; ranges without annotators are left out.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -121,7 +135,7 @@ def plot_disagreement_by_quality(
     --------
     >>> from bayesagree import Labels, crowdtruth, disagreement_rate
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
-    >>> plot_disagreement_by_quality(disagreement_rate(votes), crowdtruth(votes)["wqs"]).axes[0].get_xlabel()
+    >>> plot_disagreement_by_quality(disagreement_rate(votes), crowdtruth(votes)["wqs"]).get_xlabel()
     'quality WQS (annotators)'
     """
     if not rate["annotator"].equals(quality["annotator"]):
@@ -135,15 +149,18 @@ def plot_disagreement_by_quality(
             boxes[f"{edges[i]:g}-{edges[i + 1]:g}\n({rates.size})"] = rates
     if not boxes:
         raise InputError(f"no annotator has a quality within {edges[0]:g} to {edges[-1]:g}")
-    figure, panel = one_panel(width=1.2 * len(boxes) + 1.5, height=3)
+    _, panel = one_panel(axes, width=1.2 * len(boxes) + 1.5, height=3)
     panel.boxplot([values.to_numpy() for values in boxes.values()], widths=0.6, manage_ticks=False)
     panel.set_xticks(range(1, len(boxes) + 1), list(boxes))
     panel.set_xlabel("quality WQS (annotators)")
     panel.set_ylabel("disagreement with the majority")
-    return figure
+    return panel
 
 
-def plot_annotator_quality(quality: xr.DataArray, table: "pd.DataFrame | None" = None) -> "Figure":
+@checked
+def plot_annotator_quality(
+    quality: xr.DataArray, table: "pd.DataFrame | None" = None, *, axes: "Axes | None" = None
+) -> "Axes":
     """Draw the distribution of the annotators' CrowdTruth quality, with those that label as if at random apart.
 
     Parameters
@@ -152,10 +169,12 @@ def plot_annotator_quality(quality: xr.DataArray, table: "pd.DataFrame | None" =
         WQS of `crowdtruth` (annotator).
     table
         Result of `spammers`; annotators of probability 1/2 or more are drawn hatched.
+    axes
+        The axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    Axes
 
     References
     ----------
@@ -165,11 +184,11 @@ def plot_annotator_quality(quality: xr.DataArray, table: "pd.DataFrame | None" =
     --------
     >>> from bayesagree import Labels, crowdtruth
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
-    >>> plot_annotator_quality(crowdtruth(votes)["wqs"]).axes[0].get_xlabel()
+    >>> plot_annotator_quality(crowdtruth(votes)["wqs"]).get_xlabel()
     'quality WQS'
     """
     known = quality.dropna("annotator")
-    figure, panel = one_panel()
+    _, panel = one_panel(axes)
     if table is None:
         groups = {"annotators": known.values}
     else:
@@ -184,20 +203,22 @@ def plot_annotator_quality(quality: xr.DataArray, table: "pd.DataFrame | None" =
     panel.set_xlabel("quality WQS")
     panel.set_ylabel("annotators")
     panel.legend(fontsize="small")
-    return figure
+    return panel
 
 
-def plot_shares(distributions: "pd.DataFrame") -> "Figure":
+def plot_shares(distributions: "pd.DataFrame", *, axes: Panels | None = None) -> Panels:
     """Draw how annotators, items and labels are distributed, one panel for each feature, with their targets.
 
     Parameters
     ----------
     distributions
         The table of a `SpecificationReport`: columns kind, feature, value, target, actual, n.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
 
     Returns
     -------
-    Figure
+    array of Axes, shape (row, column)
 
     References
     ----------
@@ -210,13 +231,13 @@ def plot_shares(distributions: "pd.DataFrame") -> "Figure":
     >>> votes = Labels.from_matrix([["a", "b", "a"]], annotators=list("xyz"))
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", "m"]}))
     >>> declared = EvaluationSpecification("unequal accuracy", protected=["gender"])
-    >>> [panel.get_title() for panel in plot_shares(check_specification(declared, votes, people).distributions).axes]
+    >>> [panel.get_title() for panel in plot_shares(check_specification(declared, votes, people).distributions).flat]
     ['annotator: gender', 'label: label']
     """
     groups = list(distributions.groupby(["kind", "feature"], sort=False))
     if not groups:
         raise InputError("there is no distribution to draw: the specification names no feature")
-    figure, panels = wrapped_panels(len(groups), 3, width=3.2, height=2.4)
+    _, panels = wrapped_panels(axes, len(groups), 3, width=3.2, height=2.4)
     for panel, (names, rows) in zip(panels.ravel(), groups):
         kind, feature = names  # type: ignore[misc]
         at = np.arange(len(rows))
@@ -227,4 +248,50 @@ def plot_shares(distributions: "pd.DataFrame") -> "Figure":
         panel.set_title(f"{kind}: {feature}", fontsize="medium")
         panel.set_xlabel("share (%)")
     panels[0, 0].legend(fontsize="small")
-    return figure
+    return panels
+
+
+@checked
+def plot_crowd_setups(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
+    """Draw the CrowdTruth quality of items and annotators under each reading of the scale, and that of the labels.
+
+    Parameters
+    ----------
+    result
+        Result of `bayesagree.studies.crowd_setups`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Balayn and Bozzon (2019), experiments with CrowdTruth on four set-ups.
+
+    Examples
+    --------
+    >>> from bayesagree.studies import crowd_setups
+    >>> given = Ratings.from_matrix([[1, 1, 2], [4, 5, 5], [3, 4, 3]], scale=(1, 5), step=1)
+    >>> plot_crowd_setups(crowd_setups(given)).size
+    3
+    """
+    _, panels = new_panels(axes, 1, 3, width=2.8, height=2.6, sharey=True)
+    names = [str(name) for name in result["setup"].values]
+    for panel, (score, title) in zip(panels[0], (("uqs", "items, UQS"), ("wqs", "annotators, WQS"))):
+        values = [row[np.isfinite(row)] for row in result[score].transpose("setup", ...).values]
+        panel.boxplot(values, widths=0.6, manage_ticks=False)
+        panel.set_title(title, fontsize="medium")
+    labels = panels[0, 2]
+    for k, name in enumerate(result["category"].values.tolist()):
+        quality = result["aqs"].sel(category=name).values
+        labels.plot(np.arange(1, len(names) + 1), quality, MARKERS[k % len(MARKERS)], label=str(name))
+    labels.set_title("labels, AQS", fontsize="medium")
+    labels.legend(fontsize="x-small")
+    for panel in panels[0]:
+        panel.set_xticks(range(1, len(names) + 1), names)
+        panel.set_xlabel("set-up")
+    panels[0, 0].set_ylabel("quality")
+    return panels

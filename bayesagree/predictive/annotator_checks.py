@@ -20,13 +20,15 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels
 from bayesagree.calibration.recalibration import label_probability
 from bayesagree.errors import InputError
-from bayesagree.plausibility.dawid_skene.posterior import Variant, dawid_skene
+from bayesagree.plausibility.dawid_skene._engines import Variant
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 CI_PROB = 0.95
@@ -40,6 +42,7 @@ MOST_PAIRS = 10_000
 """Of more pairs of annotators those with most items in common are compared."""
 
 
+@checked
 def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
     """Return the posterior accuracy, number of labels and warning flags of each annotator.
 
@@ -92,6 +95,7 @@ def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
     )
 
 
+@checked
 def label_switching(tree: xr.DataTree) -> float:
     """Return the share of draws in which some label is better explained by another label's confusion.
 
@@ -111,6 +115,7 @@ def label_switching(tree: xr.DataTree) -> float:
     return float(np.mean([not np.array_equal(sp.optimize.linear_sum_assignment(-m)[1], identity) for m in flat]))
 
 
+@checked
 def annotation_parts(labels: Labels) -> NDArray[np.int64]:
     """Find the connected parts of the item-annotator graph, shape (annotator,).
 
@@ -127,6 +132,7 @@ def annotation_parts(labels: Labels) -> NDArray[np.int64]:
     return np.unique(part[n_items:], return_inverse=True)[1]
 
 
+@checked
 def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200, seed: Seed = None) -> xr.Dataset:
     """Compare the agreement on items with that of annotators who err independently.
 
@@ -229,6 +235,7 @@ def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200,
     )
 
 
+@checked
 def prior_sensitivity(
     labels: Labels,
     *,

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.predictive import PredictiveRecord, Settings, prior_draws, replicate
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
@@ -46,6 +47,7 @@ _MODELS = {
 }
 
 
+@checked
 def with_log_likelihood(
     tree: xr.DataTree,
     annotations: Observed,
@@ -123,6 +125,7 @@ def with_log_likelihood(
     return _with(tree, **groups)
 
 
+@checked
 def item_loo(tree: xr.DataTree) -> Any:
     """Leave out one item at a time, for `arviz.compare`.
 
@@ -158,6 +161,7 @@ def item_loo(tree: xr.DataTree) -> Any:
     )  # fmt: skip
 
 
+@checked
 def with_posterior_predictive(
     tree: xr.DataTree, annotations: Observed, *, model: str | None = None, seed: Seed = None
 ) -> xr.DataTree:
@@ -207,6 +211,7 @@ def with_posterior_predictive(
     )
 
 
+@checked
 def prior_predictive(
     annotations: Annotations, *, plausibility: str, draws: int = 250, seed: Seed = None, **options: Any
 ) -> xr.DataTree:

@@ -27,7 +27,7 @@ def crowd_checks(labels: Labels, tree: xr.DataTree) -> dict[str, float]:
     """
     agreement = agreement_check(labels, tree, seed=1)
     return {
-        "disconnected_groups_of_annotators": int(annotation_parts(labels).max()) + 1,
+        "separate_groups_of_annotators": int(annotation_parts(labels).max()) + 1,
         "share_of_draws_with_switched_labels": label_switching(tree),
         "agreement_varies_more_than_independent_errors_z": float(agreement["z"].sel(statistic="variance")),
         "agreement_unlike_independent_errors_p": float(agreement["p_value"].sel(statistic="histogram")),

@@ -22,6 +22,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.predictive import HeldOutRecord, HeldOutScores
 from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree._numerics.intervals import column_hdi
@@ -34,6 +35,7 @@ type Floats = NDArray[np.float64]
 CI_PROB = 0.95
 
 
+@checked
 def reliability_curve(
     annotations: Labels | Rankings,
     reliabilities: Sequence[float] | None = None,

@@ -1,6 +1,6 @@
 """The report: one self-contained HTML page for readers without Bayesian training (extra ``report``).
 
-- `data`: every number of the page; `scores`, `sets`, `items` and `groups` compute its parts.
+- `data`: every number of the page; `scores`, `sets`, `items`, `crowd` and `groups` compute its parts.
 - `kinds`: what depends on the kind of annotations.
 - `settings`: how those numbers are computed.
 - `page`: the page itself, from `views` (its sections), `figures` (SVG) and the templates.

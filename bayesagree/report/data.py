@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
@@ -19,6 +20,7 @@ from bayesagree.evaluation.tables import OPEN
 from bayesagree.plausibility.informed.posterior import on_items_of
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
+from bayesagree.report.crowd import AreaResults, annotator_results, area_results
 from bayesagree.report.groups import GroupResults, group_results
 from bayesagree.report.items import OpenItem, open_items
 from bayesagree.report.kinds import kind_of
@@ -62,6 +64,10 @@ class ReportData:
         None where nobody asked for them.
     sets
         Prediction sets; None without models, or where these give no probabilities.
+    areas
+        Areas under the curve; None unless labels of two kinds meet scores.
+    annotators
+        Quality of the most suspicious annotators; None unless several known ones labelled the same items.
     diagnostics
         Worst split r-hat and smallest effective sample size over the items; empty for independent draws.
     warnings
@@ -78,6 +84,8 @@ class ReportData:
     groups: GroupResults | None
     specification: SpecificationReport | None
     sets: SetResults | None = None
+    areas: AreaResults | None = None
+    annotators: pd.DataFrame | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     version: str = field(default_factory=lambda: version("bayesagree"))
@@ -88,6 +96,7 @@ class ReportData:
         return float((self.certainty.isel(reliability=0) < OPEN).mean())
 
 
+@checked
 def report_data(
     annotations: Annotations,
     predictions: Predictions | None = None,
@@ -154,6 +163,8 @@ def report_data(
             groups=_groups(annotations, models, groups, chosen),
             specification=_specification(annotations, annotators, specification),
             sets=set_results(annotations, models, seed=chosen.seed),
+            areas=area_results(annotations, models, draws=chosen.draws, seed=chosen.seed),
+            annotators=annotator_results(annotations, draws=chosen.draws, seed=chosen.seed),
             diagnostics=_diagnostics(tree),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         )

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.results import settings_of
+from bayesagree._inference.results import concentration_of, settings_of
 from bayesagree.annotations import Annotations, Rankings
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from bayesagree.predictions import Predictions
@@ -111,8 +111,8 @@ def _mean_plausibility(
     annotations: Annotations, tree: xr.DataTree, at: NDArray[np.intp], n_labels: int
 ) -> NDArray[np.float64]:
     """Return the posterior mean of the plausibilities of some items, shape (item, category)."""
-    if "posterior_parameters" in tree and "concentration" in tree["posterior_parameters"].data_vars:
-        shape = tree["posterior_parameters"]["concentration"].transpose("item", "category").values[at]
+    if (concentration := concentration_of(tree)) is not None:
+        shape = concentration.values[at]
         return shape / shape.sum(axis=1, keepdims=True)
     if "derived" in tree:
         return tree["derived"]["label_probability"].transpose("item", "category").values[at]

@@ -195,6 +195,29 @@ def sets(data: ReportData) -> dict[str, Any]:
     return {"rows": rows, "widest": widest, "coverage": percent(COVERAGE)}
 
 
+def areas(data: ReportData) -> dict[str, Any]:
+    """Show the area under the curve of each model against the labels."""
+    if data.areas is None:
+        return {}
+    rows = [
+        (str(r["model"]), number(r["auc"]), interval(r["lower"], r["upper"]))
+        for r in data.areas.table.to_dict("records")
+    ]
+    return {"rows": rows, "positive": data.areas.positive, "ceiling": number(data.areas.ceiling)}
+
+
+def annotators(data: ReportData) -> dict[str, Any]:
+    """Show the annotators whose labels are nearest to chance."""
+    if data.annotators is None:
+        return {}
+    rows = [
+        (str(r["annotator"]), number(r["wqs"]), interval(r["lower"], r["upper"]), probability(r["prob_spammer"]),
+         count(r["n_items"]))
+        for r in data.annotators.to_dict("records")
+    ]  # fmt: skip
+    return {"rows": rows, "all": count(data.annotations.annotators.size)}
+
+
 def specification(data: ReportData) -> dict[str, Any]:
     """Show what was declared, the gaps, and the shares beside their targets."""
     report = data.specification
@@ -264,6 +287,8 @@ SECTIONS: dict[str, Callable[[ReportData], Any]] = {
     "groups": groups,
     "specification": specification,
     "sets": sets,
+    "areas": areas,
+    "annotators": annotators,
     "settings": settings,
     "diagnostics": diagnostics,
 }

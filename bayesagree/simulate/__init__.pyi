@@ -4,6 +4,7 @@ from ._crowdsourced_binary import CrowdsourcedBinary, annotator_quality_regions,
 from ._labelled_test_set import LabelledTestSet, labelled_test_set, noisy_models
 from ._partial_rankings import RankedTestSet, rankings
 from ._systems import simulated_systems
+from ._toy_classes import ToyClasses, toy_classes
 
 __all__ = [
     "CrowdLabels",
@@ -11,6 +12,7 @@ __all__ = [
     "LabelledTestSet",
     "RankedTestSet",
     "SimulatedRatings",
+    "ToyClasses",
     "annotator_quality_regions",
     "crowd_labels",
     "crowdsourced_binary",
@@ -19,4 +21,5 @@ __all__ = [
     "rankings",
     "ratings",
     "simulated_systems",
+    "toy_classes",
 ]

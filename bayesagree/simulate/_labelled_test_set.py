@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import positive_int
@@ -72,6 +73,7 @@ def labelled_test_set(
     )
 
 
+@checked
 def noisy_models(annotations: Labels | Rankings, *, n_models: int = 4, seed: Seed = None) -> Predictions:
     """Simulate models for annotations that have none: log of the annotators' shares plus more and more normal noise.
 

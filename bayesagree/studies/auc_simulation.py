@@ -18,19 +18,20 @@ Source: Urkullu, Perez, Calvo: On the evaluation and selection of classifier lea
 data, section 4.
 """
 
-import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from bayesagree._arguments import checked
+from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import map_blocks
 from bayesagree.errors import InputError, positive_int, renamed, shorten
@@ -55,6 +56,26 @@ RUNS_PER_BLOCK = 5
 
 type Floats = NDArray[np.float64]
 type Key = tuple[str, int, int, int]
+type Estimator = Callable[[CrowdsourcedBinary], ArrayLike]
+"""An evaluation of every model from the labels of a problem, larger for better models."""
+
+
+@checked
+def label_level_auc(problem: CrowdsourcedBinary) -> Floats:
+    """Return the area under the curve against the labels themselves, an estimator for `auc_study`.
+
+    Every item with labels counts once, as its share of positive labels; `auc_posterior` with ``against="labels"``
+    gives its interval.
+    """
+    n_items = problem.plausibility.size
+    n_labels = np.bincount(problem.item_index, minlength=n_items)
+    n_positive = np.bincount(problem.item_index, weights=problem.positive, minlength=n_items)
+    share = np.divide(n_positive, n_labels, out=np.zeros(n_items), where=n_labels > 0)
+    return ScoreOrder.of(problem.scores).weighted(share, (n_labels > 0) - share)
+
+
+ESTIMATORS: Mapping[str, Estimator] = {"label_level": label_level_auc}
+"""Further estimators by name, for `auc_study`."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +89,8 @@ class Study:
     n_items: int
     n_models: int
     seed: int
+    estimators: tuple[str, ...] = ()
+    keep_evaluations: bool = False
 
     def blocks(self) -> list[Key]:
         """List (case, labels per item, labels per annotator, first run) of every block of runs."""
@@ -84,6 +107,8 @@ def auc_study(
     runs: int = 100,
     n_items: int = 1000,
     n_models: int = 100,
+    estimators: Mapping[str, Estimator] | None = None,
+    keep_evaluations: bool = False,
     seed: int | None = None,
     journal: Path | None = None,
     client: Any = None,
@@ -101,10 +126,15 @@ def auc_study(
         Runs per configuration. A run's random stream depends on the seed, its configuration and its number only.
     n_items, n_models
         Size of each problem.
+    estimators
+        Further methods by name, such as `ESTIMATORS`: each takes a problem (`CrowdsourcedBinary`) and returns a number
+        for every model. They draw nothing and see the problems of the published methods.
+    keep_evaluations
+        Keep the true evaluation of every model and those of every method, for scatter and box plots.
     seed
         Same seed, same study, on any number of threads or workers; a journal needs one.
     journal
-        File that collects finished blocks of runs; a study that was stopped continues from it.
+        File that keeps finished runs; a study that was stopped or killed continues from it.
     client
         A `distributed.Client` to run on instead of threads of this machine: the same study, and workers may die.
     progress
@@ -115,7 +145,8 @@ def auc_study(
     DataTree
         Group ``study``: ``swap_error`` with dims (case, labels_per_item, labels_per_annotator, run, auc_method),
         and ``adjacent_difference`` (.., run), the largest relative difference of the true concordance of two
-        neighbouring models.
+        neighbouring models. With `keep_evaluations` group ``evaluations``: ``truth`` (.., run, model) and ``estimate``
+        (.., run, auc_method, model).
 
     Raises
     ------
@@ -133,8 +164,9 @@ def auc_study(
         raise InputError(f"case {unknown[0]!r} is not one of {shorten(CASES)}")
     if positive_int(n_models, "n_models") < 2:
         raise InputError("n_models=1 leaves nothing to rank; simulate at least 2 models")
-    if journal is not None and seed is None:
-        raise InputError("a journal continues the study of one seed; pass seed=, a whole number")
+    further = dict(estimators or {})
+    if taken := set(further) & set(METHODS):
+        raise InputError(f"estimators: {sorted(taken)[0]!r} is a method of the study; give it another name")
     study = Study(
         cases=tuple(cases),
         labels_per_item=tuple(positive_int(v, "labels_per_item") for v in labels_per_item),
@@ -143,21 +175,34 @@ def auc_study(
         n_items=positive_int(n_items, "n_items"),
         n_models=n_models,
         seed=int(np.random.default_rng().integers(2**62)) if seed is None else seed,
+        estimators=tuple(further),
+        keep_evaluations=keep_evaluations,
     )
-    finished = {} if journal is None else read_journal(journal, study)
-    for done in finished.values():
-        progress(len(done))
-    missing = [key for key in study.blocks() if key not in finished]
-    for key, results in zip(missing, map_blocks(partial(run_block, study), missing, client)):
-        finished[key] = results
-        if journal is not None:
-            append_to_journal(journal, key, results)
-        progress(len(results))
-    return _tree(study, finished)
+    blocks = study.blocks()
+    checkpoint = None if journal is None else Checkpoint(journal, asdict(study), seed, state=journal)
+    state = None if checkpoint is None else checkpoint.load()
+    rows, first = ([], 0) if state is None else ([state["rows"]], int(state["blocks"]))
+    for found in rows:
+        progress(len(found))
+    done = first
+    try:
+        work = partial(run_block, study, estimators=further)
+        for done, found in enumerate(map_blocks(work, blocks[first:], client), first + 1):
+            rows.append(found)
+            if checkpoint is not None and checkpoint.due:
+                checkpoint.save({"rows": np.concatenate(rows), "blocks": done})
+            progress(len(found))
+    finally:
+        if checkpoint is not None and rows:
+            checkpoint.save({"rows": np.concatenate(rows), "blocks": done}, now=True)
+    return _tree(study, np.concatenate(rows))
 
 
-def run_block(study: Study, key: Key) -> Floats:
-    """Run a few runs of one configuration; returns shape (run, method + 1), the last column adjacent_difference."""
+def run_block(study: Study, key: Key, estimators: Mapping[str, Estimator] = MappingProxyType({})) -> Floats:
+    """Run a few runs of one configuration; returns shape (run, column).
+
+    Columns: the swap error of each method, adjacent_difference, and on request the true and estimated evaluations.
+    """
     case, per_item, per_annotator, first = key
     tpr, fpr = CASES[case]
     rows = []
@@ -168,11 +213,13 @@ def run_block(study: Study, key: Key) -> Floats:
             n_items=study.n_items, n_models=study.n_models, labels_per_item=per_item,
             labels_per_annotator=per_annotator, mean_tpr=tpr, mean_fpr=fpr, seed=draw,
         )  # fmt: skip
-        rows.append(_run(problem, np.random.Generator(np.random.SFC64(decide))))
+        rows.append(_run(problem, np.random.Generator(np.random.SFC64(decide)), study, estimators))
     return np.array(rows)
 
 
-def _run(problem: CrowdsourcedBinary, rng: np.random.Generator) -> Floats:
+def _run(
+    problem: CrowdsourcedBinary, rng: np.random.Generator, study: Study, estimators: Mapping[str, Estimator]
+) -> Floats:
     order = ScoreOrder.of(problem.scores)
     truth = order.graded(problem.plausibility)
     n_items = problem.plausibility.size
@@ -186,9 +233,11 @@ def _run(problem: CrowdsourcedBinary, rng: np.random.Generator) -> Floats:
         order.by_annotator(labels),
         order.graded((n_positive + 0.5) / (n_labels + 1)),
         order.binary(drawn),
+        *[np.asarray(estimators[name](problem), float) for name in study.estimators],
     ])  # fmt: skip
     swap_errors = 1 - ScoreOrder.of(estimates).graded(truth)
-    return np.append(swap_errors, np.max(np.abs(np.diff(truth)) / truth[:-1]))
+    kept = [truth, estimates.ravel()] if study.keep_evaluations else []
+    return np.concatenate([swap_errors, [np.max(np.abs(np.diff(truth)) / truth[:-1])], *kept])
 
 
 def _majority(n_positive: Floats, n_labels: NDArray[np.int64], rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -199,47 +248,25 @@ def _majority(n_positive: Floats, n_labels: NDArray[np.int64], rng: np.random.Ge
     return (positive & labelled).astype(np.float64), (~positive & labelled).astype(np.float64)
 
 
-def _tree(study: Study, finished: Mapping[Key, Floats]) -> xr.DataTree:
-    table = np.concatenate([finished[key] for key in study.blocks()])
+def _tree(study: Study, table: Floats) -> xr.DataTree:
     shape = (len(study.cases), len(study.labels_per_item), len(study.labels_per_annotator), study.runs, -1)
     table = table.reshape(shape)
     dims = ("case", "labels_per_item", "labels_per_annotator", "run")
     coords = {
         "case": list(study.cases), "labels_per_item": list(study.labels_per_item),
         "labels_per_annotator": list(study.labels_per_annotator), "run": np.arange(study.runs),
-        "auc_method": list(METHODS),
+        "auc_method": [*METHODS, *study.estimators], "model": np.arange(study.n_models),
     }  # fmt: skip
+    n_methods = len(coords["auc_method"])
     variables = {
-        "swap_error": ((*dims, "auc_method"), table[..., :-1]),
-        "adjacent_difference": (dims, table[..., -1]),
+        "swap_error": ((*dims, "auc_method"), table[..., :n_methods]),
+        "adjacent_difference": (dims, table[..., n_methods]),
     }
-    return result_tree(
-        {"study": variables}, coords, model="auc_study", engine="exact", seed=study.seed, settings=asdict(study)
-    )
-
-
-def read_journal(path: Path, study: Study) -> dict[Key, Floats]:
-    """Read the finished blocks of a study, or start its journal; a last line cut short by a kill is dropped."""
-    settings = json.dumps(asdict(study))
-    written = path.read_bytes() if path.exists() else b""
-    whole = written[: written.rfind(b"\n") + 1]
-    if not whole:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(settings + "\n")
-        return {}
-    lines = whole.decode().splitlines()
-    if lines[0] != settings:
-        raise InputError(
-            f"{path} belongs to a study with other settings ({lines[0]}); "
-            "finish that study with its own settings, or remove the file to start anew"
-        )
-    if len(whole) < len(written):
-        os.truncate(path, len(whole))
-    blocks = [json.loads(line) for line in lines[1:]]
-    return {tuple(block["key"]): np.array(block["results"]) for block in blocks}
-
-
-def append_to_journal(path: Path, key: Key, results: Floats) -> None:
-    """Add one finished block to the journal."""
-    with path.open("a") as file:
-        file.write(json.dumps({"key": key, "results": results.tolist()}) + "\n")
+    groups: dict[str, Any] = {"study": variables}
+    if study.keep_evaluations:
+        values = table[..., n_methods + 1 :].reshape(*table.shape[:-1], 1 + n_methods, study.n_models)
+        groups["evaluations"] = {
+            "truth": ((*dims, "model"), values[..., 0, :]),
+            "estimate": ((*dims, "auc_method", "model"), values[..., 1:, :]),
+        }
+    return result_tree(groups, coords, model="auc_study", engine="exact", seed=study.seed, settings=asdict(study))

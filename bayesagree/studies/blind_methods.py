@@ -1,6 +1,5 @@
 """The experiment of Jung and Lease: every method on the same systems, and how well each replaces the gold."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
@@ -25,7 +25,7 @@ from bayesagree.blind.scores import (
     mean_scores,
 )
 from bayesagree.blind.systems import LabelCodes, Systems
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, positive_int, probability, shorten
 from bayesagree.evaluation.comparison import hdi, rank_probabilities
 from bayesagree.evaluation.paired_tests import (
     Multiplicity,
@@ -35,17 +35,16 @@ from bayesagree.evaluation.paired_tests import (
     paired_t_test,
     paired_terms,
 )
-from bayesagree.evaluation.rank_correlation import MEASURES, correlation, williams_test
+from bayesagree.evaluation.rank_correlation import MEASURES
 from bayesagree.metrics.hard_labels import confusion_counts
 from bayesagree.predictions import Predictions
+from bayesagree.studies.blind_judgement import PLACES, SCORE_AND_COMBINE, Correction, methods_group, outliers
 
 PAPER_METRICS = ("accuracy", "precision", "recall", "specificity")
-SCORE_AND_COMBINE = ("round_robin", "sampling")
-"""Methods without a pseudo-gold of their own, whose quality could be measured."""
-
 type Progress = Callable[[int], Any]
 
 
+@checked
 def blind_experiment(
     predictions: Predictions,
     *,
@@ -58,6 +57,7 @@ def blind_experiment(
     threshold: float = 0.5,
     calibrate_for: CalibrateFor = "accuracy",
     baseline: str = "em",
+    correction: Correction = "williams",
     significance: float = 0.05,
     multiplicity: Multiplicity = "none",
     draws: int = 1000,
@@ -82,6 +82,8 @@ def blind_experiment(
         Scores of the systems.
     baseline
         Method against which the correlations of the others are tested, if it is among the methods.
+    correction
+        Statistic of these triangle tests, as in `williams_test`; ``"hotelling"`` is the paper's (equation 12).
     significance
         Level of all tests, two-sided.
     multiplicity
@@ -100,10 +102,10 @@ def blind_experiment(
         ``prob_best``, ``expected_rank`` (estimator, metric, model), intervals and probabilities from `draws` as in
         `blind_posterior`. Group ``systems``: ``overlap`` (model, other_model). With gold, group ``actual``: ``score``,
         ``rank`` (metric, model). Group ``methods``: ``correlation`` (estimator, metric, measure) of estimated and
-        actual scores (Pearson) or ranks; ``p_value`` of its difference from the baseline (Williams); ``method_rank``
-        (Copeland over these tests; swap rates have none); ``quality`` (estimator, metric) of the pseudo-gold;
+        actual scores (Pearson) or ranks; ``p_value`` of its difference from the baseline (a triangle test);
+        ``method_rank`` (Copeland over these tests); ``quality`` (estimator, metric) of the pseudo-gold;
         ``quality_correlation`` (metric, measure) of quality and correlation over the methods that combine. Group
-        ``outliers``: ``system`` (metric, place), the best and the worst, ``actual_rank`` (metric, place) and
+        ``outliers``: ``system`` (metric, place), the best three and the worst, ``actual_rank`` (metric, place) and
         ``predicted_rank`` (estimator, metric, place). NaN where a number does not exist.
 
     References
@@ -126,8 +128,7 @@ def blind_experiment(
         raise InputError(f"unknown methods {shorten(unknown)}; there are {shorten(METHODS, 11)}")
     if baseline not in METHODS:
         raise InputError(f"baseline={baseline!r} is no method; there are {shorten(METHODS, 11)}")
-    if not 0 < significance < 1:
-        raise InputError(f"significance={significance!r} must lie between 0 and 1")
+    probability(significance, "significance")
     judge = _Judge(systems, tuple(metrics), positive_int(draws, "draws"), significance, multiplicity, ci_prob, seed)
     truth = None if gold is None else _truth(gold, systems)
     options = {"leave_one_out": leave_one_out, "threshold": threshold}
@@ -147,15 +148,18 @@ def blind_experiment(
     if truth is not None:
         actual = judge.gold(truth)
         groups["actual"] = {name: (("metric", "model"), actual[name]) for name in ("score", "rank")}
-        groups["methods"] = _methods_group(chosen, estimates, actual, np.array(quality), judge, baseline)
-        groups["outliers"] = _outliers(estimates, actual, systems)
+        groups["methods"] = methods_group(
+            chosen, estimates, actual, np.array(quality), different=judge.different, baseline=baseline,
+            correction=correction,
+        )  # fmt: skip
+        groups["outliers"] = outliers(estimates, actual, systems)
     coords = {
         "estimator": list(chosen), "metric": list(metrics), "model": systems.models, "other_model": systems.models,
-        "measure": list(MEASURES), "place": ["best", "worst"],
+        "measure": list(MEASURES), "place": list(PLACES),
     }  # fmt: skip
     settings = {
         "leave_one_out": leave_one_out, "threshold": threshold, "calibrate_for": calibrate_for, "baseline": baseline,
-        "significance": significance, "ci_kind": "hdi",
+        "correction": correction,        "significance": significance, "ci_kind": "hdi",
         "multiplicity": multiplicity, "ci_prob": ci_prob, "draws": draws, "n_models": int(systems.models.size),
         "n_items": int(systems.items.size), "n_gold": 0 if truth is None else int((truth >= 0).sum()),
         "n_crowd": 0 if systems.crowd is None else int((systems.crowd >= 0).sum()),
@@ -256,90 +260,3 @@ def _interval(draws: NDArray[np.float64], ci_prob: float) -> tuple[float, float]
 
 def _overlap(predictions: Predictions, systems: Systems, positive: Any) -> NDArray[np.float64]:
     return jaccard_overlap(predictions, positive=positive).sel(model=systems.models, other_model=systems.models).values
-
-
-def _methods_group(
-    methods: tuple[str, ...],
-    estimates: list[dict[str, NDArray[np.float64]]],
-    actual: dict[str, NDArray[np.float64]],
-    quality: NDArray[np.float64],
-    judge: _Judge,
-    baseline: str,
-) -> dict[str, Any]:
-    """Correlate each method with the gold, test the differences, rank the methods, relate quality to correlation."""
-    shape = (len(methods), len(judge.metrics), len(MEASURES))
-    value, p_value, rank = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # what does not exist is NaN in the table; the caller says so once
-        for m in range(len(judge.metrics)):
-            for r, measure in enumerate(MEASURES):
-                of = "score" if measure == "pearson" else "rank"
-                value[:, m, r] = [correlation(e[of][m], actual[of][m], measure=measure) for e in estimates]
-                if measure != "swap_rate":
-                    tests = _triangle_tests([e[of][m] for e in estimates], actual[of][m], measure)
-                    if baseline in methods:
-                        p_value[:, m, r] = tests[:, methods.index(baseline)]
-                    rank[:, m, r] = copeland_rank(value[:, m, r], judge.different(tests)).values
-        related = _quality_correlation(methods, quality, value)
-    of_method = ("estimator", "metric", "measure")
-    return {
-        "correlation": (of_method, value),
-        "p_value": (of_method, p_value),
-        "method_rank": (of_method, rank),
-        "quality": (("estimator", "metric"), quality),
-        "quality_correlation": (("metric", "measure"), related),
-    }
-
-
-def _triangle_tests(
-    scorings: list[NDArray[np.float64]], gold: NDArray[np.float64], measure: Any
-) -> NDArray[np.float64]:
-    """Return the p value of each pair of methods, whose correlations with the same gold are compared.
-
-    All three correlations are over the systems that the gold and both methods score.
-    """
-    n_methods = len(scorings)
-    p_value = np.full((n_methods, n_methods), np.nan)
-    for a in range(n_methods):
-        for b in range(a):
-            all_three = np.isfinite(scorings[a]) & np.isfinite(scorings[b]) & np.isfinite(gold)
-            if all_three.sum() < 4:
-                continue
-            x, y, z = (scores[all_three] for scores in (gold, scorings[a], scorings[b]))
-            r_xy, r_xz, r_yz = (correlation(*pair, measure=measure) for pair in ((x, y), (x, z), (y, z)))
-            p_value[a, b] = p_value[b, a] = williams_test(r_xy, r_xz, r_yz, x.size)[1]
-    return p_value
-
-
-def _quality_correlation(
-    methods: tuple[str, ...], quality: NDArray[np.float64], value: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Correlate, over the methods that combine, the quality of pseudo-gold with the correlation achieved."""
-    combining = np.array([m not in (*SCORE_AND_COMBINE, "direct") for m in methods])
-    related = np.full(value.shape[1:], np.nan)
-    for m in range(value.shape[1]):
-        for r in range(value.shape[2]):
-            both = combining & np.isfinite(quality[:, m]) & np.isfinite(value[:, m, r])
-            if both.sum() >= 3:
-                related[m, r] = correlation(quality[both, m], value[both, m, r], measure="pearson")
-    return related
-
-
-def _outliers(
-    estimates: list[dict[str, NDArray[np.float64]]], actual: dict[str, NDArray[np.float64]], systems: Systems
-) -> dict[str, Any]:
-    """Return the actual best and worst system of each metric, by score, and the rank that each method gives it."""
-    score = actual["score"]
-    ends = np.stack(
-        [
-            np.where(np.isnan(score), -np.inf, score).argmax(axis=1),
-            np.where(np.isnan(score), np.inf, score).argmin(axis=1),
-        ],
-        axis=1,
-    )
-    predicted = np.stack([np.take_along_axis(e["rank"], ends, axis=1) for e in estimates])
-    return {
-        "predicted_rank": (("estimator", "metric", "place"), predicted),
-        "actual_rank": (("metric", "place"), np.take_along_axis(actual["rank"], ends, axis=1)),
-        "system": (("metric", "place"), systems.models[ends].astype(str)),
-    }

@@ -1,7 +1,8 @@
 """Limitations of agreement coefficients (Checco et al. 2017, section 3): the paper's values beside ours."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,10 +34,11 @@ class Paradox:
     phi: str
     remark: str = ""
 
-    def ratings(self) -> Ratings:
-        """Return the ratings on the two-level scale 0, 1."""
+    def ratings(self, n_levels: int = 2, *, inside: bool = False) -> Ratings:
+        """Return the ratings on levels 0 to n_levels - 1: 0 and 1 are its ends, or the levels next to them."""
         matrix = np.repeat([row for row, _ in self.rows], [n for _, n in self.rows], axis=0)
-        return Ratings.from_matrix(matrix.astype(float), scale=(0, 1), step=1)
+        low, high = (1, n_levels - 2) if inside else (0, n_levels - 1)
+        return Ratings.from_matrix(low + (high - low) * matrix.astype(float), scale=(0, n_levels - 1), step=1)
 
 
 PARADOXES = (
@@ -69,13 +71,14 @@ COLUMNS: dict[str, dict[str, Any]] = {
 }
 
 
-def random_guessing() -> Ratings:
-    """Return the ratings of limitation 1: 100 workers guess at 1000 items on two levels (seeded)."""
-    guesses = np.random.default_rng(1).integers(0, 2, (1000, 100))
-    return Ratings.from_matrix(guesses.astype(float), scale=(0, 1), step=1)
+def random_guessing(n_levels: int = 2) -> Ratings:
+    """Return the ratings of limitation 1: 100 workers guess at 1000 items (seeded); 10 on more than two levels."""
+    workers = 100 if n_levels == 2 else 10  # patterns of a hundred ratings on five levels are all different: minutes
+    guesses = np.random.default_rng(1).integers(0, n_levels, (1000, workers))
+    return Ratings.from_matrix(guesses.astype(float), scale=(0, n_levels - 1), step=1)
 
 
-def paradox_table(cases: Sequence[str] | None = None) -> pd.DataFrame:
+def paradox_table(cases: Sequence[str] | None = None, *, n_levels: int = 2, inside: bool = False) -> pd.DataFrame:
     """Return percent agreement, alpha and Phi of every toy case, beside the values of the paper.
 
     The paper's findings are about the squeezed likelihood with flat item means. With the binned likelihood a two-level
@@ -85,6 +88,10 @@ def paradox_table(cases: Sequence[str] | None = None) -> pd.DataFrame:
     ----------
     cases
         Names of cases such as ``"7c"``, by default all eighteen, which take minutes.
+    n_levels
+        Levels of the scale, the paper's two by default. Its answers 0 and 1 are the ends of a longer scale.
+    inside
+        Whether they are the levels next to the ends instead (five levels or more).
 
     Returns
     -------
@@ -95,7 +102,11 @@ def paradox_table(cases: Sequence[str] | None = None) -> pd.DataFrame:
     Raises
     ------
     InputError
-        A case that the paper does not have.
+        A case that the paper does not have; fewer than two levels, or than five where answers lie inside.
+
+    See Also
+    --------
+    paradox_claims : whether the paper's argument holds in each.
 
     References
     ----------
@@ -107,6 +118,7 @@ def paradox_table(cases: Sequence[str] | None = None) -> pd.DataFrame:
     >>> float(found["percent"].iloc[0]), found["phi_squeezed_flat"].iloc[0]
     (0.6, '-0.09 [-0.54, 0.37]')
     """
+    _check_levels(n_levels, inside)
     names = ["1", *(paradox.case for paradox in PARADOXES)]
     unknown = set(cases or ()) - set(names)
     if unknown:
@@ -114,13 +126,106 @@ def paradox_table(cases: Sequence[str] | None = None) -> pd.DataFrame:
     rows = []
     if cases is None or "1" in cases:
         remark = "our guesses have two levels; " + TWO_LEVELS
-        rows.append(_row("1", random_guessing(), 0.5, 0.005, ".05 [.045, .053]", remark))
+        paper = 0.5, 0.005, ".05 [.045, .053]"
+        rows.append(_row("1", random_guessing(n_levels), *paper, remark if n_levels == 2 else ""))
     for paradox in PARADOXES:
         if cases is not None and paradox.case not in cases:
             continue
-        remark = paradox.remark or "squeezed as the paper claims; " + TWO_LEVELS
-        rows.append(_row(paradox.case, paradox.ratings(), paradox.percent, paradox.alpha, paradox.phi, remark))
+        remark = paradox.remark or ("squeezed as the paper claims; " + TWO_LEVELS if n_levels == 2 else "")
+        ratings = paradox.ratings(n_levels, inside=inside)
+        rows.append(_row(paradox.case, ratings, paradox.percent, paradox.alpha, paradox.phi, remark))
     return pd.DataFrame(rows)
+
+
+def paradox_claims(
+    limitations: Sequence[str] | None = None, *, n_levels: int = 5, inside: bool = False
+) -> pd.DataFrame:
+    """Return whether Phi does in the paper's toy cases what the paper argues, limitation by limitation.
+
+    Parameters
+    ----------
+    limitations
+        Their numbers, such as ``"2"``, by default all eight, which take a minute.
+    n_levels, inside
+        As `paradox_table`.
+
+    Returns
+    -------
+    DataFrame
+        Rows: limitations; columns: `argument`, and for each reading and prior (``"squeezed flat"``,
+        the paper's, ``"binned flat"``, ``"binned hierarchical"``, the default) whether it holds.
+
+    Raises
+    ------
+    InputError
+        A limitation that the paper does not have; fewer than two levels, or than five where answers lie inside.
+
+    See Also
+    --------
+    paradox_table : the values.
+
+    References
+    ----------
+    Checco et al., "Let's agree to disagree", HCOMP 2017, section 3 and table 1, doi:10.1609/hcomp.v5i1.13306.
+
+    Examples
+    --------
+    >>> [bool(paradox_claims(["3"], n_levels=5, inside=inside)["binned flat"].item()) for inside in (True, False)]
+    [True, False]
+    """
+    _check_levels(n_levels, inside)
+    chosen = list(ARGUMENTS) if limitations is None else list(limitations)
+    if unknown := set(chosen) - set(ARGUMENTS):
+        raise InputError(f"limitations {sorted(unknown)} are not among {', '.join(ARGUMENTS)}")
+    given = {p.case: p.ratings(n_levels, inside=inside) for p in PARADOXES if p.case[0] in chosen}
+    if "1" in chosen:
+        given["1"] = random_guessing(n_levels)
+    arguments = pd.Series(ARGUMENTS, name="argument").loc[chosen]
+    table = arguments.rename_axis("limitation").to_frame()
+    for name, options in COLUMNS.items():
+        found = {c: phi_posterior(prepare(r, **options).means).summary() for c, r in given.items()}
+        table[name] = [HOLDS[limitation](found) for limitation in chosen]
+    return table
+
+
+def _check_levels(n_levels: int, inside: bool) -> None:
+    if n_levels < (5 if inside else 2):
+        raise InputError(f"n_levels={n_levels!r} is below {5 if inside else 2}")
+
+
+ARGUMENTS = {
+    "1": "random guesses are no agreement",
+    "2": "unanimous answers are agreement",
+    "3": "99 % agreement is agreement",
+    "4": "the same agreement on another answer is the same Phi",
+    "5": "fewer disagreements are more agreement, without a jump",
+    "6": "honest work is better than coin flips",
+    "7": "a question turned around has the same Phi",
+    "8": "more items: the same Phi, a narrower interval",
+}
+SAME = 0.05
+"""Means of Phi that differ by less are the same, and random guesses are no agreement below this."""
+
+
+def _unanimous(found: Any, *cases: str) -> bool:
+    return all(found[c].lower > 0 for c in cases)
+
+
+HOLDS: dict[str, Callable[[Any], bool]] = {
+    "1": lambda f: f["1"].mean < SAME,
+    "2": lambda f: _unanimous(f, "2"),
+    "3": lambda f: _unanimous(f, "3"),
+    "4": lambda f: _unanimous(f, "4a", "4b") and abs(f["4a"].mean - f["4b"].mean) < SAME,
+    "5": lambda f: _unanimous(f, *FIVE) and all(f[a].mean <= f[b].mean for a, b in pairwise(FIVE)),
+    "6": lambda f: f["6a"].mean > f["6b"].mean,
+    "7": lambda f: max(abs(f["7a"].mean - f["7b"].mean), abs(f["7c"].mean - f["7d"].mean)) < SAME,
+    "8": lambda f: abs(f["8a"].mode - f["8b"].mode) < SAME and _width(f["8b"]) < _width(f["8a"]) < _width(f["8c"]),
+}  # fmt: skip
+FIVE = ("5a", "5b", "5c", "5d")
+
+
+def _width(found: Any) -> float:
+    return found.upper - found.lower
 
 
 def _row(case: str, ratings: Ratings, percent: float, alpha: float, phi: str, remark: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed
 from bayesagree.agreement.leave_one_out import annotator_agreement
@@ -50,6 +51,7 @@ RISE = 0.02
 """A smaller rise of the certainty from one reliability to the next is none."""
 
 
+@checked
 def ranking_study(
     rankings: Rankings,
     predictions: Predictions,
@@ -147,6 +149,7 @@ def ranking_study(
     return result
 
 
+@checked
 def certainty_correlation(tree: xr.DataTree) -> xr.DataArray:
     """Correlate the annotation certainty of the items between all settings, dims (setting, other_setting)."""
     certainty = tree["certainty"].to_dataset()["top_1"].transpose("setting", "item")
@@ -158,6 +161,7 @@ def certainty_correlation(tree: xr.DataTree) -> xr.DataArray:
     )
 
 
+@checked
 def saturated_items(tree: xr.DataTree, aggregation: str) -> NDArray[np.bool_]:
     """Return the ambiguous items whose certainty rises less than `RISE` between the highest reliabilities (figure 14).
 
@@ -173,6 +177,7 @@ def saturated_items(tree: xr.DataTree, aggregation: str) -> NDArray[np.bool_]:
     return (high - low < RISE) & (high < OPEN)
 
 
+@checked
 def model_ranks(tree: xr.DataTree, metric: str) -> xr.DataArray:
     """Rank the models by their expected score in each setting, 1 for the best, dims (setting, model)."""
     mean = tree["posterior"].to_dataset()[metric].mean(("chain", "draw")).transpose("setting", "model")

@@ -10,10 +10,11 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, seed_sequence
 from bayesagree._numerics.intervals import hdi
-from bayesagree.agreement.coefficients import CELLS, REPLICATES
+from bayesagree.agreement._coefficients import CELLS, REPLICATES
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
@@ -27,6 +28,7 @@ from bayesagree.subjective.performance import as_groups
 type Floats = NDArray[np.float64]
 
 
+@checked
 def group_agreement(
     annotations: Labels | Ratings,
     annotators: Annotators | Groups,
@@ -116,6 +118,7 @@ def group_agreement(
     return xr.Dataset(variables | {"n_pairs": (dims, n_pairs)}, coords, attrs)
 
 
+@checked
 def group_phi(
     ratings: Ratings,
     annotators: Annotators | Groups,
@@ -200,6 +203,7 @@ def group_phi(
     )
 
 
+@checked
 def group_evaluate(
     labels: Labels,
     predictions: Predictions,

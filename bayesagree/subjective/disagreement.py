@@ -15,6 +15,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
@@ -29,6 +30,7 @@ SETUPS: dict[int, dict[int, Any]] = {
 """The four ways in which the paper reads its scale of toxicity, for `recode`."""
 
 
+@checked
 def disagreement_rate(
     labels: Labels,
     *,
@@ -102,6 +104,7 @@ def disagreement_rate(
     return xr.DataArray(rate, {"annotator": labels.annotators}, ("annotator",), "disagreement_rate", attrs)
 
 
+@checked
 def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
     """Turn ratings into labels: by a mapping level -> label, or "below" and "at_or_above" a threshold.
 

@@ -24,6 +24,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
@@ -51,6 +52,7 @@ class GroupCounts(NamedTuple):
     total: NDArray[np.int64]
 
 
+@checked
 def group_posterior(
     labels: Labels,
     predictions: ModelPredictions,
@@ -115,6 +117,7 @@ def group_posterior(
     return _tree(counts, fits, n_draws, n_chains, engine, seed)
 
 
+@checked
 def prob_worse(tree: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
     """Compute Pr(a model serves `group` worse than `other_group` by more than the margin).
 
@@ -131,6 +134,7 @@ def prob_worse(tree: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
     return (sign * (other - performance) > margin).mean(("chain", "draw")).transpose("model", "group", "other_group")
 
 
+@checked
 def group_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     """Return posterior ``mean``, ``lower`` and ``upper`` (HDI) of every group's accuracy, dims (model, group)."""
     performance = tree["posterior"].to_dataset()["performance"].transpose("model", "group", "chain", "draw")
@@ -142,6 +146,7 @@ def group_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     return xr.Dataset({k: (dims, v) for k, v in table.items()}, coords, {"ci_kind": "hdi", "ci_prob": ci_prob})
 
 
+@checked
 def minimum_group_size(
     tree: xr.DataTree, *, half_width: float = 0.05, labels_per_annotator: int = 10, ci_prob: float = 0.95
 ) -> xr.DataArray:
@@ -176,6 +181,7 @@ def minimum_group_size(
     )
 
 
+@checked
 def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) -> GroupCounts:
     """Count agreements of every model with each annotator of a group that has data for all models."""
     from bayesagree.subjective.disagreement import require_one_each

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import Codes
-from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.errors import InputError, positive_int, shorten
 
 
@@ -126,6 +126,24 @@ class Groups:
         if not np.array_equal(self.annotators, annotations.annotators):
             raise InputError("the groups are of other annotators than the annotations; group these annotations anew")
         return self.index[annotations.annotator_index]
+
+    def merged(self, least: int) -> Self:
+        """Return groups of at least `least` annotators: smaller ones are one group, named by its size; unknown stays.
+
+        Examples
+        --------
+        >>> groups = Groups(np.arange(5), np.array(["a", "b", "c"]), np.array([0, 0, 0, 1, 2], np.int32), "age")
+        >>> groups.merged(2).names.tolist()
+        ['a', 'fewer than 2 each']
+        """
+        small = (self.sizes() < positive_int(least, "least")) & (self.sizes() > 0) & ~np.isin(self.names, UNKNOWN)
+        if small.sum() < 2:
+            return self
+        kept = np.flatnonzero(~small)
+        new = np.full(self.names.size + 1, -1, np.int32)
+        new[kept], new[np.flatnonzero(small)] = np.arange(kept.size), kept.size
+        names = np.append(self.names[kept], f"fewer than {least} each")
+        return type(self)(self.annotators, names, new[self.index], self.by)
 
     def without(self, left_out: Sequence[str]) -> Self:
         """Return the same groups without some of them, whose annotators are then in no group."""

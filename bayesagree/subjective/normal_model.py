@@ -14,6 +14,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.errors import InputError, positive_int
@@ -42,6 +43,7 @@ class AnnotatorValues(NamedTuple):
     used: NDArray[np.int64]
 
 
+@checked
 def normal_group_posterior(result: xr.Dataset, *, draws: int = 1000, chains: int = 4, seed: Seed = None) -> xr.DataTree:
     """Draw the performance of every model for each group, for any metric, with partial pooling.
 

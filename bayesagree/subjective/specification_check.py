@@ -12,6 +12,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.errors import InputError
@@ -19,6 +20,7 @@ from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.specification import EvaluationSpecification, Shares, SpecificationReport
 
 
+@checked
 def check_specification(
     specification: EvaluationSpecification,
     annotations: Labels | Ratings,
@@ -86,6 +88,7 @@ def check_specification(
     return SpecificationReport(specification, distributions, composition, tuple(gaps), _score_table(scores), individual)
 
 
+@checked
 def individual_unfairness(
     annotators: Annotators, performance: xr.DataArray, similarity: Sequence[str], *, at_least: float = 1.0
 ) -> xr.DataArray:

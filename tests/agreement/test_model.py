@@ -77,7 +77,7 @@ def test_a_trace_of_ones_own_has_a_summary_and_feeds_the_plots():
     assert found.attrs["decision"] == tree["agreement"].attrs["decision"]
     assert set(found) == set(tree["agreement"].to_dataset())
     assert float(found["mean"]) == pytest.approx(float(tree["agreement"]["mean"]), abs=0.1)
-    assert len(plot_item_fits(trace, given).axes) == 8
+    assert plot_item_fits(trace, given).size == 8
     assert set(phi_difference(trace, tree)) >= {"mean", "lower", "upper"}
 
 

@@ -7,9 +7,10 @@ from scipy import stats
 from bayesagree.annotations import Labels
 from bayesagree.calibration.recalibration import calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
+from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._gibbs import Keep, run_chains
 from bayesagree.plausibility.dawid_skene.em import vote_shares
-from bayesagree.plausibility.dawid_skene.posterior import DawidSkenePosterior, dawid_skene
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
 
@@ -87,7 +88,7 @@ def _assert_uniform(ranks: dict[str, np.ndarray]) -> None:
     assert min(p_values.values()) > 1e-3 / len(p_values), p_values
 
 
-@pytest.mark.parametrize(("variant", "replicates"), [("full", 120), ("hierarchical", 80), ("mixed_membership", 40)])
+@pytest.mark.parametrize(("variant", "replicates"), [("full", 120), ("hierarchical", 80), ("mixed_membership", 24)])
 def test_ranks_of_the_truth_are_uniform(variant, replicates):
     _assert_uniform(_ranks(variant, replicates, seed=1))
 

@@ -155,6 +155,12 @@ def test_reliability_diagram_counts_every_item_once():
     assert np.isnan(scores["accuracy"].values[~used]).all()
 
 
+def test_calibration_error_weighs_the_bins_by_their_items():
+    p = xr.DataArray([[0.9, 0.1]] * 3 + [[0.55, 0.45]], {"item": range(4), "category": [0, 1]}, ("item", "category"))
+    scores = calibration_scores(p, {0: 0, 1: 0, 2: 1, 3: 1}, bins=4)
+    assert scores["calibration_error"].item() == pytest.approx((3 * abs(0.9 - 2 / 3) + 0.55) / 4)
+
+
 def test_inputs_that_cannot_calibrate_are_refused():
     tree, gold = claims(20, 0.5, seed=7)
     with pytest.raises(InputError, match="gold is empty"):

@@ -66,9 +66,10 @@ def test_labels_have_no_phi_and_the_table_says_why(run, files, tmp_path):
     assert "alpha_nominal" in out
     kept = pd.read_csv(table).set_index("coefficient")
     assert np.isnan(kept.loc["phi", "estimate"])
-    assert "Ratings" in kept.loc["phi", "note"]
+    assert "read them with --scale lowest,highest" in kept.loc["phi", "note"]
 
 
+@pytest.mark.long
 def test_toy_cases(run, monkeypatch):
     monkeypatch.setattr(paradoxes, "PARADOXES", [p for p in paradoxes.PARADOXES if p.case in ("2", "8b")])
     code, out, _ = run("--paradoxes", "--json")

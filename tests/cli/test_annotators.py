@@ -34,7 +34,7 @@ def test_json_is_one_document_with_annotators_checks_and_confidence(run, files):
     assert sum(row["n_labels_given"] for row in answer["annotators"]) == 180
     assert len({row["annotator"] for row in answer["confusion"]}) == 5
     checks = {row["check"] for row in answer["checks"]}
-    assert checks >= {"disconnected_groups_of_annotators", "largest_r_hat"}
+    assert checks >= {"separate_groups_of_annotators", "largest_r_hat"}
     confidence = {row["measure"]: row["value"] for row in answer["confidence"]}
     assert confidence["gold_items"] == 50
     assert 0 < confidence["calibrated_over_all_items"] <= 1

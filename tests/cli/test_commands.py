@@ -134,6 +134,10 @@ def folder(tmp_path_factory):
     pd.DataFrame(verdicts, columns=columns).to_csv(where / "verdicts.csv", index=False)
     gold = [(f"t{i}", "ab"[truth[i]]) for i in range(20)]
     pd.DataFrame(gold, columns=["item", "label"]).to_csv(where / "gold.csv", index=False)
+    rated = [
+        (f"t{i}", f"w{w}", int(np.clip(rng.normal(2 + 2 * truth[i], 1), 1, 5))) for i in range(20) for w in range(4)
+    ]
+    pd.DataFrame(rated, columns=["item", "annotator", "rating"]).to_csv(where / "ratings.csv", index=False)
     people = pd.DataFrame({"annotator": [f"w{j}" for j in range(6)], "age": ["old"] * 3 + ["young"] * 3})
     people.to_csv(where / "people.csv", index=False)
     pages = pd.DataFrame(
@@ -156,8 +160,8 @@ ARGUMENTS = {
     "demo": "",
     "contents": "labels.csv",
     "agreement": "labels.csv",
-    "evaluate": "labels.csv models.csv --draws 20 -o kept.nc",
-    "report": "labels.csv --draws 20 -o page.html",
+    "evaluate": "labels.csv models.csv --draws 20 -o kept.nc --force",
+    "report": "labels.csv --draws 20 -o page.html --force",
     "certainty": "labels.csv --exact",
     "compare": "kept.nc",
     "reliability": "labels.csv",
@@ -165,14 +169,21 @@ ARGUMENTS = {
     "next": "labels.csv --predictions models.csv --number 5",
     "conformal": "labels.csv shares.csv --coverage 0.8",
     "auc": "labels.csv scores.csv --draws 50",
-    "crowdtruth": "labels.csv",
+    "crowdtruth": "labels.csv --draws 20",
     "blind": "models.csv --gold gold.csv --draws 20 --metrics accuracy",
     "rankings": "cases.json --prirn 2 --plackett-luce 1 --draws 100",
     "annotators": "labels.csv --draws 200 --chains 2",
     "judge": "verdicts.csv --people labels.csv --system system --draws 50 --chains 2",
     "subjective": "labels.csv --annotators people.csv --group age --predictions models.csv --draws 20",
     "doctor": "",
-    "study auc": "--cases good --labels-per-item 5 --labels-per-annotator 5 --runs 1",
+    "study auc": "--cases good --labels-per-item 5 --labels-per-annotator 5 --runs 1 --label-level",
+    "study paradoxes": "--cases 7c",
+    "study answers": "--raters 3 --levels 5 --n-items 10 --repeats 1",
+    "study sizes": "ratings.csv --scale 1 5 --step 1 --shares 0.5 --repeats 1",
+    "study toy": "--reliability 1",
+    "study certainty": "labels.csv --reliability 1 --draws 50",
+    "study blind": "--systems models.csv --gold gold.csv --draws 20",
+    "study crowd": "ratings.csv --scale 1 5 --step 1 --draws 5",
 }
 
 
@@ -202,6 +213,13 @@ TABLES = {
     "subjective": {"settings", "groups", "models", "agreement"},
     "doctor": {"system", "dependencies", "extras", "threads", "cache", "data", "problems"},
     "study auc": {"mean_swap_error", "claims"},
+    "study paradoxes": {"paradoxes"},
+    "study answers": {"answers"},
+    "study sizes": {"sizes"},
+    "study toy": {"certainty"},
+    "study certainty": {"certainty"},
+    "study blind": {"overlap", "figure_2", *(f"table_{n}" for n in (2, 4, 5, 6, 7, 8, 9))},
+    "study crowd": {"setups", "disagreement"},
 }  # fmt: skip
 
 
@@ -287,6 +305,16 @@ def test_progress_shows_the_time_left_on_stderr_alone(monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_command_without_a_bar_shows_that_it_works_where_stderr_is_a_terminal(monkeypatch, capsys, folder, run):
+    screen = io.StringIO()
+    monkeypatch.setattr(_output, "stderr", lambda: Console(file=screen, force_terminal=True, width=80))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    done = run("certainty", "labels.csv", "--exact", "--json")
+    assert "certainty" in screen.getvalue()
+    assert json.loads(done.stdout)["items"]
+    assert _output._spinners == []
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -314,7 +342,7 @@ def test_nothing_of_the_bar_is_written_to_a_file(run):
     [
         ("item,annotator,said\n1,a,x\n", "name the right one with --label ... or --rating ..., or say"),
         ("thing,annotator,label\n1,a,x\n", "name the right one with --item ..."),
-        ("item,annotator,rating\n1,a,4\n", "pass --scale (lowest, highest)"),
+        ("item,annotator,rating\n1,a,4\n", "pass --scale lowest,highest"),
         ("item,annotator,label\nitem=1,a,x\nitem=1,a,y\n", "item 'item=1', annotator 'a': annotated more than once"),
     ],
 )
@@ -352,7 +380,7 @@ def test_an_interrupt_leaves_no_partial_file(run, name, output, tmp_path, monkey
     monkeypatch.setattr("os.replace", stop)
     second = ["models.csv"] if name == "evaluate" else []
     draws = [] if name == "agreement" else ["--draws", 10]
-    code, _, _ = run(name, "labels.csv", *second, *draws, "-o", tmp_path / output)
+    code, _, _ = run(name, "labels.csv", *second, *draws, "-o", tmp_path / output, "--force")
     assert code not in (0, 2)
     assert [path.name for path in tmp_path.iterdir()] == [output]
     assert (tmp_path / output).read_text() == "old"

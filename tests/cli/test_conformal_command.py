@@ -55,6 +55,8 @@ def test_a_posterior_calibrates(run, files):
 
 
 def test_refusals(run, files):
-    assert "coverage=1.0 must lie strictly" in run(files / "votes.csv", files / "scores.csv", "--coverage", "1").stderr
+    assert (
+        "--coverage 1.0 must lie strictly" in run(files / "votes.csv", files / "scores.csv", "--coverage", "1").stderr
+    )
     assert "--score 'best'" in run(files / "votes.csv", files / "scores.csv", "--score", "best").stderr
     assert "there are no predictions" in run(files / "votes.csv").stderr

@@ -2,7 +2,11 @@
 
 import json
 
+import _exports
 import pytest
+
+from bayesagree.cli import COMMANDS
+from bayesagree.cli._commands import load
 
 CHOICE = {"from_name": "mood", "type": "choices", "value": {"choices": ["glad"]}}
 TASKS = [
@@ -46,3 +50,66 @@ def test_a_scale_is_written_as_other_lists_are(run, tmp_path, scale):
     done = run("contents", path, *scale, "--json")
     assert done.returncode == 0, done.stderr
     assert {"what": "scale", "value": "1 to 5, continuous"} in json.loads(done.stdout)["contents"]
+
+
+@pytest.mark.parametrize("tool", _exports.TOOLS)
+def test_one_command_makes_a_report_of_each_tool_s_file(run, tmp_path, tool):
+    export = _exports.TOOLS[tool](tmp_path, _exports.votes(20, 4))
+    done = run("report", export, "--draws", 50, "-o", tmp_path / "page.html")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text()
+    assert "20 items" in page
+    assert "Traceback" not in done.stderr
+
+
+def test_output_replaces_nothing_without_force(run, tmp_path):
+    export = _exports.long_csv(tmp_path, _exports.votes(5, 3))
+    kept = tmp_path / "kept.csv"
+    kept.write_text("mine")
+    for command in ("certainty", "agreement", "next"):
+        done = run(command, export, "-o", kept)
+        assert done.returncode == 2
+        assert "pass --force to replace it, or another --output" in done.stderr
+        assert kept.read_text() == "mine"
+    assert run("certainty", export, "--exact", "-o", kept, "--force").returncode == 0
+    assert kept.read_text().startswith("item,reliability,certainty")
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "study"])
+def test_every_command_that_writes_takes_force(name):
+    names = {parameter.name for parameter in load(name).params}
+    assert ("force" in names) == ("output" in names)
+
+
+def test_an_option_that_is_given_twice_is_refused(run, tmp_path):
+    export = _exports.long_csv(tmp_path, _exports.votes(5, 3))
+    done = run("report", export, "--predictions", export, "--predictions=b.csv")
+    assert done.returncode == 2
+    assert "--predictions is given twice" in done.stderr
+
+
+def test_a_wrong_ending_is_refused_before_anything_is_computed(run, tmp_path):
+    export = _exports.long_csv(tmp_path, _exports.votes(5, 3))
+    done = run("evaluate", export, export, "-o", tmp_path / "kept.txt")
+    assert done.returncode == 2
+    assert "written as .nc (netCDF) or .zarr" in done.stderr
+
+
+@pytest.mark.parametrize(("tool", "ending"), [("label_studio", "json"), ("argilla", "jsonl"), ("prodigy", "jsonl")])
+def test_items_for_a_tool(run, tmp_path, tool, ending):
+    rows = _exports.votes(5, 3)
+    texts = tmp_path / "texts.csv"
+    texts.write_text("item,text\n" + "".join(f"{i},words {i}\n" for i in range(5)))
+    tasks = tmp_path / f"tasks.{ending}"
+    done = run("next", _exports.long_csv(tmp_path, rows), "-n", 2, "--tool", tool, "--contents", texts, "-o", tasks)
+    assert done.returncode == 0, done.stderr
+    assert tasks.read_text().count("words ") == 2
+
+
+def test_completion_knows_commands_and_options(monkeypatch, run):
+    monkeypatch.setenv("_BAYESAGREE_COMPLETE", "complete_bash")
+    for words, expected in (("re", "report"), ("report --o", "--output"), ("report --fo", "--force")):
+        given = f"bayesagree {words}"
+        monkeypatch.setenv("COMP_WORDS", given)
+        monkeypatch.setenv("COMP_CWORD", str(len(given.split()) - 1))
+        assert expected in run().stdout.split()

@@ -74,7 +74,7 @@ def test_predictions_may_inform_the_truth(run, tmp_path):
     assert "score against a well-annotated truth (estimate)" in said
     assert "The score that these annotations prove is" in said
     assert "Annotations prove" in out.read_text(encoding="utf-8")
-    code, _, err = run(*asked)
+    code, _, err = run(*asked, "--force")
     assert code == 2
     assert "learns from predictions" in err
 
@@ -84,6 +84,9 @@ def test_ratings_and_rankings(run, tmp_path):
     code, said, err = run("ratings.csv", "--scale", 1, 5, "--step", 1, "--threshold", 3, "-o", rated)
     assert code == 0, err
     assert "Common agreement Phi" in said
+    code, said, err = run("ratings.csv", "--scale", 1, 5, "--step", 1, "-o", rated, "--force")
+    assert code == 0, err
+    assert "whether their mean is below 3, the middle; --threshold asks else" in err
     code, said, err = run("cases.json", "-o", tmp_path / "rankings.html")
     assert code == 0, err
     assert "An annotator names what the others put first" in said
@@ -94,7 +97,6 @@ def test_ratings_and_rankings(run, tmp_path):
     [
         ((), "give either a file of annotations or --data NAME"),
         (("labels.csv", "--item", "unit"), "no column 'unit'"),
-        (("ratings.csv", "--scale", 1, 5), "pass --threshold c"),
         (("cases.json", "--group", "age"), "give --annotators FILE"),
         (("cases.json", "--group", "age", "--annotators", "people.csv", "--annotator", "worker"), "not on rankings"),
         (("labels.csv", *COLUMNS, "--items", "some"), "--items 'some' is not one of fixed, bootstrap"),

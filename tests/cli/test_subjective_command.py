@@ -182,7 +182,7 @@ def test_equal_disagreement_rates_are_one_group(run, files):
         (("labels.csv", "--specification", "declared.json"), "give --annotators FILE"),
         (("labels.csv", "--predictions", "models.csv", "--group", "gender"), "give --annotators FILE"),
         (("labels.csv",), "give --predictions FILE"),
-        ((*OPTIONS, "--predictions", "models.csv", "-o", "report.md"), "--specification FILE"),
+        ((*OPTIONS, "--predictions", "models.csv", "-o", "other.md"), "--specification FILE"),
         ((*RATED, "--predictions", "guesses.csv"), "pass --threshold"),
         ((*RATED, "--predictions", "guesses.csv", "--group", "gender", "--metric", "f1"), "'correlation' for Ratings"),
         ((*OPTIONS, "--predictions", "models.csv", "--metric", "correlation"), "'accuracy' for Labels"),
@@ -201,11 +201,11 @@ def test_figures(frames):
     people = Annotators.from_table(frames["people"])
     model = Predictions.from_labels({"A": frames["models"].set_index("item")["label"]}, labels=[0, 1])
     result = group_performance(labels, model, people, by=["gender"])
-    heat = plot_group_heatmap(result).axes[0]
+    heat = plot_group_heatmap(result)
     assert [t.get_text() for t in heat.get_yticklabels()] == ["f (6)", "m (6)"]
     assert len(heat.texts) == 2
     intervals = plot_group_intervals(group_posterior(labels, model, people, by=["gender"], draws=50, seed=1))
-    assert intervals.axes[0].get_title() == "A"
+    assert intervals[0, 0].get_title() == "A"
     rate = disagreement_rate(labels)
-    boxes = plot_disagreement_by_quality(rate, crowdtruth(labels)["wqs"]).axes[0]
+    boxes = plot_disagreement_by_quality(rate, crowdtruth(labels)["wqs"])
     assert sum(int(t.get_text().split("(")[1][:-1]) for t in boxes.get_xticklabels()) == 12

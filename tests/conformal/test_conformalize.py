@@ -291,7 +291,7 @@ class TestBadInput:
             conformalize(truth.where(truth["item"] != 3), predictions)
         with pytest.raises(InputError, match="dims"):
             conformalize(truth.rename(category="label"), predictions)
-        with pytest.raises(InputError, match="truth is list"):
+        with pytest.raises(InputError, match="is meant, not a list"):
             conformalize(truth.values.tolist(), predictions)
         extra = cases.items(25)[0]
         with pytest.raises(InputError, match="5 items have a truth and no prediction: 20"):
@@ -320,7 +320,7 @@ class TestBadInput:
             ({"method": "monte_carlo", "repeats": 0}, "repeats=0"),
             ({"score": lambda e: e[:, 0]}, "must return one number for each"),
             ({"score": lambda e: e * np.nan}, "NaN: 80"),
-            ({"by": {0: "a"}}, "names no group for 19 items"),
+            ({"by": {0: "a"}}, "by= names no group for the items 1, 2"),
             ({"by": {i: i + 0.5 for i in range(20)}}, "cut them into groups first"),
             ({"by": truth}, "by= has dims"),
         ):

@@ -156,6 +156,7 @@ class TestExchangeability:
             exchangeability_check(voted, Predictions.from_scores({"B": predictions.scores[0]}))
 
 
+@pytest.mark.long
 def test_chaosnli(public_data):
     """Sets of vote winners leave out one opinion in six, exact sets one in ten, as computed independently."""
     data = ba.datasets.load("chaosnli-snli")
@@ -182,8 +183,8 @@ def test_the_figure_shows_the_mean_size_of_each_group():
     truth, predictions = cases.items(64)
     sets = conformalize(truth, predictions).predict_set(predictions)
     certainty = truth.max("category")
-    figure = plot_set_size(sets, certainty, bins=4)
-    line = figure.axes[0].containers[0][0]
+    panel = plot_set_size(sets, certainty, bins=4)
+    line = panel.containers[0][0]
     order = np.argsort(certainty.values)
     expected = [sets.values[0][part].sum(axis=1).mean() for part in np.array_split(order, 4)]
     np.testing.assert_allclose(np.asarray(line.get_ydata(), float), expected)

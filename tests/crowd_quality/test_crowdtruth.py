@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from _paths import ROOT
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
@@ -130,6 +130,7 @@ def multi_labels(draw):
     return pd.DataFrame(rows, columns=["item", "annotator", "label"]), vectors
 
 
+@settings(max_examples=40)
 @given(multi_labels())
 def test_equals_its_definition(case):
     rows, vectors = case
@@ -140,6 +141,7 @@ def test_equals_its_definition(case):
     np.testing.assert_allclose(scores["aqs"], quality, atol=1e-6)
 
 
+@settings(max_examples=40)
 @given(multi_labels())
 def test_scores_lie_between_0_and_1_and_ignore_row_order(case):
     rows, _ = case

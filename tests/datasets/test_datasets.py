@@ -11,6 +11,7 @@ import pytest
 
 from bayesagree import datasets
 from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.datasets._conversion import _NETWORK_FILES, convert
 from bayesagree.datasets._files import locate, registry
 from bayesagree.datasets._sets import SETS
 from bayesagree.datasets._sources import SOURCES
@@ -180,6 +181,7 @@ def test_a_converted_set_that_is_missing_names_its_source_and_folder(
 ) -> None:
     where = str(tmp_path / "cifar10h" / "cifar10h_counts.npz")
     monkeypatch.setenv("BAYESAGREE_DATA", str(tmp_path))
+    monkeypatch.setattr("bayesagree.datasets._files.find_spec", lambda name: None)
     with pytest.raises(FileNotFoundError, match="github.com/jcpeterson/cifar-10h/tree/48da312b.*" + re.escape(where)):
         datasets.load("cifar10h")
     monkeypatch.delenv("BAYESAGREE_DATA")
@@ -241,3 +243,67 @@ def test_local_files_are_the_bytes_that_the_registry_names(public_data: Path) ->
         if path.endswith("_gold.csv"):  # the only files whose header differs from upstream
             content = content.replace(b"item,gold", b"item,truth", 1)
         assert checksum == "sha256:" + hashlib.sha256(content).hexdigest(), path
+
+
+def test_cifar10h_is_joined_from_the_files_of_its_projects(
+    public_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The upstream files, written as their projects write them, give the set that is stored, byte for byte."""
+    import pooch
+
+    stored = {
+        name: dict(np.load(public_data / "cifar10h" / f"{name}.npz")) for name in ("cifar10h_counts", "model_probs")
+    }
+    counts, labels = stored["cifar10h_counts"]["counts"], stored["cifar10h_counts"]["labels"]
+    upstream = tmp_path / "upstream"
+    upstream.mkdir()
+    np.save(upstream / "cifar10h-counts.npy", np.asfortranarray(counts.astype(np.int64)))
+    np.save(upstream / "cifar10_test_set_original_labels.npy", labels.astype(np.int64))
+    np.save(upstream / "cifar10_test_set_pyx.npy", stored["model_probs"]["cleanlab_crossval"])
+    for name, file in _NETWORK_FILES.items():
+        rows = np.column_stack([labels[:, None], counts, stored["model_probs"][name].astype(float)])
+        pd.DataFrame(rows).to_csv(upstream / file, header=False, index=False)
+    asked = []
+
+    def retrieve(url: str, known_hash: None, fname: str, path: Path) -> str:
+        asked.append(url)
+        return str(upstream / fname)
+
+    monkeypatch.delenv("BAYESAGREE_DATA", raising=False)
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / "cache")
+    for _ in range(2):  # the second time from the cache
+        data = datasets.load("cifar10h")
+        assert isinstance(data.annotations, Labels)
+        np.testing.assert_array_equal(data.annotations.counts(), counts)
+    assert len(asked) == 6
+    assert all(re.match(r"https://raw\.githubusercontent\.com/[\w.-]+/[\w.-]+/[0-9a-f]{40}/", url) for url in asked)
+    joined = dict(np.load(tmp_path / "cache" / "cifar10h" / "model_probs.npz"))
+    for name, values in stored["model_probs"].items():
+        np.testing.assert_array_equal(joined[name], values)
+
+
+def test_parts_that_are_not_the_published_ones_are_refused(tmp_path: Path) -> None:
+    for name in ("counts", "labels"):
+        np.save(tmp_path / f"{name}.npy", np.ones((3, 2), int))
+    parts = {name: tmp_path / f"{name}.npy" for name in ("counts", "labels")}
+    with pytest.raises(ValueError, match="does not hold the published counts"):
+        convert("cifar10h/cifar10h_counts.npz", parts, tmp_path)
+    assert not (tmp_path / "cifar10h").exists()
+
+
+def test_models_of_the_dermatology_paper_are_read_where_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "derm-ddx"
+    folder.mkdir()
+    (folder / "dermatology_conditions.txt").write_text("acne\nnaevus\nwart\n")
+    (folder / "dermatology_risks.txt").write_text("0\n2\n1\n")
+    (folder / "dermatology_selectors.json").write_text("[[[[0], [1, 2]]], [[[2]], [[1]]]]")
+    monkeypatch.setenv("BAYESAGREE_DATA", str(tmp_path))
+    assert datasets.load("derm-ddx").predictions is None
+    np.savetxt(folder / "dermatology_predictions1.txt", [[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]], fmt="%.3e")
+    models = datasets.load("derm-ddx").predictions
+    assert models is not None
+    assert models.models.tolist() == ["B"]
+    assert models.hard_labels().tolist() == [[1, 0]]

@@ -1,8 +1,11 @@
 """Draws kept block by block: what is done is what a run that goes on may leave out."""
 
 import numpy as np
+import pytest
 
+from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.storage import KeptDraws, Variable
+from bayesagree.errors import InputError
 
 
 class Shelf:
@@ -27,3 +30,13 @@ def test_a_block_is_done_when_it_is_kept_and_not_before():
     for items in (slice(0, 64), slice(64, 128), slice(128, 150)):
         kept.put(items, {"r_hat": np.ones(items.stop - items.start)})
     assert shelf.noted == [1, 2, 3]
+
+
+def test_a_state_that_must_be_written_is_and_belongs_to_one_run(tmp_path):
+    run = Checkpoint(tmp_path / "result.nc", {"reliability": 1}, 3)
+    run.save({"blocks": 0}, now=True)
+    run.save({"blocks": 1}, now=True)  # at once, though a moment ago one was written
+    assert run.load()["blocks"] == 1
+    other = Checkpoint(tmp_path / "result.nc", {"reliability": 2}, 3)
+    with pytest.raises(InputError, match="reliability was 1 and is 2"):
+        other.load()

@@ -1,5 +1,7 @@
 """Priors that reach the ends can be drawn from: PyMC's prior predictive of the models, against other routes."""
 
+import itertools
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -14,7 +16,7 @@ from bayesagree.subjective.group_model import GroupCounts, group_performance_mod
 LEVELS = Ratings.from_matrix([[4, 4, 5], [1, 2, 1], [3, 5, 4]], scale=(1, 5), step=1)
 INSIDE = Ratings.from_matrix([[0.4, 0.5, 0.6], [0.1, 0.3, 0.2]], scale=(0, 1))
 ENDS = Ratings.from_matrix([[0.4, 0.5, 0.6], [0.0, 0.5, 1.0]], scale=(0, 1))
-DRAWS = 4000
+DRAWS = 2000
 
 
 def prior_draws(model):
@@ -51,10 +53,18 @@ def test_beta_binomial_draws_follow_their_distribution():
         assert_share((drawn == k).mean(axis=0), stats.betabinom.pmf(k, 4, 0.3, [0.2, 5.0]), DRAWS)
 
 
+KINDS = {"levels": (LEVELS, 4), "continuous": (INSIDE, 1), "with ends": (ENDS, 6)}
+MEANS = {"hierarchical": "hierarchical", "flat": "flat", "truth": {}}
+MIXED = [k != "levels" and m != "hierarchical" for k in KINDS for m in MEANS]  # each by itself is in the others
+
+
 @pytest.mark.parametrize(
-    ("ratings", "top"), [(LEVELS, 4), (INSIDE, 1), (ENDS, 6)], ids=["levels", "continuous", "with ends"]
+    ("ratings", "top", "item_mean"),
+    [
+        pytest.param(*kind, means, id=f"{k}-{m}", marks=[pytest.mark.long] if mixed else [])
+        for mixed, ((k, kind), (m, means)) in zip(MIXED, itertools.product(KINDS.items(), MEANS.items()))
+    ],
 )
-@pytest.mark.parametrize("item_mean", ["hierarchical", "flat", {}], ids=["hierarchical", "flat", "truth"])
 def test_every_agreement_model_has_a_prior_predictive(ratings, top, item_mean):
     truth = {0: float(np.mean(ratings.scale))} if item_mean == {} else item_mean
     prior, predictive = prior_draws(common_agreement_model(ratings, item_mean=truth))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import xarray as xr
 from hypothesis import HealthCheck, given, settings
@@ -24,9 +25,18 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "csv": lambda path: TABLE.to_csv(path, index=False),
     "tsv": lambda path: TABLE.to_csv(path, index=False, sep="\t"),
     "parquet": lambda path: TABLE.to_parquet(path),
+    "feather": lambda path: TABLE.to_feather(path),
+    "arrow": lambda path: write_stream(path),
     "jsonl": lambda path: TABLE.to_json(path, orient="records", lines=True),
     "ndjson": lambda path: TABLE.to_json(path, orient="records", lines=True),
 }
+
+
+def write_stream(path: Path) -> None:
+    """Write an Arrow stream, as `datasets` keeps its rows."""
+    content = pa.Table.from_pandas(TABLE)
+    with pa.ipc.new_stream(path, content.schema) as stream:
+        stream.write_table(content)
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:
@@ -74,7 +84,11 @@ def test_byte_order_mark_and_crlf_are_no_part_of_the_text(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.xlsx", "", "unknown kind of file; known are .csv, .tsv, .parquet, .jsonl, .ndjson, each also with .gz"),
+        (
+            "a.xlsx",
+            "",
+            "unknown kind of file; known are .csv, .tsv, .parquet, .jsonl, .ndjson, .arrow, .feather, each",
+        ),
         ("a.csv", "", "is empty: the first line must name the columns"),
         ("a.csv", "item,label\n", "is empty: no row below the columns 'item', 'label'"),
         ("a.csv", "a,b\n1,2,3\n", "line 2: 3 fields where the header has 2; quote fields that contain ','"),
@@ -84,7 +98,7 @@ def test_byte_order_mark_and_crlf_are_no_part_of_the_text(tmp_path: Path) -> Non
         ("a.csv", "a,a\n1,2\n", "column 'a' is there twice; give every column a name of its own"),
         ("a.csv", b"a,b\n1,2\n1,\xff\n", "line 3: not UTF-8 text; save it as UTF-8"),
         ("a.csv", b"\xff\xfea\x00\n", "line 1: not UTF-8 text"),
-        ("a.csv", "a;b\n1;2\n", "the only column is 'a;b'; this file is not separated by ','"),
+        ("a.csv", "a\tb\n1\t2\n", "the only column is 'a\\tb'; this file is not separated by ','"),
         ("a.tsv", "a,b\n1,2\n", "the only column is 'a,b'; this file is not separated by '\\t'"),
         ("a.jsonl", "\n", "is empty: no JSON object in it"),
         ("a.jsonl", '{"a": 1}\n{"a": \n', "line 2: not JSON"),
@@ -231,6 +245,7 @@ def test_three_layouts_of_predictions_agree(tmp_path: Path) -> None:
         ("model,item,x,y\nA,p,1,high\n", "model 'A', item 'p', label 'y': 'high' is not a number"),
         ("model,item,x\nA,p,1\nB,q,1\n", "the items of model 'B' are not the same set: missing 'p'; unknown 'q'"),
         ("model,item,label,score\nA,p,x,\n", "read as scores, one a row: model 'A', item 'p', label 'x': score nan"),
+        ("model,item,label,x\nA,p,x,\nB,p,,1\n", "read as hard labels: model 'B' has no label in column 'label'"),
         ("model,item,label\nA,p,x\nA,p,y\n", "read as hard labels: predictions for ('A', 'p') are given twice"),
     ],
 )

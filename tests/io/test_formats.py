@@ -176,7 +176,7 @@ def test_mechanical_turk(tmp_path):
     assert export.format == "mturk"
     assert export.annotations.items.tolist() == [10, 11]
     assert export.annotations.counts().tolist() == [[1, 0], [0, 1]]
-    assert left_out(export) == {"rejected assignments": 1}
+    assert left_out(export) == {"rejected assignments": 1, "repeated annotations of an item by an annotator": 1}
 
 
 def test_lewidi_and_ground_truth(tmp_path):
@@ -340,3 +340,56 @@ def test_long_tables_of_a_million_rows_are_not_walked(tmp_path):
     wide = table.pivot(index="item", columns="annotator", values="label").reset_index()
     long, from_wide = read_annotations(table), read_annotations(wide, format="wide")
     assert long.counts().tolist() == from_wide.counts().tolist()
+
+
+def foreign(seed=0, n_items=30):
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"b{i}", who, str(rng.choice(["gut", "schlecht", "egal"]))) for i in range(n_items) for who in ("an", "bo")
+    ]
+    return pd.DataFrame(rows, columns=["Bild", "Person", "Urteil"])
+
+
+@pytest.mark.parametrize(("name", "options"), [("a.csv", {}), ("b.csv", {"sep": ";"}), ("c.tsv", {"sep": "\t"})])
+def test_a_table_of_foreign_names_is_known_by_its_cells(tmp_path, name, options):
+    table = foreign().assign(Sekunden=np.random.default_rng(1).random(60), Quelle="web")
+    table.to_csv(tmp_path / name, index=False, **options)
+    export = read_export(tmp_path / name)
+    assert export.annotations.n_annotations == 60
+    assert export.annotations.categories.tolist() == ["egal", "gut", "schlecht"]
+    assert [note.split("'")[1] for note in export.notes] == ["Bild", "Person", "Urteil"]
+
+
+def test_what_two_choices_of_columns_fit_is_asked(tmp_path):
+    table = foreign().assign(Laune=foreign(seed=3)["Urteil"])
+    with pytest.raises(InputError, match=r"name the right one with label="):
+        read_export(table)
+    assert read_export(table, label="Laune", item="Bild", annotator="Person").annotations.n_annotations == 60
+
+
+def test_a_spreadsheet_with_texts_beside_its_annotators():
+    wide = foreign().pivot(index="Bild", columns="Person", values="Urteil").reset_index()
+    wide.insert(1, "Satz", [f"Satz Nummer {i}" for i in range(30)])
+    wide.loc[3, "bo"] = None
+    export = read_export(wide)
+    assert export.format == "wide"
+    assert export.annotations.annotators.tolist() == ["an", "bo"]
+    assert export.annotations.n_annotations == 59
+    assert any("'Satz'" in note for note in export.notes)
+
+
+def test_counts_as_objects_and_lists_of_any_name():
+    rows = pd.DataFrame({"uid": ["a", "b"], "label_counter": [{"e": 2, "n": 1}, {"n": 3}]})
+    export = read_export(rows)
+    assert export.annotations.counts().tolist() == [[2, 1], [0, 3]]
+    assert any("counts by label" in note for note in export.notes)
+    listed = pd.DataFrame({"uid": ["a", "b"], "annotator_labels": [["e", "n"], ["n", "n"]], "text": ["x", "y"]})
+    assert read_export(listed).annotations.counts().tolist() == [[1, 1], [0, 2]]
+
+
+def test_a_scale_makes_ratings_of_numbers_and_without_one_they_are_pointed_out():
+    table = pd.DataFrame({"image": [1, 1, 2, 2], "reader": list("abab"), "score": [1, 2, 4, 5]})
+    assert isinstance(read_annotations(table, label="score", scale=(1, 5), step=1), Ratings)
+    export = read_export(table, label="score")
+    assert isinstance(export.annotations, Labels)
+    assert any("read them with scale=(1, 5)" in note for note in export.notes)

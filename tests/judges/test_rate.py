@@ -37,6 +37,7 @@ def test_truncated_normal_has_its_moments():
         assert drawn.mean() == pytest.approx(known.mean(), abs=5 * known.std() / np.sqrt(50_000))
 
 
+@pytest.mark.long
 def test_same_posterior_as_the_plain_model():
     """The reference of models/corrected_rate.json; the twin counts every item once, so that means alone agree there."""
     known = REFERENCE["data"]
@@ -124,7 +125,7 @@ def test_features_and_missing_verdicts():
     length = {i: "long" if i % 4 else "short" for i in systems}
     tree = corrected_rate(some, people, system=systems, by={"length": length}, seed=1, **FEW)
     assert np.isfinite(tree["posterior"]["sensitivity"].values).all()
-    with pytest.raises(InputError, match="length: no entry for items 0; name one"):
+    with pytest.raises(InputError, match="length= names no group for the items 0; name one"):
         corrected_rate(some, people, by={"length": {i: "x" for i in range(1, 240)}}, seed=1, **FEW)
 
 
@@ -143,7 +144,7 @@ def test_table_and_warnings():
     [
         ({"positive": 7}, "positive=7 is not one of the labels"),
         ({"target": "gold"}, "target='gold' is not one of"),
-        ({"system": {0: "a"}}, "system: no entry for items 1, 2"),
+        ({"system": {0: "a"}}, "system= names no group for the items 1, 2"),
         ({"engine": "magic"}, "engine='magic' is not one of"),
     ],
 )

@@ -6,6 +6,11 @@
 
 Every mutant replaces one piece of text, once, in a copy of the package; the tests named with it run until one fails. A
 mutant that survives is a missing test; one whose text is no longer there is an error, so that the list follows the code.
+
+Tally of 22 November 2026: of 80 mutants (19 that survived the first audit, 61 since) 47 are decided and die. Four of them
+lived at first (calibration error, smallest group, two of the checkpoint) and have tests now; 33 have not been run: those
+between "Plackett-Luce: the last block of a choice set stays" and "Choice sets: what was not offered is accepted", and
+between "Random answers" and "Certainty of gold".
 """
 
 import os
@@ -46,14 +51,14 @@ MUTANTS = [
     Mutant("Certainty of sets: code overflows", "certainty.py", "        if size > 2**62 // n_labels:", "        if size < 0:", "test_certainty.py"),
     Mutant("Partial average overlap: best annotator", "metrics/partial_rankings.py", "_overlap(ours, theirs, normalise).mean()", "_overlap(ours, theirs, normalise).max()", "metrics/test_uncertainty_adjusted.py"),
     Mutant("AUC ceiling: pairs of an item with itself", "metrics/auc/posterior.py", "(total**2 - np.square(weight).sum(axis=1))", "total**2", "metrics/auc"),
-    Mutant("Smallest group: intra-class term", "subjective/group_model.py", "(1 + (n - 1) * posterior", "(1 + n * posterior", "subjective/test_subjective.py"),
+    Mutant("Smallest group: intra-class term", "subjective/group_model.py", "(1 + (n - 1) * posterior", "(1 + n * posterior", "subjective/test_group_model.py"),
     Mutant("Bootstrap: test-set variance over n", "evaluation/_sums.py", "/ (n_items + 1)", "/ n_items", "evaluation/test_evaluate.py"),
     Mutant("Kept draws: a block too many is done", "_inference/storage.py", "self.store.done(items.start // BLOCK + 1)", "self.store.done(items.stop // BLOCK + 1)", "inference/test_kept_draws.py"),
-    Mutant("Run: annotations are no part of its identity", "evaluation/scoring.py", 'data = {"annotations": annotations, "predictions": predictions}', 'data = {"predictions": predictions}', "evaluation/test_evaluate.py inference"),
-    Mutant("Report: ordinary score of the first model", "report/headlines.py", "number(float(ordinary.sel(model=best)))", "number(float(ordinary.isel(model=0)))", "report/test_headlines.py"),
+    Mutant("Run: annotations are no part of its identity", "evaluation/scoring.py", 'data = {"annotations": annotations, "predictions": predictions}', 'data = {"predictions": predictions}', "evaluation/test_evaluate.py inference/"),
+    Mutant("Report: ordinary score of the first model", "report/headlines.py", "number(float(plug_in.sel(model=best)))", "number(float(plug_in.isel(model=0)))", "report/test_headlines.py"),
     Mutant("Report: interval of the last model", "report/headlines.py", 'interval(float(own["score_lower"]), float(own["score_upper"]))', 'interval(float(comparison["score_lower"][-1]), float(comparison["score_upper"][-1]))', "report/test_headlines.py"),
     Mutant("Report: worst and best group exchanged", "report/headlines.py", "serves the group {row['worst']} worse than {row['best']}", "serves the group {row['best']} worse than {row['worst']}", "report/test_headlines.py"),
-    Mutant("Report: first by the plug-in metric", "report/headlines.py", "np.argmax(ordinary.values)", "np.argmin(ordinary.values)", "report/test_headlines.py"),
+    Mutant("Report: first by the plug-in metric", "report/headlines.py", "np.argmax(plug_in.values)", "np.argmin(plug_in.values)", "report/test_headlines.py"),
     Mutant("Report: open items at the last reliability", "report/headlines.py", "n = int((data.certainty.isel(reliability=0) < OPEN).sum())", "n = int((data.certainty.isel(reliability=-1) < OPEN).sum())", "report/test_headlines.py"),
     # Phi.
     Mutant("Phi: maximum likelihood of two camps stays at the grid", EXACT + "maximum_likelihood.py", "        return -1.0\n", "        pass\n", "agreement/test_limits.py"),
@@ -77,17 +82,50 @@ MUTANTS = [
     Mutant("Overlap: plain by default", "metrics/partial_rankings.py", "predictions: Predictions, *, k: int = 3, normalise: bool = True", "predictions: Predictions, *, k: int = 3, normalise: bool = False", "metrics/test_uncertainty_adjusted.py"),
     # Blind evaluation.
     Mutant("Blind: one gold set a draw", "blind/scores.py", "return PseudoGold(drawn, False, pseudo_gold.vote_shares(systems, leave_one_out=leave_one_out))", "return PseudoGold(drawn, True)", "blind/test_scores.py"),
-    Mutant("Blind: own vote counts when left out", "blind/pseudo_gold.py", "        counts = counts - own\n", "        counts = counts - 0 * own\n", "blind/test_scores.py"),
+    Mutant("Blind: own vote counts when left out", "blind/pseudo_gold.py", "        counts = counts - own\n", "        counts = counts - 0 * own\n", "blind/test_pseudo_gold.py"),
     Mutant("Blind: soft counts transposed", "blind/scores.py", "(given @ shares).swapaxes(1, 2)[None]", "(given @ shares)[None]", "blind/test_scores.py"),
-    Mutant("Blind: a threshold for each metric", "blind/scores.py", 'return metric if calibrate_for == "each" else calibrate_for', "return metric", "blind/test_scores.py"),
-    Mutant("Blind: Williams counts systems without gold", "studies/blind_methods.py", " & np.isfinite(gold)\n", "\n", "studies/test_blind_methods.py"),
+    Mutant("Blind: a threshold for each metric", "blind/scores.py", 'return metric if calibrate_for == "each" else calibrate_for', "return metric", "blind/test_combiners.py"),
+    Mutant("Blind: Williams counts systems without gold", "studies/blind_judgement.py", " & np.isfinite(gold)\n", "\n", "studies/test_blind_methods.py"),
     Mutant("Copeland: the unscored take a place", "evaluation/paired_tests.py", "points = np.where(np.isnan(score), np.nan, beats.sum(axis=1) - beats.sum(axis=0))", "points = beats.sum(axis=1) - beats.sum(axis=0)", "evaluation/test_paired_tests.py"),
     # Groups of annotators.
-    Mutant("Disagreement: ties of others count", "subjective/disagreement.py", "((others > mine) & (others > second))", "(others > mine)", "subjective/test_subjective.py"),
-    Mutant("Disagreement: second largest of all", "subjective/disagreement.py", "np.where(leads | follows, third[item], second[item])", "np.where(leads, third[item], second[item])", "subjective/test_subjective.py"),
-    Mutant("Groups: names of three decimals", "subjective/groups.py", "for decimals in range(3, 18):", "for decimals in range(3, 4):", "subjective/test_subjective.py"),
+    Mutant("Disagreement: ties of others count", "subjective/disagreement.py", "((others > mine) & (others > second))", "(others > mine)", "subjective/test_disagreement.py"),
+    Mutant("Disagreement: second largest of all", "subjective/disagreement.py", "np.where(leads | follows, third[item], second[item])", "np.where(leads, third[item], second[item])", "subjective/test_disagreement.py"),
+    Mutant("Groups: names of three decimals", "subjective/groups.py", "for decimals in range(3, 18):", "for decimals in range(3, 4):", "subjective/test_groups.py"),
     Mutant("Specification: individual fairness unreported", "subjective/specification_check.py", 'if specification.fairness != "individual":', 'if specification.fairness == "individual":', "subjective/test_specification.py"),
     Mutant("Choice sets: what was not offered is accepted", "annotations/_choice_sets.py", "np.setdiff1d(named, self[r])", "np.setdiff1d(self[r], self[r])", PL_TESTS + "test_choice_sets.py"),
+    # The studies of the papers, files and runs, and the younger rooms.
+    Mutant('Random answers: claims at the upper end', 'studies/answers_at_random.py', '(summary[..., 1] > 0)', '(summary[..., 2] > 0)', 'studies/test_answers_at_random.py'),
+    Mutant('Sample size: the likelihood asked for is dropped', 'studies/sample_size.py', ', "likelihood": likelihood', '', 'studies/test_answers_at_random.py'),
+    Mutant('AUC study: items without labels count as negative', 'studies/auc_simulation.py', '(n_labels > 0) - share', '1 - share', 'studies/test_auc_simulation.py'),
+    Mutant('AUC study: kept estimates shifted by one', 'studies/auc_simulation.py', 'values[..., 1:, :]', 'values[..., :-1, :]', 'studies/test_auc_simulation.py'),
+    Mutant('Blind tables: swap rates enter the test as they are', 'studies/blind_judgement.py', '[1 - 2 * v for v in r]', '[1 - v for v in r]', 'studies/test_blind_tables.py'),
+    Mutant('Blind tables: many swaps are a good method', 'studies/blind_judgement.py', 'good = 1 - value[:, m, r] if', 'good = value[:, m, r] if', 'studies/test_blind_tables.py'),
+    Mutant('Blind tables: the second best is the worst', 'studies/blind_judgement.py', 'order = np.argsort(-score', 'order = np.argsort(score', 'studies/test_blind_tables.py'),
+    Mutant("Blind tables: every triangle test is Williams'", 'studies/blind_judgement.py', 'x.size, correction=correction)', 'x.size)', 'studies/test_blind_tables.py'),
+    Mutant('Blind tables: sd of the population', 'studies/blind_tables.py', '"sd": pairs.std(ddof=1)', '"sd": pairs.std()', 'studies/test_blind_tables.py'),
+    Mutant('Vote quality: one threshold for all', 'studies/blind_tables.py', 'majority(systems, threshold=threshold', 'majority(systems, threshold=0.5', 'studies/test_blind_tables.py'),
+    Mutant('Set-ups: four levels pass for five', 'studies/crowd_quality_setups.py', 'ratings.step) != 4', 'ratings.step) not in (2, 4)', 'studies/test_crowd_quality_setups.py'),
+    Mutant('Set-ups: area under the curve off by the ranks', 'studies/crowd_quality_setups.py', 'n * (n + 1) / 2', 'n * (n - 1) / 2', 'studies/test_crowd_quality_setups.py'),
+    Mutant('Spammers: the wrong ones stay', 'studies/crowd_quality_setups.py', 'labels.select(~np.isin(', 'labels.select(np.isin(', 'studies/test_crowd_quality_setups.py'),
+    Mutant('Accuracy of annotators over all labels', 'studies/crowd_quality_setups.py', 'np.bincount(labels.annotator_index[known],', 'np.bincount(labels.annotator_index,', 'studies/test_crowd_quality_setups.py'),
+    Mutant('Certainty by reliability: always one', 'studies/reliability_views.py', '"reliability": weight,', '"reliability": 1,', 'studies/test_reliability_views.py'),
+    Mutant('Certainty of gold: items without gold count', 'studies/reliability_views.py', 'np.where(truth >= 0, picked, np.nan)', 'picked', 'studies/test_reliability_views.py'),
+    Mutant('Sets of two sizes: the first label alone', 'metrics/top_sets.py', 'block.top_label[..., :k]', 'block.top_label[..., :1]', 'studies/test_reliability_views.py'),
+    Mutant('Toy classes: labels the wrong way round', 'simulate/_toy_classes.py', '> cut)', '< cut)', 'studies/test_reliability_views.py'),
+    Mutant('CIFAR-10H: votes for probabilities', 'datasets/_conversion.py', 'table[:, 11:]', 'table[:, 1:11]', 'datasets/test_datasets.py -k cifar10h_is_joined'),
+    Mutant('CIFAR-10H: any numbers pass', 'datasets/_conversion.py', '!= CHECKSUMS[name]:', '== "":', 'datasets/test_datasets.py -k parts'),
+    Mutant('Dermatology models: names exchanged', 'datasets/_ranking_sets.py', 'enumerate("ABCD")', 'enumerate("BACD")', 'datasets/test_datasets.py -k models_of'),
+    Mutant('Predictions: scores read as hard labels', 'io/files.py', 'score=score if scored else None', 'score=None', 'io/test_files.py'),
+    Mutant("Checkpoint: any state is this run's", '_inference/checkpoint.py', 'if found == self.identity:', 'if found:', 'inference/test_kept_draws.py'),
+    Mutant('Checkpoint: the last state is not written', '_inference/checkpoint.py', 'if start < self._next_write and not now:', 'if start < self._next_write:', 'inference/test_kept_draws.py'),
+    Mutant('Entropy: digamma without its one', 'certainty.py', 'sp.special.digamma(total + 1)', 'sp.special.digamma(total)', 'test_certainty.py'),
+    Mutant('Plan: variance within items', 'planning/closed_forms.py', '/ (n - 1).sum())', '/ n.sum())', 'planning/test_closed_forms.py'),
+    Mutant('Plan: Spearman-Brown upside down', 'planning/closed_forms.py', 'target * (1 - reliability) / (reliability * (1 - target))', 'reliability * (1 - target) / (target * (1 - reliability))', 'planning/test_closed_forms.py'),
+    Mutant('Plan: Bonett without the last item', 'planning/closed_forms.py', '(k * (k - 1) * width**2) + 1', '(k * (k - 1) * width**2)', 'planning/test_closed_forms.py'),
+    Mutant('Corrected rate: shift to the other side', 'judges/estimators.py', '(-(1 - centre) * of_q0 + centre * of_q1)', '((1 - centre) * of_q0 - centre * of_q1)', 'judges/test_estimators.py'),
+    Mutant('Prediction-powered mean: sum of the means', 'judges/estimators.py', '(others.mean() - f.mean())', '(others.mean() + f.mean())', 'judges/test_estimators.py'),
+    Mutant('Prediction sets: unseen labels by the wrong side', 'conformal/calibration.py', 'side="right")]', 'side="left")]', 'conformal/'),
+    Mutant('Brier of votes: biased', 'metrics/_unbiased.py', 'size - 1, out=', 'size, out=', 'metrics/test_posterior_scores.py metrics/test_distribution_metrics.py'),
 ]  # fmt: skip
 
 
@@ -107,7 +145,8 @@ def killed(mutant: Mutant) -> bool:
             # Kernels of other files that call a changed one keep their caches: all are compiled anew.
             for cached in (copy / "bayesagree").rglob("*.nb?"):
                 cached.unlink()
-        paths = [path if path.startswith("-") or path == "long" else f"tests/{path}" for path in mutant.tests.split()]
+        words = mutant.tests.split()
+        paths = [f"tests/{word}" if "/" in word or word.endswith(".py") else word for word in words]
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *paths]
         try:
             done = subprocess.run(

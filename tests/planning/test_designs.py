@@ -58,5 +58,5 @@ def test_what_cannot_be_planned_is_refused():
         plan(pilot, items=[10], annotators=[3])
     with pytest.raises(InputError, match="one or several different numbers"):
         plan(pilot, items=[], annotators=[3], metric="fleiss_kappa")
-    with pytest.raises(InputError, match="a plan is made from Labels"):
+    with pytest.raises(InputError, match="Labels are meant, not an array"):
         plan(np.zeros((2, 2)), items=[1], annotators=[1])  # type: ignore[arg-type]

@@ -22,13 +22,13 @@ def tree():
 
 
 def test_one_panel_per_configuration_with_one_box_per_method(tree):
-    figure = plot_swap_errors(tree, "good", labels_per_item=[5, 15])
-    assert len(figure.axes) == 6
-    medians = [line.get_ydata()[0] for line in figure.axes[0].lines if len(line.get_xdata()) == 2]
+    panels = plot_swap_errors(tree, "good", labels_per_item=[5, 15])
+    assert panels.shape == (2, 3)
+    medians = [line.get_ydata()[0] for line in panels[0, 0].lines if len(line.get_xdata()) == 2]
     errors = tree["study"].to_dataset().swap_error.sel(case="good", labels_per_item=5, labels_per_annotator=5)
     for method in ("dgt_published", "sgt", "pgt"):
         assert float(errors.sel({"auc_method": method}).median()) in medians
-    figure.savefig(io.BytesIO(), format="svg")
+    panels[0, 0].figure.savefig(io.BytesIO(), format="svg")
 
 
 def test_what_the_study_does_not_have_is_refused(tree):

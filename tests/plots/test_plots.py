@@ -1,5 +1,6 @@
 """Every figure is drawn once, from a small result, and shows the numbers of that result."""
 
+import inspect
 import io
 import sys
 import warnings
@@ -78,8 +79,9 @@ def blind():
     )  # fmt: skip
 
 
-def drawn(figure):
+def drawn(axes):
     """Draw to the end, as a reader would see it, and return the panels; nothing else may be touched."""
+    figure = np.asarray(axes, dtype=object).flat[0].figure
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         figure.savefig(io.BytesIO(), format="svg")
@@ -265,6 +267,30 @@ def test_regions_of_quality_sum_to_one():
     assert panel.texts[0].get_text().startswith("very bad")
 
 
+def test_every_figure_takes_axes_and_returns_them(tree, study):
+    import matplotlib.pyplot as plt
+
+    for name in plots.__all__:
+        assert inspect.signature(getattr(plots, name)).parameters["axes"].default is None
+    _, (left, right) = plt.subplots(1, 2)
+    assert plots.plot_scores(tree, metric="top_1_accuracy", axes=right) is right
+    assert right.get_xlabel()
+    assert not left.has_data()
+    _, grid = plt.subplots(2, 5)
+    given = plots.plot_ranking_study(study, axes=grid)
+    assert given.tolist() == grid.tolist()
+    with pytest.raises(InputError, match="2 x 5 panels are drawn, not 2"):
+        plots.plot_ranking_study(study, axes=grid[0, :2])
+    assert len(plt.get_fignums()) == 2
+
+
+def test_a_figure_is_one_that_notebooks_show(tree):
+    import matplotlib.pyplot as plt
+
+    panel = plots.plot_scores(tree, metric="top_1_accuracy")
+    assert plt.figure(plt.get_fignums()[-1]) is panel.figure
+
+
 def test_no_figure_changes_settings(tree):
     import matplotlib as mpl
 
@@ -278,5 +304,5 @@ def test_every_figure_is_listed_and_documented():
     listed = (plots.__doc__ or "").split()
     for name in plots.__all__:
         assert name in listed
-        assert "Figure" in (getattr(plots, name).__doc__ or "")
+        assert "by default a figure of its own" in (getattr(plots, name).__doc__ or "")
     assert "bayesagree.plots" in sys.modules

@@ -84,12 +84,12 @@ def rated_and_prior(mu, levels, p, prior):
 
 
 @pytest.mark.filterwarnings("ignore:.*ratings an item with flat item means")
-@pytest.mark.parametrize("item_mean", ["flat", "hierarchical", {1: 1.5}])
+@pytest.mark.parametrize("item_mean", ["flat", pytest.param("hierarchical", marks=pytest.mark.long), {1: 1.5}])
 def test_phi_item_is_the_integral_over_its_mean(item_mean):
-    tree = common_agreement(RATED, item_mean=item_mean, draws=3, chains=1, seed=1)
+    tree = common_agreement(RATED, item_mean=item_mean, draws=2, chains=1, seed=1)
     found = log_likelihood(tree, RATED)
     posterior = tree["posterior"].to_dataset()
-    for draw, i in itertools.product(range(3), range(4)):
+    for draw, i in itertools.product(range(2), range(4)):
         p = 2 * (1 - np.log2(1 - posterior["phi"].values[0, draw]))
         prior = stats.uniform()
         if item_mean == "hierarchical":
@@ -269,7 +269,7 @@ def test_log_prior_is_the_density_of_the_prior():
 )
 def test_prior_predictive_has_the_symmetry_of_the_prior(annotations, plausibility, options):
     """Priors that treat all labels alike, or both ends of the scale, give replicates that do."""
-    tree = prior_predictive(annotations, plausibility=plausibility, draws=4000, seed=1, **options)
+    tree = prior_predictive(annotations, plausibility=plausibility, draws=1000, seed=1, **options)
     drawn = next(iter(tree["prior_predictive"].to_dataset().data_vars.values())).values[0]
     assert drawn.shape[1] == next(iter(tree["observed_data"].to_dataset().data_vars.values())).size
     if isinstance(annotations, Ratings):
@@ -290,7 +290,7 @@ def test_replicates_follow_the_draws():
     drawn = with_posterior_predictive(dirichlet(labels, draws=200, chains=1, seed=1), labels, seed=2)
     replicate = drawn["posterior_predictive"]["label_index"].values[0]
     assert replicate[:, :900].mean() < 0.002 and replicate[:, 900:].mean() > 0.998
-    tree = plackett_luce(RANKINGS, draws=2000, chains=1, seed=1)
+    tree = plackett_luce(RANKINGS, draws=1000, chains=1, seed=1)
     ranked = with_posterior_predictive(tree, RANKINGS, seed=2)["posterior_predictive"]["label_index"].values[0]
     theta = tree["posterior"]["plausibility"].values[0, :, 2]
     assert_mean((ranked[:, -1] == 3) - theta[:, 3], 0.0)

@@ -87,13 +87,13 @@ def test_plackett_luce_score_is_the_ratio_of_marginal_likelihoods(m, options):
             others = case[:r] + case[r + 1 :]
             named = sorted({k for one in others for block in one for k in block})
             if "unranked" in options:
-                worth = np.zeros((200_000, 5))
-                draws = rng.dirichlet(np.full(len(named) + 1, shape), 200_000)
+                worth = np.zeros((50_000, 5))
+                draws = rng.dirichlet(np.full(len(named) + 1, shape), 50_000)
                 worth[:, named] = draws[:, :-1]
                 rest = [k for k in range(5) if k not in named]
                 worth[:, rest] = draws[:, -1:] / len(rest)
             else:
-                worth = rng.dirichlet(np.full(5, shape), 200_000)
+                worth = rng.dirichlet(np.full(5, shape), 50_000)
             weight = np.prod([chance(one, worth) ** m for one in others], axis=0)
             value = chance(ranking, worth)
             mean = (weight * value).mean() / weight.mean()
@@ -131,7 +131,7 @@ def test_rows_items_and_threads_do_not_matter():
     ("annotations", "options", "message"),
     [
         (RANKINGS, {"plausibility": "dirichlet"}, "takes Labels"),
-        (Ratings.from_matrix([[1, 2]], scale=(0, 3)), {}, "takes Rankings, these are Ratings"),
+        (Ratings.from_matrix([[1, 2]], scale=(0, 3)), {}, "Labels or Rankings are meant, not Ratings"),
         (RANKINGS, {"plausibility": "dawid_skene"}, "has no reliability curve"),
         (RANKINGS, {"plausibility": "plackett_luce", "reliabilities": [0.5]}, "whole number"),
         (RANKINGS, {"reliabilities": [1, 1]}, "different numbers"),
@@ -147,8 +147,8 @@ def test_input_is_refused_with_the_reason(annotations, options, message):
 
 def test_figure_has_a_panel_for_score_and_agreement_of_each_curve():
     curve = reliability_curve(Labels.from_counts([[4, 1], [1, 4]]), (0.3, 1, 3), replicates=20, seed=1)
-    figure = plot_reliability_curve({"one": curve, "two": curve})
-    assert [axis.get_title() for axis in figure.axes] == ["one", "two", "", ""]
-    assert len(plot_reliability_curve(curve).axes) == 2
-    difference = figure.axes[0].lines[0].get_ydata()
+    panels = plot_reliability_curve({"one": curve, "two": curve})
+    assert [axis.get_title() for axis in panels.flat] == ["one", "two", "", ""]
+    assert plot_reliability_curve(curve).size == 2
+    difference = panels[0, 0].lines[0].get_ydata()
     assert difference.tolist() == curve["difference"].values.tolist()

@@ -70,7 +70,7 @@ def test_reliability_from_none_to_full(level):
 
 
 def test_ratings_with_models_of_the_two_sides():
-    given = Ratings.from_matrix([[1, 1, 1], [5, 5, 5]], scale=(1, 5), step=1)
+    given = Ratings.from_matrix([[1, 2, 1], [5, 4, 5]], scale=(1, 5), step=1)
     models = Predictions.from_labels(
         {"right": ["below", "at_or_above"], "wrong": ["at_or_above", "below"]}, labels=["below", "at_or_above"]
     )

@@ -1,5 +1,6 @@
 """The simulation study: each run against a plain twin, resuming, and every claim of the paper on its output."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -13,9 +14,10 @@ from typer.testing import CliRunner
 
 from bayesagree.cli._commands import app
 from bayesagree.errors import InputError
+from bayesagree.metrics.auc import concordance
 from bayesagree.simulate import crowdsourced_binary
 from bayesagree.studies import auc_claims as claims
-from bayesagree.studies.auc_simulation import CASES, LEVELS, METHODS, auc_study
+from bayesagree.studies.auc_simulation import CASES, ESTIMATORS, LEVELS, METHODS, auc_study, label_level_auc
 
 SMALL = dict(
     cases=["good", "bad"], labels_per_item=[3, 5], labels_per_annotator=[5], runs=7, n_items=120, n_models=9, seed=3
@@ -70,6 +72,11 @@ def test_a_run_depends_on_its_place_only():
     assert (errors_of(other) != errors_of(whole)).any()
 
 
+def blocks_in(journal):
+    with np.load(journal) as state:
+        return int(state["blocks"])
+
+
 def test_a_stopped_study_continues_and_loses_nothing(tmp_path):
     journal, seen = tmp_path / "study.journal", []
 
@@ -80,12 +87,12 @@ def test_a_stopped_study_continues_and_loses_nothing(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         auc_study(**SMALL, journal=journal, progress=stop_after_three)
-    finished = journal.read_text()
-    assert len(finished.splitlines()) == 1 + 3
-    journal.write_text(finished + '{"key": ["good", 5')  # killed while writing
-    np.testing.assert_array_equal(errors_of(auc_study(**SMALL, journal=journal)), errors_of(auc_study(**SMALL)))
-    assert journal.read_text().startswith(finished)
-    assert len(journal.read_text().splitlines()) == 1 + 8
+    assert blocks_in(journal) == 3
+    counted = []
+    again = auc_study(**SMALL, journal=journal, progress=counted.append)
+    np.testing.assert_array_equal(errors_of(again), errors_of(auc_study(**SMALL)))
+    assert counted[0] == sum(seen)
+    assert blocks_in(journal) == 8
 
 
 @pytest.mark.cluster
@@ -96,20 +103,20 @@ def test_a_killed_process_continues(tmp_path):
         f"auc_study(**{SMALL!r}, journal=pathlib.Path({str(journal)!r}), progress=lambda runs: os._exit(9))"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
-    assert len(journal.read_text().splitlines()) == 2
+    assert blocks_in(journal) == 1
     np.testing.assert_array_equal(errors_of(auc_study(**SMALL, journal=journal)), errors_of(auc_study(**SMALL)))
 
 
-def test_a_journal_cut_in_its_first_line_starts_anew(tmp_path):
-    journal = tmp_path / "study.journal"
-    journal.write_text('{"cases": ["go')
-    np.testing.assert_array_equal(errors_of(auc_study(**SMALL, journal=journal)), errors_of(auc_study(**SMALL)))
+def test_another_file_is_no_journal(tmp_path):
+    (tmp_path / "study.journal").write_text('{"cases": ["good"]}')
+    with pytest.raises(InputError, match="is not the state of a run"):
+        auc_study(**SMALL, journal=tmp_path / "study.journal")
 
 
 def test_a_journal_belongs_to_one_study(tmp_path):
     journal = tmp_path / "study.journal"
     auc_study(**SMALL, journal=journal)
-    with pytest.raises(InputError, match="other settings"):
+    with pytest.raises(InputError, match="belongs to another run"):
         auc_study(**SMALL | {"seed": 5}, journal=journal)
 
 
@@ -273,6 +280,7 @@ def test_two_thirds_of_the_handicap_of_dgt_are_its_tie_rule(study):
     assert fair.mean() < sgt.mean()
 
 
+@pytest.mark.long
 def test_committees_of_experts_sgt_overtakes_pgt():
     """The paper's open question: with 500 labels an annotator SGT ranks better than PGT (paired 99 %)."""
     tree = auc_study(cases=["average", "good"], labels_per_item=[5, 9], labels_per_annotator=[500], runs=60, seed=0)
@@ -308,3 +316,32 @@ def test_command_refuses_what_it_cannot_read():
 
 def test_levels_are_those_of_the_paper():
     assert LEVELS == (3, 5, 9, 15, 27, 45)
+
+
+def test_an_estimator_of_one_s_own_runs_in_the_study_and_changes_no_other():
+    own = {"worst": lambda problem: -problem.scores.mean(axis=1) * 0 + np.arange(len(problem.scores))[::-1]}
+    plain, further = auc_study(**SMALL), auc_study(**SMALL, estimators=own | dict(ESTIMATORS), keep_evaluations=True)
+    np.testing.assert_array_equal(further["study/swap_error"].isel(auc_method=slice(0, 5)), plain["study/swap_error"])
+    assert further["study/swap_error"]["auc_method"].values.tolist()[5:] == ["worst", "label_level"]
+    kept = further["evaluations"].to_dataset()
+    flat = {"stacked": ("case", "labels_per_item", "labels_per_annotator", "run")}
+    truth, estimate = (kept[name].stack(flat).transpose("stacked", ...) for name in ("truth", "estimate"))
+    swaps = further["study/swap_error"].stack(flat).transpose("stacked", "auc_method")
+    for one, drawn, error in zip(truth.values[:3], estimate.values[:3], swaps.values[:3]):
+        np.testing.assert_allclose(1 - concordance(drawn, one), error)
+    with pytest.raises(InputError, match="is a method of the study"):
+        auc_study(**SMALL, estimators={"pgt": own["worst"]})
+
+
+def test_the_auc_of_labels_counts_every_pair_of_labels_of_two_items():
+    problem = crowdsourced_binary(n_items=30, n_models=3, labels_per_item=4, labels_per_annotator=4, seed=2)
+    given = problem.labels
+    counts = given.counts().astype(float)
+    share = counts[:, 1] / np.maximum(counts.sum(axis=1), 1)
+    weight = counts.sum(axis=1) > 0
+    right, total = np.zeros(3), 0.0
+    for a, b in itertools.permutations(range(30), 2):
+        pair = weight[a] * share[a] * weight[b] * (1 - share[b])
+        right += pair * (0.5 * (np.sign(problem.scores[:, a] - problem.scores[:, b]) + 1))
+        total += pair
+    np.testing.assert_allclose(label_level_auc(problem), right / total)

@@ -12,7 +12,7 @@ from bayesagree.agreement._exact.posterior import phi_posterior, precision_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.errors import InputError
-from bayesagree.studies.paradoxes import PARADOXES, paradox_table, percent_agreement
+from bayesagree.studies.paradoxes import PARADOXES, paradox_claims, paradox_table, percent_agreement
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "agreement.json").read_text())
 CASES = {paradox.case: paradox.ratings() for paradox in PARADOXES}
@@ -42,6 +42,7 @@ def test_claims_of_the_paper_hold_on_the_squeezed_likelihood():
     assert percent_agreement(CASES["7c"]) == pytest.approx(0.6)
 
 
+@pytest.mark.long
 def test_two_levels_say_almost_nothing_and_say_so():
     with pytest.warns(UserWarning, match="two levels"):
         tree = common_agreement(CASES["7c"], seed=1)
@@ -67,7 +68,7 @@ def prior_draws():
     return phi, betainc(b, a, 0.5), betainc(a, b, 0.5), weight / 2
 
 
-@pytest.mark.parametrize("case", ["2", "3", "5d", "6a", "8a"])
+@pytest.mark.parametrize("case", [*(pytest.param(c, marks=pytest.mark.long) for c in ("2", "3", "5d", "8a")), "6a"])
 def test_two_levels_hierarchical_by_importance_sampling(prior_draws, case):
     """A third route beside quadrature and NUTS: draws of the prior, weighted by the likelihood of the ratings."""
     phi, upper, lower, weight = prior_draws
@@ -87,3 +88,25 @@ def test_two_levels_hierarchical_by_importance_sampling(prior_draws, case):
 def test_unknown_toy_case_is_refused():
     with pytest.raises(InputError, match="9z"):
         paradox_table(["9z"])
+
+
+@pytest.mark.parametrize("n_levels", [5, pytest.param(7, marks=pytest.mark.long)])
+def test_one_level_inside_a_longer_scale_the_paper_is_right(n_levels):
+    claims = paradox_claims(["3", "4", "5", "6"], n_levels=n_levels, inside=True)
+    assert claims.drop(columns="argument").all(axis=None)
+
+
+@pytest.mark.long
+def test_at_the_ends_of_a_longer_scale_the_paper_is_right_where_an_end_is_a_point():
+    """Limitations 2 to 5 ask that unanimous ends be agreement, which only a reading of the ends decides."""
+    ends = paradox_claims(["3"], n_levels=5)
+    assert ends.loc["3"].drop("argument").to_dict() == {
+        "squeezed flat": True, "binned flat": False, "binned hierarchical": False
+    }  # fmt: skip
+
+
+def test_unknown_limitations_and_scales_are_refused():
+    with pytest.raises(InputError, match="9"):
+        paradox_claims(["9"])
+    with pytest.raises(InputError, match="n_levels=4"):
+        paradox_table(["2"], n_levels=4, inside=True)

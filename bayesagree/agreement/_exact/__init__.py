@@ -7,6 +7,8 @@
 - `item_means`: flat and known item means, integrated out.
 - `hyper_grid`: hierarchical item means, and the grid that follows the posterior of their prior.
 - `posterior`: the marginal posterior of Phi.
+- `outright_ends`: the same with outright answers at the ends of the scale, their shares integrated out.
+- `outright_box`: where that posterior lies.
 - `draws`: draws of item means and of their prior given the precision.
 - `maximum_likelihood`: the estimate of Checco et al.
 """

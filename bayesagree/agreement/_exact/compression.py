@@ -16,7 +16,7 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._numerics.multisets import run_starts, words
-from bayesagree.agreement._exact.likelihood import Likelihood
+from bayesagree.agreement._exact.likelihood import Ends, Likelihood
 from bayesagree.agreement._exact.patterns import Floats
 
 NODES = 40
@@ -38,6 +38,18 @@ class CompressedByLevel(dict[int, Likelihood]):
     def __missing__(self, level: int) -> Likelihood:
         """Compress for a new level."""
         self[level] = compressed(self.like, round(NODES / refined(level)))
+        return self[level]
+
+
+class CompressedWithEnds(dict[int, Likelihood]):
+    """A compressed likelihood with other shares of outright ends: they are equal within a group of similar items."""
+
+    def __init__(self, source: dict[int, Likelihood], ends: Ends) -> None:
+        self.source, self.ends = source, ends
+
+    def __missing__(self, level: int) -> Likelihood:
+        """Take over what was compressed before."""
+        self[level] = replace(self.source[level], ends=self.ends)
         return self[level]
 
 

@@ -1,5 +1,7 @@
 """Draws of the item-mean prior (m, s) and of the item means, given draws of the precision."""
 
+from dataclasses import replace
+
 import numpy as np
 import scipy as sp
 
@@ -11,6 +13,9 @@ TABLES = 33
 """Precisions at which the posterior of (m, s) is tabulated, a quarter of their standard deviation apart."""
 LEAST_LOG = -200.0
 """Log densities of (m, s) below their maximum are cut here, so that the spline does not swing."""
+SCATTERED, COARSE, LEAST = 40, -1, 1e-9
+"""Draws at which (m, s) is tabulated given the shares of outright ends, four for each coefficient of the regression,
+with steps a quarter longer than at first; (m, s) keep this distance from 0 and 1."""
 FINE = 120
 """Cells per side of the box from which (m, s) is drawn, uniformly inside each: a tenth of a standard deviation."""
 FINENESS = 0.3
@@ -38,6 +43,51 @@ def draw_hyper(means: HierarchicalMeans, log_precision: Floats, rng: np.random.G
     return sides[0], sides[1]
 
 
+def draw_hyper_with_ends(
+    means: HierarchicalMeans, log_precision: Floats, shares: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Draw (m, s) given each draw of log p and of the shares of outright ends, two arrays of shape (sample,).
+
+    The posterior of (m, s) is tabulated at a few draws. Every draw takes its standardised place from the nearest table,
+    and mean and standard deviation from their regression on (log p, shares).
+    """
+    at = np.column_stack([log_precision, shares])
+    z = (at - at.mean(axis=0)) / np.maximum(at.std(axis=0), 1e-12)
+    chosen = rng.choice(len(z), min(SCATTERED, len(z)), replace=False)
+    grids = [means.with_ends((at[k, 1], at[k, 2])).grid(float(np.exp(at[k, 0])), COARSE) for k in chosen]
+    moments = np.array([_moments(grid) for grid in grids])
+    design = _quadratic(z)
+    fit = design @ np.linalg.lstsq(design[chosen], moments, rcond=None)[0]
+    nearest = np.argmin(((z[:, None] - z[chosen]) ** 2).sum(axis=2), axis=1)
+    drawn = np.empty((2, len(z)))
+    for k, grid in enumerate(grids):
+        some = nearest == k
+        inside = _draw_inside(grid, int(some.sum()), rng)
+        for axis, (low, high) in enumerate(grid.box):
+            mean, log_sd = moments[k, 2 * axis : 2 * axis + 2]
+            place = (low + (high - low) * inside[axis] - mean) / np.exp(log_sd)
+            drawn[axis, some] = fit[some, 2 * axis] + np.exp(fit[some, 2 * axis + 1]) * place
+    # The density is even in s; m stays inside (0, 1).
+    return np.clip(drawn[0], LEAST, 1 - LEAST), np.clip(np.abs(drawn[1]), LEAST, 1 - LEAST)
+
+
+def _moments(grid: HyperGrid) -> Floats:
+    """Return mean and log standard deviation of m and of s."""
+    mass = np.exp(grid.log_density - grid.log_density.max()) * grid.weight
+    mass /= mass.sum()
+    found = []
+    for values, share in ((grid.m, mass.sum(axis=1)), (grid.s, mass.sum(axis=0))):
+        mean = share @ values
+        found += [mean, np.log(max(share @ (values - mean) ** 2, 1e-300)) / 2]
+    return np.array(found)
+
+
+def _quadratic(z: Floats) -> Floats:
+    """Return 1, z, and all products of two columns of z."""
+    pairs = [z[:, i] * z[:, j] for i in range(z.shape[1]) for j in range(i + 1)]
+    return np.column_stack([np.ones(len(z)), z, *pairs])
+
+
 def _draw_inside(grid: HyperGrid, n: int, rng: np.random.Generator) -> Floats:
     """Draw places inside the box, on (0, 1)^2, from a spline through the log density."""
     u = (np.arange(FINE) + 0.5) / FINE
@@ -56,14 +106,16 @@ def draw_item_means(
     log_precision: Floats,
     hyper: tuple[Floats, Floats] | None,
     rng: np.random.Generator,
+    shares: Floats | None = None,
 ) -> Floats:
-    """Draw mu of every rated item given each draw of log p (and of m, s), shape (sample, item)."""
+    """Draw mu of every rated item given each draw of log p (of m, s, of shares of ends), shape (sample, item)."""
     rated = counts.pattern_of_item[counts.pattern_of_item >= 0]
     draws = np.empty((log_precision.size, rated.size))
     for k, y in enumerate(log_precision):
         precision = float(np.exp(y))
         at, log_prior = means.log_prior(precision, hyper and (hyper[0][k], hyper[1][k]), FINENESS)
-        log_mass = means.like.table(precision, at) + log_prior[means.like.group]
+        like = means.like if shares is None else replace(means.like, ends=(float(shares[k, 0]), float(shares[k, 1])))
+        log_mass = like.table(precision, at) + log_prior[like.group]
         mass = np.exp(log_mass - log_mass.max(axis=1, keepdims=True))
         cumulative = np.cumsum(mass, axis=1)
         cumulative /= cumulative[:, -1:]

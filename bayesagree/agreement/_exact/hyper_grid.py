@@ -268,6 +268,14 @@ def _snapped(low: float, high: float) -> Side:
     return 0.0 if low < near else low, 1.0 if high > 1 - near else high
 
 
+def hyper_box(m: Side, s: Side) -> Box:
+    """Return a box of these sides inside the unit square."""
+    sides = [(max(low, 0.0), min(high, 1.0)) for low, high in (m, s)]
+    if any(high - low < 1e-9 for low, high in sides):
+        return UNIT
+    return Box(*(_snapped(float(low), float(high)) for low, high in sides))
+
+
 def _blend(first: Box, second: Box, share: float, room: float) -> Box:
     """Return the box `share` of the way from the first to the second, with some room at its sides."""
 

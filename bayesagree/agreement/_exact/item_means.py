@@ -9,13 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy as sp
 
-from bayesagree.agreement._exact.compression import CompressedByLevel, refined
-from bayesagree.agreement._exact.likelihood import Likelihood
+from bayesagree.agreement._exact.compression import CompressedByLevel, CompressedWithEnds, refined
+from bayesagree.agreement._exact.likelihood import Ends, Likelihood
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.errors import ConvergenceError
 
@@ -91,9 +91,15 @@ class ItemMeans(ABC):
     like: Likelihood
 
     @cached_property
-    def compressed(self) -> CompressedByLevel:
+    def compressed(self) -> CompressedByLevel | CompressedWithEnds:
         """The likelihood on fewer patterns."""
         return CompressedByLevel(self.like)
+
+    def with_ends(self, ends: Ends, **changes: Any) -> Self:
+        """Return the same prior and ratings with other shares of outright answers at the ends."""
+        other = replace(self, like=replace(self.like, ends=ends), **changes)
+        object.__setattr__(other, "compressed", CompressedWithEnds(self.compressed, ends))  # the cached property
+        return other
 
     @abstractmethod
     def log_evidence(self, precision: float, level: int) -> float:

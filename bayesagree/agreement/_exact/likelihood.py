@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from bayesagree._numerics.beta import SMALLEST, tails
 from bayesagree.agreement._exact.patterns import Floats, RatingCounts
 
-type Kind = Literal["binned", "density", "squeezed"]
+type Kind = Literal["binned", "inflated", "density", "squeezed"]
+type Ends = tuple[float, float]
 
 SMALLEST_BIN = 1e-6
 """Narrowest interval that a continuous rating stands for, where some rating sits on an end of the scale."""
@@ -52,6 +53,8 @@ class Likelihood:
         Added to the log marginal likelihood: density times bin width, so that binned values are comparable.
     bin_width
         Width of the interval a continuous rating stands for, or NaN where the density itself is used.
+    ends
+        Shares w of outright answers at the low and at the high end on an item of mean 1/2; (0, 0): none.
     """
 
     statistics: Any
@@ -63,6 +66,7 @@ class Likelihood:
     group: NDArray[np.int64]
     log_width: float
     bin_width: float
+    ends: Ends = (0.0, 0.0)
 
     @cached_property
     def farthest(self) -> float:
@@ -83,7 +87,24 @@ class Likelihood:
             terms.append(self._log_bins(precision, a, b, log_beta))
         if self.densities:
             terms.append(_density_terms(a, b, log_beta, self.densities))
-        return self.statistics @ (np.concatenate(terms) if len(terms) > 1 else terms[0])
+        table = self.statistics @ (np.concatenate(terms) if len(terms) > 1 else terms[0])
+        return table + self._outright(terms[0], at) if any(self.ends) else table
+
+    def _outright(self, log_bins: Floats, at: Floats) -> Floats:
+        """Return what outright answers at the ends add to the table, shape (pattern, node)."""
+        low, high, inside = outright_shares(self.ends, at)
+        counts, rows, places = [], [], (np.flatnonzero(self.low <= 0), np.flatnonzero(self.high >= 1))
+        for share, place in zip((low, high), places):
+            if place.size:
+                counts.append(self._counts(int(place[0])))
+                rows.append(np.logaddexp(share, inside + log_bins[place[0]]) - log_bins[place[0]])
+        counts.append(self.size - sum(counts))
+        return np.stack(counts, axis=1) @ np.stack([*rows, inside])
+
+    def _counts(self, column: int) -> Floats:
+        """Return one column of the statistics, shape (pattern,)."""
+        values = self.statistics[:, [column]]
+        return np.asarray(values if isinstance(values, np.ndarray) else values.toarray()).ravel()
 
     def _log_bins(self, precision: float, a: Floats, b: Floats, log_beta: Floats) -> Floats:
         smooth = precision < self.smooth_below
@@ -100,6 +121,20 @@ class Likelihood:
         width = self.high - self.low
         nearest = np.minimum(self.low, 1 - self.high)
         return np.where(nearest >= 10 * width, 0.04 * nearest * (1 - nearest) / width**2 - 1, 0.0)
+
+
+def outright_shares(ends: Ends, at: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return log probabilities of an outright low end, an outright high end, and a judgment inside, at logit(mu) = at.
+
+    The odds of an outright end against a judgment inside are w / (1 - w) times those of the item mean being there.
+    """
+    # A share may round to 1 and a mean to an end, whose odds are infinite: they stop at the largest numbers before.
+    at = np.clip(at, -700.0, 700.0)
+    with np.errstate(divide="ignore"):
+        low, high = (sp.special.logit(min(share, 1 - 2.0**-53)) for share in ends)
+    low, high = low - at, high + at
+    norm = np.logaddexp(np.logaddexp(low, high), 0.0)
+    return low - norm, high - norm, -norm
 
 
 def wide_bins(low: Floats, high: Floats, a: Floats, b: Floats, log_beta: Floats) -> Floats:
@@ -179,10 +214,10 @@ def likelihood(counts: RatingCounts, kind: Kind, *, discrete: bool) -> Likelihoo
     """Return the sufficient statistics for one kind of likelihood (see `common_agreement`)."""
     if kind == "squeezed":
         return _from_density(counts, _squeezed_statistics(counts))
-    if kind == "binned" and discrete:
+    if kind in ("binned", "inflated") and discrete:
         edges = np.arange(counts.values.size + 1) / counts.values.size
         return _from_bins(counts, counts.counts, edges[:-1], edges[1:], np.nan)
-    if kind == "density" or ((counts.values > 0) & (counts.values < 1)).all():
+    if kind == "density" or (kind == "binned" and ((counts.values > 0) & (counts.values < 1)).all()):
         return _from_density(counts, counts.counts @ _density_columns(counts.values))
     return _from_intervals(counts)
 

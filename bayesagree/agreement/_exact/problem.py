@@ -142,8 +142,8 @@ def _prior_by_name(item_mean: str, truth_sd: float | None) -> MeanPrior:
 
 
 def _check_likelihood(likelihood: str, step: float | None) -> None:
-    if likelihood not in ("binned", "density", "squeezed"):
-        raise InputError(f"likelihood={likelihood!r} is not one of 'binned', 'density', 'squeezed'")
+    if likelihood not in ("binned", "inflated", "density", "squeezed"):
+        raise InputError(f"likelihood={likelihood!r} is not one of 'binned', 'inflated', 'density', 'squeezed'")
     if likelihood == "density" and step is not None:
         raise InputError(f"likelihood='density' is for continuous ratings, these have step={step:g}; use 'binned'")
 

@@ -5,5 +5,6 @@
 - `label_studio`, `argilla`, `prodigy`, `doccano`, `ground_truth`, `mturk`: annotation tools.
 - `lewidi`: data sets of the Learning With Disagreements tasks.
 - `inspect_log`, `lm_eval`, `promptfoo`, `phoenix`: logs of evaluations.
+- `_guess`: which column of a table is which.
 - `spreadsheet`: long, wide, counts and list layouts of tables.
 """

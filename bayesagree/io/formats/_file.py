@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from bayesagree.errors import InputError
-from bayesagree.io.tables import read_json, read_table
+from bayesagree.io.tables import frame_of, read_json, read_rows, read_table
 
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather")
 ZSTD = 93
@@ -43,11 +43,20 @@ class File:
         """All rows, None where the file is no table."""
         if self._given is not None:
             return self._given
+        if self.rows is not None:
+            return frame_of(self.rows)
         return read_table(self.path) if self.path is not None and self.suffix in TABLES else None
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]] | None:
+        """Objects of JSON Lines, None where the file is no such list."""
+        return read_rows(self.path) if self.path is not None and self.suffix in (".jsonl", ".ndjson") else None
 
     @cached_property
     def columns(self) -> set[str]:
         """Names of the columns, none where the file is no table."""
+        if self.rows is not None:
+            return set().union(*self.rows)
         return set() if self.table is None else {str(name) for name in self.table.columns}
 
     @cached_property
@@ -83,9 +92,12 @@ class File:
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of a table as dictionaries, missing cells left out."""
-        if self.table is not None:
-            for row in self.table.to_dict("records"):
-                yield {str(k): v for k, v in row.items() if not (isinstance(v, float) and v != v)}
+        if self.rows is not None:
+            yield from self.rows
+        elif self.table is not None:
+            names = [str(name) for name in self.table.columns]
+            for row in zip(*(self.table.iloc[:, k].tolist() for k in range(len(names)))):
+                yield {name: v for name, v in zip(names, row) if not (v is None or (isinstance(v, float) and v != v))}
 
 
 def _zstd_zipfile(name: str) -> Any:

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from bayesagree.annotations import Annotations, Annotators, Labels, Rankings, Ratings
-from bayesagree.annotations._columns import Duplicates
+from bayesagree.annotations._columns import Duplicates, objects
 from bayesagree.errors import InputError, shorten
 from bayesagree.predictions import Predictions
 
@@ -87,19 +88,55 @@ class Found:
         """Make the container of the answers to one question, None where there are no answers."""
         if self.container is not None:
             return self.container
-        frame: Any = pd.DataFrame(self.answers, columns=ANSWER) if self.table is None else self.table
+        frame: Any = self._frame()
         if frame.empty:
             return None
         name = _one_question(frame["question"], wanted.question, source)
-        frame = frame.loc[frame["question"] == name, ANSWER[1:]].reset_index(drop=True)
-        lists = frame["value"].map(lambda value: isinstance(value, list | tuple | np.ndarray))
-        if lists.any():
-            frame, ranked = _exploded(frame, lists)
-            if ranked:
-                return Rankings.from_long(frame, label="value", rank="rank", labels=wanted.labels)
+        if wanted.question is not None:
+            frame = frame.loc[(frame["question"] == name).to_numpy(), ANSWER[1:]].reset_index(drop=True)
+        frame, ranked = self._one_value_a_row(frame)
+        if ranked:
+            return Rankings.from_long(frame, label="value", rank="rank", labels=wanted.labels)
         if _as_ratings(frame["value"], wanted, name in self.ratings):
-            return _ratings(frame, wanted, name)
-        return Labels.from_long(frame, label="value", labels=wanted.labels, duplicates=wanted.duplicates)
+            made: Annotations = _ratings(frame, wanted, name)
+        else:
+            made = Labels.from_long(frame, label="value", labels=wanted.labels, duplicates=wanted.duplicates)
+        self.count_repeats(len(frame) - made.n_annotations)
+        return made
+
+    def count_repeats(self, number: int) -> None:
+        """Count annotations that a rule for repeated pairs left out."""
+        if number:
+            self.left_out["repeated annotations of an item by an annotator"] += number
+
+    def _frame(self) -> pd.DataFrame:
+        if self.table is not None:
+            return self.table
+        columns = zip(*self.answers) if self.answers else ([] for _ in ANSWER)
+        return pd.DataFrame({name: objects(list(column)) for name, column in zip(ANSWER, columns)})
+
+    def _one_value_a_row(self, frame: Any) -> tuple[Any, bool]:
+        """One row for each element of the answers that are lists, and whether they are rankings; empty ones counted."""
+        values = frame["value"].tolist()
+        if {list, tuple, np.ndarray} & set(map(type, values)):
+            listed = [list(value) if isinstance(value, list | tuple | np.ndarray) else [value] for value in values]
+            sizes = np.fromiter(map(len, listed), np.int64, len(listed))
+            values = list(chain.from_iterable(listed))
+            if (sizes == 0).any():
+                self.left_out["answers that chose nothing"] += int((sizes == 0).sum())
+            frame = frame.iloc[np.repeat(np.arange(sizes.size), sizes)].reset_index(drop=True)
+        missing = np.fromiter((value is None or value != value for value in values), bool, len(values))
+        if missing.any():
+            self.left_out["answers without a value"] += int(missing.sum())
+            frame = frame[~missing].reset_index(drop=True)
+            values = [value for value, gone in zip(values, missing) if not gone]
+        if values and all(isinstance(value, dict) and {"rank", "value"} <= value.keys() for value in values):
+            ranks, named = [value["rank"] for value in values], objects([value["value"] for value in values])
+            return frame.assign(value=named, rank=ranks), True
+        nested = next((value for value in values if isinstance(value, dict | list | tuple | np.ndarray)), None)
+        if nested is not None:
+            raise InputError(f"an answer is {shorten([nested])}, not a label or a number; choose another question")
+        return frame.assign(value=objects(values)), False
 
     def predictions(self, labels: Any, probabilities: bool = False) -> Predictions | None:
         """Make the predictions, None where the file holds none."""
@@ -129,17 +166,6 @@ def _one_question(questions: Any, wanted: str | None, source: str) -> str:
     if wanted not in names:
         raise InputError(f"question={wanted!r} is not in {source}; it asks {shorten(names)}")
     return wanted
-
-
-def _exploded(frame: Any, lists: Any) -> tuple[Any, bool]:
-    """One row for each element of the answers that are lists, and whether they are rankings."""
-    frame = frame.assign(value=frame["value"].where(lists, frame["value"].map(lambda value: [value])))
-    frame = frame.explode("value", ignore_index=True).dropna(subset="value").reset_index(drop=True)
-    ranked = frame["value"].map(lambda value: isinstance(value, dict) and "rank" in value)
-    if not ranked.all():
-        return frame, False
-    ranks = frame["value"].map(lambda value: value["rank"])
-    return frame.assign(rank=ranks, value=frame["value"].map(lambda value: value["value"])), True
 
 
 def _as_ratings(values: Any, wanted: Wanted, typed: bool) -> bool:

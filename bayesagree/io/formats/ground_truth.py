@@ -17,6 +17,8 @@ def read(file: File, question: str | None) -> Found:
     for entry in file.json:
         for annotation in entry["annotations"]:
             content = parse(annotation["annotationData"]["content"], f"{file.name}, object {entry['datasetObjectId']}")
+            if not content:
+                found.left_out["responses without an answer"] += 1
             for name, value in content.items():
                 answer = (name, entry["datasetObjectId"], annotation["workerId"], _label(value))
                 found.answers.append(answer)

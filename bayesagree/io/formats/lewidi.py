@@ -22,6 +22,9 @@ def read(file: File, question: str | None) -> Found:
             _split(entry["annotators"]), _split(answers), strict=True
         )  # fmt: skip
         for who, value in pairs:
+            if value == "":
+                found.left_out["annotators without an annotation"] += 1
+                continue
             found.answers.append(("annotation", item, who, _number(value)))
         if str(entry.get("hard_label", "")) != "":
             found.gold[item] = _number(entry["hard_label"])

@@ -4,8 +4,7 @@ Columns of other names than ours are guessed where exactly one fits, and the gue
 """
 
 import json
-from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,41 +13,11 @@ from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.formats._file import TABLES, File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
+from bayesagree.io.formats._guess import Columns, is_number, only_key, vocabulary
 
-NAMES = {
-    "item": "item item_id itemid task task_id unit unit_id id question_id doc_id text_id image image_id sample "
-    "sample_id",
-    "annotator": "annotator annotator_id worker worker_id workerid rater rater_id coder judge reader user user_id "
-    "completed_by labeler labeller",
-    "label": "label labels answer annotation category class choice response judgment judgement verdict vote",
-    "rating": "rating score stars grade",
-    "rank": "rank",
-}
-"""Names of columns in spreadsheets, by what they hold; compared without case."""
 LISTS = {"annotations", "labels", "label", "votes", "ratings", "answers"}
 ANNOTATOR_LISTS = {"annotators", "annotator_ids", "annotator_id", "workers", "worker_ids", "annotator"}
 LAYOUTS = ("long", "wide", "counts", "lists")
-
-
-class Columns(NamedTuple):
-    """Names of the columns, ours by default."""
-
-    item: str = "item"
-    annotator: str = "annotator"
-    label: str = "label"
-    rating: str = "rating"
-    rank: str = "rank"
-
-    def guessed(self, table: Any, notes: list[str]) -> "Columns":
-        """Replace names of ours that the table lacks by the only column that fits."""
-        names = {str(name).lower(): str(name) for name in table.columns}
-        found = self._asdict()
-        for role, ours in Columns()._asdict().items():
-            fits = [names[name] for name in NAMES[role].split() if name in names and names[name] not in found.values()]
-            if found[role] == ours and ours not in table.columns and len(fits) == 1:
-                found[role] = fits[0]
-                notes.append(f"column {fits[0]!r} is taken for the {role}")
-        return Columns(**found)
 
 
 def layout(table: Any, columns: Columns) -> str:
@@ -56,17 +25,9 @@ def layout(table: Any, columns: Columns) -> str:
     names = set(map(str, table.columns))
     if _list_column(table, columns) is not None:
         return "lists"
-    cells = _cells(table, columns)
-    if names & set(columns[1:]) or cells.shape[1] < 2 or not _one_vocabulary(cells):
+    if names & set(columns[1:]) or len(_cells(table, columns).columns) < 2:
         return "long"
-    return "numbers" if all(pd.api.types.is_numeric_dtype(kind) for kind in cells.dtypes) else "wide"
-
-
-def _one_vocabulary(cells: Any) -> bool:
-    """Return whether every column shares values with another, as annotators and counts do and texts do not."""
-    values = [set(cells[name].dropna()) for name in cells.columns]
-    times = Counter(value for column in values for value in column)
-    return all(any(times[value] > 1 for value in column) for column in values)
+    return "numbers" if is_number(_cells(table, columns)) else "wide"
 
 
 def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> Found:
@@ -75,8 +36,16 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
     table: Any = file.table
     if table is None:
         raise InputError(f"{file.name} is no table; layouts are for {', '.join(TABLES)}")
+    table = table.set_axis([str(name) for name in table.columns], axis=1)
     columns = columns.guessed(table, found.notes)
+    if wanted.scale is not None and wanted.kind is None and columns.rating not in table and columns.label in table:
+        columns = columns._replace(rating=columns.label)
+        wanted = wanted._replace(kind="ratings")
+        found.notes.append(f"column {columns.label!r} is taken for the rating, since a scale is given")
     found.layout = layout(table, columns) if layout_ is None else layout_
+    if found.layout != "long" and columns.item not in table.columns and only_key(table) is not None:
+        columns = columns._replace(item=str(only_key(table)))
+        found.notes.append(f"column {columns.item!r} is taken for the item: it names every row once")
     if found.layout == "numbers":
         found.layout = _wide_or_counts(file.name, table, columns, wanted)
     what = found.layout
@@ -90,23 +59,31 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
 
 def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
     kind = wanted.kind or "labels"
+    value = columns.rating if kind == "ratings" else columns.label
+    empty = int(table[value].isna().sum()) if value in table.columns else 0
+    if empty:
+        found.left_out[f"rows without a {kind.removesuffix('s')}"] += empty
     names = list(range(wanted.labels)) if isinstance(wanted.labels, int) else wanted.labels
     where: Any = {"item": columns.item, "annotator": columns.annotator}
     if kind == "ratings":
         if wanted.scale is None:
             raise InputError("the scale of the ratings is not known; pass scale=(lowest, highest)")
         scale: Any = {"scale": wanted.scale, "step": wanted.step}
-        return Ratings.from_long(table, **where, rating=columns.rating, **scale, duplicates=wanted.duplicates)
+        rated = Ratings.from_long(table, **where, rating=columns.rating, **scale, duplicates=wanted.duplicates)
+        found.count_repeats(len(table) - empty - rated.n_annotations)
+        return rated
     if kind == "rankings":
         return Rankings.from_long(table, **where, label=columns.label, rank=columns.rank, labels=names)
     if kind == "labels":
-        return Labels.from_long(table, **where, label=columns.label, labels=names, duplicates=wanted.duplicates)
+        made = Labels.from_long(table, **where, label=columns.label, labels=names, duplicates=wanted.duplicates)
+        found.count_repeats(len(table) - empty - made.n_annotations)
+        return made
     raise InputError(f"kind={kind!r} is not one of 'labels', 'ratings', 'rankings'")
 
 
 def _wide(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
     """One column per annotator: the values of all columns are of one kind."""
-    cells = _cells(table, columns)
+    cells = _all_cells(table, columns, found)
     items = _items(table, columns)
     if wanted.scale is not None or wanted.kind == "ratings":
         if wanted.scale is None:
@@ -121,7 +98,13 @@ def _wide(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
 
 def _counts(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
     """One column per label; annotators are unknown."""
-    cells = _cells(table, columns)
+    others = table.loc[:, [name for name in table.columns if name != columns.item]]
+    cells = others.select_dtypes("number")
+    away = [str(name) for name in others.columns if name not in cells.columns]
+    if away:
+        found.notes.append(f"not read, since they are no counts: {shorten(away)}")
+    if cells.shape[1] == 0:
+        raise InputError(f"no column holds counts; the table has {shorten(table.columns, 20)}")
     names = list(map(str, cells.columns)) if wanted.labels is None else wanted.labels
     return Labels.from_counts(cells.fillna(0).to_numpy(), items=_items(table, columns), labels=names)
 
@@ -132,6 +115,8 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
     if name is None:
         raise InputError(f"no column holds lists; the table has {shorten(table.columns, 20)}")
     items = _items(table, columns)
+    if isinstance(_first(table[name]), dict):
+        found.notes.append(f"objects of numbers in {name!r} are taken for counts by label")
     frame: Any = pd.DataFrame({"item": items, "label": [_as_list(cell) for cell in table[name]]})
     by_case = {str(c).lower(): c for c in table.columns}
     known = next((by_case[n] for n in sorted(ANNOTATOR_LISTS) if n in by_case and by_case[n] != name), None)
@@ -188,8 +173,22 @@ def _kind_of(file: str, names: list[str], columns: Columns, wanted: Wanted) -> K
 
 
 def _cells(table: Any, columns: Columns) -> Any:
-    """Columns of annotators or labels: all but the items."""
-    return table.loc[:, [name for name in table.columns if name != columns.item]]
+    """Columns of annotators or labels: those that share their values."""
+    item = columns.item if columns.item in table.columns else only_key(table)
+    others = table.loc[:, [name for name in table.columns if name != item]]
+    return others[vocabulary(others)]
+
+
+def _all_cells(table: Any, columns: Columns, found: Found) -> Any:
+    """The same where the layout is sure; if no values are shared, all columns but the items."""
+    cells = _cells(table, columns)
+    others = [name for name in table.columns if name != columns.item]
+    if len(cells.columns) < 2:
+        return table[others]
+    away = [str(name) for name in others if name not in cells.columns]
+    if away:
+        found.notes.append(f"not read, since they share no values with the others: {shorten(away)}")
+    return cells
 
 
 def _items(table: Any, columns: Columns) -> list[Any]:
@@ -206,19 +205,23 @@ def _items(table: Any, columns: Columns) -> list[Any]:
 
 
 def _list_column(table: Any, columns: Columns) -> str | None:
-    for name in table.columns:
-        if str(name).lower() in LISTS | {columns.label, columns.rating} and len(table):
-            first = table[name].dropna()
-            if len(first) and isinstance(first.iloc[0], str) and not first.iloc[0].lstrip().startswith("["):
-                continue
-            if len(first) and _as_list(first.iloc[0], strict=False) is not None:
-                return name
-    return None
+    """Name of the column of lists (or of counts by label): by its name, else the only one there is."""
+    lists = [name for name in table.columns if _as_list(_first(table[name]), strict=False) is not None]
+    named = [name for name in lists if str(name).lower() in LISTS | {columns.label, columns.rating}]
+    others = [name for name in lists if str(name).lower() not in ANNOTATOR_LISTS]
+    return named[0] if named else others[0] if len(others) == 1 else None
+
+
+def _first(cells: Any) -> Any:
+    known = cells.dropna()
+    return known.iloc[0] if len(known) else None
 
 
 def _as_list(cell: Any, *, strict: bool = True) -> Any:
     if isinstance(cell, list | tuple | np.ndarray):
         return list(cell)
+    if isinstance(cell, dict) and cell and all(isinstance(n, int) or n is None for n in cell.values()):
+        return [label for label, number in cell.items() for _ in range(number or 0)]  # counts by label
     if isinstance(cell, str) and cell.lstrip().startswith("["):
         try:
             return list(json.loads(cell if '"' in cell or "'" not in cell else cell.replace("'", '"')))

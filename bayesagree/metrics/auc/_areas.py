@@ -95,7 +95,9 @@ def annotator_weights(labels: Labels, weights: Mapping[Any, float] | None) -> Fl
     missing = [as_python(name) for name in labels.annotators if as_python(name) not in weights]
     if missing:
         raise InputError(f"weights name no weight for {shorten(missing)}; every annotator needs one (0 leaves one out)")
-    return np.array([positive(weights[as_python(name)], f"weights[{name!r}]", zero=True) for name in labels.annotators])
+    return np.array(
+        [positive(weights[as_python(name)], f"weights[{as_python(name)!r}]", zero=True) for name in labels.annotators]
+    )
 
 
 def _vote(labels: Labels, options: AucOptions, rng: np.random.Generator) -> Labels:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
@@ -46,6 +47,7 @@ _shared = shared(
 
 
 @_shared
+@checked
 def auc(
     labels: Labels,
     predictions: Predictions,
@@ -98,6 +100,7 @@ def auc(
 
 
 @_shared
+@checked
 def one_vs_rest_auc(
     labels: Labels,
     predictions: Predictions,
@@ -134,6 +137,7 @@ def one_vs_rest_auc(
 
 
 @_shared
+@checked
 def hand_till_auc(
     labels: Labels,
     predictions: Predictions,

@@ -10,6 +10,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks
 from bayesagree.annotations import Labels
@@ -26,6 +27,7 @@ CELLS_PER_BLOCK = 2**22
 """A block holds at most so many (draw, item) cells."""
 
 
+@checked
 def auc_posterior(
     labels: Labels,
     predictions: Predictions,

@@ -1,6 +1,6 @@
 """The Dawid-Skene family: latent truth, with the confusion matrix of each annotator.
 
-- `posterior`: `dawid_skene`, all variants and engines.
+- `posterior`: `dawid_skene`, all variants and engines; `_engines` runs them.
 - `model`: the same posteriors in PyMC; `prior` is the prior that both take.
 - `em`: the EM estimate; `_em_kernels` compiles it.
 - `_gibbs`, `_gibbs_kernels`: the Gibbs sampler of annotators' confusion matrices, `_confusion` their summaries.

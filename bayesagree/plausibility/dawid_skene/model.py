@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import sample_nuts, sampler_stats
 from bayesagree._inference.streams import block_generators
 from bayesagree._numerics.draws import categories
@@ -24,11 +25,12 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesagree.plausibility.dawid_skene.posterior import DawidSkenePosterior
+    from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 
 KEPT = ("prevalence", "accuracy", "confusion", "concentration", "crowd_confusion", "difficulty", "ambiguity")
 
 
+@checked
 def dawid_skene_model(
     labels: Labels,
     *,

@@ -23,195 +23,28 @@ Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing 
 (2018) (the hierarchical and item-difficulty variants).
 """
 
-import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
+from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.streams import Seed, item_blocks
 from bayesagree.annotations import Labels
-from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.annotations.gold import Gold
+from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule
 from bayesagree.plausibility._draws.run import Request
-from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
-from bayesagree.plausibility.dawid_skene._confusion import Accuracies, FullRows, HierarchicalRows, Rng
-from bayesagree.plausibility.dawid_skene._gibbs import AccuracySampler, CrowdSampler, Keep, RowSampler, run_chains
-from bayesagree.plausibility.dawid_skene._item_difficulty import ItemDifficultySampler
-from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
-from bayesagree.plausibility.dawid_skene._results import (
-    chains_tree,
-    check_result,
-    coordinates,
-    labels_given,
-    watched_candidates,
-)
-from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
+from bayesagree.plausibility.dawid_skene._cells import Candidates
+from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
+from bayesagree.plausibility.dawid_skene._results import check_result
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
-type Variant = Literal["full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership"]
-VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership")
-EM_VARIANTS = ("full", "one_coin", "class_conditional")
 
-
-@dataclass(frozen=True, eq=False)
-class DawidSkenePosterior:
-    """The posterior of `dawid_skene`, with its data and prior."""
-
-    labels: Labels
-    variant: Variant = "full"
-    prior: DawidSkenePrior | None = None
-    gold: Gold | None = None
-    candidates: Candidates = "all"
-
-    def __post_init__(self) -> None:
-        labels = self.labels
-        if not labels.annotators_known:
-            raise InputError("dawid_skene needs to know who gave which label; counts (from_counts) go to dirichlet()")
-        if labels.n_annotations == 0:
-            raise InputError("there is no label: every annotation is missing")
-        if labels.categories.size < 2:
-            raise InputError(
-                f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
-            )
-        if self.variant not in VARIANTS:
-            raise InputError(f"variant={self.variant!r} is not one of {shorten(VARIANTS, 9)}")
-
-    @cached_property
-    def gold_index(self) -> NDArray[np.int64]:
-        """Known true labels, -1 where unknown, shape (item,)."""
-        return gold_codes(self.gold, self.labels.items, self.labels.categories)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The arguments that define the model."""
-        return {
-            "variant": self.variant,
-            "candidates": self.candidates,
-            "prior": None if self.prior is None else asdict(self.prior),
-            "n_gold": int((self.gold_index >= 0).sum()),
-        }
-
-    def all_cells(self) -> AnnotationCells:
-        """Return the layout in which every label may be true, for the PyMC model."""
-        return _layout(self.labels, "all", np.full(self.labels.items.size, -1), self.variant)
-
-    def gibbs(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> xr.DataTree:
-        """Draw with the Gibbs sampler of the variant."""
-        # Mixed membership moves slowly between latent labels and their concentration.
-        slow = self.variant == "mixed_membership"
-        tune = (1500 if slow else 500) if tune is None else tune
-        thin = (6 if slow else 1) if thin is None else positive_int(thin, "thin")
-        labels, gold = self.labels, self.gold_index
-        cells = _layout(labels, self.candidates, gold, self.variant)
-        known = gold[labels.item_index]
-        votes = np.where(known >= 0, known, labels.label_index)  # chains start from gold where there is some
-        shares = vote_shares(cells, labels.item_index, votes)
-        watched = watched_candidates(cells, shares)
-        keep = Keep(labels.categories.size, labels.annotators.size, request.top_labels, confusion, watched)
-        chains = run_chains(
-            self.start(cells, shares), keep, tune=tune, draws=request.draws, thin=thin, chains=request.chains,
-            seed=request.seed, client=request.client,
-        )  # fmt: skip
-        settings = self.settings | {"tune": tune, "thin": thin}
-        return chains_tree(labels, cells, chains, engine="gibbs", seed=request.seed, settings=settings)
-
-    def nuts(self, request: Request, *, confusion: bool, tune: int | None) -> xr.DataTree:
-        """Draw from the PyMC model."""
-        from bayesagree.plausibility.dawid_skene.model import sample_dawid_skene
-
-        if self.candidates != "all":
-            raise InputError("candidates='observed' exists for engine='gibbs' and 'em' only")
-        return sample_dawid_skene(self, request, confusion=confusion, tune=tune)
-
-    def start(self, cells: AnnotationCells, shares: NDArray[np.float64]) -> Callable[[Rng], CrowdSampler]:
-        """Return how a chain of the variant starts."""
-        labels, variant, prior = self.labels, self.variant, self.prior or DawidSkenePrior()
-        n_labels, n_annotators = labels.categories.size, labels.annotators.size
-
-        def start(rng: Rng) -> CrowdSampler:
-            if variant == "mixed_membership":
-                return MixedMembershipSampler(cells, n_annotators, prior, shares, n_labels, rng)
-            if variant == "item_difficulty":
-                given = (labels.annotator_index, labels.label_index)
-                return ItemDifficultySampler(cells, *given, n_annotators, prior, shares, n_labels, rng)
-            shared = (prior.prevalence, shares, n_labels, rng)
-            if variant == "full":
-                return RowSampler(cells, FullRows(cells, prior, n_labels), *shared)
-            if variant == "hierarchical":
-                return RowSampler(cells, HierarchicalRows(cells, prior, n_labels, n_annotators), *shared)
-            return AccuracySampler(cells, Accuracies(cells, prior, n_labels, one_coin=variant == "one_coin"), *shared)
-
-        return start
-
-    def em(self, request: Request, restarts: int) -> xr.DataTree:
-        """Climb to one point estimate."""
-        if self.variant not in EM_VARIANTS:
-            raise InputError(f"variant={self.variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
-        labels, prior, gold = self.labels, self.prior, self.gold_index
-        n_labels, n_annotators = labels.categories.size, labels.annotators.size
-        matrix = {"annotator": n_annotators, "category": n_labels, "observed_category": n_labels}
-        check_size(matrix, 8, request.max_bytes, "use dawid_skene_em, whose result stays sparse")
-        fit = dawid_skene_em(
-            labels.item_index, labels.annotator_index, labels.label_index,
-            n_items=labels.items.size, n_annotators=n_annotators, n_labels=n_labels,
-            variant=self.variant,  # type: ignore[arg-type]
-            prior_confusion=None if prior is None else prior.confusion(n_labels),
-            prior_prevalence=0.0 if prior is None else prior.prevalence,
-            gold=gold if (gold >= 0).any() else None, candidates=self.candidates, restarts=restarts,
-            seed=request.seed, client=request.client,
-        )  # fmt: skip
-        if not fit.converged:
-            warnings.warn(
-                f"EM did not converge in {fit.log_likelihood.size} iterations; use dawid_skene_em with more of them",
-                UserWarning,
-                stacklevel=4,
-            )
-        confusion, probability = fit.confusion(n_annotators), fit.label_probability
-        accuracy = np.nansum(np.diagonal(confusion, axis1=1, axis2=2) * fit.prevalence, axis=1)
-        once = ("chain", "draw")
-        return result_tree(
-            {
-                "posterior": {
-                    "plausibility": ((*once, "item", "category"), probability[None, None]),
-                    "prevalence": ((*once, "category"), fit.prevalence[None, None]),
-                    "confusion": ((*once, "annotator", "category", "observed_category"), confusion[None, None]),
-                    "accuracy": ((*once, "annotator"), accuracy[None, None]),
-                },
-                "diagnostics": {"log_likelihood": (("iteration",), fit.log_likelihood)},
-                "derived": {"label_probability": (("item", "category"), probability)},
-                "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
-            },
-            coordinates(labels),
-            model="dawid_skene",
-            engine="em",
-            seed=request.seed,
-            settings=self.settings,
-        )
-
-
-def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64], variant: Variant) -> AnnotationCells:
-    item, annotator, label = labels.item_index, labels.annotator_index, labels.label_index
-    n_annotators, known = labels.annotators.size, np.flatnonzero(gold >= 0)
-    if variant == "mixed_membership" and known.size:  # an expert's annotations, not a single truth
-        item, label = np.append(item, known), np.append(label, gold[known])
-        annotator = np.append(annotator, np.full(known.size, n_annotators))
-        n_annotators += 1
-        known = known[:0]
-    return annotation_cells(
-        item, annotator, label,
-        n_items=labels.items.size, n_annotators=n_annotators, n_labels=labels.categories.size,
-        candidates=candidates, gold=gold if known.size else None,
-    )  # fmt: skip
-
-
+@checked
 def dawid_skene(
     labels: Labels,
     *,

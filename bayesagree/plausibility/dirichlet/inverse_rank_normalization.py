@@ -21,6 +21,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
@@ -71,6 +72,7 @@ class PrIRNPosterior(DirichletItems):
         return prirn_model(self.annotations, **self.settings)
 
 
+@checked
 def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
     """Average partial rankings into one plausibility per item by inverse ranks.
 
@@ -105,6 +107,7 @@ def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
     )
 
 
+@checked
 def prirn(
     rankings: Rankings,
     *,
@@ -172,6 +175,7 @@ def prirn_blocks(
     )
 
 
+@checked
 def prirn_model(
     rankings: Rankings, *, reliability: float = 1.0, prior: Prior = PRIOR, ties: Ties = "split"
 ) -> "pm.Model":

@@ -9,7 +9,7 @@ The posterior is known in closed form, so draws are exact and independent; nothi
 convergence. gamma = 1 weighs an annotation as one observation of lambda_i, larger values weigh it more; with
 gamma = 0 the annotations say nothing.
 
-Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.1 (single labels).
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.1 and appendix A (single labels).
 """
 
 from collections.abc import Iterator
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
@@ -65,6 +66,7 @@ class DirichletPosterior(DirichletItems):
         return dirichlet_model(self.annotations, **self.settings)
 
 
+@checked
 def dirichlet(
     labels: Labels,
     *,
@@ -123,7 +125,7 @@ def dirichlet(
 
     References
     ----------
-    Stutz et al., section 2.1.
+    Stutz et al., section 2.1, and appendix A for the formula.
 
     Examples
     --------
@@ -170,6 +172,7 @@ def prior_share(labels: Labels, *, reliability: float = 1.0, prior: Prior = None
     return float(np.mean(total / (total + reliability * votes)))
 
 
+@checked
 def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = None) -> "pm.Model":
     """Build the same posterior as a PyMC model: prior Dirichlet, each annotation a categorical draw.
 

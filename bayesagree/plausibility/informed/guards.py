@@ -1,4 +1,4 @@
-"""Guards of the informed prior: whether predictions help to foretell votes, and whether models know them already."""
+"""Guards of the informed prior: whether predictions help to predict votes, and whether models know them already."""
 
 import warnings
 from typing import Any, NamedTuple

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Labels
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
 from bayesagree.plausibility.informed.covariates import Excluded
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
+@checked
 def informed_dirichlet_model(
     labels: Labels, predictions: Predictions, *, exclude: Excluded = None, prior: InformedPrior | None = None
 ) -> "pm.Model":

@@ -33,6 +33,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.checkpoint import fingerprint
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES, check_size
@@ -234,6 +235,7 @@ def on_items_of(labels: Labels, predictions: Predictions) -> Labels:
     return replace(labels, items=predictions.items, item_index=item[order], **rows)
 
 
+@checked
 def informed_dirichlet(
     labels: Labels,
     predictions: Predictions,

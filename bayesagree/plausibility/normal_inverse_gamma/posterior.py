@@ -8,8 +8,7 @@ observations:
 The posterior is of the same family, so draws are exact and independent. A threshold turns it into two labels: is the
 mean below or not?
 
-Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.2 (statistical model; real-valued
-annotations).
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appendix A (Wikipedia Toxicity, AVA).
 """
 
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
@@ -151,6 +151,7 @@ class NormalInverseGammaPosterior(ItemPosterior):
         return drawn | worst_of_items(np.stack([*drawn.values()], axis=-1))
 
 
+@checked
 def normal_inverse_gamma(
     ratings: Ratings,
     *,
@@ -186,7 +187,7 @@ def normal_inverse_gamma(
 
     References
     ----------
-    Stutz et al., section 2.2; the update is the conjugate one with the likelihood raised to the power gamma.
+    Stutz et al., appendix A; the update is the conjugate one with the likelihood raised to the power gamma.
 
     Examples
     --------
@@ -230,6 +231,7 @@ def normal_inverse_gamma_blocks(
     return posterior.moments(n_samples, seed, schedule._replace(then=order))
 
 
+@checked
 def normal_inverse_gamma_model(
     ratings: Ratings, *, reliability: float = 1.0, prior: NormalInverseGammaPrior | None = None
 ) -> "pm.Model":

@@ -8,6 +8,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree.annotations import Rankings
 from bayesagree.errors import ConvergenceError, InputError, as_python
 from bayesagree.plausibility.plackett_luce._cases import EVERYTHING, Cases, Competing, choice_sets, read_cases
@@ -20,6 +21,7 @@ LARGEST_RECURSION = 16
 """Labels in a tied block beyond which the recursion over its subsets is refused."""
 
 
+@checked
 def plackett_luce_log_likelihood(
     rankings: Rankings,
     plausibility: xr.DataArray,
@@ -86,6 +88,7 @@ def plackett_luce_log_likelihood(
     )
 
 
+@checked
 def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competing: Competing = "all") -> xr.DataArray:
     """Find the plausibilities that make the rankings of each item most probable.
 
@@ -122,7 +125,7 @@ def plackett_luce_ml(rankings: Rankings, *, shape: float | None = None, competin
 
     References
     ----------
-    Stutz et al., section 4 (the deterministic counterpart of Plackett-Luce); Hunter, "MM algorithms for generalized
+    Stutz et al., section 3.1 and appendix B.4 (the deterministic counterpart); Hunter, "MM algorithms for generalized
     Bradley-Terry models", Annals of Statistics 2004 (existence).
 
     Examples

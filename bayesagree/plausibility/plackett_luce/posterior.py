@@ -25,6 +25,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
@@ -129,6 +130,7 @@ class PlackettLucePosterior(ItemPosterior):
         return f"raise tune={self.tune}, draws={request.draws} or thin={self.thin}"
 
 
+@checked
 def plackett_luce(
     rankings: Rankings,
     *,
@@ -255,6 +257,7 @@ def plackett_luce_blocks(
     return gibbs_results(posterior.cases, posterior.prior, posterior.run(draws, chains), seed, depth, schedule)
 
 
+@checked
 def plackett_luce_model(
     rankings: Rankings,
     *,

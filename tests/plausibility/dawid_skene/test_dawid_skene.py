@@ -1,6 +1,5 @@
-"""The Dawid-Skene family: published means, PyMC twins, kernels against plain numpy, results that feed the rest."""
+"""The Dawid-Skene family: published means, PyMC twins, results that feed the rest."""
 
-import itertools
 import json
 import re
 import tracemalloc
@@ -10,28 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from _errors_of_draws import assert_share
 from _paths import ROOT
 from arviz_stats.base.array import array_stats
-from scipy import special
 
-from bayesagree._numerics.gamma import log_gamma_draw
 from bayesagree.annotations import Labels
 from bayesagree.certainty import annotation_certainty
 from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
-from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
-    concentration_density,
-    draw_concentration,
-    draw_relabelling,
-    draw_rows,
-    draw_tables,
-    draw_truth,
-    log_rising,
-    row_factors,
-)
+from bayesagree.plausibility.dawid_skene._engines import VARIANTS
 from bayesagree.plausibility.dawid_skene._results import warn_unless_converged
-from bayesagree.plausibility.dawid_skene.posterior import VARIANTS, dawid_skene, dawid_skene_blocks
+from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, dawid_skene_blocks
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
 
@@ -92,7 +79,8 @@ def test_full_gibbs_equals_the_reference_posterior():
 def test_mixed_membership_gibbs_equals_the_reference_posterior():
     record = reference("mixed_membership")
     prior = DawidSkenePrior(ambiguity=2.0, ambiguity_sd=0.4, concentration=8.0, concentration_sd=0.5)
-    tree = dawid_skene(labels_of(record), variant="mixed_membership", prior=prior, draws=2500, thin=2, seed=2)
+    options = {"variant": "mixed_membership", "prior": prior, "draws": 1000, "tune": 500, "thin": 2, "seed": 2}
+    tree = dawid_skene(labels_of(record), **options)
     posterior = tree["posterior"].to_dataset()
     for name in ("prevalence", "ambiguity", "concentration", "crowd_confusion", "confusion", "plausibility"):
         expected = record["posterior"][name]
@@ -288,130 +276,3 @@ def test_results_that_do_not_fit_are_refused_before_drawing():
         dawid_skene(anesthesia(), max_bytes=10_000)
     with pytest.raises(SizeError, match="confusion=False"):
         dawid_skene(anesthesia(), top_labels=1, max_bytes=500_000)
-
-
-# Kernels against plain numpy
-
-
-def _cells(seed: int = 1):
-    labels = crowd_labels(n_items=30, n_annotators=5, n_labels=3, seed=seed).labels
-    triple = (labels.item_index, labels.annotator_index, labels.label_index)
-    return annotation_cells(*triple, n_items=30, n_annotators=5, n_labels=3), triple
-
-
-def test_draw_truth_has_the_conditional_probabilities():
-    cells, (item, annotator, label) = _cells()
-    rng = np.random.default_rng(3)
-    confusion = rng.dirichlet(np.ones(3), size=(5, 3))
-    prevalence = rng.dirichlet(np.ones(3))
-    row = cells.row_of_cell()
-    log_confusion = np.log(confusion[cells.row_annotator[row], cells.row_label[row], cells.cell_label])
-    joint = np.tile(np.log(prevalence), (30, 1))
-    np.add.at(joint, item, np.log(confusion[annotator, :, label]))
-    truth, probability = np.zeros(30, np.int64), np.empty(90)
-    counts = np.zeros((30, 3))
-    for _ in range(4000):
-        draw_truth(rng, cells, np.log(prevalence), log_confusion, truth, probability)
-        counts[np.arange(30), truth] += 1
-    expected = special.softmax(joint, axis=1)
-    np.testing.assert_allclose(probability.reshape(30, 3), expected, atol=1e-12)
-    z = (counts / 4000 - expected) / np.sqrt(expected * (1 - expected) / 4000 + 1e-12)
-    assert np.abs(z).max() < 4.5
-
-
-def test_draw_rows_has_dirichlet_means_with_unseen_labels_as_one_share():
-    cells, (item, annotator, label) = _cells()
-    seen = annotator != 2
-    cells = annotation_cells(
-        item[seen], annotator[seen], np.minimum(label[seen], 1), n_items=30, n_annotators=5, n_labels=3
-    )
-    prior = DawidSkenePrior().confusion(3)
-    rng = np.random.default_rng(4)
-    weights = rng.integers(0, 5, cells.cell_label.size).astype(float)
-    draws = np.empty((6000, weights.size))
-    for s in range(6000):
-        draw_rows(rng, cells, weights, prior, prior.sum(axis=1), draws[s])
-    row = cells.row_of_cell()
-    shape = prior[cells.row_label[row], cells.cell_label] + weights
-    total = prior.sum(axis=1)[cells.row_label[row]] + np.bincount(row, weights)[row]
-    mean, values = shape / total, np.exp(draws)
-    z = (values.mean(axis=0) - mean) / np.sqrt(mean * (1 - mean) / (total + 1) / 6000)
-    assert np.abs(z).max() < 4.5
-
-
-def test_log_gamma_draw_survives_tiny_shapes():
-    rng = np.random.default_rng(5)
-    for shape in (1e-4, 0.3, 1.0, 40.0):
-        draws = np.array([log_gamma_draw(rng, shape) for _ in range(5000)])
-        error = np.sqrt(special.polygamma(1, shape) / draws.size)
-        assert abs(draws.mean() - special.digamma(shape)) < 4.5 * error
-
-
-@pytest.mark.parametrize(("a", "n"), [(0.3, 0), (1e-5, 3), (2.5, 29), (2.5, 31), (1e-3, 500), (1e9, 40), (1e13, 1000)])
-def test_log_rising_equals_exact_products(a, n):
-    from fractions import Fraction
-    from math import log
-
-    exact = sum(log(Fraction(a) + r) for r in range(n))
-    assert log_rising(a, n) == pytest.approx(exact, rel=1e-9, abs=1e-9)
-
-
-def test_draw_tables_has_antoniak_means():
-    cells, _ = _cells()
-    prior = DawidSkenePrior().confusion(3)
-    rng = np.random.default_rng(6)
-    weights = rng.integers(0, 6, cells.cell_label.size).astype(float)
-    row = cells.row_of_cell()
-    a = prior[cells.row_label[row], cells.cell_label]
-    expected = np.zeros((3, 3))
-    np.add.at(
-        expected, (cells.row_label[row], cells.cell_label), a * (special.digamma(a + weights) - special.digamma(a))
-    )
-    draws = np.array([draw_tables(rng, cells, weights, prior) for _ in range(4000)])
-    z = (draws.mean(axis=0) - expected) / (draws.std(axis=0) / np.sqrt(4000) + 1e-12)
-    assert np.abs(z).max() < 4.5
-
-
-@pytest.mark.parametrize("n_labels", [2, 4])
-def test_names_are_drawn_by_the_crowds_prior(n_labels):
-    rng = np.random.default_rng(3)
-    phi, gain, draws = rng.dirichlet(np.full(n_labels, 3.0), n_labels), 1.3, 40_000
-    log_phi, drawn = np.log(phi), {}
-    for _ in range(draws):
-        name = tuple(draw_relabelling(rng, log_phi, gain).tolist())
-        # Steps start from the present names: go on from those drawn.
-        log_phi = log_phi[np.argsort(name)]
-        key = tuple(np.argsort(log_phi[:, 0]).tolist())
-        drawn[key] = drawn.get(key, 0) + 1
-    rows, places = np.log(phi), list(itertools.permutations(range(n_labels)))
-    chance = np.exp([gain * sum(rows[place[n], n] for n in range(n_labels)) for place in places])
-    keys = [tuple(np.argsort(rows[list(place), 0]).tolist()) for place in places]
-    share = np.array([drawn.get(key, 0) for key in keys]) / draws
-    # Neighbouring draws are dependent: they count for a third of their number.
-    assert_share(share, chance / chance.sum(), draws // 3)
-
-
-def test_draw_concentration_has_the_density_on_a_grid():
-    cells, _ = _cells()
-    rng = np.random.default_rng(7)
-    weights = rng.integers(0, 6, cells.cell_label.size).astype(float)
-    rows = np.flatnonzero(cells.row_label == 1)
-    phi = np.array([0.2, 0.7, 0.1])
-    scale, size, times = row_factors(cells, weights, rows, phi)
-    log_density = np.array([concentration_density(u, scale, size, times, 2.0, 1.0) for u in np.linspace(-6, 8, 3000)])
-    plain = -0.5 * (np.linspace(-6, 8, 3000) - 2.0) ** 2
-    x = np.exp(np.linspace(-6, 8, 3000))
-    for r in rows:
-        own = cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]
-        a, n = x[:, None] * phi[cells.cell_label[own]], weights[own]
-        plain += special.gammaln(x) - special.gammaln(x + n.sum())
-        plain += (special.gammaln(a + n) - special.gammaln(a)).sum(axis=1)
-    np.testing.assert_allclose(log_density, plain, rtol=1e-8, atol=1e-8)
-    mass = special.softmax(plain)
-    mean = (mass * np.log(x)).sum()
-    draws, value = np.empty(8000), 8.0
-    for s in range(8000):
-        value = draw_concentration(rng, value, scale, size, times, 2.0, 1.0)
-        draws[s] = np.log(value)
-    error = array_stats.mcse(draws[None], chain_axis=0, draw_axis=1, method="mean")
-    assert abs(draws.mean() - mean) < 4.5 * float(error)

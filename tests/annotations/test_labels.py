@@ -1,4 +1,4 @@
-"""Containers: what they hold is what came in, in any order and any library; what breaks a rule is refused by name."""
+"""Labels hold what came in, in any order and of any library; what breaks a rule is refused by name."""
 
 import re
 
@@ -7,21 +7,16 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from annotations._same import same
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
-
-NAMES = st.one_of(st.integers(-5, 5), st.sampled_from("abcdef"))
 
 
 def frame(**columns: object) -> pd.DataFrame:
     return pd.DataFrame({"item": [1, 1, 2], "annotator": list("aba"), "label": ["x", "y", "x"]} | columns)
-
-
-def same(one: object, other: object) -> bool:
-    return all(np.array_equal(a, b) for a, b in zip(vars(one).values(), vars(other).values()))
 
 
 @st.composite
@@ -208,145 +203,3 @@ def test_labels_from_counts_refuses(counts: object, message: str) -> None:
 def test_counts_of_a_frame_name_items_and_labels() -> None:
     labels = Labels.from_counts(pd.DataFrame({"no": [3, 0], "yes": [0, 2]}, index=["p", "q"]))
     assert (labels.items.tolist(), labels.categories.tolist()) == (["p", "q"], ["no", "yes"])
-
-
-def ratings(*values: object, **options: object) -> Ratings:
-    rows = pd.DataFrame({"item": "q17", "annotator": [f"a{i}" for i in range(len(values))], "rating": values})
-    return Ratings.from_long(rows, **({"scale": (1, 5)} | options))  # type: ignore[arg-type]
-
-
-@given(st.lists(st.integers(0, 12), min_size=1, max_size=20), st.randoms(use_true_random=False))
-def test_ratings_keep_values_in_any_row_order(levels: list[int], random: object) -> None:
-    values = [-1 + 0.25 * level for level in levels]
-    rows = pd.DataFrame(
-        {"item": [i % 3 for i in range(len(values))], "annotator": range(len(values)), "rating": values}
-    )
-    order = list(range(len(values)))
-    random.shuffle(order)  # type: ignore[attr-defined]
-    held = Ratings.from_long(rows, scale=(-1, 2), step=0.25)
-    assert same(held, Ratings.from_long(rows.iloc[order], scale=(-1, 2), step=0.25))
-    assert sorted(held.rating) == sorted(values)
-    assert sorted(held.levels()) == sorted(levels)
-    assert held.n_levels == 13
-    assert np.allclose(held.unit(), held.levels() / 12, rtol=0, atol=1e-15)
-
-
-def test_rating_matrix_and_long_agree() -> None:
-    matrix = pd.DataFrame([[1.5, np.nan], [2.0, 5.0]], index=["p", "q"], columns=["a", "b"])
-    rows = pd.DataFrame({"item": ["q", "p", "q"], "annotator": ["b", "a", "a"], "rating": [5, "1.5", None]})
-    rows = pd.concat([rows.iloc[:2], pd.DataFrame({"item": ["q"], "annotator": ["a"], "rating": ["2"]})])
-    assert same(Ratings.from_matrix(matrix, scale=(1, 5)), Ratings.from_long(rows, scale=(1, 5)))
-
-
-@pytest.mark.parametrize(
-    ("values", "options", "message"),
-    [
-        ([1, 6], {}, "item 'q17', annotator 'a1': rating 6 is outside the scale (1, 5); pass scale=(1, 6) or drop"),
-        ([0, 1], {}, "rating 0 is outside the scale (1, 5); pass scale=(0, 5)"),
-        ([1, np.inf], {}, "item 'q17', annotator 'a1': rating inf is not finite"),
-        ([1, 2.5], {"step": 1}, "rating 2.5 is off the step: levels are 1, 2, ..., 5; pass step=None"),
-        ([1], {"step": 3}, "step 3 does not divide the scale (1, 5) into whole levels"),
-        ([1], {"step": -1}, "step -1 does not divide"),
-        ([1], {"step": "a"}, "step 'a' does not divide"),
-        ([1], {"scale": (5, 1)}, "scale (5, 1) is not (lowest, highest) with lowest < highest"),
-        ([1], {"scale": 5}, "scale 5 is not (lowest, highest), two numbers"),
-        (["1", "good"], {}, "column 'rating', row 1: 'good' is not a number (rating)"),
-        ([None], {}, "there is no rating: every one is missing"),
-    ],
-)
-def test_ratings_refuse(values: list, options: dict, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
-        ratings(*values, **options)
-
-
-def test_a_continuous_scale_has_no_levels() -> None:
-    assert ratings(1.0).n_levels is None
-    with pytest.raises(InputError, match="a continuous scale has no levels; pass step="):
-        ratings(1.0).levels()
-
-
-def test_rating_matrix_names_the_cell_that_is_no_number() -> None:
-    with pytest.raises(InputError, match="item 0, annotator 1: 'good' is not a number"):
-        Ratings.from_matrix([[1, "good"]], scale=(1, 5))
-
-
-@st.composite
-def block_cases(draw: st.DrawFn) -> list[list[list[list[int]]]]:
-    def ranking() -> list[list[int]]:
-        named = draw(st.lists(st.integers(0, 5), min_size=1, unique=True))
-        cuts = sorted(draw(st.sets(st.integers(1, len(named)), max_size=3)) | {len(named)})
-        return [named[a:b] for a, b in zip([0, *cuts], cuts)]
-
-    return [[ranking() for _ in range(draw(st.integers(1, 3)))] for _ in range(draw(st.integers(1, 4)))]
-
-
-def blocks_of(rankings: Rankings, r: int) -> list[set]:
-    entries = slice(rankings.start[r], rankings.start[r + 1])
-    named, block = rankings.label_index[entries], rankings.block[entries]
-    return [set(rankings.categories[named[block == b]].tolist()) for b in range(block.max() + 1)]
-
-
-@given(block_cases())
-def test_rankings_hold_the_blocks_that_came_in(cases: list) -> None:
-    rankings = Rankings.from_blocks(cases, labels=6)
-    flat = [(i, [set(b) for b in ranking]) for i, case in enumerate(cases) for ranking in case]
-    assert [(i, blocks_of(rankings, r)) for r, i in enumerate(rankings.item_index)] == flat
-    assert not rankings.annotators_known
-
-
-@given(block_cases(), st.randoms(use_true_random=False))
-def test_blocks_and_long_rankings_agree_in_any_row_order(cases: list, random: object) -> None:
-    who = [[f"a{r}" for r in range(len(case))] for case in cases]
-    from_blocks = Rankings.from_blocks(cases, labels=6, annotators=who)
-    rows = [
-        (i, who[i][r], name, 10 * b + 1)
-        for i, case in enumerate(cases)
-        for r, ranking in enumerate(case)
-        for b, block in enumerate(ranking)
-        for name in block
-    ]
-    random.shuffle(rows)  # type: ignore[attr-defined]
-    long = pd.DataFrame(rows, columns=["item", "annotator", "label", "rank"])
-    assert same(from_blocks, Rankings.from_long(long, labels=range(6)))
-
-
-@pytest.mark.parametrize(
-    ("cases", "options", "message"),
-    [
-        ([], {}, "there is no case: cases is empty"),
-        ([[]], {}, "item 0 has no ranking; drop the item"),
-        ([[[]]], {}, "item 0, ranking 0: empty block in []"),
-        ([[[[0], []]]], {}, "item 0, ranking 0: empty block in [[0], []]; every block names at least one label"),
-        ([[[[0], [1]], [[0], [0]]]], {}, "item 0: label 0 is named twice in one ranking"),
-        ([[[[0], [0]]]], {"annotators": [["a"]]}, "item 0, annotator 'a': label 0 is named twice in one ranking"),
-        ([[[[0], [5]]]], {}, "item 0, ranking 0: label 5 is not one of the 2 known (0, 1)"),
-        ([[["ab"]]], {"labels": ["ab"]}, "item 0, ranking 0: 'ab' is not a list; a ranking is a list of blocks"),
-        ([[[0, 1]]], {}, "item 0, ranking 0: 0 is not a list"),
-        ([[[[0]], [[1]]]], {"annotators": [["a"]]}, "must name one annotator for each ranking"),
-        ([[[[0]], [[1]]]], {"annotators": [["a", "a"]]}, "item 0: an annotator is named twice ('a', 'a')"),
-        ([[[[0]], [[1]]]], {"annotators": [["a", None]]}, "item 0: an annotator is missing"),
-    ],
-)
-def test_rankings_refuse(cases: list, options: dict, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
-        Rankings.from_blocks(cases, **({"labels": 2} | options))
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"label": ["x", "x"], "rank": [1, 2]}, "item 1, annotator 'a': label 'x' is named twice in one ranking"),
-        ({"label": ["x", "y"], "rank": [1, None]}, "row 1: the rank is missing; leave unranked labels out"),
-        ({"label": ["x", None], "rank": [1, 2]}, "row 1: the label is missing"),
-        ({"label": ["x", "y"], "rank": ["1", "b"]}, "column 'rank', row 1: 'b' is not a number (rank)"),
-    ],
-)
-def test_long_rankings_refuse(columns: dict, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
-        Rankings.from_long(pd.DataFrame({"item": [1, 1], "annotator": ["a", "a"]} | columns))
-
-
-def test_a_number_beyond_all_floats_is_refused_with_its_place():
-    table = pd.DataFrame({"item": [1, 1], "annotator": ["a", "b"], "rating": [4, 10**400]}, dtype=object)
-    with pytest.raises(InputError, match="column 'rating', row 1: a whole number of 1329 bits is too large"):
-        Ratings.from_long(table, scale=(1, 5))

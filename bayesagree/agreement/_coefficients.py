@@ -1,0 +1,173 @@
+"""Each classic coefficient as a function of weighted units: items, items of one pattern, or of one pair of values."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy as sp
+from numpy.typing import NDArray
+
+from bayesagree._numerics.intervals import hdi
+from bayesagree.agreement import _formulas as formula
+from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.agreement._items import MOST_VALUES, Items
+from bayesagree.errors import InputError
+
+type Level = Literal["nominal", "ordinal", "interval", "ratio"]
+type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
+type Codes = NDArray[np.int64]
+
+WEIGHTS_OF_LEVEL: dict[Level, Weights] = {
+    "nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio",
+}  # fmt: skip
+REPLICATES = 2000
+"""Bootstrap replicates: the ends of a 95 % HDI are then good to a few hundredths of its width."""
+CELLS = formula.CELLS
+
+
+class Coefficient(NamedTuple):
+    """A coefficient of some annotations, or why it does not exist."""
+
+    compute: Callable[[Floats], Floats]
+    """Values, shape (replicate,), for weights of the units, shape (replicate, unit)."""
+    weight: Floats
+    """Number of items of each unit."""
+    unit: Codes
+    """Unit of each item, -1 for an item without one; empty for patterns, whose items have no names."""
+    cells: int
+    """Numbers that one replicate holds at once."""
+    note: str = ""
+
+    def estimate(self) -> float:
+        """Value where every item counts once."""
+        return float(self.compute(self.weight[None])[0])
+
+    def step(self) -> int:
+        """Replicates that fit into memory at once."""
+        return max(1, CELLS // max(self.cells, self.weight.size))
+
+
+def weights_for(level: Level, weights: Weights | None) -> Weights:
+    """Return the agreement weights that are asked for, or those of the level."""
+    if level not in WEIGHTS_OF_LEVEL:
+        raise InputError(f"level={level!r} is not one of {', '.join(map(repr, WEIGHTS_OF_LEVEL))}")
+    return weights or WEIGHTS_OF_LEVEL[level]
+
+
+def interval_of(drawn: Floats, ci_prob: float) -> dict[str, Any]:
+    """Return the shortest interval of the replicates that exist, and a note where some do not."""
+    defined = drawn[~np.isnan(drawn)]
+    lower, upper = hdi(defined, ci_prob) if defined.size else (np.nan, np.nan)
+    lost = drawn.size - defined.size
+    note = f"{lost} of {drawn.size} replicates undefined" if lost else ""
+    return {"lower": lower, "upper": upper, "ci_kind": "bootstrap hdi", "note": note}
+
+
+def undefined(note: str) -> Coefficient:
+    """Return a coefficient that does not exist."""
+    return Coefficient(lambda W: np.full(len(W), np.nan), np.empty(0), np.empty(0, np.int64), 1, note)
+
+
+def bootstrap(weight: Floats, replicates: int, rng: np.random.Generator) -> Floats:
+    """Draw Bayesian-bootstrap weights of units, shape (replicate, unit); each row sums to the items."""
+    drawn = rng.standard_gamma(np.broadcast_to(weight, (replicates, weight.size)))
+    return drawn * (weight.sum() / drawn.sum(axis=1, keepdims=True))
+
+
+def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient]]:
+    """Yield every coefficient by its name; those of counts share the array of their weights."""
+    n = items.values.size
+    many = f"{n} distinct values: too many for a table of pairs" if n > MOST_VALUES else ""
+    C = np.empty((0, 0)) if many else items.counts()
+    A = np.empty((0, 0)) if many else formula.agreement_weights(kind, items.values)
+    patterns = items.patterns
+
+    def of_counts(compute: Callable[[Floats], Floats], missing: str = "") -> Coefficient:
+        if missing:
+            return undefined(missing)
+        pairs_of_values = n**2 if n <= MOST_VALUES else 1
+        return _defined(Coefficient(compute, patterns.weight, patterns.pattern_of_item, pairs_of_values), items)
+
+    yield "percent_agreement", of_counts(lambda W: formula.observed_agreement(W, C, np.eye(len(A))), many)
+    yield from _of_two(items, A, many)
+    missing = many or ("" if items.n_annotators >= 2 else "needs two or more known annotators")
+    yield "conger_kappa", undefined(missing) if missing else _conger(items, C, A)
+    yield "fleiss_kappa", of_counts(lambda W: formula.fleiss(W, C, A), many)
+    for name in ("nominal", "ordinal"):
+        yield f"alpha_{name}", of_counts(lambda W, name=name: formula.alpha(W, C, name, items.values), many)
+    words = "" if items.numeric else "the labels are not numbers"
+    yield "alpha_interval", of_counts(lambda W: formula.interval_alpha(W, items.moments()), words)
+    below = "ratio distances need values of at least 0" if items.numeric and items.values.min() < 0 else ""
+    yield "alpha_ratio", of_counts(lambda W: formula.alpha(W, C, "ratio", items.values), words or many or below)
+    gwet = "gwet_ac1" if kind == "identity" else "gwet_ac2"
+    yield gwet, of_counts(lambda W: formula.gwet(W, C, A), many)
+    yield "brennan_prediger", of_counts(lambda W: formula.brennan_prediger(W, C, A), many)
+    yield "icc_one_way", of_counts(lambda W: formula.icc_one_way(W, items.moments()), words)
+    yield from _two_way(items, words)
+
+
+def _defined(found: Coefficient, items: Items) -> Coefficient:
+    return undefined(_why_undefined(items)) if np.isnan(found.estimate()) else found
+
+
+def _of_one_value(found: Coefficient) -> Coefficient:
+    only = "expected agreement is complete: only one value was used"
+    return undefined(only) if np.isnan(found.estimate()) else found
+
+
+def _of_two(items: Items, A: Floats, many: str) -> Iterator[tuple[str, Coefficient]]:
+    """Yield the coefficients of two annotators: Cohen's kappa and Scott's pi."""
+    missing = many or ("" if items.n_annotators == 2 else "needs exactly two known annotators")
+    missing = missing or ("an annotator annotated an item more than once" if items.repeated else "")
+    pairs, unit = (np.empty((0, 2), np.int64), np.empty(0, np.int64)) if missing else items.pairs()
+    missing = missing or ("" if len(pairs) else "no item has both")
+    weight = np.bincount(unit[unit >= 0], minlength=len(pairs)).astype(float)
+    counts = np.empty((0, 0)) if missing else np.eye(len(A))[pairs].sum(axis=1)
+    for name, compute in (
+        ("cohen_kappa", partial(formula.cohen, pairs=pairs, A=A)),
+        ("scott_pi", partial(formula.fleiss, C=counts, A=A)),
+    ):
+        yield name, undefined(missing) if missing else _of_one_value(Coefficient(compute, weight, unit, 1))
+
+
+def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:
+    """Conger's kappa sees who annotated what: its units are the items."""
+    rated, item = np.unique(items.item, return_inverse=True)
+    _, annotator = np.unique(items.annotator, return_inverse=True)
+    v, pattern_of_item = len(A), items.patterns.pattern_of_item
+    column = annotator * v + items.code
+    shape = (int(annotator.max() + 1) * v, rated.size)
+    table = sp.sparse.csr_array((np.ones(item.size), (column, item)), shape=shape)
+    member = sp.sparse.csr_array(
+        (np.ones(rated.size), (pattern_of_item[rated], np.arange(rated.size))), shape=(len(C), rated.size)
+    )
+
+    def compute(weight: Floats) -> Floats:
+        by_annotator = (table @ weight.T).T.reshape(len(weight), -1, v)
+        return formula.conger((member @ weight.T).T, C, A, by_annotator)
+
+    unit = np.full(pattern_of_item.size, -1, np.int64)
+    unit[rated] = np.arange(rated.size)
+    return _defined(Coefficient(compute, np.ones(rated.size), unit, shape[0]), items)
+
+
+def _two_way(items: Items, words: str) -> Iterator[tuple[str, Coefficient]]:
+    matrix = None if words or items.n_annotators < 2 else items.complete_matrix()
+    note = words or "needs every item annotated once by every one of the known annotators"
+    for name, absolute in (("icc_agreement", True), ("icc_consistency", False)):
+        if matrix is None or len(matrix) < 2:
+            yield name, undefined(note if matrix is None else "needs two or more items")
+            continue
+        compute = partial(formula.icc_two_way, X=matrix, absolute=absolute)
+        unit = np.full(items.patterns.pattern_of_item.size, -1, np.int64)
+        unit[np.unique(items.item)] = np.arange(len(matrix))
+        yield name, _of_one_value(Coefficient(compute, np.ones(len(matrix)), unit, 1))
+
+
+def _why_undefined(items: Items) -> str:
+    if not (items.patterns.size >= 2).any():
+        return "no item has two annotations"
+    if (items.patterns.weight @ items.patterns.counts > 0).sum() == 1:
+        return "only one value was used: there is no disagreement to expect"
+    return "expected disagreement is 0"

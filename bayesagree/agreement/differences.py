@@ -1,0 +1,154 @@
+"""Differences of agreement: two crowds, two guidelines or two rounds, on the same items or on others."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy as sp
+from numpy.typing import NDArray
+
+from bayesagree._arguments import checked
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.agreement._coefficients import (
+    CELLS,
+    REPLICATES,
+    Coefficient,
+    Level,
+    Weights,
+    bootstrap,
+    coefficients,
+    interval_of,
+    weights_for,
+)
+from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.agreement._items import Items, items_of
+from bayesagree.agreement.phi import common_agreement
+from bayesagree.agreement.summary import phi_difference
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.errors import probability
+
+type Codes = NDArray[np.int64]
+
+
+@checked
+def agreement_difference(
+    annotations: Labels | Ratings,
+    other: Labels | Ratings,
+    *,
+    level: Level = "nominal",
+    weights: Weights | None = None,
+    ci_prob: float = 0.95,
+    seed: Seed = None,
+) -> pd.DataFrame:
+    """Differences of all agreement coefficients between two sets of annotations, each with an interval.
+
+    Items of one name are the same item: a replicate of the Bayesian bootstrap gives it one weight in both sets, so that
+    the difference of two crowds on the same items is paired. Items of one set alone count there alone; without a common
+    item the sets are independent.
+
+    Parameters
+    ----------
+    annotations, other
+        Labels or ratings with any missing pattern, whose items have names; the difference is first minus second.
+    level, weights, ci_prob, seed
+        As in `agreement_table`.
+
+    Returns
+    -------
+    DataFrame
+        One row per coefficient: coefficient, estimate, lower, upper (shortest interval of 2000 replicates;
+        of Phi the HDI of the difference of the posteriors, taken as independent), prob_positive (share of replicates
+        above 0), ci_kind, ci_prob, n_common_items, note. A coefficient that one of the sets does not have is NaN and
+        its note says why.
+
+    Raises
+    ------
+    InputError
+        Objects without items, an unknown level, or a `ci_prob` outside (0, 1).
+
+    See Also
+    --------
+    agreement_table : the coefficients of one set.
+    phi_difference : the difference of two posteriors of Phi.
+
+    References
+    ----------
+    Rubin, "The Bayesian bootstrap", Annals of Statistics 9 (1981), doi:10.1214/aos/1176345338.
+
+    Examples
+    --------
+    >>> before = Labels.from_matrix([["a", "b"], ["a", "a"], ["b", "a"], ["b", "b"], ["a", "b"]])
+    >>> after = Labels.from_matrix([["a", "a"], ["a", "a"], ["b", "b"], ["b", "b"], ["a", "b"]])
+    >>> table = agreement_difference(after, before, seed=1).set_index("coefficient")
+    >>> round(float(table.loc["percent_agreement", "estimate"]), 2)
+    0.4
+    """
+    kind = weights_for(level, weights)
+    probability(ci_prob, "ci_prob")
+    sides = items_of(annotations), items_of(other)
+    names = pd.Index(annotations.items).union(pd.Index(other.items), sort=False)
+    place = _places(annotations, names), _places(other, names)
+    rng = np.random.default_rng(seed_sequence(seed))
+    tables = tuple(dict(coefficients(side, kind)) for side in sides)
+    rows = {name: _row(tables[0][name], tables[1][name], place, ci_prob, rng) for name in tables[0]}
+    rows["phi"] = _phi_row(sides, ci_prob, rng)
+    common = {"ci_prob": ci_prob, "n_common_items": int(((place[0] >= 0) & (place[1] >= 0)).sum())}
+    columns = ["coefficient", "estimate", "lower", "upper", "prob_positive", "ci_kind", *common, "note"]
+    return pd.DataFrame([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
+
+
+def _places(annotations: Labels | Ratings, names: pd.Index) -> Codes:
+    """Position of each name among the items, -1 for one that they lack."""
+    return pd.Index(annotations.items).get_indexer(names).astype(np.int64)
+
+
+def _row(
+    first: Coefficient, second: Coefficient, place: tuple[Codes, Codes], ci_prob: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    for side, found in (("first", first), ("second", second)):
+        if found.note:
+            return _missing("bootstrap hdi", f"{side}: {found.note}")
+    drawn = _differences(first, second, place, rng)
+    defined = drawn[~np.isnan(drawn)]
+    positive = float((defined > 0).mean()) if defined.size else np.nan
+    estimate = first.estimate() - second.estimate()
+    return {"estimate": estimate, "prob_positive": positive} | interval_of(drawn, ci_prob)
+
+
+def _differences(
+    first: Coefficient, second: Coefficient, place: tuple[Codes, Codes], rng: np.random.Generator
+) -> Floats:
+    """Replicates of the difference: items that have the same unit on both sides share a gamma variable."""
+    units = np.stack([np.where(at >= 0, of.unit[at], -1) for of, at in zip((first, second), place)], axis=1)
+    joint, weight = np.unique(units[(units >= 0).any(axis=1)], axis=0, return_counts=True)
+    step = min(first.step(), second.step(), max(1, CELLS // len(joint)))
+    parts = []
+    for start in range(0, REPLICATES, step):
+        drawn = bootstrap(weight.astype(float), min(step, REPLICATES - start), rng)
+        values = [of.compute(_on_units(drawn, joint[:, k], of)) for k, of in enumerate((first, second))]
+        parts.append(values[0] - values[1])
+    return np.concatenate(parts)
+
+
+def _on_units(drawn: Floats, unit: Codes, of: Coefficient) -> Floats:
+    """Weights of the units of one side; each row sums to its items."""
+    has = np.flatnonzero(unit >= 0)
+    member = sp.sparse.csr_array((np.ones(has.size), (unit[has], has)), shape=(of.weight.size, unit.size))
+    weights = member @ drawn.T
+    return (weights * (of.weight.sum() / weights.sum(axis=0))).T
+
+
+def _phi_row(sides: tuple[Items, Items], ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:
+    for side, items in zip(("first", "second"), sides):
+        if items.rated is None:
+            return _missing("hdi", f"{side}: needs ratings, one for each annotator and item")
+    fits = [common_agreement(items.rated, seed=rng) for items in sides if items.rated is not None]
+    found = phi_difference(fits[0], fits[1], ci_prob=ci_prob)
+    return {name: float(found[name]) for name in ("lower", "upper", "prob_positive")} | {
+        "estimate": float(found["mean"]), "ci_kind": "hdi", "note": "posteriors taken as independent",
+    }  # fmt: skip
+
+
+def _missing(ci_kind: str, note: str) -> dict[str, Any]:
+    nothing = dict.fromkeys(("estimate", "lower", "upper", "prob_positive"), np.nan)
+    return {**nothing, "ci_kind": ci_kind, "note": note}

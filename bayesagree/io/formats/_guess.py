@@ -1,0 +1,127 @@
+"""Which column of a table is which, where its names are not ours: by name, then by what stands in the cells."""
+
+from collections import Counter
+from itertools import permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+NAMES = {
+    "item": "item itemid task taskid unit unitid id uid questionid question doc docid document text textid image "
+    "imageid sample sampleid exampleid example pairid tweetid postid commentid sentenceid caseid",
+    "annotator": "annotator annotatorid worker workerid crowdworker rater raterid coder coderid judge judgeid reader "
+    "user userid completedby labeler labeller expert expertid participant participantid person respondent reviewer",
+    "label": "label labels answer annotation category class choice response judgment judgement verdict vote",
+    "rating": "rating score stars grade",
+    "rank": "rank",
+}
+"""Names of columns by what they hold; compared without case, spaces and underscores."""
+MOST_LABELS = 30
+"""Distinct values of a column that is taken for labels by its cells: more are texts or names."""
+
+
+class Columns(NamedTuple):
+    """Names of the columns, ours by default."""
+
+    item: str = "item"
+    annotator: str = "annotator"
+    label: str = "label"
+    rating: str = "rating"
+    rank: str = "rank"
+
+    def guessed(self, table: Any, notes: list[str]) -> "Columns":
+        """Replace names of ours that the table lacks by the only column that fits: its name, then its cells."""
+        found = self._by_name(table)
+        if not {found.label, found.rating} & set(map(str, table.columns)):
+            found = _by_cells(table, found)
+        for role, name in found._asdict().items():
+            if name != getattr(self, role):
+                notes.append(f"column {name!r} is taken for the {role}")
+        return found
+
+    def _by_name(self, table: Any) -> "Columns":
+        names = {_plain(name): str(name) for name in table.columns}
+        found = self._asdict()
+        for role, ours in Columns()._asdict().items():
+            fits = [names[name] for name in NAMES[role].split() if name in names and names[name] not in found.values()]
+            if found[role] == ours and ours not in table.columns and fits:
+                ids = [name for name in fits if _plain(name).endswith("id")]
+                chosen = fits if len(fits) == 1 else ids  # a text has an id beside it
+                found[role] = chosen[0] if len(chosen) == 1 else ours
+        return Columns(**found)
+
+
+def vocabulary(table: Any) -> list[str]:
+    """Columns whose values are those of another column too, as annotators' and counts are and texts are not."""
+    values = {name: set(table[name].dropna()) for name in table.columns if not nested(table[name])}
+    times = Counter(value for column in values.values() for value in column)
+    shared = {name for name, column in values.items() if column and all(times[value] > 1 for value in column)}
+    if len(shared) > 1:
+        return [name for name in table.columns if name in shared]
+    # Labels that one annotator alone gave are rare: most values are shared, and they are few.
+    mostly = [
+        name
+        for name, column in values.items()
+        if 0 < len(column) <= MOST_LABELS and 2 * sum(times[value] > 1 for value in column) > len(column)
+    ]
+    return mostly if len(mostly) > 1 else []
+
+
+def nested(cells: Any) -> bool:
+    """Return whether a column holds lists or objects."""
+    first = cells.dropna()
+    return len(first) > 0 and isinstance(first.iloc[0], list | tuple | dict | np.ndarray)
+
+
+def only_key(table: Any) -> str | None:
+    """First column that names every row once, in a table with a row per item."""
+    for name in table.columns:
+        cells = table[name]
+        if not nested(cells) and cells.dtype.kind != "f" and cells.notna().all() and cells.is_unique:
+            return str(name)
+    return None
+
+
+def _by_cells(table: Any, found: Columns) -> Columns:
+    """Find item, annotator and label of a long table, if one choice of columns alone fits.
+
+    Item and annotator name a row together and neither alone, there are more items than annotators, and labels are few.
+    """
+    few = [str(n) for n in table.columns if not nested(table[n]) and table[n].dtype.kind != "f"]
+    sizes = {name: table[name].nunique() for name in few}
+    few = [name for name in few if 1 < sizes[name] < len(table)]
+    asked = set(map(str, table.columns)) & {found.item, found.annotator}
+    keys = [
+        (item, annotator)
+        for item, annotator in permutations(few, 2)
+        if sizes[item] >= sizes[annotator]
+        and asked <= {item, annotator}
+        and found.item in (item, "item")
+        and found.annotator in (annotator, "annotator")
+        and not table.duplicated([item, annotator]).any()
+    ]
+    choices = [
+        (item, annotator, label)
+        for item, annotator in keys
+        for label in few
+        if label not in (item, annotator) and sizes[label] <= MOST_LABELS and _varies(table, item, label)
+    ]
+    if len(choices) != 1:
+        return found
+    item, annotator, label = choices[0]
+    return found._replace(item=item, annotator=annotator, label=label)
+
+
+def _varies(table: Any, item: str, label: str) -> bool:
+    """Return whether a column differs within an item: what does not is a feature of the item."""
+    return bool((table.groupby(item)[label].nunique() > 1).any())
+
+
+def _plain(name: Any) -> str:
+    return "".join(part for part in str(name).lower() if part.isalnum())
+
+
+def is_number(cells: Any) -> bool:
+    """Return whether all columns hold numbers."""
+    return all(pd.api.types.is_numeric_dtype(kind) for kind in cells.dtypes)

@@ -1,0 +1,303 @@
+"""What leaves the package for other programs: results as tables, and lists of items for tools that collect labels."""
+
+import json
+from collections.abc import Callable, Hashable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesagree._arguments import checked
+from bayesagree._numerics.intervals import column_hdi
+from bayesagree.errors import InputError, shorten
+from bayesagree.io.files import atomic_path
+
+type Tool = Literal["label_studio", "argilla", "prodigy", "doccano", "table"]
+
+TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
+"""Endings of tables that can be written."""
+
+
+def write_table(result: Any, path: str | Path, *, group: str = "posterior", ci_prob: float = 0.95) -> None:
+    r"""Write a table or a result as CSV, TSV, Parquet, JSON Lines, or JSON with a schema; whole or not at all.
+
+    Parameters
+    ----------
+    result
+        A data frame, a Dataset or DataArray (a row per cell), or a DataTree, of which `summary_table` is written.
+    path
+        Ends in .csv, .tsv, .parquet, .jsonl or .json. JSON is an object of ``schema`` (Table Schema: name and type of
+        every column) and ``data`` (a list of records); a number that does not exist is null.
+    group
+        Of a DataTree: which of its groups.
+    ci_prob
+        Of a DataTree: probability of the intervals.
+
+    Raises
+    ------
+    InputError
+        Another ending, what is no result, or Parquet without pyarrow.
+
+    See Also
+    --------
+    write_result : all draws, as netCDF or zarr.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayesagree import Labels, dirichlet, io
+    >>> path = Path(tempfile.mkdtemp()) / "plausibility.csv"
+    >>> write_table(dirichlet(Labels.from_counts([[3, 1]]), draws=10, seed=1), path)
+    >>> io.read_table(path).columns.tolist()
+    ['variable', 'item', 'category', 'value', 'sd', 'lower', 'upper', 'ci_kind', 'ci_prob']
+    """
+    table, path = _table(result, group, ci_prob), Path(path)
+    require_table(path)
+    with atomic_path(path) as temporary:
+        _WRITERS[path.suffix](table, temporary)
+
+
+def require_table(path: Path) -> None:
+    """Refuse a path that no table can be written to, before anything is computed."""
+    if path.suffix not in TABLES:
+        raise InputError(f"{str(path)!r}: tables are written as {', '.join(TABLES)}, not {path.suffix!r}")
+    if path.suffix == ".parquet" and find_spec("pyarrow") is None:
+        raise InputError(f"{str(path)!r}: Parquet needs pyarrow; pip install 'bayesagree[scale]'")
+
+
+@checked
+def summary_table(tree: xr.DataTree, *, group: str = "posterior", ci_prob: float = 0.95) -> pd.DataFrame:
+    """Table of one group of a result, one row per variable and place: mean of the draws, sd, and HDI.
+
+    Parameters
+    ----------
+    tree
+        Any result of the package.
+    group
+        Which group; the variables of one without draws have their values alone.
+    ci_prob
+        Probability of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        Columns variable, one per dimension, value, sd, lower, upper, ci_kind, ci_prob.
+
+    Raises
+    ------
+    InputError
+        There is no such group.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, dirichlet
+    >>> tree = dirichlet(Labels.from_counts([[3, 1]], items=["q"], labels=["no", "yes"]), seed=1)
+    >>> summary_table(tree)[["item", "category"]].values.tolist()
+    [['q', 'no'], ['q', 'yes']]
+    """
+    if group not in tree.children:
+        raise InputError(f"group={group!r} is not in the result; it has {shorten(sorted(tree.children))}")
+    found = [_summary(name, values, ci_prob) for name, values in tree[group].to_dataset().data_vars.items()]
+    table: Any = pd.concat(found, ignore_index=True)
+    last = ["value", "sd", "lower", "upper", "ci_kind", "ci_prob"]
+    return table[["variable", *(name for name in table.columns if name not in ("variable", *last)), *last]]
+
+
+def write_items(
+    items: Any,
+    path: str | Path,
+    *,
+    contents: Any = None,
+    item: str = "item",
+    n: int | None = None,
+    tool: Tool | None = None,
+) -> None:
+    r"""Write a list of items as a file that a labelling tool imports: what `annotate_next` or a certainty points at.
+
+    Parameters
+    ----------
+    items
+        The table of `annotate_next`, any other table with a column of items, or a DataArray (item), such as that of
+        `annotation_certainty`: then least first.
+    path
+        The file.
+    contents
+        Table of what annotators see, a row per item: texts, addresses of images. Without it they see the item's name.
+    item
+        Column of `contents` that names the item.
+    n
+        Write the first n only.
+    tool
+        ``"label_studio"``: tasks as JSON, what is seen in ``data`` and the rest in ``meta``. ``"prodigy"``: JSON Lines,
+        the rest in ``meta``. ``"argilla"``: JSON Lines with ``id``, as ``dataset.records.log`` takes rows (also
+        Hugging Face ``load_dataset("json")``). ``"doccano"``: JSON Lines with ``text``, the first column of
+        `contents`. ``"table"``: as `write_table`. By default .json is Label Studio and all else a table.
+
+    Raises
+    ------
+    InputError
+        No list of items, an item without a row in `contents`, or an ending that the tool does not import.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayesagree import Labels, annotate_next
+    >>> votes = Labels.from_counts([[3, 0], [1, 1]], items=["p1", "p2"])
+    >>> texts = pd.DataFrame({"item": ["p1", "p2"], "text": ["fine", "so so"]})
+    >>> path = Path(tempfile.mkdtemp()) / "tasks.json"
+    >>> write_items(annotate_next(votes, n=1, seed=1), path, contents=texts)
+    >>> json.loads(path.read_text())[0]["data"]
+    {'item': 'p2', 'text': 'so so'}
+    """
+    path = Path(path)
+    chosen = tool or ("label_studio" if path.suffix == ".json" else "table")
+    if chosen not in (*_TOOLS, "table"):
+        raise InputError(f"tool={tool!r} is not one of {', '.join((*_TOOLS, 'table'))}")
+    known: Any = _items(items)
+    known = known if n is None else known.iloc[:n]
+    seen = pd.DataFrame({"item": known["item"]}) if contents is None else _seen(contents, item, known["item"])
+    if chosen == "table":
+        write_table(seen.merge(known, on="item", sort=False) if contents is not None else known, path)
+        return
+    ending, row = _TOOLS[chosen]
+    if path.suffix != ending:
+        raise InputError(f"{str(path)!r}: {chosen} imports {ending}, not {path.suffix!r}")
+    rows = [row(a, b) for a, b in zip(_records(seen), _records(known.drop(columns="item")))]
+    text = json.dumps(rows, indent=1, allow_nan=False) if ending == ".json" else _lines(rows)
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _items(items: Any) -> pd.DataFrame:
+    if isinstance(items, xr.DataArray) and items.dims == ("item",):
+        return items.rename(items.name or "value").to_dataframe().reset_index().sort_values(
+            ["value" if items.name is None else str(items.name), "item"], kind="stable"
+        )  # fmt: skip
+    if isinstance(items, pd.DataFrame) and "item" in items.columns:
+        if items["item"].duplicated().any():
+            twice = items.loc[items["item"].duplicated().to_numpy(), "item"].tolist()[0]
+            raise InputError(f"item {twice!r} is listed twice; a list for annotators has every item once")
+        return items
+    raise InputError(
+        f"expected a table with a column 'item' (annotate_next) or a DataArray (item), got {type(items).__name__}"
+    )
+
+
+def _seen(contents: Any, item: str, wanted: pd.Series) -> pd.DataFrame:
+    """Rows of the contents in the order of the items, the name of the item first."""
+    convert = getattr(contents, "to_pandas", None)
+    table = contents if isinstance(contents, pd.DataFrame) else convert() if convert else None
+    if table is None:
+        raise InputError(f"contents must be a table, got {type(contents).__name__}")
+    if item not in table.columns:
+        raise InputError(f"contents has no column {item!r}; it has {shorten(table.columns)}: name it with item=...")
+    place = pd.Index(table[item])
+    if not place.is_unique:
+        raise InputError(f"item {place[place.duplicated()][0]!r} has two rows in contents; an item is one row")
+    rows = place.get_indexer(pd.Index(wanted))
+    if (rows < 0).any():
+        raise InputError(f"item {wanted.iloc[int((rows < 0).argmax())]!r} has no row in contents")
+    found = table.iloc[rows].rename(columns={item: "item"}).reset_index(drop=True)
+    return found[["item", *(name for name in found.columns if name != "item")]]
+
+
+def _label_studio(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    return {"data": seen, "meta": more}
+
+
+def _prodigy(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    named = {"item": seen["item"]} | more
+    return {"text": str(seen["item"])} | {k: v for k, v in seen.items() if k != "item"} | {"meta": named}
+
+
+def _argilla(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    fields = {k: v for k, v in seen.items() if k != "item"} or {"text": str(seen["item"])}
+    return {"id": str(seen["item"])} | fields | more
+
+
+def _doccano(seen: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    first = next((v for k, v in seen.items() if k != "item"), seen["item"])
+    return {"text": str(first)} | seen | more | ({"text": str(seen["text"])} if "text" in seen else {})
+
+
+_TOOLS: dict[str, tuple[str, Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]]] = {
+    "label_studio": (".json", _label_studio),
+    "argilla": (".jsonl", _argilla),
+    "prodigy": (".jsonl", _prodigy),
+    "doccano": (".jsonl", _doccano),
+}
+TOOLS = (*_TOOLS, "table")
+"""Tools that `write_items` writes for."""
+
+
+def _table(result: Any, group: str, ci_prob: float) -> pd.DataFrame:
+    if isinstance(result, xr.DataTree):
+        return summary_table(result, group=group, ci_prob=ci_prob)
+    if isinstance(result, xr.DataArray):
+        result = result.to_dataset(name=str(result.name or "value"))
+    if isinstance(result, xr.Dataset):
+        return result.to_dataframe().reset_index()
+    if not isinstance(result, pd.DataFrame):
+        raise InputError(f"expected a table or a result of xarray, got {type(result).__name__}")
+    named = any(name is not None for name in result.index.names)
+    return result.reset_index() if named else result
+
+
+def _summary(name: Hashable, values: xr.DataArray, prob: float) -> pd.DataFrame:
+    drawn = {"chain", "draw"} <= set(values.dims) and values.dtype.kind in "fiub"
+    if not drawn:
+        nothing = dict.fromkeys(("sd", "lower", "upper", "ci_prob"), np.nan)
+        return _values(values).assign(variable=name, ci_kind=None, **nothing)
+    table = _values(values.mean(("chain", "draw")))
+    draws = values.transpose("chain", "draw", ...).to_numpy().reshape(values.sizes["chain"] * values.sizes["draw"], -1)
+    lower, upper = column_hdi(draws.astype(np.float64), prob)
+    sd = draws.std(axis=0, ddof=1) if len(draws) > 1 else np.full(lower.shape, np.nan)
+    return table.assign(variable=name, sd=sd, lower=lower, upper=upper, ci_kind="hdi", ci_prob=prob)
+
+
+def _values(values: xr.DataArray) -> pd.DataFrame:
+    """One row per cell: its place on each dimension, and its value."""
+    cells = {str(dim): values[dim].to_numpy() for dim in values.dims}
+    if not cells:
+        return pd.DataFrame({"value": [values.item()]})
+    places = pd.MultiIndex.from_product(list(cells.values()), names=list(cells)).to_frame(index=False)
+    return places.assign(value=values.to_numpy().ravel())
+
+
+def _records(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Rows in the types of JSON: numbers as they are, what is missing null, all else text."""
+    for row in table.astype(object).to_dict("records"):
+        yield {str(name): _plain(value) for name, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(part) for part in value]
+    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and not np.isfinite(value)):
+        return None
+    return value if isinstance(value, bool | int | float | str | dict) else str(value)
+
+
+def _lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _json(table: pd.DataFrame, path: Path) -> None:
+    kinds = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
+    fields = [{"name": str(name), "type": kinds.get(kind.kind, "string")} for name, kind in table.dtypes.items()]
+    document = {"schema": {"fields": fields}, "data": list(_records(table))}
+    path.write_text(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False), encoding="utf-8")
+
+
+_WRITERS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    ".csv": lambda table, path: table.to_csv(path, index=False),
+    ".tsv": lambda table, path: table.to_csv(path, index=False, sep="\t"),
+    ".parquet": lambda table, path: table.to_parquet(path, index=False),
+    ".json": _json,
+    ".jsonl": lambda table, path: path.write_text(_lines(list(_records(table))), encoding="utf-8"),
+}

@@ -1,0 +1,204 @@
+"""CrowdTruth on readings of one scale, its validation, and disagreement without spammers (Balayn and Bozzon 2019)."""
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy as sp
+import xarray as xr
+
+from bayesagree._arguments import checked
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.crowd_quality.quality import crowdtruth
+from bayesagree.errors import InputError, shorten
+from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode
+
+SHARES = (0.15, 0.2)
+"""Disagreement rates whose exceedance the paper reports."""
+
+
+@checked
+def crowd_setups(ratings: Ratings, *, setups: Mapping[Any, Mapping[Any, Any]] = SETUPS) -> xr.Dataset:
+    """Return the CrowdTruth quality of items and annotators under several readings of one scale.
+
+    Parameters
+    ----------
+    ratings
+        On a scale of five levels, which are read as -2 to 2 in their order; with other `setups`, as they name them.
+    setups
+        Name to {rating: label}, by default the paper's four.
+
+    Returns
+    -------
+    Dataset
+        ``uqs`` (setup, item), ``wqs`` (setup, annotator), ``aqs`` (setup, category; NaN where the setup lacks the
+        label), ``mean_uqs``, ``mean_wqs``, ``mean_aqs`` (setup).
+
+    Raises
+    ------
+    InputError
+        The default setups on a scale of other than five levels.
+
+    References
+    ----------
+    Balayn and Bozzon, "Designing evaluations of machine learning models for subjective inference" (2019), experiments
+    with CrowdTruth.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[1, 1, 2], [4, 5, 5], [3, 4, 3]], scale=(1, 5), step=1)
+    >>> crowd_setups(ratings)["mean_uqs"].round(2).values.tolist()
+    [1.0, 0.8, 0.8, 0.33]
+    """
+    centred = _centred(ratings) if setups is SETUPS else ratings
+    found = {name: crowdtruth(recode(centred, dict(labels))) for name, labels in setups.items()}
+    names = list(dict.fromkeys(str(label) for one in found.values() for label in one["category"].values))
+    data: dict[str, Any] = {"aqs": (("setup", "category"), np.full((len(found), len(names)), np.nan))}
+    for row, one in zip(data["aqs"][1], found.values()):
+        row[[names.index(str(label)) for label in one["category"].values]] = one["aqs"].values
+    for name, dim in (("uqs", "item"), ("wqs", "annotator")):
+        data[name] = (("setup", dim), np.stack([one[name].values for one in found.values()]))
+    for name in ("uqs", "wqs", "aqs"):
+        data[f"mean_{name}"] = (("setup",), np.nanmean(data[name][1], axis=1))
+    coords = {"setup": list(found), "item": ratings.items, "annotator": ratings.annotators, "category": names}
+    return xr.Dataset(data, coords)
+
+
+def _centred(ratings: Ratings) -> Ratings:
+    low, high = ratings.scale
+    if ratings.step is None or round((high - low) / ratings.step) != 4:
+        raise InputError(
+            f"the paper's readings are of five levels, and the scale {ratings.scale} has others; pass setups="
+        )
+    return replace(ratings, rating=(ratings.rating - low) / ratings.step - 2, scale=(-2.0, 2.0), step=1.0)
+
+
+@checked
+def crowd_validation(
+    quality: xr.Dataset,
+    *,
+    annotator_quality: Mapping[Any, float] | None = None,
+    ambiguous: Mapping[Any, bool] | None = None,
+) -> xr.Dataset:
+    """Return how well CrowdTruth scores match judgements by hand: MSE of the WQS, AUROC of the UQS.
+
+    Parameters
+    ----------
+    quality
+        Result of `crowdtruth`, or of `crowd_setups`.
+    annotator_quality
+        Share of right labels of some annotators; `accuracy_against` gives it from gold.
+    ambiguous
+        Whether some items have several readings.
+
+    Returns
+    -------
+    Dataset
+        ``wqs_mse`` and ``uqs_auroc`` (setup where `quality` has it): mean squared difference of WQS and quality, and
+        probability that an ambiguous item has the lower UQS; NaN without the judgements.
+
+    Raises
+    ------
+    InputError
+        Names that the quality lacks; items that are all, or none, ambiguous.
+
+    References
+    ----------
+    Balayn and Bozzon (2019), experiments with CrowdTruth.
+
+    Examples
+    --------
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
+    >>> found = crowd_validation(crowdtruth(votes), annotator_quality={"x": 1, "z": 0.3}, ambiguous={0: True, 2: False})
+    >>> round(float(found["wqs_mse"]), 3), float(found["uqs_auroc"])
+    (0.014, 1.0)
+    """
+    error, area = (
+        quality[name].isel({dim: 0}, drop=True) * np.nan for name, dim in (("wqs", "annotator"), ("uqs", "item"))
+    )
+    if annotator_quality:
+        known = _known(quality["wqs"], "annotator", annotator_quality)
+        error = ((known - list(annotator_quality.values())) ** 2).mean("annotator")
+    if ambiguous:
+        known, flags = _known(quality["uqs"], "item", ambiguous), np.array(list(ambiguous.values()), bool)
+        if flags.all() or not flags.any():
+            raise InputError("ambiguous: the items must be of both kinds")
+        rank = xr.apply_ufunc(
+            lambda v: sp.stats.rankdata(-v, axis=-1), known, input_core_dims=[["item"]], output_core_dims=[["item"]]
+        )
+        n, m = flags.sum(), (~flags).sum()
+        area = (rank.isel(item=np.flatnonzero(flags)).sum("item") - n * (n + 1) / 2) / (n * m)
+    return xr.Dataset({"wqs_mse": error, "uqs_auroc": area})
+
+
+def _known(scores: xr.DataArray, dim: str, judged: Mapping[Any, Any]) -> xr.DataArray:
+    missing = [name for name in judged if name not in scores[dim].values]
+    if missing:
+        raise InputError(f"the quality has no {dim} {missing[0]!r}; there is {shorten(scores[dim].values)}")
+    return scores.sel({dim: list(judged)})
+
+
+@checked
+def accuracy_against(labels: Labels, gold: Gold) -> pd.Series:
+    """Return the share of each annotator's labels that equal the gold, index annotator, NaN for who has none.
+
+    Examples
+    --------
+    >>> votes = Labels.from_matrix([["a", "b"], ["b", "b"]], annotators=["x", "y"])
+    >>> accuracy_against(votes, {0: "a", 1: "b"}).tolist()
+    [1.0, 0.5]
+    """
+    truth = gold_codes(gold, labels.items, labels.categories)
+    known = truth[labels.item_index] >= 0
+    right = labels.label_index == truth[labels.item_index]
+    n = np.bincount(labels.annotator_index[known], minlength=labels.annotators.size)
+    hits = np.bincount(labels.annotator_index[known & right], minlength=labels.annotators.size)
+    share = np.divide(hits, n, out=np.full(n.size, np.nan), where=n > 0)
+    return pd.Series(share, pd.Index(labels.annotators, name="annotator"), name="accuracy")
+
+
+@checked
+def disagreement_without(labels: Labels, removed: Iterable[Any], *, shares: tuple[float, ...] = SHARES) -> pd.DataFrame:
+    """Return how far annotators disagree with the majority, before and after some of them are removed.
+
+    Parameters
+    ----------
+    labels
+        One label per (item, annotator).
+    removed
+        Annotators to remove, such as the index of `spammers`; the majority is counted again without them.
+    shares
+        Disagreement rates whose exceedance is counted.
+
+    Returns
+    -------
+    DataFrame
+        Rows before and after; columns annotators, mean, always_agree, and above_S for each of `shares`.
+
+    References
+    ----------
+    Balayn and Bozzon (2019): after removing spammers 10.5 % always agree, 4.5 % disagree in 20 % or more.
+
+    Examples
+    --------
+    >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
+    >>> disagreement_without(votes, ["z"])["always_agree"].round(2).tolist()
+    [0.67, 1.0]
+    """
+    gone = list(removed)
+    missing = [name for name in gone if name not in labels.annotators]
+    if missing:
+        raise InputError(f"there is no annotator {missing[0]!r}; there is {shorten(labels.annotators)}")
+    kept = labels.select(~np.isin(labels.annotators[labels.annotator_index], gone))
+    rows = {}
+    for name, given in (("before", labels), ("after", kept)):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*their rate is NaN")  # those who were removed
+            rate = disagreement_rate(given).dropna("annotator").values
+        rows[name] = {"annotators": rate.size, "mean": rate.mean(), "always_agree": (rate == 0).mean()}
+        rows[name] |= {f"above_{share:g}": (rate >= share).mean() for share in shares}
+    return pd.DataFrame.from_dict(rows, orient="index")

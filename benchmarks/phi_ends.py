@@ -1,0 +1,274 @@
+"""Outright answers at the ends of the scale: what reading them as such does to Phi, on simulated and on real ratings.
+
+    BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl recovery 100    (25 minutes of processor time)
+    BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl random 300      (30 minutes)
+    BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl real            (5 minutes)
+    BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl time            (1 minute)
+    python benchmarks/phi_ends.py rows.jsonl > benchmarks/results/phi_ends.md
+
+The first four append rows and skip those they find, a fourth argument limits their seconds; the last makes the page.
+"""
+
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+
+from bayesagree import simulate
+from bayesagree.agreement import common_agreement
+from bayesagree.agreement._exact.likelihood import outright_shares
+from bayesagree.agreement._exact.outright_ends import inflated_posterior
+from bayesagree.agreement._exact.posterior import phi_posterior
+from bayesagree.agreement._exact.problem import prepare
+from bayesagree.annotations import Ratings
+
+ENDS = {"none": (0.0, 0.0), "piled": (0.3, 0.1)}
+ITEMS, RATERS = 1000, 5
+REAL = (
+    *(f"snow-affect/{name}" for name in ("anger", "disgust", "fear", "joy", "sadness", "surprise", "valence")),
+    "popquorn", "lewidi2025-csc", "truthfulness/s6", "perfume/liking",
+)  # fmt: skip
+NAMES = {"binned": "intervals", "inflated": "outright ends", "averaged": "averaged"}
+
+
+class Cell(NamedTuple):
+    """One setting: true Phi, shape of the item means (infinite: all 1/2), raters, levels, outright ends."""
+
+    phi: float
+    shape: float
+    raters: int
+    levels: int
+    ends: str
+
+
+CELLS = {
+    "recovery": [Cell(p, 2.0, RATERS, k, e) for p in (-0.3, 0.0, 0.5, 0.8) for k in (5, 7) for e in ENDS],
+    "random": [Cell(0.0, np.inf, r, k, e) for r in (5,) for k in (5, 7) for e in ENDS],
+}
+
+
+def crowd(cell: Cell, seed: int) -> Ratings:
+    """Return simulated ratings, some of them outright ends."""
+    rng = np.random.default_rng([seed, *(int(1000 * v) % 2**31 for v in (cell.phi + 1, cell.raters, cell.levels))])
+    means = np.full(ITEMS, 0.5) if np.isinf(cell.shape) else rng.beta(cell.shape, cell.shape, ITEMS)
+    made = simulate.ratings(
+        n_items=ITEMS, ratings_per_item=cell.raters, phi=cell.phi, n_levels=cell.levels, item_mean=means, seed=rng
+    ).ratings
+    x = made.rating.reshape(ITEMS, cell.raters).copy()
+    log_low, log_high, _ = outright_shares(ENDS[cell.ends], logit(means)[:, None])
+    u = rng.random(x.shape)
+    x = np.where(u < np.exp(log_low), 1, np.where(u > 1 - np.exp(log_high), cell.levels, x))
+    return Ratings.from_matrix(x, scale=(1, cell.levels), step=1)
+
+
+def estimates(ratings: Ratings) -> dict[str, Any]:
+    """Return mean, interval and log evidence of Phi where ends are intervals, outright, and averaged over both."""
+    binned = phi_posterior(prepare(ratings).means)
+    inflated = inflated_posterior(prepare(ratings, likelihood="inflated").means).phi
+    share = float(expit(inflated.log_evidence - binned.log_evidence))
+    found: dict[str, Any] = {"share": share}
+    for name, posterior in (("binned", binned), ("inflated", inflated)):
+        summary = posterior.summary()
+        found[name] = [summary.mean, summary.lower, summary.upper]
+    found["averaged"] = [
+        (1 - share) * found["binned"][0] + share * found["inflated"][0], *averaged_hdi(binned, inflated, share)
+    ]  # fmt: skip
+    return found
+
+
+def averaged_hdi(first: Any, second: Any, share: float) -> tuple[float, float]:
+    """Return the shortest interval of Phi with 95 % of a mixture of two posteriors."""
+    probability = (np.arange(4000) + 0.5) / 4000
+    values = np.concatenate([first.quantile(probability), second.quantile(probability)])
+    mass = np.repeat([1 - share, share], 4000) / 4000
+    order = np.argsort(values)
+    values, cdf = values[order], np.cumsum(mass[order])
+    start = np.linspace(0, 0.05, 201)
+    low, high = np.interp(start, cdf, values), np.interp(start + 0.95, cdf, values)
+    best = int(np.argmin(high - low))
+    return float(low[best]), float(high[best])
+
+
+def study(path: Path, kind: str, repetitions: int, seconds: float) -> None:
+    """Append a row for every data set that the file does not have."""
+    done = {(tuple(row["cell"]), row["seed"]) for row in read(path) if row["kind"] == kind}
+    end = time.monotonic() + seconds
+    for seed in range(repetitions):
+        for cell in CELLS[kind]:
+            if (tuple(cell), seed) in done:
+                continue
+            if time.monotonic() > end:
+                return
+            append(path, {"kind": kind, "cell": cell, "seed": seed} | estimates(crowd(cell, seed)))
+
+
+def real(path: Path, seconds: float) -> None:
+    """Append Phi, evidence and the held-out score of whole items on public ratings."""
+    from bayesagree import datasets
+    from bayesagree.predictive import item_loo, with_log_likelihood
+
+    done = {row["name"] for row in read(path) if row["kind"] == "real"}
+    end = time.monotonic() + seconds
+    for name in REAL:
+        if name in done or time.monotonic() > end:
+            continue
+        ratings: Any = datasets.load(name).annotations
+        row: dict[str, Any] = {"kind": "real", "name": name}
+        scores = {}
+        for kind in ("binned", "inflated"):
+            tree = common_agreement(ratings, likelihood=kind, draws=250, chains=2, seed=1)
+            found = tree["agreement"].to_dataset()
+            row[kind] = [float(found[v]) for v in ("mean", "lower", "upper", "log_evidence")]
+            row[kind].append(found.attrs["decision"])
+            scores[kind] = np.asarray(item_loo(with_log_likelihood(tree, ratings)).elpd_i)
+            if kind == "inflated":
+                posterior = tree["posterior"].to_dataset()
+                row["ends"] = [float(posterior[v].mean()) for v in ("low_end_share", "high_end_share")]
+                row["share_at_ends"] = float(found["share_at_ends"])
+        gain = scores["inflated"] - scores["binned"]
+        row["gain"] = [float(gain.sum()), float(gain.std(ddof=1) * np.sqrt(gain.size))]
+        append(path, row)
+
+
+def timing(path: Path) -> None:
+    """Append seconds of processor time of the whole call, medians of five."""
+    for levels, items in ((5, 100), (5, 1000), (5, 7000), (7, 1000), (11, 1000), (101, 100)):
+        ratings = simulate.ratings(n_items=items, phi=0.4, n_levels=levels, seed=1).ratings
+        row: dict[str, Any] = {"kind": "time", "levels": levels, "items": items}
+        for kind in ("binned", "inflated"):
+            taken = []
+            for repetition in range(6):
+                start = time.process_time()
+                common_agreement(ratings, likelihood=kind, seed=repetition)
+                taken.append(time.process_time() - start)
+            row[kind] = float(np.median(taken[1:]))
+        append(path, row)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of the file."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def append(path: Path, row: dict[str, Any]) -> None:
+    """Append one row to the file."""
+    with path.open("a") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+def share(hits: list[bool]) -> str:
+    """Return a share and its standard error."""
+    p = float(np.mean(hits))
+    return f"{p:.3f} ± {np.sqrt(max(p * (1 - p), 1e-4) / len(hits)):.3f}"
+
+
+def table(heading: list[str], rows: list[list[Any]]) -> None:
+    """Print a table of Markdown."""
+    for line in (heading, ["---"] * len(heading), *rows):
+        print("| " + " | ".join(map(str, line)) + " |")
+    print()
+
+
+def page(rows: list[dict[str, Any]]) -> None:
+    """Print the results."""
+    print("# Answers at the ends of the scale: intervals or outright ends\n")
+    print('Made by `benchmarks/phi_ends.py`. `likelihood="binned"` reads an answer at an end as an interval of a')
+    print('judgment, `likelihood="inflated"` as that or as an outright end; averaged: both, weighted by their evidence')
+    print(
+        f"at even prior odds. Simulations: {ITEMS} items; piled: outright ends with shares (0.3, 0.1) at a mean in the"
+    )
+    print("middle. ± is the Monte-Carlo standard error.\n")
+    missing = [kind for kind in ("recovery", "random", "time") if not any(row["kind"] == kind for row in rows)]
+    if missing:
+        print(f"**Not measured yet: {', '.join(missing)}.** Coverage and false claims of outright ends are unknown")
+        print("until then; those of intervals stand in phi.md.\n")
+    recovery = [row for row in rows if row["kind"] == "recovery"]
+    if recovery:
+        print("## Does the 95 % interval hold the true Phi?\n")
+        print(f"{RATERS} raters, item means Beta(2, 2), Phi -0.3, 0, 0.5 and 0.8; {len(recovery)} data sets.\n")
+        for by, label in ((lambda c: (c.ends, c.levels), "levels"), (lambda c: (c.ends, c.phi), "Phi")):
+            lines = []
+            for key in sorted({by(Cell(*row["cell"])) for row in recovery}):
+                some = [row for row in recovery if by(Cell(*row["cell"])) == key]
+                lines.append([*key, *_coverage(some)])
+            table(["ends", label, *(f"{n}: held, bias" for n in NAMES.values())], lines)
+        lines = []
+        for ends in ENDS:
+            some = [row for row in recovery if row["cell"][4] == ends]
+            lines.append([ends, len(some), *_coverage(some), f"{np.mean([r['share'] for r in some]):.2f}"])
+        table(["ends", "data sets", *(f"{n}: held, bias" for n in NAMES.values()), "weight of outright ends"], lines)
+    random = [row for row in rows if row["kind"] == "random"]
+    if random:
+        print("## How often are random answers called agreement, or disagreement?\n")
+        print("Judgments uniform on the scale (Phi = 0), every item mean 1/2. Asked: at most 0.065.\n")
+        lines = []
+        for key in [*sorted({(r["cell"][4], r["cell"][2], r["cell"][3]) for r in random}), ("none",), ("piled",)]:
+            some = [r for r in random if (r["cell"][4], r["cell"][2], r["cell"][3])[: len(key)] == key]
+            cells = [f"{share([r[n][1] > 0 for r in some])}; {share([r[n][2] < 0 for r in some])}" for n in NAMES]
+            lines.append([*(key if len(key) == 3 else (key[0], "all", "all")), len(some), *cells])
+        table(
+            ["ends", "raters", "levels", "data sets", *(f"{n}: agreement; disagreement" for n in NAMES.values())], lines
+        )
+    _real([row for row in rows if row["kind"] == "real"])
+    times = [row for row in rows if row["kind"] == "time"]
+    if times:
+        print("## Time of `common_agreement`\n")
+        print("Seconds of processor time of the whole call with 4 x 1000 draws, medians of five.\n")
+        lines = [
+            [
+                r["levels"],
+                r["items"],
+                f"{r['binned']:.2f}",
+                f"{r['inflated']:.2f}",
+                f"{r['inflated'] / r['binned']:.1f}",
+            ]
+            for r in times
+        ]
+        table(["levels", "items", "intervals", "outright ends", "ratio"], lines)
+
+
+def _coverage(rows: list[dict[str, Any]]) -> list[str]:
+    result = []
+    for name in NAMES:
+        held = [r[name][1] <= r["cell"][0] <= r[name][2] for r in rows]
+        result.append(f"{share(held)}, {np.mean([r[name][0] - r['cell'][0] for r in rows]):+.3f}")
+    return result
+
+
+def _real(rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        return
+    print("## Public ratings\n")
+    print("Phi with its 95 % interval and decision under both readings. Held-out score: gain of outright ends in the")
+    print("sum of the log predictive densities of whole items, each left out (PSIS-LOO of `item_loo`), ± its standard")
+    print("error.\n")
+    lines = []
+    for row in rows:
+        a, b = ([f"{r[0]:.2f} [{r[1]:.2f}, {r[2]:.2f}] {r[4]}", r[3]] for r in (row["binned"], row["inflated"]))
+        lines.append([
+            row["name"], f"{row['share_at_ends']:.0%}", a[0], b[0], "{:.2f}, {:.2f}".format(*row["ends"]),
+            f"{b[1] - a[1]:+.1f}", "{:+.1f} ± {:.1f}".format(*row["gain"]),
+        ])  # fmt: skip
+    table(
+        ["data", "items unanimous at an end", "intervals", "outright ends", "shares low, high", "log evidence",
+         "held-out score"], lines,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    file = Path(sys.argv[1])
+    limit = float(sys.argv[4]) if len(sys.argv) > 4 else np.inf
+    if len(sys.argv) == 2:
+        page(read(file))
+    elif sys.argv[2] in CELLS:
+        study(file, sys.argv[2], int(sys.argv[3]), limit)
+    elif sys.argv[2] == "real":
+        real(file, limit)
+    else:
+        timing(file)

@@ -1,0 +1,106 @@
+"""Differences of agreement: against the two tables, paired by items, coverage in a simulation with known truth."""
+
+import numpy as np
+import pytest
+
+from bayesagree import InputError, Labels, agreement_difference, agreement_table, simulate
+
+
+def crowd(truth, share, rng, n_annotators=3, items=None):
+    """Labels that are right with a probability, else random."""
+    right = rng.random((truth.size, n_annotators)) < share
+    said = np.where(right, truth[:, None], rng.integers(3, size=right.shape))
+    return Labels.from_matrix(said, items=items, labels=[0, 1, 2])
+
+
+def test_estimates_are_those_of_the_two_tables():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(3, size=60)
+    first, second = crowd(truth, 0.8, rng, 2), crowd(truth, 0.6, rng, 2)
+    found = agreement_difference(first, second, seed=1).set_index("coefficient")
+    one, two = (agreement_table(c, seed=1).set_index("coefficient")["estimate"] for c in (first, second))
+    np.testing.assert_allclose(found["estimate"], one - two, atol=1e-12)
+    assert found["estimate"].notna().sum() >= 10
+    assert (found["n_common_items"] == 60).all()
+
+
+def test_a_set_against_itself_differs_by_nothing_at_all():
+    labels = crowd(np.arange(40) % 3, 0.7, np.random.default_rng(2))
+    found = agreement_difference(labels, labels, seed=1).set_index("coefficient").dropna(subset="estimate")
+    assert (found[["estimate", "lower", "upper"]].abs() < 1e-12).all(axis=None)
+
+
+def test_items_are_paired_by_name_and_the_order_of_rows_does_not_matter():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(3, size=80)
+    names = np.array([f"i{k}" for k in range(80)])
+    first, second = crowd(truth, 0.8, rng, items=names), crowd(truth, 0.8, rng, items=names)
+    order = rng.permutation(80)
+    turned = Labels.from_counts(second.counts()[order], items=names[order], labels=[0, 1, 2])
+    apart = Labels.from_counts(second.counts(), items=[f"j{k}" for k in range(80)], labels=[0, 1, 2])
+
+    def width(other):
+        row = agreement_difference(first, other, seed=1).set_index("coefficient").loc["fleiss_kappa"]
+        return row["estimate"], row["upper"] - row["lower"]
+
+    paired = width(second)
+    # Two sets of 2000 replicates: the ends of an interval move by a few hundredths of its width.
+    assert width(turned) == (pytest.approx(paired[0], abs=1e-12), pytest.approx(paired[1], rel=0.1))
+    # The same crowd twice on hard and easy items: what makes an item hard is shared, and pairing narrows.
+    hard = np.where(np.arange(200) % 2, 0.95, 0.1)[:, None]
+    truth = rng.integers(3, size=200)
+    a, b = (crowd(truth, hard, rng, 5) for _ in range(2))
+    alone = Labels.from_counts(b.counts(), items=[f"j{k}" for k in range(200)], labels=[0, 1, 2])
+    narrow, wide = (
+        agreement_difference(a, other, seed=1).set_index("coefficient").loc["fleiss_kappa", ["lower", "upper"]]
+        for other in (b, alone)
+    )
+    assert narrow["upper"] - narrow["lower"] < 0.8 * (wide["upper"] - wide["lower"])
+    assert agreement_difference(first, apart, seed=1)["n_common_items"].iloc[0] == 0
+
+
+def test_what_one_set_lacks_is_said_by_name():
+    two = Labels.from_matrix([["a", "b"], ["a", "a"], ["b", "b"]])
+    three = Labels.from_matrix([["a", "b", "a"], ["a", "a", "b"], ["b", "b", "b"]])
+    found = agreement_difference(two, three, seed=1).set_index("coefficient")
+    assert found.loc["cohen_kappa", "note"] == "second: needs exactly two known annotators"
+    assert np.isnan(found.loc["cohen_kappa", "estimate"])
+    assert found.loc["phi", "note"].startswith("first: needs ratings")
+
+
+def test_phi_of_two_crowds():
+    agreeing, random = (simulate.ratings(n_items=40, ratings_per_item=5, phi=phi, seed=1).ratings for phi in (0.8, 0.0))
+    found = agreement_difference(agreeing, random, level="interval", seed=1).set_index("coefficient").loc["phi"]
+    assert found["lower"] > 0
+    assert found["prob_positive"] == 1
+    assert found["ci_kind"] == "hdi"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("same_items", [True, False])
+def test_interval_covers_the_difference_of_two_populations(same_items):
+    """Two crowds of known skill: agreement of a pair is s^2 + (1 - s^2) / 3, kappa s^2."""
+    covered, repeats = {"percent_agreement": 0, "fleiss_kappa": 0}, 100
+    truth_of = {"percent_agreement": (0.8**2 - 0.6**2) * 2 / 3, "fleiss_kappa": 0.8**2 - 0.6**2}
+    for seed in range(repeats):
+        rng = np.random.default_rng(seed)
+        one, two = rng.integers(3, size=(2, 120))
+        other = one if same_items else two
+        items = None if same_items else [f"j{k}" for k in range(120)]
+        found = agreement_difference(crowd(one, 0.8, rng), crowd(other, 0.6, rng, items=items), seed=seed)
+        rows = found.set_index("coefficient")
+        for name, value in truth_of.items():
+            covered[name] += rows.loc[name, "lower"] <= value <= rows.loc[name, "upper"]
+    # Four Monte-Carlo errors of a share of .95 among 100.
+    for name in covered:
+        assert abs(covered[name] / repeats - 0.95) < 4 * np.sqrt(0.95 * 0.05 / repeats), name
+
+
+def test_other_objects_and_levels_are_refused():
+    labels = Labels.from_matrix([["a", "b"]])
+    with pytest.raises(InputError, match="Labels or Ratings are meant"):
+        agreement_difference(labels, [["a"]])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="level='fine' is not one of"):
+        agreement_difference(labels, labels, level="fine")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="between 0 and 1"):
+        agreement_difference(labels, labels, ci_prob=1)

@@ -1,0 +1,59 @@
+"""Pseudo-gold that crowd labels supervise."""
+
+import numpy as np
+import pytest
+from _errors_of_draws import SIGMAS
+from blind._crowds import METRICS, simulated
+
+from bayesagree.annotations import Labels
+from bayesagree.blind.combiners import best_threshold
+from bayesagree.blind.scores import WITH_CROWD, blind_scores, counts_per_set, make_pseudo_gold, mean_scores
+from bayesagree.blind.systems import Systems
+from bayesagree.metrics.hard_labels import hard_label_scores
+from bayesagree.predictions import Predictions
+
+
+def test_threshold_that_scores_best_by_brute_force():
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 200)
+    positive_votes = rng.binomial(5, np.where(truth == 1, 0.9, 0.5))  # biased to the positive label
+    counts = np.stack([5 - positive_votes, positive_votes], axis=1)
+    accuracy = {t: ((positive_votes >= t) == truth).mean() for t in range(1, 6)}
+    assert best_threshold(counts, truth, "accuracy", 1) == max(accuracy, key=accuracy.get) / 5
+    for metric in METRICS:
+        chosen = positive_votes >= 5 * best_threshold(counts, truth, metric, 1) - 1e-9
+        assert 0 < chosen.mean() < 1
+
+
+def test_direct_evaluation_is_the_score_against_the_crowd():
+    systems, crowd, _ = simulated()
+    majority_of_crowd = dict(enumerate(crowd.counts().argmax(axis=1)))
+    for metric in METRICS:
+        direct = blind_scores(systems, method="direct", metric=metric, crowd=crowd)
+        np.testing.assert_array_equal(direct, hard_label_scores(systems, majority_of_crowd, metric=metric))
+
+
+@pytest.mark.parametrize("method", WITH_CROWD[:-1])
+def test_combiners_never_see_the_crowd_label_of_the_item_they_label(method):
+    """Systems that know nothing and a random crowd: a combiner that saw its own test set would agree with it."""
+    rng = np.random.default_rng(9)
+    systems = Predictions.from_labels({f"s{j:02}": rng.integers(0, 2, 200) for j in range(20)})
+    crowd = Labels.from_matrix(rng.integers(0, 2, (200, 1)))
+    gold = make_pseudo_gold(Systems.of(systems, crowd, None, 1), method, seed=1).sets[0]
+    agreement = (gold == crowd.label_index).mean()
+    assert abs(agreement - 0.5) < SIGMAS * 0.5 / np.sqrt(200)
+
+
+def test_calibrated_majority_has_one_threshold_for_all_metrics():
+    systems, crowd, _ = simulated(n_items=400, accuracies=(0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9), seed=4)
+    inside = Systems.of(systems, crowd, None, 1)
+    for metric in METRICS:
+        own = blind_scores(systems, method="calibrated_majority", metric=metric, crowd=crowd, seed=1)
+        gold = make_pseudo_gold(inside, "calibrated_majority", calibrate_for="accuracy", seed=1)
+        expected = mean_scores(counts_per_set(gold, inside), metric, 1)[0]
+        np.testing.assert_array_equal(own, expected)
+    each = blind_scores(
+        systems, method="calibrated_majority", metric="recall", crowd=crowd, calibrate_for="each", seed=1
+    )
+    gold = make_pseudo_gold(inside, "calibrated_majority", calibrate_for="recall", seed=1)
+    np.testing.assert_array_equal(each, mean_scores(counts_per_set(gold, inside), "recall", 1)[0])

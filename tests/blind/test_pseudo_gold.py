@@ -1,0 +1,113 @@
+"""Pseudo-gold from the systems alone: closed forms, thresholds, ties, and systems left out."""
+
+import numpy as np
+import pytest
+from _errors_of_draws import SIGMAS
+from blind._crowds import METRICS, simulated
+
+from bayesagree.blind.pseudo_gold import majority, round_robin, sampling
+from bayesagree.blind.scores import blind_scores
+from bayesagree.blind.systems import Systems
+from bayesagree.errors import InputError
+from bayesagree.metrics.hard_labels import hard_label_scores
+from bayesagree.predictions import Predictions
+
+
+def expected_by_sampling(systems, metric, positive=1):
+    """Return accuracy and precision in expectation: means of the share of votes, which need no sampling."""
+    codes = systems.hard_labels()
+    agree = (codes[:, None] == codes[None]) & (codes[None] >= 0)
+    share = agree.sum(axis=1) / np.maximum((codes >= 0).sum(axis=0), 1)
+    counts = codes >= 0 if metric == "accuracy" else codes == positive
+    return np.array([share[m, counts[m]].mean() for m in range(codes.shape[0])])
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+@pytest.mark.parametrize("metric", ["accuracy", "precision"])
+def test_sampling_equals_its_closed_form(metric, missing):
+    systems, _, _ = simulated(missing=missing)
+    sets = 2000
+    scores = blind_scores(systems, method="sampling", metric=metric, sets=sets, seed=3)
+    codes = systems.hard_labels()
+    n = np.array([(row >= 0).sum() if metric == "accuracy" else (row == 1).sum() for row in codes])
+    error = 0.5 / np.sqrt(n * sets)  # largest possible: every item is a fair coin
+    assert (np.abs(scores.values - expected_by_sampling(systems, metric)) < SIGMAS * error).all()
+
+
+def test_sampling_without_the_system_itself_equals_its_closed_form():
+    systems, _, _ = simulated(missing=0.3)
+    codes, sets = systems.hard_labels(), 2000
+    scores = blind_scores(systems, method="sampling", leave_one_out=True, sets=sets, seed=4).values
+    for m in range(4):
+        others = np.delete(codes, m, axis=0)
+        judged = (codes[m] >= 0) & (others >= 0).any(axis=0)
+        votes = ((others == codes[m]) & (others >= 0)).sum(axis=0)[judged] / (others >= 0).sum(axis=0)[judged]
+        assert abs(scores[m] - votes.mean()) < SIGMAS * 0.5 / np.sqrt(judged.sum() * sets)
+
+
+def test_sets_mix_the_systems_evenly():
+    systems = Predictions.from_labels({"a": [0, 1, None], "b": [1, 1, None], "c": [None, 1, None]}, labels=[0, 1])
+    drawn = sampling(Systems.of(systems, None, None, 0), sets=4000, seed=1)
+    assert abs(drawn[:, 0].mean() - 0.5) < SIGMAS * 0.5 / np.sqrt(4000)
+    assert (drawn[:, 1] == 1).all()
+    assert (drawn[:, 2] == -1).all()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_round_robin_is_the_mean_over_the_others(metric):
+    systems, _, _ = simulated(missing=0.2)
+    codes = systems.hard_labels()
+    expected = []
+    for m in range(4):
+        scores = []
+        for g in set(range(4)) - {m}:
+            gold = {i: int(k) for i, k in enumerate(codes[g]) if k >= 0}
+            scores.append(hard_label_scores(systems, gold, metric=metric).values[m])
+        expected.append(np.mean(scores))
+    np.testing.assert_allclose(blind_scores(systems, method="round_robin", metric=metric).values, expected)
+    assert round_robin(Systems.of(systems, None, None, 0)).shape == (4, 4, 300)
+
+
+def test_majority_by_threshold():
+    systems, _, _ = simulated(missing=0.2)
+    everything = blind_scores(systems, method="majority", metric="precision", threshold=0)
+    assert (everything == 1).all()
+    with pytest.warns(UserWarning, match="every gold item has the label"):
+        assert np.isnan(blind_scores(systems, method="majority", metric="specificity", threshold=0)).all()
+    with pytest.warns(UserWarning, match="no gold item has the label"):
+        assert np.isnan(blind_scores(systems, method="majority", metric="recall", threshold=1.01)).all()
+    specificity = blind_scores(systems, method="majority", metric="specificity", threshold=1.01)
+    negative = [(row[row >= 0] == 0).mean() for row in systems.hard_labels()]
+    np.testing.assert_allclose(specificity, negative)
+
+
+def test_votes_at_threshold_zero_have_recall_one_and_above_one_specificity_one():
+    systems, _, truth = simulated()
+    inside = Systems.of(systems, None, None, 0)
+    for threshold, metric in ((0.0, "recall"), (1.01, "specificity")):
+        said = Predictions.from_labels({"votes": majority(inside, threshold=threshold)[0]}, labels=[0, 1])
+        assert hard_label_scores(said, truth, metric=metric).item() == 1.0
+
+
+def test_ties_of_the_majority_fall_evenly():
+    systems = Predictions.from_labels({"a": np.zeros(4000, int), "b": np.ones(4000, int)})
+    share = majority(Systems.of(systems, None, None, 0), seed=1).mean()
+    assert abs(share - 0.5) < SIGMAS * 0.5 / np.sqrt(4000)
+
+
+@pytest.mark.parametrize("method", ["majority", "sampling"])
+def test_own_vote_flatters_and_leave_one_out_takes_it_away(method):
+    """Of three guessing systems none agrees with the others more than by chance."""
+    rng = np.random.default_rng(10)
+    systems = Predictions.from_labels({k: rng.integers(0, 2, 2000) for k in "abc"})
+    alone = blind_scores(systems, method=method, leave_one_out=True, sets=200, seed=1).values
+    together = blind_scores(systems, method=method, sets=200, seed=1).values
+    assert together.mean() > 0.6
+    assert (np.abs(alone - 0.5) < SIGMAS * 0.5 / np.sqrt(2000)).all()
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), -0.1])
+def test_a_threshold_that_is_no_share_is_refused(threshold):
+    systems, _, _ = simulated(n_items=20)
+    with pytest.raises(InputError, match="threshold="):
+        blind_scores(systems, method="majority", threshold=threshold)

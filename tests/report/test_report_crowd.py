@@ -1,0 +1,65 @@
+"""Areas under the curve and quality of the annotators in the report, where labels and predictions allow them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import Labels, Predictions, auc_posterior, crowdtruth_posterior, spammers
+from bayesagree.report.data import report_data
+from bayesagree.report.page import render
+from bayesagree.report.settings import ReportSettings
+from bayesagree.report.views import annotators, areas
+
+FEW = ReportSettings(draws=300, chains=1, seed=3)
+
+
+@pytest.fixture(scope="module")
+def case():
+    rng = np.random.default_rng(1)
+    share = rng.random(40)
+    said = (rng.random((40, 6)) < share[:, None]).astype(int)
+    said[:, 5] = rng.integers(0, 2, 40)
+    labels = Labels.from_matrix(said, annotators=[*"uvwxy", "coin"], labels=[0, 1])
+    scores = {"A": share, "B": 0.5 * share + 0.5 * rng.random(40)}
+    return labels, Predictions.from_scores({m: np.column_stack([1 - s, s]) for m, s in scores.items()})
+
+
+@pytest.fixture(scope="module")
+def data(case):
+    return report_data(*case, settings=FEW)
+
+
+def test_areas_are_those_of_the_labels(case, data):
+    tree = auc_posterior(*case, against="labels", draws=300, chains=1, seed=3)["posterior"]
+    table = data.areas.table.set_index("model")
+    np.testing.assert_allclose(table.loc[["A", "B"], "auc"], tree["auc"].mean(("chain", "draw")))
+    assert data.areas.table["model"].tolist() == ["A", "B"]
+    assert data.areas.ceiling == pytest.approx(tree["ceiling"].mean().item())
+    shown = areas(data)
+    assert shown["positive"] == "1"
+    assert shown["rows"][0][1] == f"{table.loc['A', 'auc']:.3f}"
+
+
+def test_the_annotator_who_throws_a_coin_comes_first(case, data):
+    expected = spammers(crowdtruth_posterior(case[0], draws=30, chains=1, seed=3))
+    assert data.annotators["annotator"].tolist() == expected.index.tolist()
+    assert annotators(data)["rows"][0][0] == "coin"
+
+
+def test_the_page_has_both(data):
+    page = render(data)
+    assert 'id="areas"' in page
+    assert 'id="annotators"' in page
+
+
+def test_no_section_where_there_is_nothing_to_say(case):
+    labels = case[0]
+    counts = report_data(Labels.from_counts(labels.counts()), settings=FEW)
+    assert counts.annotators is None  # nobody is named
+    assert counts.areas is None  # no models
+    hard = Predictions.from_labels({"A": [0, 1] * 20}, labels=[0, 1])
+    assert report_data(labels, hard, settings=FEW).areas is None  # no scores
+    given = pd.DataFrame({"item": list(range(9)), "annotator": list("abc") * 3, "label": ["x", "y", "z"] * 3})
+    alone = Labels.from_long(given)
+    page = render(report_data(alone, settings=FEW))
+    assert 'id="annotators"' not in page  # nobody to agree with

@@ -1,0 +1,127 @@
+"""Tables 2 to 9 and figure 2 of Jung and Lease, from one experiment."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+from bayesagree import InputError, hard_label_scores
+from bayesagree.evaluation.rank_correlation import MEASURES, correlation, williams_test
+from bayesagree.simulate import simulated_systems
+from bayesagree.studies import blind_experiment, blind_table, overlap_summary, vote_quality
+from bayesagree.studies.blind_judgement import methods_group
+
+
+@pytest.fixture(scope="module")
+def systems():
+    return simulated_systems(n_items=150, accuracies=(0.55, 0.6, 0.7, 0.75, 0.85, 0.9), seed=1)
+
+
+@pytest.fixture(scope="module")
+def gold(systems):
+    return dict(enumerate(systems.truth.tolist()))
+
+
+@pytest.fixture(scope="module")
+def tree(systems, gold):
+    methods = ["majority", "em", "sampling"]
+    return blind_experiment(systems.predictions, gold=gold, methods=methods, correction="hotelling", draws=50, seed=1)
+
+
+def test_overlap_and_its_summary(tree):
+    overlap = tree["systems"]["overlap"].values
+    table = blind_table(tree, 2)
+    assert table.iloc[2, 1] == overlap[2, 1]
+    assert table.notna().to_numpy().sum() == 15
+    pairs = [overlap[i, j] for i in range(6) for j in range(i)]
+    summary = overlap_summary(tree)
+    assert summary["mean"] == pytest.approx(np.mean(pairs))
+    assert summary["sd"] == pytest.approx(np.std(pairs, ddof=1))
+
+
+def test_actual_scores_with_their_mean_and_sd(tree, systems, gold):
+    table = blind_table(tree, 4)
+    scores = hard_label_scores(systems.predictions, gold, metric="precision").values
+    np.testing.assert_allclose(table["precision", "score"].iloc[:6], scores)
+    assert table.loc["mean", ("precision", "score")] == pytest.approx(scores.mean())
+    assert table.loc["sd", ("precision", "score")] == pytest.approx(scores.std(ddof=1))
+    assert np.isnan(table.loc["mean", ("precision", "rank")])
+
+
+def test_methods_by_family_and_hotelling_s_test(tree):
+    ranks = blind_table(tree, 5)
+    assert ranks.index.tolist() == [
+        ("combine & score", "majority"), ("combine & score", "em"), ("score & combine", "sampling")
+    ]  # fmt: skip
+    assert ranks["swap_rate", "accuracy"].between(1, 3).all()  # swap rates are tested too
+    estimated, actual = tree["estimated"]["score"].sel(metric="recall"), tree["actual"]["score"].sel(metric="recall")
+    x, y, z = actual.values, estimated.sel(estimator="majority").values, estimated.sel(estimator="em").values
+    r = [correlation(*pair, measure="pearson") for pair in ((x, y), (x, z), (y, z))]
+    p = tree["methods"]["p_value"].sel(estimator="majority", metric="recall", measure="pearson").item()
+    assert p == pytest.approx(williams_test(*r, 6, correction="hotelling")[1])
+    assert blind_table(tree, 6)["pearson", "recall"].iloc[0].startswith(f"{r[0]:.2f}")
+    swaps = tree["methods"]["correlation"].sel(measure="swap_rate", metric="recall").values
+    assert blind_table(tree, 6)["swap_rate", "recall"].iloc[2].startswith(f"{100 * swaps[2]:.1f}")
+
+
+def test_a_swap_rate_is_tested_as_one_minus_twice_itself(systems, gold):
+    options = {"methods": ["majority", "em", "round_robin"], "metrics": ["recall"], "draws": 50, "seed": 1}
+    tree = blind_experiment(systems.predictions, gold=gold, significance=0.999, baseline="majority", **options)
+    found = tree["methods"].to_dataset().sel(metric="recall", measure="swap_rate")
+    ranks = [tree["actual"]["rank"].sel(metric="recall").values]
+    ranks += [tree["estimated"]["rank"].sel(metric="recall", estimator=m).values for m in ("majority", "em")]
+    r = [1 - 2 * correlation(*pair, measure="swap_rate") for pair in itertools.combinations(ranks, 2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        p = williams_test(*r, 6)[1]
+    np.testing.assert_allclose(found["p_value"].sel(estimator="em").item(), p)
+
+
+def test_few_swaps_are_good():
+    rng = np.random.default_rng(1)
+    actual = {name: np.arange(10.0)[None] for name in ("score", "rank")}
+    estimates = [
+        {name: (np.arange(10.0) + noise * rng.normal(size=10))[None] for name in actual} for noise in (9, 0.5, 3)
+    ]
+    group = methods_group(
+        ("a", "b", "c"), estimates, actual, np.full((3, 1), np.nan), different=lambda p: np.ones(p.shape, bool),
+        baseline="a", correction="williams",
+    )  # fmt: skip
+    swaps, places = (group[name][1][:, 0, MEASURES.index("swap_rate")] for name in ("correlation", "method_rank"))
+    assert len(set(swaps)) == 3
+    assert places[np.argsort(swaps)].tolist() == [1, 2, 3]
+
+
+def test_quality_and_outliers(tree):
+    assert blind_table(tree, 7).index.tolist() == ["majority", "em"]
+    assert blind_table(tree, 8).shape == (4, 4)
+    best = blind_table(tree, 9).loc[("accuracy", "best")]
+    assert (best["system"], best["actual_rank"]) == ("system 6", 1)
+    assert blind_table(tree, 9).loc["accuracy"].index.tolist() == ["best", "second", "third", "worst"]
+
+
+def test_tables_that_are_not_there(tree, systems):
+    with pytest.raises(InputError, match="no table 1"):
+        blind_table(tree, 1)
+    without = blind_experiment(systems.predictions, methods=["majority"], draws=5, seed=1)
+    with pytest.raises(InputError, match="judges by gold"):
+        blind_table(without, 6)
+
+
+def test_two_systems_have_no_third(gold):
+    few = simulated_systems(n_items=150, accuracies=(0.6, 0.9), seed=1)
+    tree = blind_experiment(few.predictions, gold=gold, methods=["majority"], metrics=["accuracy"], draws=5, seed=1)
+    table = blind_table(tree, 9).loc["accuracy"]
+    assert table["system"].tolist() == ["system 2", "system 1", "", "system 1"]
+    assert np.isnan(table.loc["third", "majority"])
+
+
+def test_the_vote_names_everything_at_zero_and_nothing_above_one(systems, gold):
+    found = vote_quality(systems.predictions, gold, thresholds=(0, 0.3, 0.5, 0.9, 1.1), seed=1)
+    assert found.sel(metric="recall").values[[0, -1]].tolist() == [1, 0]
+    assert found.sel(metric="specificity").values[[0, -1]].tolist() == [0, 1]
+    assert np.isnan(found.sel(metric="precision", threshold=1.1))
+    assert (np.diff(found.sel(metric="recall")) <= 0).all()
+    share = (systems.predictions.hard_labels() == 1).mean(axis=0)
+    assert found.sel(metric="accuracy", threshold=0.9).item() == pytest.approx(((share >= 0.9) == systems.truth).mean())

@@ -1,0 +1,149 @@
+"""The hierarchical posterior of agreement by group: brute force, NUTS, quadrature, and what follows from it."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from _errors_of_draws import assert_same_mean
+from _paths import ROOT
+from scipy.stats import beta, betabinom, norm
+
+from bayesagree import Labels, Predictions
+from bayesagree.annotations.annotators import Annotators
+from bayesagree.subjective._beta_binomial import beta_binomial_posterior
+from bayesagree.subjective.group_model import (
+    group_counts,
+    group_performance_model,
+    group_posterior,
+    minimum_group_size,
+    prob_worse,
+)
+from bayesagree.subjective.groups import Groups
+
+
+def reference():
+    return json.loads((ROOT / "models" / "group_performance.json").read_text())
+
+
+def as_annotations(agree, total, group):
+    """Turn agreements into labels: one item per label, the model always says 1."""
+    rows = [(f"{j}-{k}", j, int(k < s)) for j, (s, n) in enumerate(zip(agree, total)) for k in range(n)]
+    labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]), labels=[0, 1])
+    people = Annotators.from_table(pd.DataFrame({"annotator": range(len(group)), "g": group}))
+    return labels, Predictions.from_labels({"A": pd.Series(1, index=labels.items)}, labels=[0, 1]), people
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_exact_engine_equals_brute_force(seed):
+    record = reference()
+    posterior = group_posterior(*as_annotations(**record["data"]), ["g"], seed=seed)["posterior"].to_dataset()
+    for name in ("performance", "within_spread", "between_spread"):
+        draws = posterior[name].sel(model="A").values.reshape(4000, -1)
+        known = record["posterior"][name]
+        assert max(known["error"]) < 1e-4
+        # The cells of the engine are about a thousandth wide at most where a group's mean lies.
+        error = draws.std(axis=0) / np.sqrt(4000) + 1e-3
+        assert (np.abs(draws.mean(axis=0) - known["mean"]) < 4.5 * error).all()
+        if name == "performance":
+            sd = np.array(record["posterior"]["performance_sd"]["mean"])
+            assert np.abs(draws.std(axis=0) / sd - 1).max() < 4.5 / np.sqrt(2 * 4000) * 1.5
+
+
+def test_pymc_twin_has_the_density_of_the_definition():
+    record = reference()["data"]
+    labels, models, people = as_annotations(**record)
+    counts = group_counts(labels, models, Groups.by_features(labels, people, ["g"]))
+    graph = group_performance_model(counts)
+    density = graph.compile_logp(jacobian=False)
+    rng = np.random.default_rng(1)
+    agree, total, group = (np.array(record[k]) for k in ("agree", "total", "group"))
+    for _ in range(5):
+        m, b, w, mu = rng.random(), rng.random(), rng.random(), rng.random(3)
+        logit = {
+            "location_interval__": m, "between_spread_interval__": b, "within_spread_interval__": w,
+            "performance_logodds__": mu,
+        }  # fmt: skip
+        point = {name: np.log(value) - np.log1p(-value) for name, value in logit.items()}
+        kappa, phi = b**-2 - 1, w**-2 - 1
+        expected = beta.logpdf(mu, m * kappa, (1 - m) * kappa).sum()
+        expected += betabinom.logpmf(agree, total, mu[group] * phi, (1 - mu[group]) * phi).sum()
+        assert float(density(point)) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.slow
+def test_nuts_equals_the_exact_engine():
+    rng = np.random.default_rng(3)
+    group = np.repeat(np.arange(8), 15)
+    mean = np.array([0.4, 0.9, 0.6, 0.75, 0.5, 0.8, 0.65, 0.7])[group]
+    rate = rng.beta(12 * mean, 12 * (1 - mean))
+    agree = rng.binomial(15, rate)
+    data = as_annotations(agree, np.full(120, 15), group)
+    nuts, exact = (group_posterior(*data, ["g"], engine=engine, seed=1) for engine in ("nuts", "exact"))
+    for name in ("performance", "within_spread", "between_spread", "dispersion"):
+        assert_same_mean(nuts, exact, name)
+
+
+def test_one_group_equals_quadrature():
+    """One annotator: integrate the definition by brute force over w, m, b and mu."""
+    agree, total = 7, 9
+    posterior = beta_binomial_posterior(np.array([agree]), np.array([total]), np.array([0]), 1)
+    draws = posterior.sample(40_000, np.random.default_rng(1))["performance"][:, 0]
+    # Without other groups mu has density p(mu) = E over (m, b) of the Beta density.
+    grid = (np.arange(400) + 0.5) / 400
+    middle = (np.arange(60) + 0.5) / 60
+    m, b = (x.ravel()[:, None] for x in np.meshgrid(middle, middle))
+    kappa = b**-2 - 1
+    prior = np.diff(beta.cdf(np.linspace(0, 1, 401), m * kappa, (1 - m) * kappa), axis=1).mean(axis=0)
+    phi = middle**-2 - 1
+    likelihood = betabinom.pmf(agree, total, grid[:, None] * phi, (1 - grid[:, None]) * phi).mean(axis=1)
+    mean = (grid * prior * likelihood).sum() / (prior * likelihood).sum()
+    # Both sides have cells: their width is the accuracy of the quadrature.
+    assert abs(draws.mean() - mean) < 4.5 * draws.std() / 200 + 1 / 400
+
+
+def test_small_groups_are_drawn_to_the_others():
+    rng = np.random.default_rng(5)
+    group = np.repeat(np.arange(6), [400, 400, 400, 400, 400, 3])
+    total = np.full(group.size, 10)
+    agree = np.where(group == 5, 2, rng.binomial(10, 0.7, group.size))
+    posterior = beta_binomial_posterior(agree, total, group, 6)
+    mean = posterior.sample(4000, rng)["performance"].mean(axis=0)
+    assert mean[:5] == pytest.approx([0.7] * 5, abs=0.03)
+    assert 0.2 < mean[5] < 0.65
+
+
+def test_probabilities_of_being_served_worse(uneven):
+    tree = group_posterior(*uneven, by=["gender"], seed=1)
+    worse = prob_worse(tree)
+    assert float(worse.sel(model="A", group="m", other_group="f")) > 0.999
+    assert float(worse.sel(model="B", group="f", other_group="m")) > 0.999
+    assert float(prob_worse(tree, margin=0.5).sel(model="A", group="m", other_group="f")) < 0.01
+    dispersion = tree["posterior"]["dispersion"].sel(model="A")
+    assert abs(float(dispersion.mean()) - 0.85) < 4.5 * float(dispersion.std())
+
+
+def test_minimum_group_size_gives_the_stated_precision(uneven):
+    tree = group_posterior(*uneven, by=["gender"], seed=1)
+    size = minimum_group_size(tree, half_width=0.05, labels_per_annotator=10)
+    f = tree["posterior"].to_dataset().mean(("chain", "draw")).sel(model="A", group="m")
+    n, mu, spread = int(size.sel(model="A", group="m")), float(f["performance"]), float(f["within_spread"])
+    rng = np.random.default_rng(1)
+    phi = spread**-2 - 1
+    means = rng.binomial(10, rng.beta(mu * phi, (1 - mu) * phi, (4000, n))).mean(axis=1) / 10
+    assert np.mean(np.abs(means - mu) < 0.05) == pytest.approx(0.95, abs=0.02)
+    assert (minimum_group_size(tree, half_width=0.1) < size).all()
+
+
+def test_group_size_counts_the_labels_of_one_annotator_as_alike(uneven):
+    tree = group_posterior(*uneven, by=["gender"], seed=1)
+    mean = tree["posterior"]["performance"]
+    z = norm.ppf(0.975)
+    alone = np.ceil((mean * (1 - mean)).mean(("chain", "draw")) * (z / 0.05) ** 2)
+    one = minimum_group_size(tree, half_width=0.05, labels_per_annotator=1)  # one label each: nothing to be alike
+    np.testing.assert_array_equal(one, alone.transpose("model", "group"))
+
+
+def test_same_seed_same_draws(uneven):
+    one, two = (group_posterior(*uneven, by=["gender"], draws=50, seed=3) for _ in range(2))
+    assert one.identical(two)

@@ -1,0 +1,86 @@
+"""Performance tables: groups, gaps, the oracle, metrics, and refusals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import InputError, Labels, Predictions, Ratings
+from bayesagree.annotations.annotators import Annotators
+from bayesagree.subjective.disagreement import disagreement_rate
+from bayesagree.subjective.groups import Groups
+from bayesagree.subjective.performance import annotator_performance, group_performance, left_out
+
+
+def test_group_table(four):
+    labels, people, models = four
+    with pytest.warns(UserWarning, match=r"1 of 4 groups have no annotator with a value.*'x'"):
+        result = group_performance(labels, models, people, by=["gender"])
+    assert result["group"].values.tolist() == ["f", "m", "x", "unknown"]
+    assert result["n_annotators"].values.tolist() == [2, 2, 0, 1]
+    assert result["n_annotations"].values.tolist() == [6, 6, 0, 3]
+    table = result["performance"].sel(model="A").values
+    np.testing.assert_allclose(table, [5 / 6, 1 / 3, np.nan, 1 / 3])
+    known = [5 / 6, 1 / 3, 1 / 3]
+    assert float(result["mean_performance"].sel(model="A")) == pytest.approx(np.mean(known))
+    assert float(result["dispersion"].sel(model="A")) == pytest.approx(1 - np.std(known))
+    without = left_out(result)["dispersion"].sel(model="A")
+    assert float(without.sel(left_out="f")) == pytest.approx(1)
+
+
+@pytest.mark.filterwarnings("ignore:.*groups have no annotator")
+def test_combinations_list_the_gaps(four):
+    labels, people, models = four
+    result = group_performance(labels, models, people, by=["gender", "age"])
+    sizes = dict(zip(result["group"].values.tolist(), result["n_annotators"].values.tolist()))
+    assert sizes["f & 20.0"] == 2
+    assert sizes["f & 30.0"] == 0
+    assert sizes["m & unknown"] == 1
+    assert sizes["unknown & unknown"] == 1
+    assert people.missing(labels.annotators).loc["age"].tolist() == [5, 1, 1]
+
+
+def test_the_oracle_is_perfect_and_even(four):
+    labels, people, _ = four
+    index = pd.MultiIndex.from_arrays([labels.items[labels.item_index], labels.annotators[labels.annotator_index]])
+    oracle = {"oracle": pd.Series(labels.categories[labels.label_index], index=index)}
+    groups = Groups.by_features(labels, people, ["gender"]).without(["x"])
+    result = group_performance(labels, oracle, groups)
+    assert float(result["mean_performance"][0]) == 1
+    assert float(result["dispersion"][0]) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_built_in_metrics_equal_functions(seed):
+    rng = np.random.default_rng(seed)
+    labels = Labels.from_matrix(rng.integers(0, 3, (8, 4)), labels=[0, 1, 2])
+    models = Predictions.from_labels({"A": rng.integers(0, 3, 8)}, labels=[0, 1, 2])
+    ours = annotator_performance(labels, models)
+    function = annotator_performance(labels, models, metric=lambda said, predicted: np.mean(said == predicted))
+    np.testing.assert_allclose(ours, function, rtol=1e-15)
+    ratings = Ratings.from_matrix(rng.integers(1, 6, (8, 4)), scale=(1, 5), step=1)
+    predicted = {"A": pd.Series(rng.normal(3, 1, 8), index=range(8))}
+    error = annotator_performance(ratings, predicted)
+    by_hand = annotator_performance(ratings, predicted, metric=lambda x, y: np.abs(x - y).mean())
+    np.testing.assert_allclose(error, by_hand, rtol=1e-13)
+    r = annotator_performance(ratings, predicted, metric="correlation")
+    assert float(r[0, 1]) == pytest.approx(
+        np.corrcoef(ratings.rating[ratings.annotator_index == 1], predicted["A"])[0, 1]
+    )
+
+
+def test_errors_name_the_value_and_the_way_out(four):
+    labels, people, models = four
+    with pytest.raises(InputError, match="no feature 'sex'; they have 'gender', 'age'"):
+        group_performance(labels, models, people, by=["sex"])
+    with pytest.raises(InputError, match="name the features to group by"):
+        group_performance(labels, models, people)
+    with pytest.raises(InputError, match="metric='absolute_error' is not one of 'accuracy' for Labels"):
+        group_performance(labels, models, people, by=["gender"], metric="absolute_error")
+    with pytest.raises(InputError, match="has no prediction for 2 items: 1, 2"):
+        group_performance(labels, {"A": pd.Series(["a"], index=[0])}, people, by=["gender"])
+    with pytest.raises(InputError, match="predicts 'c', which is no label"):
+        group_performance(labels, {"A": pd.Series(list("aac"), index=range(3))}, people, by=["gender"])
+    with pytest.raises(InputError, match="annotator 'v' has several values of 'gender'"):
+        Annotators.from_table(pd.DataFrame({"annotator": ["v", "v"], "gender": ["f", "m"]}))
+    with pytest.raises(InputError, match="needs to know who gave each label"):
+        disagreement_rate(Labels.from_counts([[1, 2]]))
