@@ -1,7 +1,7 @@
 """Simulation-based calibration of the informed posterior: parameters, items and votes from the prior.
 
-The rank of the true mean plausibility and of the true accuracy of a model among the draws is then uniform, up to the
-normal approximation of the parameters (decision: `_record`).
+The rank of the true mean plausibility and of the true accuracy of a model among the draws is then uniform (decision:
+`_record`).
 """
 
 import numpy as np
