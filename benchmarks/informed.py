@@ -13,7 +13,7 @@ a truth of nine votes is itself noisy.
 - dices350: four judges, each the share of four to ten raters who are then no voters; 99 votes. Kept apart: no choice in
   the model was made by looking at it.
 
-Rows are appended as they are done. About an hour on two quiet cores.
+Rows are appended as they are done. Two hours or more of processor time in all.
 """
 
 import argparse
