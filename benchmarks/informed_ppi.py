@@ -16,6 +16,12 @@ against the most plausible label, on the population.
 Coverage and mean width of the 95 % interval; in brackets the Monte-Carlo error of the coverage. Two populations: one
 whose plausibilities are Dirichlet, whatever the models say, and one whose log plausibilities are normal, which is not
 of the family that `informed_dirichlet` learns.
+
+What the table says: with three votes the majority is a wrong gold, and PPI++ holds the accuracy in .58 and .60 of the
+test sets (.55 +- .05 in a run of 100), `informed` in .93 to .98. Where both are valid, intervals of `informed` are
+narrower by 7 to 20 %. Missed: the plausibility of the label from a hundred votes is too low by .011 (PPI++ by .000 and
+.004), so that its interval holds it in .83 only: the learnt mean is a little off on the items without votes, which
+PPI++ corrects by the voted ones. For that score prefer the unbiased form.
 """
 
 import sys
