@@ -38,7 +38,8 @@ from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.plausibility._draws.blocks import Schedule
 from bayesagree.plausibility._draws.convergence import warn_not_converged
-from bayesagree.plausibility.informed.posterior import ESTIMATED, on_items_of
+from bayesagree.plausibility.informed.covariates import on_items_of
+from bayesagree.plausibility.informed.posterior import ESTIMATED
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, posterior_for
 from bayesagree.predictions import Predictions
 

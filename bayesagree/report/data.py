@@ -18,7 +18,7 @@ from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.plausibility.dawid_skene._results import require_mixed
-from bayesagree.plausibility.informed.posterior import on_items_of
+from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
 from bayesagree.report.crowd import AreaResults, annotator_results, area_results

@@ -1,7 +1,7 @@
 """Simulation-based calibration of the informed posterior: parameters, items and votes from the prior.
 
-The rank of the true mean plausibility and of the true accuracy of a model among the draws is then uniform, up to the
-normal approximation of the parameters (decision: `_record`).
+The rank of the true mean plausibility and of the true accuracy of a model among the draws is then uniform (decision:
+`_record`).
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from bayesagree.plausibility.informed.posterior import InformedPosterior
 DRAWS = 97  # a prime: every draw has parameters of its own
 # Wide enough to matter, narrow enough for items that differ: the default prior also draws sets of one certain label.
 PRIOR = InformedPrior(
-    slope_sd=0.5, level_sd=0.5, clarity_sd=0.5, open_concentration=(1.0, 0.5), clear_odds=(-1.0, 0.5),
+    slope_sd=0.5, level_sd=0.5, clarity_sd=0.5, confusion_sd=0.5, open_concentration=(1.0, 0.5), clear_odds=(-1.0, 0.5),
     clear_concentration=(2.5, 0.3), blur=(-3.0, 0.3), entropy_slope_sd=0.3,
 )  # fmt: skip
 
@@ -27,9 +27,11 @@ def simulated(rng, n_items=200, votes=4, n_labels=3):
     posterior = InformedPosterior.of(empty, models, prior=PRIOR)
     layout, (dense, hit, _) = posterior.layout, posterior.covariates
     theta = rng.normal(layout.mean, layout.sd)
-    slopes, level, clarity, t = layout.parts(theta)
+    slopes, level, clarity, confusion, t = layout.parts(theta)
     columns = np.concatenate([dense, hit[:, :, None] == np.arange(n_labels)], axis=1)
-    mean = 0.999 * softmax(np.einsum("f,ifk->ik", slopes, columns) + level, axis=1) + 0.001 / n_labels
+    eta = np.einsum("f,ifk->ik", slopes, columns) + level
+    eta += softmax(eta, axis=1) @ confusion.reshape(n_labels, n_labels)
+    mean = 0.999 * softmax(eta, axis=1) + 0.001 / n_labels
     h = 3 * (-(mean * np.log(mean)).sum(axis=1) / np.log(n_labels) - 0.4)
     weight = softmax(np.c_[np.zeros(n_items), (t[2] + t[3] * h)[:, None] + np.log(mean) + clarity], axis=1)
     kind = (rng.random((n_items, 1)) > weight.cumsum(axis=1)[:, :-1]).sum(axis=1)

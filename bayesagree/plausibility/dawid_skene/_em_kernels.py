@@ -59,8 +59,11 @@ def expected_counts(cells, probability, weights, count):
 
 
 @numba.njit(cache=True, nogil=True)
-def expect(cells, log_prevalence, log_confusion, probability, weights, count):
-    """E step: posterior probability of each candidate, and their sums as `expected_counts`; returns log L."""
+def expect(cells, log_prevalence, log_prior, log_confusion, probability, weights, count):
+    """E step: posterior probability of each candidate, and their sums as `expected_counts`; returns log L.
+
+    `log_prior` of each candidate, shape (candidate,), is added to the prevalence of its label; it may be empty.
+    """
     weights[:] = 0.0
     count[:] = 0.0
     joint = np.empty(log_prevalence.size)
@@ -68,6 +71,8 @@ def expect(cells, log_prevalence, log_confusion, probability, weights, count):
     for i in range(cells.item_start.size - 1):
         first = cells.candidate_start[i]
         own = item_log_joint(cells, i, log_prevalence, log_confusion, joint)
+        if log_prior.size > 0:
+            own += log_prior[first : first + own.size]
         log_total = normalise_logs(own)
         for c in range(own.size):
             probability[first + c] = own[c]

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.checkpoint import fingerprint
 from bayesagree._inference.results import check_size, result_tree
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -30,6 +31,8 @@ from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershi
 from bayesagree.plausibility.dawid_skene._results import chains_tree, coordinates, labels_given, watched_candidates
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
+from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree.predictions import Predictions
 
 type Variant = Literal[
     "full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership", "auto"
@@ -50,6 +53,7 @@ class DawidSkenePosterior:
     prior: DawidSkenePrior | None = None
     gold: Gold | None = None
     candidates: Candidates = "all"
+    predictions: Predictions | None = None
 
     def __post_init__(self) -> None:
         labels = self.labels
@@ -77,7 +81,7 @@ class DawidSkenePosterior:
             "candidates": self.candidates,
             "prior": None if self.prior is None else asdict(self.prior),
             "n_gold": int((self.gold_index >= 0).sum()),
-        }
+        } | ({} if self.predictions is None else {"predictions": fingerprint(self.predictions)})
 
     def all_cells(self) -> AnnotationCells:
         """Return the layout in which every label may be true, for the PyMC model."""
@@ -159,6 +163,7 @@ class DawidSkenePosterior:
             variant=self.variant,  # type: ignore[arg-type]
             prior_confusion=None if prior is None else prior.confusion(n_labels),
             prior_prevalence=0.0 if prior is None else prior.prevalence,
+            covariates=None if self.predictions is None else Covariates.of(self.predictions),
             gold=gold if (gold >= 0).any() else None, candidates=self.candidates, restarts=restarts,
             seed=request.seed, client=request.client,
         )  # fmt: skip

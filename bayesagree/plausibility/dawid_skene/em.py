@@ -15,6 +15,8 @@ from bayesagree.plausibility.dawid_skene._em_kernels import (
     maximise_rows,
     row_hits,
 )
+from bayesagree.plausibility.dawid_skene._item_prior import LearntPrior
+from bayesagree.plausibility.informed.covariates import Covariates
 
 type EMVariant = Literal["full", "class_conditional", "one_coin"]
 
@@ -74,6 +76,7 @@ def dawid_skene_em(
     variant: EMVariant = "full",
     prior_confusion: NDArray[np.float64] | None = None,
     prior_prevalence: float = 0.0,
+    covariates: Covariates | None = None,
     gold: NDArray[np.integer[Any]] | None = None,
     candidates: Candidates = "all",
     restarts: int = 0,
@@ -100,6 +103,9 @@ def dawid_skene_em(
         likelihood. The variants with accuracies use its diagonal and the rest of its rows.
     prior_prevalence
         Pseudo-count of each label.
+    covariates
+        What models predict of each item. The prior of its true label is then learnt from them, item by item, in the
+        place of the prevalence.
     gold
         Known true label of each item, -1 where unknown, shape (item,).
     candidates
@@ -140,7 +146,8 @@ def dawid_skene_em(
     starts = [shares] + [_perturbed(shares, cells, rng) for rng in block_generators(seed, restarts)]
 
     def climb(start: NDArray[np.float64]) -> EMResult:
-        return _climb(cells, start, variant, prior, float(prior_prevalence), tolerance, max_iterations)
+        learnt = None if covariates is None else LearntPrior(covariates, _annotated(cells))
+        return _climb(cells, start, variant, prior, float(prior_prevalence), learnt, tolerance, max_iterations)
 
     return max(map_blocks(climb, starts, client), key=lambda fit: fit.log_likelihood[-1])
 
@@ -151,6 +158,11 @@ def vote_shares(cells: AnnotationCells, item: NDArray[Any], label: NDArray[Any])
     owner = cells.candidate_item()
     total = np.bincount(owner, votes, minlength=cells.n_items)[owner]
     return np.where(total > 0, votes / np.maximum(total, 1), 1 / np.diff(cells.candidate_start)[owner])
+
+
+def _annotated(cells: AnnotationCells) -> NDArray[np.bool_]:
+    """Tell which items say something of the truth: they have labels, or gold."""
+    return (np.diff(cells.item_start) > 0) | (np.diff(cells.candidate_start) == 1)
 
 
 def _perturbed(shares: NDArray[np.float64], cells: AnnotationCells, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -164,6 +176,7 @@ def _climb(
     variant: EMVariant,
     prior: NDArray[np.float64],
     prior_prevalence: float,
+    learnt: LearntPrior | None,
     tolerance: float,
     max_iterations: int,
 ) -> EMResult:
@@ -172,18 +185,23 @@ def _climb(
     probability, labels = start.copy(), np.empty(prior.shape[0])
     expected_counts(cells, probability, weights, labels)
     prevalence = np.empty(0)  # made in each iteration
+    log_item, log_slopes = np.empty(0), 0.0
+    owner, n_labels = cells.candidate_item(), prior.shape[0]
     history: list[float] = []
     converged = False
     for _ in range(max_iterations):
         count = labels + prior_prevalence
         prevalence = count / count.sum()
         with np.errstate(divide="ignore"):
-            log_prevalence = np.log(prevalence)
+            log_prevalence = np.log(prevalence) if learnt is None else np.zeros(n_labels)
+        if learnt is not None:
+            log_prior_of, log_slopes = learnt.learn(cells.expand(probability, n_labels))
+            log_item = log_prior_of[owner, cells.candidate]
         log_prior = _maximise(cells, weights, prior, variant, log_confusion)
-        if prior_prevalence > 0:
+        if prior_prevalence > 0 and learnt is None:
             log_prior += prior_prevalence * log_prevalence.sum()
-        log_likelihood = expect(cells, log_prevalence, log_confusion, probability, weights, labels)
-        history.append(log_likelihood + log_prior)
+        log_likelihood = expect(cells, log_prevalence, log_item, log_confusion, probability, weights, labels)
+        history.append(log_likelihood + log_prior + log_slopes)
         converged = len(history) > 1 and history[-1] - history[-2] <= tolerance * abs(history[-1])
         if converged:
             break

@@ -42,6 +42,8 @@ from bayesagree.plausibility.dawid_skene._cells import Candidates
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
 from bayesagree.plausibility.dawid_skene._results import check_result, require_mixed
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
+from bayesagree.plausibility.informed.covariates import on_items_of
+from bayesagree.predictions import Predictions
 
 
 @checked
@@ -52,6 +54,7 @@ def dawid_skene(
     prior: DawidSkenePrior | None = None,
     gold: Gold | None = None,
     candidates: Candidates = "all",
+    predictions: Predictions | None = None,
     draws: int = 1000,
     chains: int = 4,
     tune: int | None = None,
@@ -89,6 +92,9 @@ def dawid_skene(
     candidates
         Which labels may be true: ``"all"``, or ``"observed"``, those that somebody gave the item. With thousands of
         labels the second keeps time and memory proportional to the annotations.
+    predictions
+        Models whose output tells the prior of each item's true label, learnt with the annotators, for ``engine="em"``;
+        items without labels take that prior. Not models that were trained on these labels.
     draws, chains, tune, thin
         Kept draws per chain; sweeps before the first of them (500, 1500 for mixed membership); sweeps per kept draw (1,
         6 for mixed membership).
@@ -138,6 +144,7 @@ def dawid_skene(
     ----------
     .. [1] A. P. Dawid, A. M. Skene, Applied Statistics 28 (1979) 20-28.
     .. [2] S. Paun et al., "Comparing Bayesian models of annotation", TACL 6 (2018) 571-585.
+    .. [3] V. C. Raykar et al., "Learning from crowds", JMLR 11 (2010) 1297-1322, for `predictions`.
 
     Examples
     --------
@@ -150,7 +157,12 @@ def dawid_skene(
     """
     if engine not in ("gibbs", "em", "nuts"):
         raise InputError(f"engine={engine!r} is not one of 'gibbs', 'em', 'nuts'")
-    fit = DawidSkenePosterior(labels, variant, prior, gold, candidates)
+    if predictions is not None:
+        if engine != "em":
+            raise InputError("predictions= exists for engine='em'; for draws use informed_dirichlet, or leave them out")
+        labels = on_items_of(labels, predictions)
+        predictions = predictions.aligned(labels.items, labels.categories)
+    fit = DawidSkenePosterior(labels, variant, prior, gold, candidates, predictions)
     request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client)
     if engine == "em":
         return fit.em(request, restarts)

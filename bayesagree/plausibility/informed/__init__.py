@@ -4,6 +4,7 @@
 - `covariates`: what the predictions say of an item.
 - `parameters`: names, order and priors of the parameters.
 - `fit`: their mode and its uncertainty.
+- `sampler`: their draws.
 - `guards`: whether predictions help to predict held-out votes, and whether models know the votes already.
 - `model`: the same posterior in PyMC.
 - `_kernels`: likelihood, gradient, draws.

@@ -3,9 +3,11 @@
 Parameters stand in one vector, in the order that `parameters.Layout` names:
 
     slope of each dense column | slope of each model's top label | level (K) | clarity of each label (K)
-    | log open concentration, its slope | log odds of clear, their slope | log clear concentration | logit blur
+    | confusion of each pair of labels (K^2, or none) | log open concentration, its slope
+    | log odds of clear, their slope | log clear concentration | logit blur
 
-One item, with m = (1 - FLOOR) softmax(eta) + FLOOR / K and h = ENTROPY_SCALE (entropy(m) / log K - ENTROPY_CENTRE):
+One item, with e the slopes and levels applied to its covariates, eta_k = e_k + sum_j softmax(e)_j confusion_jk,
+m = (1 - FLOOR) softmax(eta) + FLOOR / K and h = ENTROPY_SCALE (entropy(m) / log K - ENTROPY_CENTRE):
 
     lambda ~ p_0 Dirichlet(s m) + sum_k p_k Dirichlet(S ((1 - blur) e_k + blur m)),
     log p_k - log p_0 = odds + odds_slope h + log m_k + clarity_k,      log s = concentration + concentration_slope h.
@@ -31,6 +33,8 @@ FLOOR = 1e-3
 # slopes hardly correlate with their levels.
 ENTROPY_CENTRE = 0.4
 ENTROPY_SCALE = 3.0
+N_SHAPES = 6
+"""Parameters that all labels share, last in the vector."""
 TAIL = 36.0
 """exp(-TAIL) is below the distance of neighbouring uniform random numbers."""
 
@@ -58,9 +62,20 @@ def _rise_slope(a, n):
     return total
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def _softmax(x):
+    """Replace logs by the shares they stand for."""
+    top, total = x.max(), 0.0
+    for k in range(x.size):
+        x[k] = math.exp(x[k] - top)
+        total += x[k]
+    for k in range(x.size):
+        x[k] /= total
+
+
 @numba.njit(cache=True, nogil=True)
-def _prior_mean(theta, dense, hit, soft, mean, log_mean):
-    """Write softmax(eta), the floored mean and its logs; return the scaled entropy h."""
+def _prior_mean(theta, dense, hit, said, soft, mean, log_mean):
+    """Write what the models say together, softmax(eta), the floored mean and its logs; return the scaled entropy h."""
     n_dense, n_labels = dense.shape
     n_hits = hit.size
     base = n_dense + n_hits
@@ -73,14 +88,16 @@ def _prior_mean(theta, dense, hit, soft, mean, log_mean):
     for j in range(n_hits):
         if hit[j] >= 0:
             soft[hit[j]] += theta[n_dense + j]
-    top = soft.max()
-    total = 0.0
-    for k in range(n_labels):
-        soft[k] = math.exp(soft[k] - top)
-        total += soft[k]
+    at = base + 2 * n_labels
+    if theta.size - N_SHAPES > at:
+        said[:] = soft
+        _softmax(said)
+        for j in range(n_labels):
+            for k in range(n_labels):
+                soft[k] += said[j] * theta[at + j * n_labels + k]
+    _softmax(soft)
     entropy = 0.0
     for k in range(n_labels):
-        soft[k] /= total
         mean[k] = (1.0 - FLOOR) * soft[k] + FLOOR / n_labels
         log_mean[k] = math.log(mean[k])
         entropy -= mean[k] * log_mean[k]
@@ -90,16 +107,17 @@ def _prior_mean(theta, dense, hit, soft, mean, log_mean):
 @numba.njit(cache=True, nogil=True)
 def prior_means(theta, dense, hit, out):
     """Write the mean plausibilities of each item before its votes, shape (item, label)."""
-    soft, log_mean = np.empty(out.shape[1]), np.empty(out.shape[1])
+    n_labels = out.shape[1]
+    said, soft, log_mean = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
     for i in range(out.shape[0]):
-        _prior_mean(theta, dense[i], hit[i], soft, out[i], log_mean)
+        _prior_mean(theta, dense[i], hit[i], said, soft, out[i], log_mean)
 
 
 @numba.njit(cache=True, nogil=True)
 def _log_weights(theta, first, h, mean, log_mean, label, count, prior, posterior):
     """Write log p and log p + log likelihood of all components, open first; return their log sums."""
     n_labels = mean.size
-    t = theta[first + 2 * n_labels :]
+    t = theta[theta.size - N_SHAPES :]
     s, S, blur = math.exp(t[0] + t[1] * h), math.exp(t[4]), 1.0 / (1.0 + math.exp(-t[5]))
     votes = 0
     open_, clear = 0.0, 0.0
@@ -132,11 +150,12 @@ def _log_sum(x):
 def log_likelihood(theta, dense, hit, start, label, count, out):
     """Write the log marginal likelihood of the votes of each item, without multinomial coefficients."""
     n_labels = dense.shape[2]
-    soft, mean, log_mean = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+    said, soft = np.empty(n_labels), np.empty(n_labels)
+    mean, log_mean = np.empty(n_labels), np.empty(n_labels)
     prior, posterior = np.empty(n_labels + 1), np.empty(n_labels + 1)
     first = dense.shape[1] + hit.shape[1]
     for i in range(out.size):
-        h = _prior_mean(theta, dense[i], hit[i], soft, mean, log_mean)
+        h = _prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
         votes = slice(start[i], start[i + 1])
         whole, with_votes = _log_weights(theta, first, h, mean, log_mean, label[votes], count[votes], prior, posterior)
         out[i] = with_votes - whole
@@ -152,10 +171,11 @@ def score_functions(theta, dense, hit, start, label, count, value, out):
     n_dense, n_labels = dense.shape[1], dense.shape[2]
     n_hits = hit.shape[1]
     first = n_dense + n_hits
-    at = first + 2 * n_labels
-    soft, mean, log_mean = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+    pairs, at = first + 2 * n_labels, theta.size - N_SHAPES
+    said, soft = np.empty(n_labels), np.empty(n_labels)
+    mean, log_mean = np.empty(n_labels), np.empty(n_labels)
     prior, posterior = np.empty(n_labels + 1), np.empty(n_labels + 1)
-    by_mean = np.empty(n_labels)
+    by_mean, moved = np.empty(n_labels), np.empty(n_labels)
     S, blur = math.exp(theta[at + 4]), 1.0 / (1.0 + math.exp(-theta[at + 5]))
     for i in range(n_items):
         begin, end = start[i], start[i + 1]
@@ -163,7 +183,7 @@ def score_functions(theta, dense, hit, start, label, count, value, out):
             value[i] = 0.0
             continue
         g = out[0] if out.shape[0] == 1 else out[i]
-        h = _prior_mean(theta, dense[i], hit[i], soft, mean, log_mean)
+        h = _prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
         names, counts = label[begin:end], count[begin:end]
         whole, with_votes = _log_weights(theta, first, h, mean, log_mean, names, counts, prior, posterior)
         value[i] = with_votes - whole
@@ -206,6 +226,18 @@ def score_functions(theta, dense, hit, start, label, count, value, out):
             centre += soft[k] * by_mean[k]
         for k in range(n_labels):
             by_mean[k] = (1.0 - FLOOR) * soft[k] * (by_mean[k] - centre)
+        if at > pairs:
+            centre = 0.0
+            for j in range(n_labels):
+                total = 0.0
+                for k in range(n_labels):
+                    g[pairs + j * n_labels + k] += said[j] * by_mean[k]
+                    total += theta[pairs + j * n_labels + k] * by_mean[k]
+                moved[j] = total
+                centre += said[j] * total
+            for k in range(n_labels):
+                by_mean[k] += said[k] * (moved[k] - centre)
+        for k in range(n_labels):
             g[first + k] += by_mean[k]
         for f in range(n_dense):
             total = 0.0
@@ -245,15 +277,16 @@ def plausibility_draws(rng, thetas, dense, hit, start, label, count, out):
     """Fill `out`, shape (item, sample, label); equal shares of the samples go to each row of `thetas`, in order."""
     n_items, n_samples, n_labels = out.shape
     each = n_samples // thetas.shape[0]
-    soft, mean, log_mean = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+    said, soft = np.empty(n_labels), np.empty(n_labels)
+    mean, log_mean = np.empty(n_labels), np.empty(n_labels)
     prior, posterior, shape = np.empty(n_labels + 1), np.empty(n_labels + 1), np.empty(n_labels)
     first = dense.shape[1] + hit.shape[1]
-    at = first + 2 * n_labels
+    at = thetas.shape[1] - N_SHAPES
     for i in range(n_items):
         names, counts = label[start[i] : start[i + 1]], count[start[i] : start[i + 1]]
         for j in range(thetas.shape[0]):
             theta = thetas[j]
-            h = _prior_mean(theta, dense[i], hit[i], soft, mean, log_mean)
+            h = _prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
             _, total = _log_weights(theta, first, h, mean, log_mean, names, counts, prior, posterior)
             s, S = math.exp(theta[at] + theta[at + 1] * h), math.exp(theta[at + 4])
             blur = 1.0 / (1.0 + math.exp(-theta[at + 5]))
@@ -275,11 +308,12 @@ def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[A
     n_items, n_samples, depth = out.shape
     n_labels = dense.shape[2]
     each = n_samples // thetas.shape[0]
-    soft, mean, log_mean = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+    said, soft = np.empty(n_labels), np.empty(n_labels)
+    mean, log_mean = np.empty(n_labels), np.empty(n_labels)
     prior, posterior, shape = np.empty(n_labels + 1), np.empty(n_labels + 1), np.empty(n_labels)
     best, best_label = np.empty(depth), np.empty(depth, dtype=np.int32)
     first = dense.shape[1] + hit.shape[1]
-    at = first + 2 * n_labels
+    at = thetas.shape[1] - N_SHAPES
     # Chernoff, Pr(Gamma(s) > s + sqrt(2 s t) + t) <= exp(-t), at the largest shape of such a G, 2.
     log_most = math.log(2.0 + math.sqrt(4.0 * TAIL) + TAIL)
     for i in range(n_items):
@@ -287,7 +321,7 @@ def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[A
         order = np.empty(0, dtype=np.int64)
         for j in range(thetas.shape[0]):
             theta = thetas[j]
-            h = _prior_mean(theta, dense[i], hit[i], soft, mean, log_mean)
+            h = _prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
             _, total = _log_weights(theta, first, h, mean, log_mean, names, counts, prior, posterior)
             s, S = math.exp(theta[at] + theta[at + 1] * h), math.exp(theta[at + 4])
             blur = 1.0 / (1.0 + math.exp(-theta[at + 5]))

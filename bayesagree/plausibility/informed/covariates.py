@@ -1,11 +1,14 @@
 """Covariates: the facts about an item that the predictions of models give."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree.annotations import Labels
 from bayesagree.annotations._columns import Codes
 from bayesagree.errors import InputError, shorten
 from bayesagree.predictions import Predictions
@@ -88,3 +91,22 @@ def _kept(models: NDArray[Any], exclude: Excluded) -> NDArray[np.intp]:
     if unknown:
         raise InputError(f"exclude names {shorten(unknown)}, which is none of the models {shorten(models)}")
     return np.array([j for j, m in enumerate(models) if str(m) not in left_out], dtype=np.intp)
+
+
+def on_items_of(labels: Labels, predictions: Predictions) -> Labels:
+    """Return the labels on all items of the predictions; those that nobody annotated have none.
+
+    Items stand in the order of the labels where both name the same ones, else in that of the predictions.
+    """
+    place = pd.Index(predictions.items).get_indexer(pd.Index(labels.items))
+    if (place < 0).any():
+        raise InputError(
+            f"items {shorten(labels.items[place < 0])} have labels and no predictions; predict them too, or leave "
+            "their labels out"
+        )
+    if labels.items.size == predictions.items.size:
+        return labels
+    item = place.astype(np.int32)[labels.item_index]
+    order = np.argsort(item, kind="stable")
+    rows = {name: getattr(labels, name)[order] for name in ("annotator_index", *labels.value_fields)}
+    return replace(labels, items=predictions.items, item_index=item[order], **rows)

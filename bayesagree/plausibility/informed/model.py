@@ -68,8 +68,10 @@ def informed_dirichlet_model(
     }
     with pm.Model(coords=coords) as model:
         parameters: Any = pm.Normal("parameters", layout.mean, layout.sd, dims="parameter")
-        slopes, level, clarity, shape = layout.parts(parameters)
+        slopes, level, clarity, confusion, shape = layout.parts(parameters)
         eta = (slopes[:, None] * columns).sum(axis=1) + level
+        if layout.n_pairs:
+            eta += pt.special.softmax(eta, axis=1) @ confusion.reshape((n_labels, n_labels))
         mean = (1 - FLOOR) * pt.special.softmax(eta, axis=1) + FLOOR / n_labels
         h = ENTROPY_SCALE * (-(mean * pt.log(mean)).sum(axis=1) / max(np.log(n_labels), 1e-9) - ENTROPY_CENTRE)
         log_weight = pt.concatenate(

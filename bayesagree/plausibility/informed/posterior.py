@@ -3,16 +3,18 @@
 Few votes say little of one item, so that its prior counts; and the prior of every item is averaged into a score. Here
 it is learnt. Item i has votes n_i and covariates x_i, what models predict of it:
 
-    eta_ik  = sum_j (a_j log P_ijk + a'_j P_ijk + a''_j [k is j's top label]) + b_k,      m_i = softmax(eta_i)
+    e_ik    = sum_j (a_j log P_ijk + a'_j P_ijk + a''_j [k is j's top label]) + b_k
+    eta_ik  = e_ik + sum_l softmax(e_i)_l confusion_lk,                          m_i = softmax(eta_i)
     lambda_i ~ p_0 Dirichlet(s_i m_i)                                            an open item
              + sum_k p_k Dirichlet(S ((1 - blur) e_k + blur m_i))                a clear item, of label k
     n_i     ~ Multinomial(lambda_i),
 
-with log(p_k / p_0) = odds_i + log m_ik + clarity_k; the entropy of m_i moves s_i and odds_i. Given the parameters the
-posterior of an item is a mixture of Dirichlet distributions in closed form, and so is the likelihood of its votes. The
-parameters are drawn from a normal approximation of their posterior, then each item given the parameters and its votes.
-Items without votes are drawn from the learnt prior. Where predictions say nothing their slopes shrink to zero, and
-labels alone teach the prior (empirical Bayes).
+where a confusion moves plausibility towards k where the models say l (up to sixteen labels), log(p_k / p_0) = odds_i +
+log m_ik + clarity_k, and the entropy of m_i moves s_i and odds_i. Given the parameters the posterior of an item is a
+mixture of Dirichlet distributions in closed form, and so is the likelihood of its votes. The parameters are drawn by
+Hamiltonian Monte Carlo (`sampler`), then each item given the parameters and its votes. Items without votes are drawn
+from the learnt prior. Where predictions say nothing their slopes shrink to zero, and labels alone teach the prior
+(empirical Bayes).
 
 The annotators count as a random sample of readers, exchangeable within an item.
 
@@ -22,12 +24,11 @@ https://doi.org/10.1126/science.adi6000, for predictions in the place of missing
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -38,15 +39,16 @@ from bayesagree._inference.results import MAX_BYTES, check_size
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed, stream_apart
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, by_chain, check_depth, label_dtype
+from bayesagree.plausibility._draws.convergence import diagnostics
 from bayesagree.plausibility._draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
 from bayesagree.plausibility.dirichlet._draws import from_plausibilities, with_best_labels
 from bayesagree.plausibility.informed._kernels import plausibility_draws, prior_means, top_label_draws
-from bayesagree.plausibility.informed.covariates import Covariates, Excluded, excluded_names
+from bayesagree.plausibility.informed.covariates import Covariates, Excluded, excluded_names, on_items_of
 from bayesagree.plausibility.informed.fit import Fit, Votes, fit_parameters
 from bayesagree.plausibility.informed.guards import HeldOut, fit_to_votes, held_out_log_scores, warn_of_knowing
 from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
+from bayesagree.plausibility.informed.sampler import parameter_draws
 from bayesagree.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -54,8 +56,8 @@ if TYPE_CHECKING:
 
 ESTIMATED = "score against a well-annotated truth (estimate)"
 """The meaning of a score under this posterior."""
-# Draws that share their parameters: a new set costs a pass over the labels of each item, as much as several draws.
-MOST_PER_PARAMETERS = 8
+# Draws that share their parameters: a new set costs some twenty passes over all items, more than its draws.
+MOST_PER_PARAMETERS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +80,9 @@ class InformedPosterior(ItemPosterior):
     predictions: Predictions
     exclude: Excluded = None
     prior: InformedPrior | None = None
+    _drawn: dict[Request, NDArray[np.float64]] = field(default_factory=dict, init=False, repr=False)
     name = "informed_dirichlet"
-    engine = "laplace"
+    engine = "hmc"
 
     @classmethod
     def of(
@@ -112,14 +115,25 @@ class InformedPosterior(ItemPosterior):
     @cached_property
     def layout(self) -> Layout:
         """Names and priors of the parameters."""
-        return Layout(
-            self.covariates.names, tuple(map(str, self.annotations.categories)), self.prior or InformedPrior()
-        )
+        names = tuple(map(str, self.annotations.categories))
+        return Layout(self.covariates.names, names, self.prior or InformedPrior())
 
     @cached_property
     def fit(self) -> Fit:
         """The parameters."""
         return fit_parameters(self.votes, self.covariates, self.layout)
+
+    def parameters(self, draws: int, chains: int, seed: Seed) -> NDArray[np.float64]:
+        """Draw the parameters, shape (chain, draw, parameter)."""
+        seed = stream_apart(seed, "parameters")
+        return parameter_draws(self.votes, self.covariates, self.layout, self.fit, draws, chains, seed)
+
+    def drawn(self, request: Request) -> NDArray[np.float64]:
+        """Draw the parameters of a request, once."""
+        if request not in self._drawn:
+            each = next(d for d in range(MOST_PER_PARAMETERS, 0, -1) if request.draws % d == 0)
+            self._drawn[request] = self.parameters(request.draws // each, request.chains, request.seed)
+        return self._drawn[request]
 
     def model(self) -> "pm.Model":
         """Build the same posterior in PyMC."""
@@ -148,10 +162,8 @@ class InformedPosterior(ItemPosterior):
 
     def _blocks(self, kernel: Any, width: int, dtype: Any, request: Request, schedule: Schedule) -> Iterator[Any]:
         """Yield items and what a kernel draws for them, shape (item, sample, width)."""
-        n_samples = positive_int(request.draws, "draws") * positive_int(request.chains, "chains")
-        each = next(d for d in range(MOST_PER_PARAMETERS, 0, -1) if request.draws % d == 0)
-        stream = np.random.default_rng(stream_apart(request.seed, "parameters"))
-        thetas = self.fit.draws(n_samples // each, stream)
+        thetas = self.drawn(request).reshape(-1, self.layout.mean.size)
+        n_samples = request.draws * request.chains
         covariates, votes = self.covariates, self.votes
 
         def draw(items: slice, rng: np.random.Generator) -> tuple[slice, Any]:
@@ -170,14 +182,18 @@ class InformedPosterior(ItemPosterior):
         """Return the parameters, by name."""
         shape = {"item": self.n_items, "category": self.categories.size}
         check_size(shape, 8, request.max_bytes, "use evaluate(), which streams")
-        fit, n_votes = self.fit, np.bincount(self.annotations.item_index, self.annotations.count, self.n_items)
+        n_votes = np.bincount(self.annotations.item_index, self.annotations.count, self.n_items)
+        thetas = self.drawn(request)
+        r_hat, ess = diagnostics(thetas)
         return {
             "posterior_parameters": {
                 "prior_mean": (("item", "category"), self._prior_means()),
-                "estimate": (("parameter",), fit.mode),
-                "sd": (("parameter",), fit.sd),
+                "estimate": (("parameter",), self.fit.mode),
+                "sd": (("parameter",), thetas.std(axis=(0, 1))),
             },
             "diagnostics": {
+                "r_hat": (("parameter",), r_hat),
+                "ess": (("parameter",), ess),
                 "held_out_log_score": (("prior",), np.array(self.held_out(request.seed))),
                 "fit_to_votes": (("model",), self.fit_to_votes),
             },
@@ -214,25 +230,6 @@ class InformedPosterior(ItemPosterior):
         return self.annotations.items.size
 
 
-def on_items_of(labels: Labels, predictions: Predictions) -> Labels:
-    """Return the labels on all items of the predictions; those that nobody annotated have none.
-
-    Items stand in the order of the labels where both name the same ones, else in that of the predictions.
-    """
-    place = pd.Index(predictions.items).get_indexer(pd.Index(labels.items))
-    if (place < 0).any():
-        raise InputError(
-            f"items {shorten(labels.items[place < 0])} have labels and no predictions; predict them too, or leave "
-            "their labels out"
-        )
-    if labels.items.size == predictions.items.size:
-        return labels
-    item = place.astype(np.int32)[labels.item_index]
-    order = np.argsort(item, kind="stable")
-    rows = {name: getattr(labels, name)[order] for name in ("annotator_index", *labels.value_fields)}
-    return replace(labels, items=predictions.items, item_index=item[order], **rows)
-
-
 @checked
 def informed_dirichlet(
     labels: Labels,
@@ -243,7 +240,7 @@ def informed_dirichlet(
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
-    engine: Literal["laplace", "nuts"] = "laplace",
+    engine: Literal["hmc", "nuts"] = "hmc",
     sampler: Sampler = None,
     top_labels: int | None = None,
     max_bytes: int = MAX_BYTES,
@@ -265,12 +262,12 @@ def informed_dirichlet(
     prior
         By default `InformedPrior()`.
     draws, chains
-        chains x draws draws of all items. Up to eight consecutive draws of a chain share one draw of the parameters.
+        chains x draws draws of all items. Up to ten consecutive draws of a chain share one draw of the parameters.
     seed
         Same seed, same draws, on any number of threads.
     engine
-        ``"laplace"`` draws the parameters from a normal approximation and everything else exactly; ``"nuts"`` samples
-        `informed_dirichlet_model` with PyMC.
+        ``"hmc"`` draws the parameters by Hamiltonian Monte Carlo, or with more than 5000 annotated items from a normal
+        approximation, and everything else exactly; ``"nuts"`` samples `informed_dirichlet_model` with PyMC.
     sampler
         Arguments of PyMC's sampler, for ``engine="nuts"``.
     top_labels
@@ -288,10 +285,11 @@ def informed_dirichlet(
         Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over category, or
         ``top_label`` (chain, draw, item, rank), positions of categories; items are those of the predictions. Group
         ``posterior_parameters``: ``prior_mean`` (item, category), the mean of an item before its own votes,
-        and the ``estimate`` and ``sd`` (parameter) of the parameters that all items share. Group
-        ``diagnostics``: ``held_out_log_score`` (prior), the mean log probability of held-out votes with covariates and
-        without; ``fit_to_votes`` (model), how far a model fits the votes worse than the best that is possible without
-        knowing them, in standard errors. Group ``constant_data``: ``n_votes`` (item).
+        and the ``estimate`` (mode) and ``sd`` (parameter) of the parameters that all items share. Group
+        ``diagnostics``: ``r_hat`` and ``ess`` (parameter) of their chains; ``held_out_log_score`` (prior), the mean log
+        probability of held-out votes with covariates and without; ``fit_to_votes`` (model), how far a model fits the
+        votes worse than the best that is possible without knowing them, in standard errors. Group ``constant_data``:
+        ``n_votes`` (item).
 
     Raises
     ------
@@ -345,6 +343,6 @@ def informed_blocks(
     schedule: Schedule = LOCAL,
 ) -> Iterator[Any]:
     """Yield the `depth` best labels of each draw, block of items by block: `informed_dirichlet` for any number."""
-    request = Request(draws, chains, seed, "laplace")
+    request = Request(draws, chains, seed, "hmc")
     posterior = InformedPosterior.of(labels, predictions, exclude, prior)
     return posterior.label_blocks(depth, request, schedule, plausibility=plausibility)

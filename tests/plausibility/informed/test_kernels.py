@@ -8,7 +8,7 @@ from bayesagree.plausibility.informed import _kernels
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
 
 
-def problem(seed=1, n_items=9, n_dense=4, n_models=2, n_labels=3, largest=4):
+def problem(seed=1, n_items=9, n_dense=4, n_models=2, n_labels=3, largest=4, confusions=True):
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, largest, (n_items, n_labels))
     counts[2] = 0
@@ -16,7 +16,7 @@ def problem(seed=1, n_items=9, n_dense=4, n_models=2, n_labels=3, largest=4):
     dense = rng.normal(size=(n_items, n_dense, n_labels)).astype(np.float32)
     hit = rng.integers(-1, n_labels, (n_items, n_models)).astype(np.int32)
     start = np.searchsorted(item, np.arange(n_items + 1))
-    theta = 0.5 * rng.normal(size=n_dense + n_models + 2 * n_labels + 6)
+    theta = 0.5 * rng.normal(size=n_dense + n_models + 2 * n_labels + confusions * n_labels**2 + 6)
     return theta, dense, hit, start, label.astype(np.int32), counts[item, label], counts
 
 
@@ -25,6 +25,9 @@ def components(theta, dense, hit):
     n_labels, first = dense.shape[2], dense.shape[1] + hit.shape[1]
     columns = np.concatenate([dense, hit[:, :, None] == np.arange(n_labels)], axis=1)
     eta = np.einsum("f,ifk->ik", theta[:first], columns) + theta[first : first + n_labels]
+    confusion = theta[first + 2 * n_labels : -6]
+    if confusion.size:
+        eta += softmax(eta, axis=1) @ confusion.reshape(n_labels, n_labels)
     mean = (1 - FLOOR) * softmax(eta, axis=1) + FLOOR / n_labels
     h = ENTROPY_SCALE * (-(mean * np.log(mean)).sum(axis=1) / np.log(n_labels) - ENTROPY_CENTRE)
     clarity, t = theta[first + n_labels : first + 2 * n_labels], theta[-6:]
@@ -42,9 +45,9 @@ def log_votes(shape, counts):
     return gammaln(total) - gammaln(total + counts.sum(axis=-1)) + each.sum(axis=-1)
 
 
-@pytest.mark.parametrize("largest", [4, 60])
-def test_likelihood_is_that_of_the_mixture(largest):
-    theta, *data, counts = problem(largest=largest)
+@pytest.mark.parametrize(("largest", "confusions"), [(4, True), (60, True), (4, False)])
+def test_likelihood_is_that_of_the_mixture(largest, confusions):
+    theta, *data, counts = problem(largest=largest, confusions=confusions)
     found = np.empty(len(counts))
     _kernels.log_likelihood(theta, *data, found)
     log_weight, shapes = components(theta, *data[:2])
@@ -53,9 +56,9 @@ def test_likelihood_is_that_of_the_mixture(largest):
     )
 
 
-@pytest.mark.parametrize("n_labels", [1, 2, 5])
-def test_gradient_is_that_of_the_likelihood(n_labels):
-    theta, *data, counts = problem(n_labels=n_labels)
+@pytest.mark.parametrize(("n_labels", "confusions"), [(1, True), (2, True), (5, True), (5, False)])
+def test_gradient_is_that_of_the_likelihood(n_labels, confusions):
+    theta, *data, counts = problem(n_labels=n_labels, confusions=confusions)
 
     def value(at):
         out = np.empty(len(counts))

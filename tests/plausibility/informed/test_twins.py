@@ -1,4 +1,4 @@
-"""`informed_dirichlet` against its plain twin and its PyMC twin, as near as a normal approximation comes."""
+"""`informed_dirichlet` against its plain twin and its PyMC twin."""
 
 import json
 
@@ -18,8 +18,8 @@ def test_reference_posterior():
     tree = informed_dirichlet(labels, models, seed=1)
     known = MODEL["posterior"]
     mean = tree["posterior"]["plausibility"].mean(("chain", "draw")).values
-    # 500 draws of the parameters and 4000 of the items: a standard error of .008 at most beside the approximation.
-    np.testing.assert_allclose(mean, known["plausibility"]["mean"], atol=0.05)
+    # 500 draws of the parameters and 4000 of the items: a standard error of .008 at most.
+    np.testing.assert_allclose(mean, known["plausibility"]["mean"], atol=0.035)
     assert abs((mean - known["plausibility"]["mean"])[:, 0].mean()) < 0.01
     estimate = dict(
         zip(tree["posterior_parameters"]["parameter"].values, tree["posterior_parameters"]["estimate"].values)
@@ -39,7 +39,7 @@ def test_nuts_is_the_same_posterior():
     nuts = informed_dirichlet(data.labels, data.predictions, engine="nuts", sampler=sampler, **asked)
     fast = informed_dirichlet(data.labels, data.predictions, **asked)
     means = [t["posterior"]["plausibility"].mean(("chain", "draw")).values for t in (nuts, fast)]
-    assert np.abs(means[0] - means[1]).max() < 0.12
-    assert np.abs(means[0] - means[1]).mean() < 0.03
+    assert np.abs(means[0] - means[1]).max() < 0.06
+    assert np.abs(means[0] - means[1]).mean() < 0.015
     scores = [top_k_accuracy(t, data.predictions) for t in (nuts, fast)]
     assert abs(float(scores[0].mean() - scores[1].mean())) < float(scores[0].std())

@@ -1,0 +1,57 @@
+"""Draws of the parameters against importance sampling in the plain twin, and what they do to the second moment."""
+
+import json
+
+import numpy as np
+from _paths import ROOT
+
+from bayesagree import Labels, Predictions
+from bayesagree.plausibility._draws.convergence import diagnostics
+from bayesagree.plausibility.informed import sampler
+from bayesagree.plausibility.informed._kernels import plausibility_draws
+from bayesagree.plausibility.informed.parameters import SHAPE_NAMES
+from bayesagree.plausibility.informed.posterior import InformedPosterior
+from bayesagree.simulate import labelled_test_set
+
+MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
+
+
+def twin():
+    labels = Labels.from_counts(MODEL["data"]["counts"])
+    models = Predictions.from_scores({"A": MODEL["data"]["probability"]}, probabilities=True)
+    return InformedPosterior.of(labels, models)
+
+
+def test_parameters_are_those_of_the_plain_twin():
+    drawn, known = twin().parameters(500, 4, 1), MODEL["posterior"]
+    r_hat, ess = diagnostics(drawn)
+    assert r_hat.max() < 1.05
+    columns = ("slope", "level", "clarity", "confusion", *SHAPE_NAMES)
+    mean, sd, error = (
+        np.concatenate([np.ravel(known[name][key]) for name in columns]) for key in ("mean", "sd", "error")
+    )
+    # 17 standard normal differences: below 4 but once in a thousand runs. Both have a Monte-Carlo error.
+    z = (drawn.mean(axis=(0, 1)) - mean) / np.sqrt(sd**2 / ess + error**2)
+    assert np.abs(z).max() < 4
+    np.testing.assert_allclose(drawn.std(axis=(0, 1)), sd, rtol=0.2)
+
+
+def test_items_keep_the_agreement_of_their_voters():
+    """E sum lambda^2 over draws is what pairs of votes estimate; a normal approximation exceeds it."""
+    data = labelled_test_set(n_items=400, per_item=3, n_labels=3, spread=0.5, seed=5)
+    posterior = InformedPosterior.of(data.labels, data.predictions)
+    counts = data.labels.counts()
+    pairs = (counts * (counts - 1)).sum(axis=1) / 6
+    thetas = posterior.parameters(50, 4, 1).reshape(200, -1)
+    drawn = np.empty((400, 200, 3))
+    dense, hit, _ = posterior.covariates
+    plausibility_draws(np.random.default_rng(1), thetas, dense, hit, *posterior.votes, drawn)
+    assert abs((drawn**2).sum(axis=2).mean() - pairs.mean()) < pairs.std() / np.sqrt(400)
+
+
+def test_many_items_take_the_normal_approximation(monkeypatch):
+    posterior = twin()
+    monkeypatch.setattr(sampler, "MOST_ITEMS", 100)
+    drawn = posterior.parameters(500, 4, 1)
+    np.testing.assert_allclose(drawn.mean(axis=(0, 1)), posterior.fit.mode, atol=4 * posterior.fit.sd.max() / 2000**0.5)
+    np.testing.assert_allclose(drawn.std(axis=(0, 1)), posterior.fit.sd, rtol=0.1)
