@@ -91,11 +91,9 @@ def plot_cost_frontier(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "A
     panel.plot(table["cost"], table["width"], **style(0, line=False))
     best = table[table["width"] < table["width"].cummin().shift(fill_value=np.inf)]
     panel.plot(best["cost"], best["width"], color="black", linewidth=1)
-    for row in best.itertuples():
-        panel.annotate(
-            f"{row.items} x {row.annotators}", (row.cost, row.width), xytext=(4, 4), textcoords="offset points",
-            fontsize="small",
-        )  # fmt: skip
+    for row in best.to_dict("records"):
+        name, at = f"{row['items']} x {row['annotators']}", (row["cost"], row["width"])
+        panel.annotate(name, at, xytext=(4, 4), textcoords="offset points", fontsize="small")
     if "target" in designs.attrs:
         panel.axhline(designs.attrs["target"], color="grey", linestyle=":")
     panel.set_xscale("log")
@@ -142,9 +140,9 @@ def plot_value_of_votes(votes: pd.DataFrame, *, enough: float | None = None, axe
     panel.plot(votes["votes"], votes["prob_right"], color="C0")
     if enough is not None:
         panel.axhline(enough, color="grey", linestyle=":")
-        reached = votes["votes"][votes["prob_right"] >= enough]
+        reached = votes["votes"].to_numpy()[votes["prob_right"].to_numpy() >= enough]
         if reached.size:
-            panel.axvline(reached.iloc[0], color="grey", linestyle=":", label=f"{reached.iloc[0]} votes")
+            panel.axvline(reached[0], color="grey", linestyle=":", label=f"{reached[0]} votes")
             panel.legend(fontsize="small")
     first, second = votes.attrs["models"]
     panel.set_title(f"{first} or {second}?")
