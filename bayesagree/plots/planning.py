@@ -89,7 +89,7 @@ def plot_cost_frontier(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "A
     _, panel = one_panel(axes)
     table = designs[["width", "cost"]].to_dataframe().reset_index().sort_values(["cost", "width"], ignore_index=True)
     panel.plot(table["cost"], table["width"], **style(0, line=False))
-    best = table[table["width"] < table["width"].cummin().shift(fill_value=np.inf)]
+    best = table.loc[table["width"] < table["width"].cummin().shift(fill_value=np.inf)]
     panel.plot(best["cost"], best["width"], color="black", linewidth=1)
     for row in best.to_dict("records"):
         name, at = f"{row['items']} x {row['annotators']}", (row["cost"], row["width"])
