@@ -28,6 +28,7 @@ from .agreement import (
     AgreementPrior,
     agreement_difference,
     agreement_table,
+    annotator_levels,
     common_agreement,
     common_agreement_model,
     item_fit,
@@ -175,6 +176,7 @@ __all__ = [
     "risk_certainty",
     "expected_risk",
     "annotator_agreement",
+    "annotator_levels",
     "annotator_overlap",
     # how good a model is then
     "score",

@@ -150,7 +150,11 @@ def _some(like: Likelihood, kept: NDArray[np.bool_]) -> Likelihood:
 def _summary(problem: Problem, like: Likelihood, ci_prob: float, kind: Kind) -> Summary:
     """Return the summary of Phi under another likelihood and the same prior."""
     means = problem.means
-    other = HierarchicalMeans(like) if isinstance(means, HierarchicalMeans) else replace(means, like=like)
+    other = (
+        HierarchicalMeans(like, prior=means.prior)
+        if isinstance(means, HierarchicalMeans)
+        else replace(means, like=like)
+    )
     found = inflated_posterior(other).phi if kind == "inflated" else phi_posterior(other)
     return found.summary(ci_prob)
 

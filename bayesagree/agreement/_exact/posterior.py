@@ -158,9 +158,12 @@ def phi_posterior(means: ItemMeans) -> PhiPosterior:
 
 
 def log_posterior(means: ItemMeans, y: float, level: int) -> float:
-    """Return the log density of y = log p and the ratings, Phi being uniform on (-1, 1)."""
+    """Return the log density of y = log p and the ratings."""
     precision = float(np.exp(y))
-    return means.log_evidence(precision, level) + y + np.log(HALF_LOG_2) - HALF_LOG_2 * precision
+    a, b = means.prior.phi
+    below = HALF_LOG_2 * precision  # -log (1 - Phi) / 2
+    prior = np.log(HALF_LOG_2) - b * below + (a - 1) * np.log(-np.expm1(-below)) - sp.special.betaln(a, b)
+    return float(means.log_evidence(precision, level) + y + prior)
 
 
 def _locate(means: ItemMeans) -> tuple[float, float]:
