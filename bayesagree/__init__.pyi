@@ -137,6 +137,7 @@ __all__ = [
     "common_agreement",
     "common_agreement_model",
     "AgreementPrior",
+    "annotator_levels",
     "phi_difference",
     "phi_summary",
     "item_fit",
@@ -176,7 +177,6 @@ __all__ = [
     "risk_certainty",
     "expected_risk",
     "annotator_agreement",
-    "annotator_levels",
     "annotator_overlap",
     # how good a model is then
     "score",
