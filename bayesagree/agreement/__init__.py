@@ -2,7 +2,10 @@
 
 - `phi`: the posterior of Phi, by quadrature (`_exact`) or NUTS.
 - `limits`: warnings where the paper's own limits apply, and what a claim of disagreement rests on.
-- `model`: the PyMC model of Phi and its prior; `_binned_beta` and `_inflated_beta` are its likelihoods.
+- `prior`: the priors of Phi, of the item means and of annotators' levels.
+- `annotator_effects`: Phi with annotators' levels, drawn by the Gibbs sampler of `_effects_kernels`, and the check
+  that says when levels explain disagreement.
+- `model`: the PyMC model of Phi, whose parts can be replaced; `_binned_beta` and `_inflated_beta` are its likelihoods.
 - `predictive`: ratings of the same annotators again, and the log likelihood of each item.
 - `summary`: what draws of Phi say, and the difference between two groups.
 - `checks`: posterior predictive checks of Phi; finite mixtures over Phi.

@@ -1,9 +1,10 @@
+from .annotator_effects import annotator_levels
 from .checks import item_fit, item_mean_check, phi_clusters
 from .coefficients import agreement_table, krippendorff_alpha
 from .differences import agreement_difference
 from .leave_one_out import annotator_agreement
-from .model import AgreementPrior
 from .phi import common_agreement, common_agreement_model
+from .prior import AgreementPrior
 from .summary import phi_difference, phi_summary
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "agreement_difference",
     "agreement_table",
     "annotator_agreement",
+    "annotator_levels",
     "common_agreement",
     "common_agreement_model",
     "item_fit",

@@ -22,16 +22,26 @@ from bayesagree.errors import InputError
 
 @numba.njit(cache=True, nogil=True)
 def bins_log_probability(value, alpha, beta, edges):
-    """Return log Pr(edges[v] <= X < edges[v + 1]) of each value and its derivatives by alpha and beta."""
+    """Return log Pr(edges[v] <= X < edges[v + 1]) of each value and its derivatives by alpha and beta.
+
+    Values of one item follow each other and share their shapes: each edge is computed once for all of them.
+    """
     n = value.size
     log_p, by_alpha, by_beta = np.empty(n), np.empty(n), np.empty(n)
+    tails, computed = np.empty((edges.size, 4)), np.full(edges.size, -1)
+    first = 0
     for i in range(n):
+        if alpha[i] != alpha[first] or beta[i] != beta[first]:
+            first = i
         a, b = max(alpha[i], SMALLEST), max(beta[i], SMALLEST)
         if value[i] < 0 or value[i] > edges.size - 2:
             log_p[i], by_alpha[i], by_beta[i] = -np.inf, 0.0, 0.0
             continue
-        low = tails_with_slopes(a, b, edges[value[i]])
-        high = tails_with_slopes(a, b, edges[value[i] + 1])
+        for e in (value[i], value[i] + 1):
+            if computed[e] != first:
+                tails[e] = tails_with_slopes(a, b, edges[e])
+                computed[e] = first
+        low, high = tails[value[i]], tails[value[i] + 1]
         # From the smaller tail, so that a bin far out keeps its digits.
         p = low[1] - high[1] if low[0] > 0.5 else high[0] - low[0]
         p = max(p, SMALLEST)

@@ -146,7 +146,11 @@ def _some(like: Likelihood, kept: NDArray[np.bool_]) -> Likelihood:
 def _summary(problem: Problem, like: Likelihood, ci_prob: float, kind: Kind) -> Summary:
     """Return the summary of Phi under another likelihood and the same prior."""
     means = problem.means
-    other = HierarchicalMeans(like) if isinstance(means, HierarchicalMeans) else replace(means, like=like)
+    other = (
+        HierarchicalMeans(like, prior=means.prior)
+        if isinstance(means, HierarchicalMeans)
+        else replace(means, like=like)
+    )
     return joint_posterior(other, kind).phi.summary(ci_prob)
 
 

@@ -1,8 +1,7 @@
-"""The common-agreement model in PyMC, its prior, and its NUTS draws in the form of the exact engine's."""
+"""The common-agreement model in PyMC, with parts that a user may replace, and its NUTS draws in the form of ours."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -11,9 +10,10 @@ from numpy.typing import NDArray
 from bayesagree._inference.results import result_tree
 from bayesagree.agreement._exact.likelihood import Kind, intervals
 from bayesagree.agreement._exact.problem import MeanPrior
+from bayesagree.agreement.annotator_effects import LEVELS, AnnotatorEffects
+from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, positive
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -24,42 +24,36 @@ OUTRIGHT = ("averaged", "inflated")
 """Likelihoods whose results have these shares."""
 
 
-@dataclass(frozen=True)
-class AgreementPrior:
-    """Prior of `common_agreement_model`; the defaults are uniform, as in `common_agreement`.
+class OwnParts(NamedTuple):
+    """A user's own parts of the model: functions called in its context, None where the part is ours.
 
     Attributes
     ----------
     phi
-        Shapes of the Beta prior of (1 + Phi) / 2.
-    mean_location, mean_spread
-        Shapes of the Beta priors of m and s of the hierarchical item means.
-
-    See Also
-    --------
-    common_agreement_model : takes it as `prior`.
-
-    Examples
-    --------
-    >>> AgreementPrior(phi=(4, 2)).phi  # annotators expected to agree: mean of Phi 1/3
-    (4, 2)
+        () -> Phi, a number or one for each of any dimension that `precision` knows how to index.
+    item_mean
+        () -> means of the items on (0, 1), shape (item,).
+    mean
+        (mean of the item, item, annotator), each one per annotation -> mean of the annotation on (0, 1).
+    precision
+        (precision of `phi`, item, annotator) -> precision, a number or one per annotation.
     """
 
-    phi: tuple[float, float] = (1.0, 1.0)
-    mean_location: tuple[float, float] = (1.0, 1.0)
-    mean_spread: tuple[float, float] = (1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        """Refuse shapes that no Beta distribution has."""
-        for name, shapes in vars(self).items():
-            if len(shapes) != 2:
-                raise InputError(f"prior {name}={shapes!r} must be the two shapes of a Beta distribution")
-            for shape in shapes:
-                positive(shape, f"prior {name}")
+    phi: Callable[[], Any] | None = None
+    item_mean: Callable[[], Any] | None = None
+    mean: Callable[[Any, Any, Any], Any] | None = None
+    precision: Callable[[Any, Any, Any], Any] | None = None
 
 
 def build_model(
-    ratings: Ratings, means: MeanPrior, kind: Kind, prior: AgreementPrior, *, binned: bool = True
+    ratings: Ratings,
+    means: MeanPrior,
+    kind: Kind,
+    effects: AnnotatorEffects,
+    prior: AgreementPrior,
+    own: OwnParts,
+    *,
+    binned: bool = True,
 ) -> "pm.Model":
     """Build the model: one row of `rating` per observed rating, one `item_mean` per rated item.
 
@@ -68,17 +62,45 @@ def build_model(
     import pymc as pm
 
     low, high = ratings.scale
-    rated, item = np.unique(ratings.item_index, return_inverse=True)
-    coords = {"item": ratings.items[rated], "annotation": np.arange(item.size)}
+    rated, item_index = np.unique(ratings.item_index, return_inverse=True)
+    coords = {
+        "item": ratings.items[rated], "annotator": ratings.annotators, "annotation": np.arange(item_index.size),
+    }  # fmt: skip
     with pm.Model(coords=coords) as model:
-        phi: Any = _phi(prior.phi)
+        item = pm.Data("item_of_annotation", item_index, dims="annotation")
+        annotator = pm.Data("annotator_of_annotation", ratings.annotator_index.astype(np.int64), dims="annotation")
+        phi: Any = _phi(prior.phi) if own.phi is None else _named("phi", own.phi())
         precision: Any = pm.Deterministic("precision", 2 * (1 - pm.math.log(1 - phi) / np.log(2)))
-        unit_mean: Any = _hierarchical_means(prior) if means.hierarchical else _known_means(means, rated)
+        if own.item_mean is not None:
+            unit_mean = own.item_mean()
+        else:
+            unit_mean = _hierarchical_means(prior) if means.hierarchical else _known_means(means, rated)
         pm.Deterministic("item_mean", low + (high - low) * unit_mean, dims="item")
-        mean = unit_mean[pm.Data("item_of_annotation", item, dims="annotation")]
+        mean: Any = unit_mean[item]
+        if effects != "none":
+            mean = pm.math.invlogit(pm.math.logit(mean) + _level("annotator_shift", prior.annotator_shift)[annotator])
+        if effects == "shift_and_spread":
+            precision = precision * pm.math.exp(-_level("annotator_spread", prior.annotator_spread)[annotator])
+        mean = mean if own.mean is None else own.mean(mean, item, annotator)
+        precision = precision if own.precision is None else own.precision(precision, item, annotator)
         shares = _end_shares() if kind == "inflated" else []
-        _observe(ratings, item, mean * precision, (1 - mean) * precision, kind, shares, binned)
+        _observe(ratings, item_index, mean * precision, (1 - mean) * precision, kind, shares, binned)
     return model
+
+
+def _named(name: str, variable: Any) -> Any:
+    """Return a user's variable under our name, by which summaries and plots find it."""
+    import pymc as pm
+
+    return variable if name in pm.modelcontext(None).named_vars else pm.Deterministic(name, variable)
+
+
+def _level(name: str, scale: float) -> Any:
+    """Return what annotators deviate by from their average, with its learnt standard deviation."""
+    import pymc as pm
+
+    sd = pm.HalfNormal(f"{name}_sd", scale)
+    return pm.ZeroSumNormal(name, sigma=sd, dims="annotator")
 
 
 def _phi(shapes: tuple[float, float]) -> Any:
@@ -125,11 +147,17 @@ def _known_means(means: MeanPrior, rated: Any) -> Any:
 
 
 def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, shares: Any, binned: bool) -> None:
+    import pymc as pm
+
     from bayesagree._inference.random_draws import beta_variable
     from bayesagree.agreement._binned_beta import BinnedBeta
     from bayesagree.agreement._inflated_beta import inflated_variable
 
-    def bins(edges: Any, observed: Any) -> None:
+    def data(values: Any) -> Any:
+        return pm.Data("observed_rating", values, dims="annotation")
+
+    def bins(edges: Any, values: Any) -> None:
+        observed = data(values)
         if shares:
             low, high = shares
             inflated_variable("rating", alpha, beta, low, high, edges, observed=observed, dims="annotation")
@@ -139,14 +167,14 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, sha
     unit = ratings.unit()
     if kind == "squeezed":
         n = np.bincount(item).max()
-        beta_variable("rating", alpha, beta, observed=(unit * (n - 1) + 0.5) / n, dims="annotation")
+        beta_variable("rating", alpha, beta, observed=data((unit * (n - 1) + 0.5) / n), dims="annotation")
     elif ratings.step is not None:
         n = ratings.n_levels or 1
         bins(np.linspace(0, 1, n + 1), ratings.levels())
     elif shares and not binned:
         bins(None, unit)
     elif kind == "density" or (kind == "binned" and unit.min() > 0 and unit.max() < 1):
-        beta_variable("rating", alpha, beta, observed=unit, dims="annotation")
+        beta_variable("rating", alpha, beta, observed=data(unit), dims="annotation")
     else:
         distinct, code = np.unique(unit, return_inverse=True)
         values, which, gap = intervals(distinct)
@@ -170,7 +198,8 @@ def sample_tree(
 
     sampled = sample_nuts(model, draws=shape[1], chains=shape[0], seed=options["seed"], sampler=sampler)
     posterior, stats = (sampled[group].to_dataset() for group in ("posterior", "sample_stats"))
-    names = ["phi", *END_SHARES, "mean_location", "mean_spread"] + ["item_mean"] * keep_item_means
+    levels = [name + end for name in LEVELS for end in ("", "_sd")]
+    names = ["phi", *END_SHARES, "mean_location", "mean_spread", *levels] + ["item_mean"] * keep_item_means
     groups = {
         "posterior": {name: (posterior[name].dims, posterior[name].values) for name in names if name in posterior},
         "agreement": {str(name): ((), value.item()) for name, value in phi_summary(sampled, ci_prob=ci_prob).items()},
@@ -179,7 +208,8 @@ def sample_tree(
         },
     }
     library = str(posterior.attrs.get("inference_library", "pymc"))
-    return result_tree(groups, {"item": posterior["item"].values}, sampler=library, **options)
+    coords = {name: posterior[name].values for name in ("item", "annotator") if name in posterior}
+    return result_tree(groups, coords, sampler=library, **options)
 
 
 def mixed_tree(

@@ -7,7 +7,8 @@ has its own mean mu_i, all share the precision p. `common_agreement` integrates 
 Phi from its exact marginal posterior; `common_agreement_model` is the same model in PyMC.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,8 +24,10 @@ from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement._exact.maximum_likelihood import phi_maximum_likelihood
 from bayesagree.agreement._exact.posterior import phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
+from bayesagree.agreement.annotator_effects import AnnotatorEffects, check_effects, sample_effects, warn_of_levels
 from bayesagree.agreement.limits import share_at_ends, supported_decision, warn_of_limits, warn_of_two_ends
-from bayesagree.agreement.model import END_SHARES, OUTRIGHT, AgreementPrior, build_model, mixed_tree, sample_tree
+from bayesagree.agreement.model import END_SHARES, OUTRIGHT, OwnParts, build_model, mixed_tree, sample_tree
+from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int, probability, renamed
@@ -46,6 +49,8 @@ def common_agreement(
     item_mean: ItemMean = "hierarchical",
     truth_sd: float | None = None,
     likelihood: Kind = "averaged",
+    annotator_effects: AnnotatorEffects = "none",
+    prior: AgreementPrior | None = None,
     ci_prob: float = 0.95,
     draws: int = 1000,
     chains: int = 4,
@@ -80,6 +85,12 @@ def common_agreement(
         ``"density"``: continuous ratings inside the scale only. ``"squeezed"``: the preprocessing of the code published
         with the paper, x -> (x (n - 1) + 1/2)/n with n the most ratings of an item; biased, for comparison with
         published numbers (5 ratings on 5 levels: 0.24 where Phi is 0, 0.65 where it is 0.5).
+    annotator_effects
+        Levels of the annotators, relative to each other and partially pooled. ``"none"``: Phi is the agreement of the
+        ratings as they stand. ``"shift"``: logit(mu_ij) = logit(mu_i) + shift_j; ``"shift_and_spread"``: also
+        p_j = p exp(-spread_j). Phi is then the agreement that is left once levels are removed.
+    prior
+        By default uniform for Phi, m and s; half-normal standard deviations of shifts and spreads.
     ci_prob
         Probability of the interval.
     draws, chains
@@ -87,8 +98,9 @@ def common_agreement(
     seed
         Seed or generator; same seed, same draws.
     engine
-        ``"exact"``: quadrature and independent draws. ``"nuts"``: samples `common_agreement_model`; of averaged
-        readings both models, and each draw is taken from one of them by the evidence that the exact engine finds.
+        ``"exact"``: quadrature and independent draws; with annotator effects Gibbs sampling (``attrs["sampler"]``).
+        ``"nuts"``: samples `common_agreement_model`; of averaged readings both models, and each draw is taken from one
+        of them by the evidence that the exact engine finds.
     sampler
         Further arguments of `pymc.sample` for ``engine="nuts"``, such as ``{"target_accept": 0.95}``.
     keep_item_means
@@ -101,7 +113,9 @@ def common_agreement(
             `phi` (chain, draw); with outright ends `low_end_share` and `high_end_share` (chain, draw), the share of
             such answers on an item of mean 1/2 if there are none at the other end (0 in draws of the other reading);
             with hierarchical means `mean_location` m and `mean_spread` s (chain, draw), the square root of their
-            overdispersion; on request `item_mean` (chain, draw, item) in units of the scale.
+            overdispersion; on request `item_mean` (chain, draw, item) in units of the scale; with annotator effects
+            `annotator_shift` (chain, draw, annotator) in log odds and its standard deviation `annotator_shift_sd`,
+            likewise `annotator_spread`.
         ``agreement``
             `mean`, `sd`, `lower` and `upper` (HDI), `prob_positive` = Pr(Phi > 0). From the exact engine also `map`
             (mode of the marginal posterior), `ml` (joint maximum likelihood of Phi and all item means, without outright
@@ -169,16 +183,29 @@ def common_agreement(
     """
     shape = positive_int(chains, "chains"), positive_int(draws, "draws")
     probability(ci_prob, "ci_prob")
-    problem = prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
+    prior = prior or AgreementPrior()
+    if annotator_effects != "none" and likelihood == "averaged":
+        likelihood = "binned"  # outright ends are not modelled together with annotators' levels
+    problem = prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood, prior=prior)
     warn_of_limits(ratings, problem, item_mean)
+    if annotator_effects == "none":
+        warn_of_levels(ratings)
     known = item_mean if isinstance(item_mean, str) else {str(k): float(v) for k, v in item_mean.items()}
     interval = {"ci_kind": "hdi", "ci_prob": ci_prob}
     settings = {"item_mean": known, "truth_sd": truth_sd, "likelihood": likelihood} | interval
+    settings |= {"annotator_effects": annotator_effects, "prior": asdict(prior)}
     options = {"model": "common_agreement", "engine": engine, "seed": seed, "settings": settings}
     if engine == "nuts":
         single = problem.single_ratings("engine='nuts'")
-        given = {"item_mean": item_mean, "truth_sd": truth_sd}
+        given = {"item_mean": item_mean, "truth_sd": truth_sd, "annotator_effects": annotator_effects, "prior": prior}
         tree = _sampled_tree(single, problem, given, shape, ci_prob, keep_item_means, sampler, options)
+    elif engine == "exact" and annotator_effects != "none":
+        single = problem.single_ratings("annotator_effects")
+        check_effects(annotator_effects, single, likelihood)
+        means = checked_prior(single, item_mean, truth_sd, likelihood)
+        tree = sample_effects(
+            single, means, likelihood, prior, annotator_effects, shape, ci_prob, keep_item_means, options
+        )
     elif engine == "exact":
         tree = _exact_tree(ratings, problem, shape, ci_prob, keep_item_means, options)
     else:
@@ -193,31 +220,47 @@ def common_agreement(
 def common_agreement_model(
     ratings: Ratings,
     *,
-    item_mean: ItemMean = "hierarchical",
+    item_mean: ItemMean | Callable[[], Any] = "hierarchical",
     truth_sd: float | None = None,
     likelihood: Kind = "binned",
+    annotator_effects: AnnotatorEffects = "none",
     prior: AgreementPrior | None = None,
+    phi: Callable[[], Any] | None = None,
+    mean: Callable[[Any, Any, Any], Any] | None = None,
+    precision: Callable[[Any, Any, Any], Any] | None = None,
 ) -> "pm.Model":
-    """Return the common-agreement model in PyMC, to sample it, change a prior or join it with another model.
+    """Return the common-agreement model in PyMC, to sample it, replace a part of it or join it with another model.
 
     Parameters
     ----------
-    ratings, item_mean, truth_sd
-        As `common_agreement`, which has the same posterior under the uniform priors that are the default.
+    ratings, truth_sd, annotator_effects, prior
+        As `common_agreement`, which has the same posterior.
     likelihood
-        As `common_agreement`, one reading of the answers at the ends: NUTS does not go from one to the other, so that
-        ``"averaged"`` is two models.
-    prior
-        Other priors of Phi and of the hierarchical item means.
+        As there, one reading of the answers at the ends: NUTS does not go from one to the other, so that ``"averaged"``
+        is two models.
+    item_mean
+        As there, or a function without arguments that returns the item means on (0, 1), one per item: with covariates
+        of the items, say. It is called inside the model, as are the following.
+    phi
+        Function without arguments that returns Phi, a random variable or an expression: one number, or one for each
+        group, say, of which `precision` takes the right one.
+    mean
+        Function of the mean of the item, the number of the item and that of the annotator, each symbolic with one
+        entry per annotation, that returns the mean of the annotation on (0, 1).
+    precision
+        Function of the precision of `phi`, the number of the item and that of the annotator that returns the
+        precision of each annotation.
 
     Returns
     -------
     pymc.Model
         `phi` (where its prior is not uniform, `phi_share` = (1 + Phi) / 2 is the free variable), `precision`,
         `item_mean` (item) in units of the scale and `unit_item_mean` on (0, 1), with hierarchical means `mean_location`
-        and `mean_spread`. One row of `rating` is one observed rating (1-D, so that posterior predictive checks and LOO
-        work). ``pymc.sample_prior_predictive`` works under all priors; a mean or a continuous rating nearer to an end
-        than floats can tell is drawn as that end.
+        and `mean_spread`, with annotator effects `annotator_shift` (annotator) and `annotator_shift_sd`. Coordinates
+        item and annotator have the names of the ratings; `item_of_annotation`, `annotator_of_annotation` and
+        `observed_rating` are data. One row of `rating` is one observed rating (1-D, so that posterior predictive checks
+        and LOO work). ``pymc.sample_prior_predictive`` works under all priors; a mean or a continuous rating nearer to
+        an end than floats can tell is drawn as that end.
 
     Raises
     ------
@@ -227,6 +270,7 @@ def common_agreement_model(
     See Also
     --------
     common_agreement : the exact engine, and NUTS draws of this model.
+    integrated_log_likelihood : to compare a model of one's own with ours.
 
     References
     ----------
@@ -238,12 +282,17 @@ def common_agreement_model(
     >>> [v.name for v in common_agreement_model(ratings).free_RVs]
     ['phi', 'mean_location', 'mean_spread', 'unit_item_mean']
     """
-    means = checked_prior(ratings, item_mean, truth_sd, likelihood)
+    own_means = item_mean if callable(item_mean) else None
+    means = checked_prior(ratings, "hierarchical" if callable(item_mean) else item_mean, truth_sd, likelihood)
     if likelihood == "averaged":
         raise InputError(
             "likelihood='averaged' is two models: build 'binned' and 'inflated', or common_agreement(engine='nuts')"
         )
-    return build_model(ratings, means, likelihood, prior or AgreementPrior())
+    check_effects(annotator_effects, ratings, likelihood)
+    return build_model(
+        ratings, means, likelihood, annotator_effects, prior or AgreementPrior(),
+        OwnParts(phi, own_means, mean, precision),
+    )  # fmt: skip
 
 
 def _sampled_tree(

@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
 from bayesagree._inference.streams import Seed
+from bayesagree.agreement._exact.hyper_grid import log_beta
 from bayesagree.agreement._exact.item_means import KnownMeans, beta_shapes, likelihood_step, log_beta_shape, nodes
 from bayesagree.agreement._exact.posterior import precision_of
 from bayesagree.agreement._exact.problem import checked_prior, prepare
-from bayesagree.agreement.model import END_SHARES, OUTRIGHT, AgreementPrior, build_model
+from bayesagree.agreement.annotator_effects import HYPER, LEVELS, item_log_likelihood
+from bayesagree.agreement.model import END_SHARES, OUTRIGHT, OwnParts, build_model
 from bayesagree.agreement.phi import common_agreement_model
+from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 
 if TYPE_CHECKING:
@@ -34,7 +37,12 @@ def _options(ratings: Ratings, settings: Settings) -> dict[str, Any]:
     if isinstance(truth, Mapping):
         names = {str(name): name for name in ratings.items.tolist()}
         truth = {names.get(str(name), name): value for name, value in truth.items()}
-    return {"item_mean": truth, "truth_sd": settings.get("truth_sd")}
+    given = settings.get("prior")
+    return {
+        "item_mean": truth, "truth_sd": settings.get("truth_sd"),
+        "annotator_effects": settings.get("annotator_effects", "none"),
+        "prior": AgreementPrior(**given) if isinstance(given, dict) else given,
+    }  # fmt: skip
 
 
 def _model(ratings: Ratings, settings: Settings) -> "pm.Model":
@@ -43,8 +51,9 @@ def _model(ratings: Ratings, settings: Settings) -> "pm.Model":
     if ratings.step is not None:
         return common_agreement_model(ratings, likelihood="inflated" if outright else "binned", **options)
     if outright and not (unit.min() > 0 and unit.max() < 1):
-        means = checked_prior(ratings, likelihood="inflated", **options)
-        return build_model(ratings, means, "inflated", AgreementPrior(), binned=False)
+        means = checked_prior(ratings, options["item_mean"], options["truth_sd"], "inflated")
+        prior = options["prior"] or AgreementPrior()
+        return build_model(ratings, means, "inflated", "none", prior, OwnParts(), binned=False)
     # Replicates of continuous ratings are judgments, not their bins; observed ends have no density, and no part in it.
     low, high = ratings.scale
     inside = np.clip(ratings.rating, np.nextafter(low, high), np.nextafter(high, low))
@@ -58,8 +67,9 @@ def _observed(ratings: Ratings) -> Observed:
 def _variables(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Draws:
     drawn = draws_of(posterior, "phi", "item_mean")
     low, high = ratings.scale
-    shares = draws_of(posterior, *END_SHARES) if settings.get("likelihood") in OUTRIGHT else {}
-    return {"phi": drawn["phi"], "unit_item_mean": (drawn["item_mean"] - low) / (high - low)} | shares
+    others = [*(END_SHARES if settings.get("likelihood") in OUTRIGHT else ()), *(n for n in LEVELS if n in posterior)]
+    unit = {"phi": drawn["phi"], "unit_item_mean": (drawn["item_mean"] - low) / (high - low)}
+    return unit | draws_of(posterior, *others)
 
 
 def _to_scale(ratings: Ratings, drawn: Draws) -> Draws:
@@ -69,30 +79,48 @@ def _to_scale(ratings: Ratings, drawn: Draws) -> Draws:
 
 
 def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Draws:
-    """Log densities of p ~ Exponential(log(2) / 2), logit m ~ Logistic and t ~ Lomax(1/2), each (sample,).
+    """Log densities of log p, logit m, log t and the logarithms of standard deviations, each (sample,).
 
-    PyMC's are of Phi, m and s, which are uniform: raised to a power they are the same prior, and power-scaling would
-    see nothing. These are on the scales on which the parameters act.
+    Of Phi, m and s themselves the default prior is uniform: raised to a power it is the same prior, and power-scaling
+    would see nothing. These are the scales on which the parameters act.
     """
+    prior = _options(ratings, settings)["prior"] or AgreementPrior()
+    sds = {f"{name}_sd": getattr(prior, name) for name in LEVELS if name in posterior}
     # Averaged readings have no density of the shares: they are 0 in one of the two.
-    others = ("mean_location", "mean_spread", *(END_SHARES if settings["likelihood"] == "inflated" else ()))
-    names = ["phi", *(name for name in others if name in posterior)]
+    shares = END_SHARES if settings["likelihood"] == "inflated" else ()
+    names = ["phi", *(name for name in (*HYPER, *shares, *sds) if name in posterior)]
     parameters, rate = draws_of(posterior, *names), np.log(2) / 2
-    found = {"phi": np.log(rate) - rate * np.asarray(precision_of(parameters["phi"]))}
+    phi = parameters["phi"]
+    found = {"phi": np.log(rate) - rate * np.asarray(precision_of(phi)) + _beta_ratio((1 + phi) / 2, prior.phi)}
     if "mean_spread" in parameters:
         m, s = parameters["mean_location"], parameters["mean_spread"]
-        found |= {"mean_location": np.log(m) + np.log1p(-m), "mean_spread": 3 * np.log(s) - np.log(2)}
+        found["mean_location"] = np.log(m) + np.log1p(-m) + _beta_ratio(m, prior.mean_location)
+        found["mean_spread"] = 3 * np.log(s) - np.log(2) + _beta_ratio(s, prior.mean_spread)
+    for name, scale in sds.items():
+        sd = parameters[name]
+        found[name] = np.log(2 * sd / scale) - np.log(2 * np.pi) / 2 - (sd / scale) ** 2 / 2
     # Density of log w / (1 - w) where the root of w is uniform.
     return found | {n: np.log(w) / 2 + np.log1p(-w) - np.log(2) for n, w in parameters.items() if n in END_SHARES}
+
+
+def _beta_ratio(x: Floats, shapes: tuple[float, float]) -> Floats:
+    """Return the log density of a Beta prior on (0, 1), 0 where it is uniform."""
+    return np.zeros_like(x) if tuple(shapes) == (1, 1) else log_beta(x, shapes)
 
 
 def _item_log_likelihood(
     ratings: Ratings, posterior: xr.Dataset, settings: Settings, draws: int, seed: Seed
 ) -> Pointwise:
     """Integral over the mean of each item by the quadrature of the exact engine, shape (sample, item)."""
-    problem = prepare(ratings, likelihood=settings["likelihood"], **_options(ratings, settings))
+    options = _options(ratings, settings)
+    mean = {"item_mean": options["item_mean"], "truth_sd": options["truth_sd"]}
+    problem = prepare(ratings, likelihood=settings["likelihood"], **mean)
     known = isinstance(problem.means, KnownMeans)
-    parameters = draws_of(posterior, "phi", *(() if known else ("mean_location", "mean_spread")))
+    parameters = draws_of(posterior, "phi", *(() if known else HYPER))
+    if LEVELS[0] in posterior:
+        parameters |= draws_of(posterior, *(name for name in LEVELS if name in posterior))
+        rated = ratings.items[problem.patterns.pattern_of_item >= 0]
+        return Pointwise(rated, item_log_likelihood(ratings, problem, settings["likelihood"], parameters))
     shares = draws_of(posterior, *END_SHARES) if settings["likelihood"] in OUTRIGHT else {}
     of_item = problem.patterns.pattern_of_item
     out = np.empty((parameters["phi"].size, int((of_item >= 0).sum())))

@@ -1,6 +1,7 @@
 """Checks of a posterior: predictive draws, log likelihoods, reliability curves, checks of annotators.
 
 - `checks`: prior and posterior predictive draws, log likelihood and log prior, leave-one-item-out.
+- `integrated`: the log likelihood of items under a PyMC model of one's own.
 - `reliability`: the reliability that best predicts a held-out annotator. Both read the registry of posteriors.
 - `annotator_checks`: accuracy of each annotator, label switching, power of the agreement check.
 - `crowd_summary`: checks of a crowd and of its confidence, as named numbers.

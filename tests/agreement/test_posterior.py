@@ -5,10 +5,13 @@ import pytest
 from _phi import brute_force, levels, posterior_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import beta as beta_distribution
 
 from bayesagree import simulate
 from bayesagree.agreement._exact.posterior import phi_of, precision_of
 from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement.phi import common_agreement
+from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 
 
@@ -90,3 +93,22 @@ def test_reversing_every_item_and_its_truth_changes_nothing():
     a = posterior_of(levels(x, 5), item_mean=truth, truth_sd=0.5)
     b = posterior_of(levels(4 - x, 5), item_mean=mirrored, truth_sd=0.5)
     assert a.log_evidence == pytest.approx(b.log_evidence, abs=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("shapes", [((4, 2), (1, 1), (2, 3)), ((0.7, 3), (2, 5), (5, 1))])
+def test_other_priors_are_the_uniform_posterior_reweighted(shapes):
+    """The quadrature with Beta priors, against draws under uniform ones weighted by those priors."""
+    ratings = levels([[3, 3, 4, 2], [0, 1, 0, 3], [2, 2, 1, 3], [4, 4, 3, 4]], 5)
+    drawn = common_agreement(ratings, draws=40_000, chains=1, seed=1)["posterior"].to_dataset()
+    places = ((1 + drawn["phi"]) / 2, drawn["mean_location"], drawn["mean_spread"])
+    weight = np.prod([beta_distribution.pdf(x.values.ravel(), *s) for x, s in zip(places, shapes)], axis=0)
+    share, phi = weight / weight.sum(), drawn["phi"].values.ravel()
+    mean = share @ phi
+    found = common_agreement(ratings, prior=AgreementPrior(*shapes), draws=10, seed=1)["agreement"]
+    assert float(found["mean"]) == pytest.approx(mean, abs=4.5 * np.sqrt(share**2 @ (phi - mean) ** 2))
+    # The evidence under the other prior, against the mean weight under the first.
+    plain = common_agreement(ratings, draws=10, seed=1)["agreement"]
+    ratio = float(found["log_evidence"] - plain["log_evidence"])
+    error = weight.std() / weight.mean() / np.sqrt(weight.size)
+    assert ratio == pytest.approx(np.log(weight.mean()), abs=4.5 * error)

@@ -63,7 +63,7 @@ UNIT = Box((0.0, 1.0), (0.0, 1.0))
 
 @dataclass(frozen=True)
 class HierarchicalMeans(ItemMeans):
-    """mu_i ~ Beta(m t, (1 - m) t) with m ~ U(0, 1) and s = (1 + t)^(-1/2) ~ U(0, 1).
+    """mu_i ~ Beta(m t, (1 - m) t) with m and s = (1 + t)^(-1/2) uniform on (0, 1), or with the Beta priors given.
 
     s is the square root of the overdispersion 1 / (1 + t), s sqrt(m (1 - m)) the standard deviation of the item means;
     s = 0, equal means of all items, lies inside the prior.
@@ -94,7 +94,7 @@ class HierarchicalMeans(ItemMeans):
         box = self.guess(np.log(precision))
         for attempt in range(ZOOMS):
             m, weight_m = _rule(box.m, n_m, even=False)
-            s, weight_s = _rule(box.s, n_s, even=True)
+            s, weight_s = _rule(box.s, n_s, even=tuple(self.prior.mean_spread) == (1, 1))
             density = self.log_density(precision, m, s, level)
             fitted = _fitted(box, m, s, density)
             if fitted == box or (attempt > GROWTHS and not _grows(box, fitted)):
@@ -125,7 +125,7 @@ class HierarchicalMeans(ItemMeans):
 
     def log_density(self, precision: float, m: Floats, s: Floats, level: int) -> Floats:
         """Return sum_i log Pr(ratings of i | precision, m, s), shape (m, s)."""
-        like = self.compressed[level]
+        like, prior = self.compressed[level], self.prior
         mean, deviation = np.repeat(m, s.size), np.tile(s, m.size)
         window, step = prior_window(mean, deviation), likelihood_step(self.like, precision)
         # Narrow priors need a short step, but only near their centre: one grid per halving of the step and place.
@@ -136,12 +136,13 @@ class HierarchicalMeans(ItemMeans):
             some = place == k
             short = refined(level) * step / 2.0 ** octave[some][0]
             at, log_weight = nodes(short, window.low[some].min(), window.high[some].max())
-            prior = log_beta_shape(at[:, None], mean[some], deviation[some])
-            prior += log_weight[:, None]
-            np.exp(prior, out=prior)
-            prior /= prior.sum(axis=0)
-            total[some] = sum(self._log_sum(block, precision, at, prior) for block in blocks(like, at.size))
-        return total.reshape(m.size, s.size)
+            mass = log_beta_shape(at[:, None], mean[some], deviation[some])
+            mass += log_weight[:, None]
+            np.exp(mass, out=mass)
+            mass /= mass.sum(axis=0)
+            total[some] = sum(self._log_sum(block, precision, at, mass) for block in blocks(like, at.size))
+        log_m, log_s = (log_beta(x, shapes) for x, shapes in ((m, prior.mean_location), (s, prior.mean_spread)))
+        return total.reshape(m.size, s.size) + log_m[:, None] + log_s
 
     @staticmethod
     def _log_sum(block: Likelihood, precision: float, at: Floats, prior: Floats) -> Floats:
@@ -159,6 +160,12 @@ class HierarchicalMeans(ItemMeans):
         at, log_weight = nodes(fineness * step, float(window.low), float(window.high))
         log_prior = log_beta_shape(at, m, s) + log_weight
         return at, (log_prior - sp.special.logsumexp(log_prior))[None]
+
+
+def log_beta(x: Floats, shapes: tuple[float, float]) -> Floats:
+    """Return the log density of a Beta distribution."""
+    a, b = shapes
+    return (a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - sp.special.betaln(a, b)
 
 
 @cache

@@ -7,7 +7,7 @@ The step follows the narrowest likelihood, and the narrowest prior.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -17,6 +17,7 @@ import scipy as sp
 from bayesagree.agreement._exact.compression import CompressedByLevel, CompressedWithEnds, refined
 from bayesagree.agreement._exact.likelihood import Ends, Likelihood
 from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.errors import ConvergenceError
 
 CELLS = 4_000_000
@@ -86,9 +87,12 @@ class ItemMeans(ABC):
     ----------
     like
         Likelihood of the ratings.
+    prior
+        Priors of Phi and of (m, s).
     """
 
     like: Likelihood
+    prior: AgreementPrior = field(default=AgreementPrior(), kw_only=True)
 
     @cached_property
     def compressed(self) -> CompressedByLevel | CompressedWithEnds:

@@ -8,7 +8,9 @@ and knows least, are evaluated until they no longer move the posterior.
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,9 @@ from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import PhiPosterior, log_prior
 from bayesagree.agreement._exact.surrogate import Surrogate
 from bayesagree.errors import ConvergenceError
+
+type LogPrior = Callable[[Floats], Floats]
+"""Log density of log p before the ratings."""
 
 MORE, ROUNDS = 12, 20
 """Places added at a time, and times at most."""
@@ -116,16 +121,16 @@ def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedP
         Without a rival, where further places still move the log evidence, or quantiles of Phi in standard deviations,
         by half after twenty rounds.
     """
-    density = LogDensity(means)
+    density, prior = LogDensity(means), partial(log_prior, shapes=means.prior.phi)
     look_around(density)
     rng = np.random.default_rng(0)  # of the places: the posterior is a function of the ratings
     at, values = np.array(density.at), np.array(density.values)
     centre, covariance = at[np.argmax(values)], np.diag(np.var(at[values > values.max() - TAIL], axis=0) + 1e-6)
     previous, moved, rounds = None, np.inf, 0
     while True:
-        surrogate = Surrogate.fit(at, values - log_prior(at[:, 0]), centre, covariance)
-        cells = _box(surrogate, at[values > values.max() - TAIL], values.max() + OVERSHOOT)
-        found = _marginal(cells)
+        surrogate = Surrogate.fit(at, values - prior(at[:, 0]), centre, covariance)
+        cells = _box(surrogate, prior, at[values > values.max() - TAIL], values.max() + OVERSHOOT)
+        found = _marginal(cells, prior)
         if previous is not None:
             found, moved = _compared(found, previous)
             moved *= float(sp.special.expit(found.log_evidence - rival))
@@ -148,19 +153,19 @@ def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedP
     return InflatedPosterior(found, cells)
 
 
-def _box(surrogate: Surrogate, near: Floats, highest: float) -> Cells:
+def _box(surrogate: Surrogate, prior: LogPrior, near: Floats, highest: float) -> Cells:
     """Return the cells of a box around the mass of the surrogate, starting around some places, shape (place, 3)."""
     low, high = near.min(axis=0), near.max(axis=0)
     room = 0.15 * (high - low) + 1e-3
     sides = np.clip(np.stack([low - room, high + room], axis=1), LIMITS[:, :1], LIMITS[:, 1:])
-    cells = _cells(surrogate, sides, highest)
+    cells = _cells(surrogate, prior, sides, highest)
     for _ in range(FITS):
         drop = (cells.log_density.max() - cells.log_density).reshape(CELLS)
         profiles = [drop.min(axis=tuple({0, 1, 2} - {axis})) for axis in range(3)]
         fitted = np.array([_fitted_side(*given) for given in zip(cells.sides, LIMITS, profiles)])
         if np.array_equal(fitted, cells.sides):
             break
-        cells = _cells(surrogate, fitted, highest)
+        cells = _cells(surrogate, prior, fitted, highest)
     return cells
 
 
@@ -173,11 +178,11 @@ def _fitted_side(side: Floats, limits: Floats, drop: Floats) -> Floats:
     return np.clip(side + inwards * np.array([1, -1]), *limits)
 
 
-def _cells(surrogate: Surrogate, sides: Floats, highest: float) -> Cells:
+def _cells(surrogate: Surrogate, prior: LogPrior, sides: Floats, highest: float) -> Cells:
     steps = [low + (high - low) * (np.arange(n) + 0.5) / n for (low, high), n in zip(sides, CELLS)]
     centres = np.stack(np.meshgrid(*steps, indexing="ij"), axis=-1).reshape(-1, 3)
     log_slope = np.log(np.cos(centres[:, 1:])).sum(axis=1)  # of the roots, in the angles
-    log_density = np.minimum(surrogate(centres) + log_prior(centres[:, 0]), highest)
+    log_density = np.minimum(surrogate(centres) + prior(centres[:, 0]), highest)
     return Cells(sides, centres, log_density + log_slope)
 
 
@@ -188,13 +193,13 @@ def _candidates(cells: Cells, rng: np.random.Generator) -> Floats:
     return cells.centres[chosen] + (rng.random((CANDIDATES, 3)) - 0.5) * cells.width
 
 
-def _marginal(cells: Cells) -> PhiPosterior:
+def _marginal(cells: Cells, prior: LogPrior) -> PhiPosterior:
     """Return the marginal posterior of y = log p."""
     (low, high), width = cells.sides[0], cells.width
     steps, y = cells.centres[:: CELLS[1] * CELLS[2], 0], np.linspace(low, high, FINE * CELLS[0] + 1)
     log_sum = sp.special.logsumexp(cells.log_density.reshape(CELLS[0], -1), axis=1) + np.log(np.prod(width[1:]))
-    log_likelihood: Any = sp.interpolate.make_interp_spline(steps, log_sum - log_prior(steps), k=3)
-    log_density = log_likelihood(y) + log_prior(y) - cells.log_evidence
+    log_likelihood: Any = sp.interpolate.make_interp_spline(steps, log_sum - prior(steps), k=3)
+    log_density = log_likelihood(y) + prior(y) - cells.log_evidence
     density = np.exp(log_density)
     cdf = np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2)])
     log_density -= np.log(cdf[-1] * (y[1] - y[0]))

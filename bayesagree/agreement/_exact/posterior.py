@@ -158,13 +158,16 @@ def phi_posterior(means: ItemMeans) -> PhiPosterior:
 
 
 def log_posterior(means: ItemMeans, y: float, level: int) -> float:
-    """Return the log density of y = log p and the ratings, Phi being uniform on (-1, 1)."""
-    return means.log_evidence(float(np.exp(y)), level) + float(log_prior(y))
+    """Return the log density of y = log p and the ratings."""
+    return means.log_evidence(float(np.exp(y)), level) + float(log_prior(y, means.prior.phi))
 
 
-def log_prior(y: Floats | float) -> Floats:
-    """Return the log density of y = log p, Phi being uniform on (-1, 1)."""
-    return y + np.log(HALF_LOG_2) - HALF_LOG_2 * np.exp(y)
+def log_prior(y: Floats | float, shapes: tuple[float, float]) -> Floats:
+    """Return the log density of y = log p, (1 + Phi) / 2 being Beta with these shapes."""
+    a, b = shapes
+    below = HALF_LOG_2 * np.exp(y)  # -log (1 - Phi) / 2
+    density = y + np.log(HALF_LOG_2) - b * below - sp.special.betaln(a, b)
+    return density + (a - 1) * np.log(-np.expm1(-below))
 
 
 def _locate(means: ItemMeans) -> tuple[float, float]:

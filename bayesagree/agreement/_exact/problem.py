@@ -12,6 +12,7 @@ from bayesagree.agreement._exact.item_means import ItemMeans, KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind, Likelihood
 from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
 from bayesagree.agreement._exact.patterns import Floats, RatingCounts, collapse, collapsed
+from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, as_python, positive, shorten
 from bayesagree.patterns.patterns import RatingPatterns
@@ -81,29 +82,35 @@ def prepare(
     item_mean: ItemMean = "hierarchical",
     truth_sd: float | None = None,
     likelihood: Kind = "averaged",
+    prior: AgreementPrior | None = None,
 ) -> Problem:
     """Return the checked ratings as the exact engine needs them."""
     if isinstance(ratings, Ratings):
-        prior = checked_prior(ratings, item_mean, truth_sd, likelihood)
-        counts = collapse(ratings, prior.of_item)
-        return _problem(counts, prior, likelihood, ratings.step, ratings, lambda n, rng: ratings)
+        of_means = checked_prior(ratings, item_mean, truth_sd, likelihood)
+        counts = collapse(ratings, of_means.of_item)
+        return _problem(counts, of_means, prior, likelihood, ratings.step, ratings, lambda n, rng: ratings)
     _check_likelihood(likelihood, ratings.step)
     if not isinstance(item_mean, str):
         raise InputError("patterns do not name their items: item_mean is 'hierarchical' or 'flat', or pass Ratings")
-    prior = _prior_by_name(item_mean, truth_sd)
+    of_means = _prior_by_name(item_mean, truth_sd)
     return _problem(
-        collapsed(ratings), prior, likelihood, ratings.step, None,
+        collapsed(ratings), of_means, prior, likelihood, ratings.step, None,
         lambda n, rng: ratings.sample(min(n, ratings.n_items), rng),
     )  # fmt: skip
 
 
 def _problem(
-    counts: RatingCounts, prior: MeanPrior, kind: Kind, step: float | None, single: Ratings | None, sample: Sample
-) -> Problem:
+    counts: RatingCounts, of_means: MeanPrior, prior: AgreementPrior | None, kind: Kind, step: float | None,
+    single: Ratings | None, sample: Sample,
+) -> Problem:  # fmt: skip
     if kind == "averaged" and counts.share_of_ends in (0, 1):
         kind = "binned"
     like = build_likelihood(counts, kind, discrete=step is not None)
-    means = HierarchicalMeans(like) if prior.hierarchical else KnownMeans(like, prior.truth, prior.sd)
+    prior = prior or AgreementPrior()
+    if of_means.hierarchical:
+        means = HierarchicalMeans(like, prior=prior)
+    else:
+        means = KnownMeans(like, of_means.truth, of_means.sd, prior=prior)
     return Problem(counts, like, means, kind, single, sample)
 
 

@@ -1,0 +1,47 @@
+"""Priors of common agreement: shapes of Beta distributions, scales of annotators' levels."""
+
+from dataclasses import dataclass
+
+from bayesagree.errors import InputError, positive
+
+
+@dataclass(frozen=True)
+class AgreementPrior:
+    """Prior of `common_agreement` and `common_agreement_model`; the defaults are uniform.
+
+    Attributes
+    ----------
+    phi
+        Shapes of the Beta prior of (1 + Phi) / 2.
+    mean_location, mean_spread
+        Shapes of the Beta priors of m and s of the hierarchical item means.
+    annotator_shift, annotator_spread
+        Scales of the half-normal priors of the standard deviations of annotators' shifts (log odds) and spreads (log).
+
+    See Also
+    --------
+    common_agreement, common_agreement_model : take it as `prior`.
+
+    Examples
+    --------
+    >>> AgreementPrior(phi=(4, 2)).phi  # annotators expected to agree: mean of Phi 1/3
+    (4, 2)
+    """
+
+    phi: tuple[float, float] = (1.0, 1.0)
+    mean_location: tuple[float, float] = (1.0, 1.0)
+    mean_spread: tuple[float, float] = (1.0, 1.0)
+    annotator_shift: float = 1.0
+    annotator_spread: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse shapes that no Beta distribution has, and scales that are not positive."""
+        for name in ("phi", "mean_location", "mean_spread"):
+            shapes = getattr(self, name)
+            if not isinstance(shapes, tuple | list) or len(shapes) != 2:
+                raise InputError(f"prior {name}={shapes!r} must be the two shapes of a Beta distribution")
+            for shape in shapes:
+                positive(shape, f"prior {name}")
+            object.__setattr__(self, name, tuple(shapes))  # settings of stored results hold lists
+        for name in ("annotator_shift", "annotator_spread"):
+            positive(getattr(self, name), f"prior {name}")

@@ -1,0 +1,136 @@
+"""The log likelihood of items under a PyMC model of one's own, so that it compares with the package's posteriors."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy as sp
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._arguments import checked
+from bayesagree.errors import InputError, positive_int
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+type Floats = NDArray[np.float64]
+
+NODES, REACH = 25, 4.0
+"""Nodes of the trapezoidal rule in w, the item's variable being centre + sd sinh(w), |w| up to 4: dense where the item
+is, and 27 standard deviations far, for items at an end of the scale have one long tail."""
+
+
+@checked
+def integrated_log_likelihood(
+    tree: xr.DataTree,
+    model: "pm.Model",
+    *,
+    latent: str = "unit_item_mean",
+    observed: str = "rating",
+    item_of: str = "item_of_annotation",
+    draws: int = 250,
+) -> xr.DataTree:
+    """Return a trace with the log likelihood of each item, the item's own variable integrated out.
+
+    The package leaves out whole items (`with_log_likelihood`): with this, `arviz.loo` and `arviz.compare` take any two
+    models of the same ratings, ours and one's own.
+
+    Parameters
+    ----------
+    tree
+        Trace of the model: draws of all its free variables.
+    model
+        PyMC model in which each annotation depends on the variable of its own item alone, given all that items share.
+    latent
+        Name of the item's variable (item): free and continuous.
+    observed
+        Name of the observed variable, one value per annotation.
+    item_of
+        Name of the `pymc.Data` that says which item an annotation is of.
+    draws
+        Draws per chain, evenly taken from the trace: each evaluates the model 25 times.
+
+    Returns
+    -------
+    DataTree
+        The thinned posterior, and group ``log_likelihood``: `annotations` (chain, draw, item).
+
+    Raises
+    ------
+    InputError
+        A name that the model does not have, a trace without a free variable.
+
+    See Also
+    --------
+    with_log_likelihood : the same for results of the package.
+    common_agreement_model : a model to start from.
+
+    References
+    ----------
+    E. C. Merkle, D. Furr, S. Rabe-Hesketh, "Bayesian comparison of latent variable models: conditional versus marginal
+    likelihoods", Psychometrika 84 (2019), doi:10.1007/s11336-019-09679-0.
+
+    Examples
+    --------
+    ::
+
+        model = common_agreement_model(ratings, mean=my_function)
+        with model:
+            trace = pm.sample()
+        az.compare({
+            "mine": integrated_log_likelihood(trace, model),
+            "plain": with_log_likelihood(common_agreement(ratings), ratings),
+        })
+    """
+    for name in (latent, observed, item_of):
+        if name not in model.named_vars:
+            raise InputError(f"{name!r} is no variable of this model, which has {', '.join(model.named_vars)}")
+    posterior = tree["posterior"].to_dataset()
+    free = [str(v.name) for v in model.free_RVs]
+    if missing := [name for name in free if name not in posterior]:
+        raise InputError(f"the trace has no draws of {missing[0]!r}, a free variable of the model")
+    every = max(1, posterior.sizes["draw"] // positive_int(draws, "draws"))
+    thinned = posterior.isel(draw=slice(None, None, every))
+    flat = {name: thinned[name].values.reshape(-1, *thinned[name].shape[2:]) for name in free}
+    item = np.asarray(model[item_of].get_value())  # pyright: ignore[reportAttributeAccessIssue]
+    values = _integrate(model, flat, latent, observed, item)
+    dim = (model.named_vars_to_dims.get(latent) or ("item",))[0]
+    names = model.coords.get(dim)
+    found = xr.Dataset(
+        {"annotations": (("chain", "draw", "item"), values.reshape(*thinned["chain"].shape, -1, values.shape[1]))},
+        coords={
+            "chain": thinned["chain"], "draw": thinned["draw"],
+            "item": np.arange(values.shape[1]) if names is None else np.asarray(names),
+        },
+    )  # fmt: skip
+    return xr.DataTree.from_dict({"posterior": thinned, "log_likelihood": found})
+
+
+def _integrate(model: Any, drawn: dict[str, Any], latent: str, observed: str, item: NDArray[Any]) -> Floats:
+    """Return the log likelihood of the items, shape (sample, item)."""
+    from pymc.model.transform.conditioning import remove_value_transforms
+
+    plain: Any = remove_value_transforms(model, [v for v in model.free_RVs if v.name != latent])
+    own = plain[latent]
+    transform = plain.rvs_to_transforms[own]
+    place = drawn[latent]
+    if transform is not None:
+        place = np.asarray(transform.forward(place, *own.owner.inputs).eval())
+    # By item: the rule sits where the item's posterior is, in the coordinate in which the sampler moves.
+    centre, sd, w = np.median(place, axis=0), np.maximum(place.std(axis=0), 1e-6), np.linspace(-REACH, REACH, NODES)
+    grid = centre + sd * np.sinh(w)[:, None]
+    log_weight = np.log(sd * np.cosh(w)[:, None] * (w[1] - w[0]))
+    log_density = plain.compile_fn(
+        [plain.logp(vars=[own], sum=False)[0], plain.logp(vars=[plain[observed]], sum=False)[0]],
+        inputs=plain.value_vars, on_unused_input="ignore",
+    )  # fmt: skip
+    name, n_items = plain.rvs_to_values[own].name, place.shape[1]
+    out = np.empty((len(place), n_items))
+    for s in range(len(place)):
+        point = {key: values[s] for key, values in drawn.items() if key != latent}
+        total = np.empty((NODES, n_items))
+        for k, nodes in enumerate(grid):
+            prior, likelihood = log_density(point | {name: nodes})
+            total[k] = prior + np.bincount(item, likelihood, n_items)
+        out[s] = sp.special.logsumexp(total + log_weight, axis=0)
+    return out
