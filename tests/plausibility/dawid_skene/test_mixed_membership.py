@@ -99,6 +99,7 @@ def test_gold_is_an_experts_label():
     assert posterior["confusion"].shape == (2, 100, 4, 3, 3)
 
 
+@pytest.mark.long
 def test_the_chance_of_an_annotation_given_all_others_is_that_of_a_fit_without_it():
     """One small crowd: the leave-one-out score against chains that never saw the annotation, confusion summed out."""
     labels = crowd_labels(n_items=12, n_annotators=4, n_labels=2, labels_per_item=3, seed=2).labels
