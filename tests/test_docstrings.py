@@ -10,7 +10,7 @@ import pytest
 import bayesagree
 
 MODULES = sorted(m.name for m in pkgutil.walk_packages(bayesagree.__path__, "bayesagree."))
-ERRORS = {"ConvergenceError", "InputError", "SizeError"}
+ERRORS = {"ConvergenceError", "InputError", "SizeError", "UnmixedError"}
 
 
 @pytest.mark.docs

@@ -23,7 +23,9 @@ class World(NamedTuple):
     def study(self, items: int, annotators: int, rng: np.random.Generator) -> tuple[Labels, Predictions | None]:
         """Draw a study: items of the pilot with replacement, under new names, and votes."""
         rows = rng.integers(len(self.plausibility), size=items)
-        labels = Labels.from_counts(rng.multinomial(annotators, self.plausibility[rows]), labels=self.categories.tolist())
+        labels = Labels.from_counts(
+            rng.multinomial(annotators, self.plausibility[rows]), labels=self.categories.tolist()
+        )
         return labels, None if self.predictions is None else self.predictions.take(rows, labels.items)
 
 

@@ -16,7 +16,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 def drawn(ratings, **options):
     """Return draws of our own engine with the free variables of the PyMC model."""
-    tree = ba.common_agreement(ratings, keep_item_means=True, draws=30, chains=2, seed=1, **options)
+    how = {"likelihood": "binned", "keep_item_means": True} | options  # the reading of the model in PyMC
+    tree = ba.common_agreement(ratings, **how, draws=30, chains=2, seed=1)
     low, high = ratings.scale
     posterior = tree["posterior"].to_dataset()
     return tree, xr.DataTree.from_dict(
