@@ -66,6 +66,7 @@ def brute_force(ratings):
     return weight.sum(axis=1) @ phi, weight.sum(axis=0) @ shift
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_two_annotators_are_those_of_brute_force():
     ratings = levels([[1, 3], [0, 2], [2, 4], [3, 3], [0, 1]], 5)
@@ -79,6 +80,7 @@ def test_two_annotators_are_those_of_brute_force():
     assert np.abs(drawn["annotator_shift"].sum("annotator")).max() < 1e-9
 
 
+@pytest.mark.long
 def test_levels_are_named_before_and_removed_after():
     ratings = crowd(shift=(-1.2, 0.2, 1.0))
     with pytest.warns(UserWarning, match="annotators' own levels make up"):
@@ -116,6 +118,7 @@ def test_share_of_levels_is_that_of_two_way_analysis_of_variance():
     assert level_share(levels(x, 5))[0] == pytest.approx(share, abs=0.05)
 
 
+@pytest.mark.long
 def test_same_seed_same_draws_and_rows_in_any_order():
     ratings = crowd(n_items=15)
     shuffled = Ratings.from_long(ratings.to_long().sample(frac=1, random_state=1), scale=(0, 4), step=1)
@@ -127,6 +130,7 @@ def test_same_seed_same_draws_and_rows_in_any_order():
     assert np.array_equal(first["annotator_shift"].values, second["annotator_shift"].values)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("known", [False, True])
 def test_continuous_ratings_and_known_truths(known):

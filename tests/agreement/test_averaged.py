@@ -54,6 +54,7 @@ def test_one_reading_has_no_outright_ends():
     np.testing.assert_array_equal(both["posterior"]["phi"], one["posterior"]["phi"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "rows",
     [[[5] * 5] * 99 + [[5, 5, 5, 5, 4]], pytest.param([[1, 5] * 5] * 100 + [[1, 5, 1, 3, 5]], marks=pytest.mark.long)],

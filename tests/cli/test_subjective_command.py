@@ -117,6 +117,7 @@ def test_bins_from_other_items(run):
     assert "--rate-share 1 is not between" in error
 
 
+@pytest.mark.long
 def test_progress_counts_the_pairs_of_groups_that_phi_takes(run, bars):
     options = (*RATED, "--group", "gender", "--predictions", "guesses.csv")
     assert run(*options).returncode == 0

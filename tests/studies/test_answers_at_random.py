@@ -7,6 +7,7 @@ from bayesagree import Ratings, common_agreement, krippendorff_alpha
 from bayesagree.studies import agreement_by_size, random_answers
 
 
+@pytest.mark.long
 def test_the_paper_s_flat_means_call_random_answers_agreement_more_often():
     found = random_answers(n_annotators=[3, 10], n_levels=[11], n_items=60, repeats=3, seed=1)
     np.testing.assert_array_equal(found["false_agreement"], (found["lower"] > 0).mean("repeat"))

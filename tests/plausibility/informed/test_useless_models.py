@@ -47,6 +47,7 @@ def test_a_useless_model_moves_no_score_by_half_its_sd(test_set):
         assert (np.abs(one.mean("sample") - other.mean("sample")) < 0.5 * other.std("sample")).all()
 
 
+@pytest.mark.long
 def test_hundreds_of_labels_have_an_answer():
     data = labelled_test_set(n_items=60, per_item=3, n_labels=419, seed=1)
     tree = informed_dirichlet(data.labels, data.predictions, draws=20, chains=2, seed=1, top_labels=3)
