@@ -32,10 +32,10 @@ def plot_error_correlation(tree: xr.DataTree, *, axes: "Axes | None" = None) -> 
     Examples
     --------
     >>> from bayesagree import Labels, effective_judges
-    >>> verdicts = Labels.from_matrix([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1]] * 10, annotators=[*"abc"])
+    >>> verdicts = Labels.from_matrix([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 10, annotators=[*"abc"])
     >>> tree = effective_judges(verdicts, dict(enumerate([0, 1, 1, 1] * 10)), draws=50, chains=1, seed=1)
     >>> plot_error_correlation(tree).get_title()
-    'worth 2.0 of 3 judges (1.5 to 2.7)'
+    'worth 2.4 of 3 judges (2.2 to 2.9)'
     """
     posterior = tree["posterior"].to_dataset()
     names = [str(name) for name in posterior["judge"].values]

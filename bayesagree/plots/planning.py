@@ -41,7 +41,7 @@ def plot_designs(
     >>> designs = plan(pilot, items=[50, 200], annotators=[3, 5], metric="fleiss_kappa", replicates=4, seed=1)
     >>> axes = plot_designs(designs, today=(3, 0.4))
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
-    ['50 items', '200 items', 'today']
+    ['today', '50 items', '200 items']
     """
     _, panel = one_panel(axes)
     found = designs.transpose("items", "annotators")

@@ -158,11 +158,11 @@ def group_phi(
 
     Examples
     --------
-    >>> ratings = Ratings.from_matrix([[1, 1, 5, 5], [5, 4, 1, 2], [1, 2, 4, 5]] * 6, scale=(0, 6), step=1)
+    >>> ratings = Ratings.from_matrix([[1, 1, 5, 5], [5, 4, 2, 1], [1, 2, 4, 5]] * 6, scale=(0, 6), step=1)
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": range(4), "camp": list("xxyy")}))
     >>> phi = group_phi(ratings, people, ["camp"], seed=1)["posterior"]["phi"].mean(("chain", "draw"))
-    >>> phi.round(1).values.tolist()
-    [[1.0, 0.4], [0.4, 1.0]]
+    >>> (phi > 0.9).values.tolist()
+    [[True, False], [False, True]]
 
     References
     ----------
