@@ -130,12 +130,16 @@ def multi_labels(draw):
     return pd.DataFrame(rows, columns=["item", "annotator", "label"]), vectors
 
 
+# Four annotators on two items may creep for thousands of iterations by a thousandth each: a hundredth is enough here.
+LOOSE = 1e-2
+
+
 @settings(max_examples=40)
 @given(multi_labels())
 def test_equals_its_definition(case):
     rows, vectors = case
-    scores = crowdtruth(Labels.from_long(rows, labels=[0, 1, 2], duplicates="keep"))
-    w, q, quality = brute_force(vectors)
+    scores = crowdtruth(Labels.from_long(rows, labels=[0, 1, 2], duplicates="keep"), tolerance=LOOSE)
+    w, q, quality = brute_force(vectors, LOOSE)
     np.testing.assert_allclose(scores["wqs"], w, atol=1e-6)
     np.testing.assert_allclose(scores["uqs"], q, atol=1e-6)
     np.testing.assert_allclose(scores["aqs"], quality, atol=1e-6)
@@ -145,8 +149,8 @@ def test_equals_its_definition(case):
 @given(multi_labels())
 def test_scores_lie_between_0_and_1_and_ignore_row_order(case):
     rows, _ = case
-    scores = crowdtruth(Labels.from_long(rows, labels=[0, 1, 2], duplicates="keep"))
-    other = crowdtruth(Labels.from_long(rows[::-1], labels=[0, 1, 2], duplicates="keep"))
+    scores = crowdtruth(Labels.from_long(rows, labels=[0, 1, 2], duplicates="keep"), tolerance=LOOSE)
+    other = crowdtruth(Labels.from_long(rows[::-1], labels=[0, 1, 2], duplicates="keep"), tolerance=LOOSE)
     assert scores.identical(other)
     for name in ("uqs", "wqs", "aqs", "uas"):
         assert ((scores[name] >= -1e-12) & (scores[name] <= 1 + 1e-12)).all()
