@@ -11,14 +11,13 @@ Source: Neal, "MCMC using Hamiltonian dynamics" (2011), https://arxiv.org/abs/12
 """
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed, block_generators, n_threads, seed_sequence
+from bayesagree._inference.streams import Seed, block_generators, map_blocks, seed_sequence
 from bayesagree.plausibility.informed._kernels import score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.fit import Fit, Votes, gather
@@ -57,8 +56,7 @@ def parameter_draws(
         parameter_chain(rng, layout.mean, layout.sd, fit.mode, root, dense, hit, start, label, count, out)
         return out
 
-    with ThreadPoolExecutor(min(n_threads(), chains)) as pool:
-        return np.stack(list(pool.map(chain, block_generators(seed, chains))))
+    return np.stack(list(map_blocks(chain, block_generators(seed, chains))))
 
 
 @numba.njit(cache=True, nogil=True)
