@@ -66,9 +66,14 @@ class FurtherAnnotator:
         return total
 
 
+def has_one_label(metric: Metric) -> bool:
+    """Whether a single label has a value of a metric."""
+    return metric.record.family not in WHOLE_PARTS and (metric.record.family != "rank" or metric.k == 1)
+
+
 def check_one_label(metric: Metric) -> None:
     """Refuse metrics that a single label has no value of."""
-    if metric.record.family in WHOLE_PARTS or (metric.record.family == "rank" and metric.k > 1):
+    if not has_one_label(metric):
         raise InputError(
             f"{metric.name} of a further annotator does not exist here: an annotator gives one label, and the metric "
             "asks for a whole order of labels or items"

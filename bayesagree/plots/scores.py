@@ -9,6 +9,7 @@ from bayesagree._arguments import checked
 from bayesagree.errors import InputError, renamed, shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.tables import best_first, score_intervals
+from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR
 from bayesagree.plots._panels import MARKERS, Panels, new_panels, one_panel, style, write_cells
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def plot_scores(
     tree: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None = None, axes: "Axes | None" = None
 ) -> "Axes":
     """Draw the score of every model with its interval (HDI 0.95) across reliabilities.
+
+    A further annotator, where `evaluate` was asked for one, is a grey dashed line.
 
     Parameters
     ----------
@@ -58,8 +61,9 @@ def plot_scores(
     for m, model in enumerate(models):
         score, lower, upper = (found[key].values[m] for key in ("score", "lower", "upper"))
         at = np.arange(levels.size) + 0.08 * (m - (len(models) - 1) / 2)
-        panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=str(model), **style(m))
-        if plug_in is not None:
+        line = {"color": "0.3", "linestyle": "--"} if model == FURTHER_ANNOTATOR else style(m)
+        panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=str(model), **line)
+        if plug_in is not None and model in plug_in["model"]:
             panel.axhline(float(plug_in.sel(model=model).mean()), color=f"C{m % 10}", linestyle=":", linewidth=1)
     panel.set_xticks(range(levels.size), [f"{level:g}" for level in levels])
     panel.set_xlabel("reliability" + ("" if plug_in is None else " (dotted: plug-in metric)"))

@@ -4,7 +4,7 @@
   parts.
 - `kinds`: what depends on the kind of annotations.
 - `settings`: how those numbers are computed.
-- `page`: the page itself, from `views` (its sections), `figures` (SVG) and the templates.
+- `page`: the page itself, from `views` and `score_views` (its sections), `figures` (SVG) and the templates.
 - `headlines`, `methods`, `wording`: its sentences.
 """
 

@@ -53,6 +53,7 @@ def _models(data: ReportData) -> Iterator[str]:
         f"it is {number(float(plug_in.sel(model=best)))}."
     )
     yield from _targets(data.scores, metric, best)
+    yield from _ceiling(data.scores, metric)
     if "annotation_share" in data.scores.table:
         share = float(data.scores.table["annotation_share"].sel(metric=metric, model=best).isel(reliability=0))
         yield (
@@ -95,6 +96,18 @@ def _targets(scores: ModelScores, metric: str, model: str) -> Iterator[str]:
         "its own votes alone and counts every doubt that they leave; the estimate is the score to expect if very many "
         "had annotated each item, learnt from votes and predictions together: the difference is what more votes would "
         "be expected to settle."
+    )
+
+
+def _ceiling(scores: ModelScores, metric: str) -> Iterator[str]:
+    """Yield what a further annotator would reach."""
+    if "posterior" not in scores.ceiling or metric not in scores.ceiling["posterior"]["metric"]:
+        return
+    line = scores.ceiling["posterior"].sel(metric=metric).isel(reliability=0, model=0)
+    value, lower, upper = (float(line[name]) for name in ("score", "lower", "upper"))
+    yield (
+        f"One further annotator, held against the same truth, would reach {number(value)} (95 % interval "
+        f"{interval(lower, upper)})."
     )
 
 

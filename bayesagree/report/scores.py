@@ -13,6 +13,7 @@ from bayesagree.annotations import Annotations
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import best_first, score_intervals
+from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR, has_one_label
 from bayesagree.metrics._scorer import over_draws
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
@@ -24,6 +25,9 @@ from bayesagree.subjective.agreement import predictions_of
 
 BESIDE = ("annotations_only", "full_fit")
 """Groups of an informed evaluation that are shown beside its scores."""
+
+_CEILING_DRAWS = 100
+"""Draws a chain for the score of a further annotator: four chains of them give its mean to a twentieth of its sd."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,9 @@ class ModelScores:
         posterior from annotations alone and under the one that saw every model. Else empty.
     prior_share
         Mean weight of the prior in an item at the reference reliability; None where there is no such number.
+    ceiling
+        Scores of a further annotator as in the table and beside it, by the group of the evaluation: how good anybody
+        can be who gives one label. Without the metrics that one label has no value of.
     """
 
     table: xr.Dataset
@@ -52,24 +59,29 @@ class ModelScores:
     target: str
     beside: dict[str, xr.Dataset]
     prior_share: float | None
+    ceiling: dict[str, xr.Dataset]
 
 
 def model_scores(
     annotations: Annotations, predictions: Predictions, settings: ReportSettings, progress: Callable[[int], None]
 ) -> tuple[ModelScores, xr.DataArray]:
     """Score the models at every reliability; returns also the annotation certainty (reliability, item)."""
-    options: dict[str, Any] = {} if settings.threshold is None else {"threshold": settings.threshold}
-    if POSTERIORS[settings.plausibility].checks_chains:
-        options["allow_unmixed"] = settings.allow_unmixed
+    chosen, options = POSTERIORS[settings.plausibility], _options(settings)
+    of_one_label = [m for m in settings.metrics if not chosen.asks_threshold and has_one_label(Metric.named(m))]
+    with_ceiling = not chosen.closed_form and len(of_one_label) == len(settings.metrics)
     tree = evaluate(
-        annotations, predictions, plausibility=settings.plausibility, reliability=settings.reliability,
-        metrics=settings.metrics, draws=settings.draws, chains=settings.chains, seed=settings.seed,
-        items=settings.items, progress=progress, **options,
+        annotations, predictions, metrics=settings.metrics, draws=settings.draws, further_annotator=with_ceiling,
+        progress=progress, **options,
     )  # fmt: skip
+    lines = tree if with_ceiling else None
+    if chosen.closed_form and of_one_label:  # all plausibilities of a few draws, instead of those of every draw
+        few = min(settings.draws, _CEILING_DRAWS)
+        lines = evaluate(annotations, predictions, metrics=of_one_label, draws=few, further_annotator=True, **options)
+    tree = tree.sel(model=predictions.models)
     table = score_intervals(tree)
     estimate = kind_of(annotations).point_estimate(annotations, settings.threshold)
     names, shown = table["metric"].values.tolist(), predictions
-    if POSTERIORS[settings.plausibility].takes_predictions:  # a vote that nobody cast is no point estimate
+    if chosen.takes_predictions:  # a vote that nobody cast is no point estimate
         voted = annotations.items[np.unique(annotations.item_index)]  # type: ignore[union-attr]
         estimate, shown = estimate.sel(item=voted), predictions_of(predictions, voted)
     table["plug_in"] = (("metric", "model"), np.stack([_plug_in(m, estimate, shown) for m in names]))
@@ -79,8 +91,27 @@ def model_scores(
     comparison = {m: best_first(compare(tree, metric=m, reliability=settings.reference)) for m in names}
     beside = {name: score_intervals(tree, group=name) for name in BESIDE if name in tree}
     made = settings_of(tree)
-    found = ModelScores(table, comparison, made["target"], beside, made.get("prior_share"))
+    found = ModelScores(table, comparison, made["target"], beside, made.get("prior_share"), _ceiling(lines))
     return found, tree["certainty"].to_dataset()["annotation_certainty"]
+
+
+def _options(settings: ReportSettings) -> dict[str, Any]:
+    """Return what every evaluation of the report is asked alike."""
+    options: dict[str, Any] = {"plausibility": settings.plausibility, "reliability": settings.reliability}
+    options |= {"chains": settings.chains, "seed": settings.seed, "items": settings.items}
+    if settings.threshold is not None:
+        options["threshold"] = settings.threshold
+    if POSTERIORS[settings.plausibility].checks_chains:
+        options["allow_unmixed"] = settings.allow_unmixed
+    return options
+
+
+def _ceiling(tree: xr.DataTree | None) -> dict[str, xr.Dataset]:
+    """Return the intervals of a further annotator in every group of scores."""
+    if tree is None:
+        return {}
+    line = tree.sel(model=[FURTHER_ANNOTATOR])
+    return {name: score_intervals(line, group=name) for name in ("posterior", *BESIDE) if name in tree}
 
 
 def _plug_in(name: str, estimate: xr.DataArray, predictions: Predictions) -> Any:

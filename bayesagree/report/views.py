@@ -1,38 +1,27 @@
 """The sections of a page: numbers of the data as rows of text, and their figures."""
 
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
-from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
 from bayesagree.plots._panels import with_sizes
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
-from bayesagree.report.headlines import plug_in_truth
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.next_steps import EPSILON
-from bayesagree.report.scores import ModelScores
+from bayesagree.report.score_views import MOST_MODELS, scores, target
 from bayesagree.report.sets import COVERAGE
 from bayesagree.report.wording import (
     count,
     interval,
     listed,
-    metric_meaning,
     metric_name,
     number,
     percent,
     probability,
 )
-
-MOST_MODELS = 12
-"""Models shown in figures and pairs, the best ones; the table of scores has all of them."""
-
-TARGETS = {"annotations_only": "Annotations prove", "full_fit": "With own output"}
-"""Columns beside the estimate, by the groups of the evaluation."""
 
 COEFFICIENTS = {
     "phi": "common agreement Phi",
@@ -77,72 +66,6 @@ def certainty(data: ReportData) -> dict[str, Any]:
     values, levels = data.certainty.values, data.settings.reliability
     rows = [(f"{r:g}", number(float(v.mean())), percent(float((v < OPEN).mean()))) for r, v in zip(levels, values)]
     return {"figure": certainty_curve(levels, values, OPEN), "rows": rows, "limit": OPEN}
-
-
-def scores(data: ReportData) -> list[dict[str, Any]]:
-    """Show each metric: all models at every reliability, beside the plug-in metric."""
-    return [] if data.scores is None else [_metric(data, name) for name in data.settings.metrics]
-
-
-def _metric(data: ReportData, metric: str) -> dict[str, Any]:
-    if data.scores is None:
-        return {}
-    columns, plug_ins = _columns(data.scores, data.settings.reliability), data.scores.table["plug_in"]
-    models = data.scores.comparison[metric]["model"].values.tolist()
-    rows, groups = [], []
-    for model in models:
-        found = [column.sel(metric=metric, model=model) for column in columns.values()]
-        cells = [tuple(float(one[key]) for key in ("score", "lower", "upper")) for one in found]
-        plug_in = float(plug_ins.sel(metric=metric, model=model))
-        marks = [Mark(plug_in, np.nan, np.nan, "plug-in metric", "plug_in")]
-        marks += [
-            Mark(score, lower, upper, name.lower(), "reference" if k == 0 else "other")
-            for k, ((score, lower, upper), name) in enumerate(zip(cells, columns))
-        ]
-        groups.append(MarkGroup(str(model), tuple(marks)))
-        texts = [(number(score), interval(lower, upper)) for score, lower, upper in cells]
-        rows.append((str(model), number(plug_in), texts))
-    name = metric_name(metric)
-    title, limits = f"{name.capitalize()} of the models", Metric.named(metric).record.bounds
-    return {
-        "id": metric, "name": name, "meaning": metric_meaning(metric), "columns": list(columns),
-        "figure": interval_plot(groups[:MOST_MODELS], title=title, axis=name, limits=limits),
-        "shown": min(len(models), MOST_MODELS), "models": len(models), "rows": rows,
-        "plug_in": plug_in_truth(data), **_comparison(data, metric),
-    }  # fmt: skip
-
-
-def _columns(scores: ModelScores, levels: tuple[float, ...]) -> dict[str, xr.Dataset]:
-    """Return the scores to show by their names, the leading one first: of each reliability, or of each target."""
-    if not scores.beside:
-        return {f"Reliability {level:g}": scores.table.sel(reliability=level) for level in levels}
-    shown = {"Estimate": scores.table} | {TARGETS[name]: found for name, found in scores.beside.items()}
-    return {name: found.isel(reliability=0) for name, found in shown.items()}
-
-
-def target(data: ReportData) -> dict[str, Any]:
-    """Name what the scores mean, and whether others stand beside them."""
-    found = data.scores
-    return {"name": "", "informed": False} if found is None else {"name": found.target, "informed": bool(found.beside)}
-
-
-def _comparison(data: ReportData, metric: str) -> dict[str, Any]:
-    """List the pairs of the best models, better one first, and the probability of every place."""
-    if data.scores is None or data.scores.table.sizes["model"] < 2:
-        return {"pairs": [], "ranks": [], "places": []}
-    found = data.scores.comparison[metric].isel(model=slice(MOST_MODELS), other_model=slice(MOST_MODELS))
-    models, pairs = found["model"].values.tolist(), []
-    for a, b in combinations(models, 2):
-        pair = {key: float(found[key].sel(model=a, other_model=b)) for key in _PAIR}
-        ends = interval(pair["lower"], pair["upper"])
-        pairs.append((a, b, pair["prob_better"], probability(pair["prob_better"]), f"{pair['difference']:+.3f}", ends))
-    places = found["rank"].values.tolist()[:MOST_MODELS]
-    chances = found["rank_probability"].transpose("model", "rank").values
-    ranks = [(m, [(float(p), probability(p)) for p in row[: len(places)]]) for m, row in zip(models, chances)]
-    return {"pairs": pairs, "ranks": ranks, "places": places}
-
-
-_PAIR = ("prob_better", "difference", "lower", "upper")
 
 
 def groups(data: ReportData) -> dict[str, Any]:

@@ -180,6 +180,14 @@ def test_scores_stand_at_their_means(tree, test_set):
         plots.plot_scores(tree, metric="overlap_2")
 
 
+def test_a_further_annotator_is_a_dashed_line_among_the_models(test_set):
+    tree = evaluate(test_set.labels, test_set.predictions, further_annotator=True, draws=50, seed=1)
+    plug_in = top_k_accuracy(majority_vote(test_set.labels), test_set.predictions)
+    (panel,) = drawn(plots.plot_scores(tree, metric="top_1_accuracy", plug_in=plug_in))
+    *_, last = panel.containers
+    assert (last.get_label(), last.lines[0].get_linestyle()) == ("a further annotator", "--")
+
+
 def test_histograms_hold_every_draw(tree):
     (panel,) = drawn(plots.plot_score_draws(tree, metric="top_1_accuracy", reliability=1.0))
     assert sum(patch.get_height() for patch in panel.containers[0]) == 400
