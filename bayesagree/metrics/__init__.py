@@ -5,6 +5,7 @@
 - `posterior_scores`: any metric against every draw of the truth, or in its unbiased form (`_unbiased`); `_truths` says
   what the truth of a draw is, `_item_groups` which items are scored or resampled together.
 - `further_annotators`: the ceiling of a score, one more annotator; `_further_annotator` sums it block by block.
+- `identified`: the range of an accuracy that votes alone leave.
 - `sklearn_scorer`: the same scores for `cross_val_score` and `GridSearchCV`.
 - `_block_sums`: sums of a block of draws, slice by slice; `_scorer` runs all families of metrics on it.
 - `_parts`, `_whole_parts`: what each family of metrics sums, with `_confusion` and the compiled `_rank_kernels`,

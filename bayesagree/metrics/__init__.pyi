@@ -2,6 +2,7 @@ from . import auc
 from ._user_metric import UserMetric
 from .further_annotators import human_ceiling
 from .hard_labels import hard_label_scores
+from .identified import identified_accuracy
 from .partial_rankings import annotator_overlap, partial_average_overlap
 from .posterior_scores import score
 from .sklearn_scorer import make_scorer
@@ -26,6 +27,7 @@ __all__ = [
     "expected_top_k_accuracy",
     "hard_label_scores",
     "human_ceiling",
+    "identified_accuracy",
     "kendall_tau",
     "make_scorer",
     "overlap",
