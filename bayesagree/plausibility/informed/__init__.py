@@ -5,7 +5,8 @@
 - `parameters`: names, order and priors of the parameters.
 - `fit`: their mode and its uncertainty.
 - `sampler`: their draws.
-- `guards`: whether predictions help to predict held-out votes, and whether models know the votes already.
+- `guards`: whether predictions help to predict held-out votes, whether models know the votes already, and whether
+  chains agree.
 - `model`: the same posterior in PyMC.
 - `_kernels`: likelihood, gradient, draws.
 """

@@ -1,4 +1,4 @@
-"""Guards of the informed prior: whether predictions help to predict votes, and whether models know them already."""
+"""Guards of the informed prior: do predictions help to predict votes, do models know these, do the chains agree."""
 
 import warnings
 from typing import Any, NamedTuple
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels
 from bayesagree.errors import shorten
+from bayesagree.plausibility._draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
 from bayesagree.plausibility.informed._kernels import log_likelihood
 from bayesagree.plausibility.informed.covariates import Covariates, is_probability
 from bayesagree.plausibility.informed.fit import Votes, fit_parameters, gather
@@ -115,6 +116,22 @@ def warn_of_knowing(fit: Floats, models: NDArray[Any], *, stacklevel: int = 3) -
         warnings.warn(
             f"models {shorten(known)} fit these votes better than independent voters could: they may have been trained "
             "on them. Their own scores mean nothing, and they make the posterior too sure: leave them out (exclude=)",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def warn_of_chains(names: NDArray[np.str_], draws: Floats, *, stacklevel: int = 3) -> None:
+    """Warn where chains of the parameters disagree, draws (chain, draw, parameter); short ones say nothing of that."""
+    if draws.shape[0] < 2 or draws.shape[1] < ENOUGH_DRAWS:
+        return
+    r_hat, _ = diagnostics(draws)
+    bad = np.flatnonzero(r_hat > R_HAT_LIMIT)
+    if bad.size:
+        warnings.warn(
+            f"chains of {bad.size} of {names.size} parameters disagree (r_hat up to {r_hat[bad].max():.2f}, limit "
+            f"{R_HAT_LIMIT}): {shorten(names[bad])}; raise draws=. Two kinds of items fit these votes about equally "
+            "well, and scores may move by a third of their sd from one seed to another",
             UserWarning,
             stacklevel=stacklevel,
         )

@@ -46,7 +46,13 @@ from bayesagree.plausibility.dirichlet._draws import from_plausibilities, with_b
 from bayesagree.plausibility.informed._kernels import plausibility_draws, prior_means, top_label_draws
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, excluded_names, on_items_of
 from bayesagree.plausibility.informed.fit import Fit, Votes, fit_parameters
-from bayesagree.plausibility.informed.guards import HeldOut, fit_to_votes, held_out_log_scores, warn_of_knowing
+from bayesagree.plausibility.informed.guards import (
+    HeldOut,
+    fit_to_votes,
+    held_out_log_scores,
+    warn_of_chains,
+    warn_of_knowing,
+)
 from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
 from bayesagree.plausibility.informed.sampler import parameter_draws
 from bayesagree.predictions import Predictions
@@ -133,6 +139,7 @@ class InformedPosterior(ItemPosterior):
         if request not in self._drawn:
             each = next(d for d in range(MOST_PER_PARAMETERS, 0, -1) if request.draws % d == 0)
             self._drawn[request] = self.parameters(request.draws // each, request.chains, request.seed)
+            warn_of_chains(self.layout.names, self._drawn[request])
         return self._drawn[request]
 
     def model(self) -> "pm.Model":
@@ -301,7 +308,8 @@ def informed_dirichlet(
     Warns
     -----
     UserWarning
-        Models that fit the votes better than independent voters could: they may have been trained on them.
+        Models that fit the votes better than independent voters could: they may have been trained on them. From 1000
+        draws a chain: parameters whose chains disagree.
 
     See Also
     --------

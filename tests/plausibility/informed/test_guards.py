@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
-from bayesagree.plausibility.informed.guards import SUSPICIOUS, fit_to_votes
+from bayesagree.plausibility.informed.guards import SUSPICIOUS, fit_to_votes, warn_of_chains
 from bayesagree.simulate import labelled_test_set
 
 
@@ -60,3 +60,13 @@ def test_held_out_votes_say_whether_predictions_help():
     assert float(helped.sel(prior="informed") - helped.sel(prior="labels_alone")) > 0.03
     assert abs(float(useless.sel(prior="informed") - useless.sel(prior="labels_alone"))) < 0.02
     np.testing.assert_allclose(helped.sel(prior="labels_alone"), useless.sel(prior="labels_alone"), atol=1e-6)
+
+
+def test_chains_that_disagree_are_named_and_short_ones_are_not():
+    draws = np.random.default_rng(1).normal(size=(4, 100, 3))
+    warn_of_chains(np.array(list("abc")), draws)
+    draws[0, :, 1] += 3
+    with pytest.warns(UserWarning, match="chains of 1 of 3 parameters disagree .*'b'; raise draws="):
+        warn_of_chains(np.array(list("abc")), draws)
+    warn_of_chains(np.array(list("abc")), draws[:, :50])
+    warn_of_chains(np.array(list("abc")), draws[:1])
