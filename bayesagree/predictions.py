@@ -245,7 +245,8 @@ class Predictions(Categorical, Displayed):
             raise InputError(
                 f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: no score for label "
                 f"{as_python(known[k])!r} ({int((~seen).sum())} missing in all); "
-                "give every model a score for every item and label"
+                "give every model a score for every item and label; of one row an item leave the column of scores out, "
+                "so that its label is the prediction"
             )
         array.ravel()[cell] = values
         check_scores(array, models, items, known, probabilities)

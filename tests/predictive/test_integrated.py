@@ -25,7 +25,7 @@ def drawn(ratings, **options):
     )
 
 
-@pytest.mark.parametrize("effects", ["none", "shift_and_spread"])
+@pytest.mark.parametrize("effects", ["none", pytest.param("shift_and_spread", marks=pytest.mark.long)])
 def test_it_is_the_log_likelihood_of_the_quadrature(effects):
     ratings = simulate.ratings(n_items=12, ratings_per_item=4, phi=0.5, n_levels=5, seed=2).ratings
     tree, trace = drawn(ratings, annotator_effects=effects)
