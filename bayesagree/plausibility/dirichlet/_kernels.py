@@ -74,8 +74,9 @@ def top_label_draws(
         for e in range(begin, end):
             is_named[label[e]] = True
             small = shape[e] < 1.0
-            constants[e - begin, :2] = gamma_constants(shape[e] + 1.0 if small else shape[e])
-            constants[e - begin, 2] = 1.0 / shape[e] if small else 0.0
+            own = constants[e - begin]
+            own[0], own[1] = gamma_constants(shape[e] + 1.0 if small else shape[e])
+            own[2] = 1.0 / shape[e] if small else 0.0
         n_unnamed = 0
         for k in range(n_labels):
             if not is_named[k]:
