@@ -6,4 +6,5 @@
 - `dirichlet_argmax`: probabilities of the largest entry of a Dirichlet vector.
 - `intervals`: highest density intervals.
 - `multisets`: items with equal annotations.
+- `vectors`: copies in compiled code.
 """

@@ -17,6 +17,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from bayesagree._inference.random_draws import draw_beta
 from bayesagree._numerics.beta import SMALLEST, tails_with_slopes
+from bayesagree._numerics.vectors import copy_to
 from bayesagree.errors import InputError
 
 
@@ -39,7 +40,7 @@ def bins_log_probability(value, alpha, beta, edges):
             continue
         for e in (value[i], value[i] + 1):
             if computed[e] != first:
-                tails[e] = tails_with_slopes(a, b, edges[e])
+                copy_to(tails[e], tails_with_slopes(a, b, edges[e]))
                 computed[e] = first
         low, high = tails[value[i]], tails[value[i] + 1]
         # From the smaller tail, so that a bin far out keeps its digits.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree._numerics.draws import slice_step
+from bayesagree._numerics.vectors import copy_to
 
 type Floats = NDArray[np.float64]
 
@@ -296,9 +297,10 @@ def run_chain(rng, data, item, start, hierarchical, with_spread, tune, thin, hyp
         if sweep >= tune and (sweep - tune) % thin == 0:
             d = (sweep - tune) // thin
             hyper[d, 0], hyper[d, 1], hyper[d, 2], hyper[d, 3], hyper[d, 4] = y, m, s, sd, sd_spread
-            shifts[d], spreads[d] = shift, spread
+            copy_to(shifts[d], shift)
+            copy_to(spreads[d], spread)
             if z_drawn.shape[0]:
-                z_drawn[d] = z
+                copy_to(z_drawn[d], z)
 
 
 @numba.njit(cache=True, nogil=True)

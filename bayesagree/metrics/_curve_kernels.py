@@ -6,6 +6,8 @@ Items are walked in the order of a model's scores, a row of all draws at a time.
 import numba
 import numpy as np
 
+from bayesagree._numerics.vectors import copy_to
+
 # Adding zeros along whole rows is that much faster than picking the draws in which the item has the label.
 MANY = 8
 """One of so many draws must have the label for all draws to be added up."""
@@ -38,7 +40,7 @@ def pair_wins(truth, order, step_ends, label, weights, wins, seen, step):
     for at in range(order.size):
         row = truth[order[at]]
         if weights.size:
-            weight[:] = weights[order[at]]
+            copy_to(weight, weights[order[at]])
         if not (alone and step_ends[at]):
             for s in range(n_samples):
                 step[row[s], s] += weight[s]
@@ -85,6 +87,6 @@ def add_precisions(truth, order, step_ends, label, weights, out):
         if step_ends[at]:
             for s in range(n_samples):
                 right[s] += new[s]
+                out[1, s] += new[s]
                 out[0, s] += new[s] * right[s] / all_seen[s]
                 new[s] = 0.0
-    out[1] += right

@@ -115,18 +115,12 @@ class RankPart(Part):
         self._ks = np.array([m.k for m in metrics])
         self._worst = np.array([m.record.largest_distance(m.k, self.n_labels) for m in metrics])
 
-    def score(self, block: DrawBlock, weights: Floats | None) -> BlockScores:
-        """Sum a block, plainly and with weights where there are some."""
+    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
+        """Compare the lists."""
         # One memory layout: the kernel is compiled once for all, not for each of six pairs of layouts.
         drawn, predicted = map(np.ascontiguousarray, (block.top_label, self.predicted[:, block.items]))
-        given = NO_WEIGHTS if weights is None else weights
-        sums = score_block(drawn, predicted, self._kinds, self._ks, self._worst, self.n_labels, given)
-        return BlockScores(*sums)
-
-    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
-        """Add the sums of one kernel, which makes them all."""
-        found = self.score(block, weights if weights.size else None)
-        sums.total[:] += found.weighted if weights.size else found.total
+        kernel = (self._kinds, self._ks, self._worst, self.n_labels)
+        score_block(drawn, predicted, *kernel, weights, sums.total, sums.square, sums.item)
 
     def finish(self, sums: Floats, total: Floats) -> Floats:
         """Means over items."""

@@ -36,76 +36,39 @@ class BlockScores(NamedTuple):
     item: NDArray[np.float64]
 
 
-@numba.njit(cache=True, nogil=True)
-def _overlap(truth: NDArray[Any], place: NDArray[np.int32], k: int) -> int:
-    shared = 0
-    for r in range(k):
-        if place[truth[r]] < k:
-            shared += 1
-    return shared
-
-
-@numba.njit(cache=True, nogil=True)
-def _average_overlap(truth: NDArray[Any], place: NDArray[np.int32], k: int) -> float:
-    total = 0.0
-    for depth in range(1, k + 1):
-        total += _overlap(truth, place, depth) / depth
-    return total / k
-
-
-@numba.njit(cache=True, nogil=True)
-def _kendall(truth: NDArray[Any], predicted: NDArray[Any], place: NDArray[np.int32], k: int) -> Any:
-    """Return the discordant pairs of two top-k lists; pairs that one list alone holds count one half."""
-    shared = _overlap(truth, place, k)
-    alone = k - shared
-    distance = alone * alone + alone * (alone - 1) * 0.5
-    for a in range(k):
-        place_a = place[truth[a]]
-        for b in range(a + 1, k):
-            place_b = place[truth[b]]
-            # Both in the model's list: opposite order. Only the lower one in it: the model puts it above the other.
-            if (place_b < k) and (place_a > place_b):
-                distance += 1.0
-    for a in range(k):
-        in_truth_a = False
-        for r in range(k):
-            in_truth_a |= truth[r] == predicted[a]
-        if in_truth_a:
-            continue
-        for b in range(a + 1, k):
-            for r in range(k):
-                if truth[r] == predicted[b]:
-                    distance += 1.0
-    return distance
-
-
-@numba.njit(cache=True, nogil=True)
-def _footrule(truth: NDArray[Any], place: NDArray[np.int32], k: int) -> Any:
-    """Return the displacement between two top-k lists; a label that a list lacks stands at place k + 1."""
-    distance, in_both_or_truth = 0.0, 0.0
-    for r in range(k):
-        there = min(place[truth[r]], k)
-        distance += abs(there - r)
-        if there < k:
-            in_both_or_truth += k - there
-    # Labels of the model's list that the truth lacks: all its places, less those of shared labels.
-    return distance + k * (k + 1) / 2 - in_both_or_truth
-
-
-@numba.njit(cache=True, nogil=True)
-def _value(kind: int, k: int, worst: float, truth: NDArray[Any], predicted: NDArray[Any], place: Any) -> float:
-    """Return a metric of two lists; `place` is where each label is in the model's list."""
+# One function, inlined: each function more costs a tenth of a second of compilation in the first minute of every user.
+@numba.njit(cache=True, nogil=True, inline="always")
+def _value(kind: int, k: int, worst: float, truth: NDArray[Any], place: NDArray[np.int32]) -> float:
+    """Return a metric of two lists; `place` is where each label is in the model's list, k or more where it is not."""
     if kind == TOP:
         return 1.0 if place[truth[0]] < k else 0.0
+    shared, places, crossed, moved, mean_overlap = 0, 0, 0, 0, 0.0
+    for r in range(k):
+        here = place[truth[r]]
+        if here >= k:
+            moved += k - r
+            continue
+        shared += 1
+        places += here
+        moved += abs(here - r)
+        for higher in range(r):  # in both lists, or in the truth's alone: the model has them in the other order
+            crossed += place[truth[higher]] > here
+        for depth in range(max(here, r), k):  # both have it among their best depth + 1
+            mean_overlap += 1.0 / ((depth + 1) * k)
     if kind == SET:
-        return 1.0 if _overlap(truth, place, k) == k else 0.0
+        return 1.0 if shared == k else 0.0
     if kind == OVERLAP:
-        return _overlap(truth, place, k) / k
+        return shared / k
     if kind == AVERAGE_OVERLAP:
-        return _average_overlap(truth, place, k)
+        return mean_overlap
+    alone = k - shared
     if kind == KENDALL:
-        return 1.0 - _kendall(truth, predicted, place, k) / worst
-    return 1.0 - _footrule(truth, place, k) / worst
+        # Labels of the model's list alone that stand above one of both lists, and pairs that one list alone holds:
+        # those of one label from each, and, one half each, two of the same list.
+        crossed += places - shared * (shared - 1) // 2
+        return 1.0 - (crossed + alone * alone + 0.5 * alone * (alone - 1)) / worst
+    # Labels of the model's list alone move to place k: all its places, less those of shared labels.
+    return 1.0 - (moved + k * (k + 1) // 2 - (shared * k - places)) / worst
 
 
 @numba.njit(cache=True, nogil=True)
@@ -159,8 +122,13 @@ def score_block(
     worst: NDArray[np.float64],
     n_labels: int,
     weights: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Score every draw of every item for every model.
+    out: NDArray[np.float64],
+    square: NDArray[np.float64],
+    item: NDArray[np.float64],
+) -> None:
+    """Score every draw of every item for every model, and add the sums to `out`, shape (metric, model, sample).
+
+    Without weights also squares to `square` (metric, model) and, over draws, to `item` (metric, model, item).
 
     Draws of an item repeat a few lists of best labels: each of those is compared with each model once.
 
@@ -175,16 +143,11 @@ def score_block(
     n_labels
         Number of labels.
     weights
-        Weight of each item in each draw, shape (item, sample); empty where only plain sums are wanted.
+        Weight of each item in each draw, shape (item, sample); empty where each counts once.
     """
     n_items, n_samples, _ = truth.shape
-    n_models, n_metrics = predicted.shape[0], kinds.size
-    total = np.zeros((n_metrics, n_models, n_samples))
-    weighted = np.zeros((n_metrics, n_models, n_samples))
-    square = np.zeros((n_metrics, n_models))
-    item = np.zeros((n_metrics, n_models, n_items))
-    nowhere = np.int32(n_labels)
-    place = np.full(n_labels, nowhere, dtype=np.int32)
+    place, nowhere = np.empty(n_labels, np.int32), n_labels
+    place[:] = nowhere
     size = 2
     while size < 2 * n_samples:
         size *= 2
@@ -193,22 +156,19 @@ def score_block(
     value = np.empty(n_samples)
     for i in range(n_items):
         found = _number_lists(truth[i], slots, number, first, count)
-        for m in range(n_models):
+        for m in range(predicted.shape[0]):
             for r in range(predicted.shape[2]):
                 if predicted[m, i, r] >= 0:
                     place[predicted[m, i, r]] = r
-            for c in range(n_metrics):
+            for c in range(kinds.size):
                 for d in range(found):
-                    here = _value(kinds[c], ks[c], worst[c], truth[i, first[d]], predicted[m, i], place)
+                    here = _value(kinds[c], ks[c], worst[c], truth[i, first[d]], place)
                     value[d] = here
-                    square[c, m] += count[d] * here * here
-                    item[c, m, i] += count[d] * here
+                    if not weights.size:
+                        square[c, m] += count[d] * here * here
+                        item[c, m, i] += count[d] * here
                 for s in range(n_samples):
-                    total[c, m, s] += value[number[s]]
-                if weights.size:
-                    for s in range(n_samples):
-                        weighted[c, m, s] += value[number[s]] * weights[i, s]
+                    out[c, m, s] += value[number[s]] * weights[i, s] if weights.size else value[number[s]]
             for r in range(predicted.shape[2]):
                 if predicted[m, i, r] >= 0:
                     place[predicted[m, i, r]] = nowhere
-    return total, weighted, square, item

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
+from bayesagree._numerics.vectors import copy_to
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.predictions import Predictions
@@ -132,7 +133,8 @@ def _count(gold, predicted, weights, counts):
             cells[:] = 0
             for i in range(given.size):
                 cells[true[i] + 1, given[i] + 1] += weights[i]
-            counts[s, m] = cells[1:, 1:]
+            for true_label in range(wide - 1):
+                copy_to(counts[s, m, true_label], cells[true_label + 1, 1:])
 
 
 def scores_of_counts(counts: NDArray[np.floating[Any]], metric: str, positive: int | None) -> NDArray[np.float64]:

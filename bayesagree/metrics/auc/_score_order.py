@@ -6,6 +6,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.vectors import copy_to
+
 type Keys = NDArray[np.uint64]
 type Items = NDArray[np.int32]
 
@@ -74,7 +76,7 @@ def order_scores(scores: NDArray[Any], order: NDArray[np.intp], tied: NDArray[np
         key, item = _radix_sort(bits, COARSE)
         if not _insertion_sort(key, item):
             key, item = _radix_sort(bits, 0)
-        order[m] = item
+        copy_to(order[m], item)
         tied[m, :1] = False
         for place in range(1, key.size):
             tied[m, place] = key[place] == key[place - 1]

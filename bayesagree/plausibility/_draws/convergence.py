@@ -145,9 +145,10 @@ def _centre(parts):
     within = 0.0
     for p in range(parts.shape[0]):
         means[p] = parts[p].mean()
-        parts[p] -= means[p]
-        within += (parts[p] ** 2).sum() / (n - 1)
-    within /= parts.shape[0]
+        for t in range(n):
+            parts[p, t] -= means[p]
+            within += parts[p, t] * parts[p, t]
+    within /= parts.shape[0] * (n - 1)
     return within, within * (n - 1) / n + ((means - means.mean()) ** 2).sum() / (means.size - 1)
 
 

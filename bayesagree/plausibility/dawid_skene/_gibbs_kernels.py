@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesagree._numerics.draws import draw_category, log_dirichlet_draw, normalise_logs, slice_step
 from bayesagree._numerics.gamma import log_gamma_draw
+from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.dawid_skene._em_kernels import item_log_joint
 
 
@@ -36,7 +37,7 @@ def count_truth(cells, truth, weights, count):
 def draw_candidate(rng, joint, probability, first):
     """Draw a candidate by its log weight, shape (candidate,); write the probabilities from position `first` on."""
     normalise_logs(joint)
-    probability[first : first + joint.size] = joint
+    copy_to(probability[first : first + joint.size], joint)
     return draw_category(rng, joint, 1.0)
 
 
@@ -115,7 +116,7 @@ def expand_rows(rng, cells, log_confusion, right, prior, out):
                 for v in value:
                     left -= max(v, 0.0)
             _fill_unseen(rng, value, max(left, 0.0), prior[k])
-            out[j, k] = value
+            copy_to(out[j, k], value)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -224,7 +225,8 @@ def draw_population_rows(rng, cells, weights, rows, rows_start, base, kappa, phi
     for k in range(kappa.size):
         log_phi = log_dirichlet_draw(rng, base[k] + tables[k])
         # A share of e^-600 is never drawn again, and 0 has no logarithm.
-        phi[k] = np.exp(np.maximum(log_phi, -600.0))
+        for n in range(log_phi.size):
+            phi[k, n] = math.exp(max(log_phi[n], -600.0))
 
 
 @numba.njit(cache=True, nogil=True)

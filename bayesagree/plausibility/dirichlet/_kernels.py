@@ -63,19 +63,20 @@ def top_label_draws(
     best = np.empty(depth)
     best_label = np.empty(depth, dtype=np.int32)
     unnamed = np.empty(n_labels, dtype=np.int32)
-    is_named = np.zeros(n_labels, dtype=np.bool_)
+    is_named = np.empty(n_labels, dtype=np.int32)
     constants = np.empty((n_labels, 3))
     d, c = gamma_constants(rest + 1.0)
     # Chernoff: Pr(Gamma(s) > s + sqrt(2 s t) + t) <= exp(-t).
     log_most = math.log(rest + 1.0 + math.sqrt(2.0 * (rest + 1.0) * TAIL) + TAIL)
     for i in range(n_items):
         begin, end = start[i], start[i + 1]
-        is_named[:] = False
+        is_named[:] = 0
         for e in range(begin, end):
-            is_named[label[e]] = True
+            is_named[label[e]] = 1
             small = shape[e] < 1.0
-            constants[e - begin, :2] = gamma_constants(shape[e] + 1.0 if small else shape[e])
-            constants[e - begin, 2] = 1.0 / shape[e] if small else 0.0
+            own = constants[e - begin]
+            own[0], own[1] = gamma_constants(shape[e] + 1.0 if small else shape[e])
+            own[2] = 1.0 / shape[e] if small else 0.0
         n_unnamed = 0
         for k in range(n_labels):
             if not is_named[k]:

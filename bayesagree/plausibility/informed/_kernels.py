@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.draws import insert_best, normalise_logs
 from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw
+from bayesagree._numerics.vectors import copy_to
 
 type Floats = NDArray[np.float64]
 
@@ -90,7 +91,7 @@ def _prior_mean(theta, dense, hit, said, soft, mean, log_mean):
             soft[hit[j]] += theta[n_dense + j]
     at = base + 2 * n_labels
     if theta.size - N_SHAPES > at:
-        said[:] = soft
+        copy_to(said, soft)
         _softmax(said)
         for j in range(n_labels):
             for k in range(n_labels):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, block_generators, map_blocks, seed_sequence
+from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.informed._kernels import score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.fit import Fit, Votes, gather
@@ -76,7 +77,7 @@ def _log_density(z, mean, sd, mode, root, dense, hit, start, label, count, value
         step = (theta[j] - mean[j]) / sd[j]
         total -= 0.5 * step * step
         by_theta[0, j] -= step / sd[j]
-    slope[:] = root.T @ by_theta[0]
+    copy_to(slope, root.T @ by_theta[0])
     return total
 
 
@@ -99,7 +100,7 @@ def parameter_chain(rng: Any, mean, sd, mode, root, dense, hit, start, label, co
         n_steps = math.ceil(length / math.exp(log_step))
         step = length / n_steps
         new, new_density = z.copy(), log_density
-        new_slope[:] = slope
+        copy_to(new_slope, slope)
         momentum += 0.5 * step * new_slope
         for s in range(n_steps):
             new += step * momentum
@@ -113,8 +114,8 @@ def parameter_chain(rng: Any, mean, sd, mode, root, dense, hit, start, label, co
             # Robbins and Monro (1951), from large corrections to small ones.
             log_step += (accepted - ACCEPTANCE) / math.sqrt(d + WARM_UP + 4.0)
         if rng.random() < accepted:
-            z[:] = new
+            copy_to(z, new)
+            copy_to(slope, new_slope)
             log_density = new_density
-            slope[:] = new_slope
         if d >= 0:
-            out[d] = mode + root @ z
+            copy_to(out[d], mode + root @ z)

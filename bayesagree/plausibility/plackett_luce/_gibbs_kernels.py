@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._numerics.gamma import gamma_variate
+from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.plackett_luce._tied_blocks import tied_block
 
 TINY = 1e-290
@@ -212,8 +213,9 @@ def sample_item(cases, item, prior, run, rng, out):
     state = new_state(n)
     state.prior_shape[:n] = prior.shape
     state.prior_shape[n] = prior.unnamed[item]
-    state.posterior_shape[:] = state.prior_shape
-    state.posterior_shape[:n] += cases.arrivals[lo:hi]
+    copy_to(state.posterior_shape, state.prior_shape)
+    for k in range(n):
+        state.posterior_shape[k] += cases.arrivals[lo + k]
     total_shape = state.prior_shape.sum()
     row = 0
     for _ in range(run.chains):
@@ -225,7 +227,7 @@ def sample_item(cases, item, prior, run, rng, out):
             state.prior_exposure[:] = gamma_variate(rng, total_shape)
             sweep_item(state, cases, item, rng)
             if sweep >= run.tune and (sweep - run.tune + 1) % run.thin == 0:
-                out[row] = state.theta
+                copy_to(out[row], state.theta)
                 row += 1
 
 
@@ -239,17 +241,19 @@ def sweep_items(worth, shape, rate, cases, rng):
     state = new_state(n)
     for i in range(n_items):
         total = worth[i].sum()
-        state.theta[:n] = worth[i] / total
+        for k in range(n):
+            state.theta[k] = worth[i, k] / total
         state.theta[n] = 0.0  # nobody but the labels of the model competes
         if (rate[i] == rate[i, 0]).all():
             # The total is independent of the shares: drawn afresh. With rates of different labels it is not.
             total = gamma_variate(rng, shape[i].sum()) / rate[i, 0]
-        state.prior_shape[:n] = shape[i]
         state.prior_shape[n] = 0.0
-        state.posterior_shape[:] = state.prior_shape
-        state.posterior_shape[:n] += cases.arrivals[cases.label_start[i] : cases.label_start[i + 1]]
-        state.prior_exposure[:n] = rate[i] * total
         state.prior_exposure[n] = rate[i, 0] * total
+        for k in range(n):
+            state.prior_shape[k] = shape[i, k]
+            state.posterior_shape[k] = shape[i, k] + cases.arrivals[cases.label_start[i] + k]
+            state.prior_exposure[k] = rate[i, k] * total
+        state.posterior_shape[n] = 0.0
         scale = sweep_item(state, cases, i, rng)
         for k in range(n):
             worth[i, k] = total * scale * state.theta[k]

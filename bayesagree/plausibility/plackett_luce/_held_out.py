@@ -9,6 +9,7 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
+from bayesagree._numerics.vectors import copy_to
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
 from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
@@ -192,7 +193,7 @@ def races_log_probability(named, rest, start, block, out):
         edges = np.append(np.searchsorted(blocks, np.arange(blocks[-1] + 1)), size)
         entry, gradient, log_worth = np.arange(size), np.empty(size + 1), np.empty(size + 1)
         for s in range(named.shape[0]):
-            log_worth[:size] = np.log(named[s, first : first + size])
+            copy_to(log_worth[:size], np.log(named[s, first : first + size]))
             log_worth[size] = np.log(rest[s, r])
             out[s, r] = ranking_log_probability(log_worth, (0, edges.size - 1), edges, entry, gradient)
 

@@ -12,6 +12,7 @@ import math
 import numba
 import numpy as np
 
+from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.plackett_luce._tied_blocks import log_height, near_mode
 
 NEGLIGIBLE = -40.0
@@ -164,7 +165,7 @@ def rankings_given_plausibility(plausibility, item, start, label, block, offered
         worth = np.empty(members.size + 1)
         for s in range(plausibility.shape[0]):
             rest = plausibility[s, item[r]].copy()
-            worth[:-1] = rest[members]
+            copy_to(worth[:-1], rest[members])
             rest[members] = 0.0
             if offered.size > 0:
                 worth[-1] = rest[offered[offered_start[r] : offered_start[r + 1]]].sum()
