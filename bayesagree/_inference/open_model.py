@@ -11,7 +11,8 @@ def named_part(name: str, variable: Any, dims: Any) -> Any:
     """Return a user's variable under our name, by which the rest of the package finds it."""
     import pymc as pm
 
-    return variable if name in pm.modelcontext(None).named_vars else pm.Deterministic(name, variable, dims=dims)
+    model: Any = pm.modelcontext(None)
+    return variable if model.name_for(name) in model.named_vars else pm.Deterministic(name, variable, dims=dims)
 
 
 def part(name: str, own: Callable[..., Any] | None, ours: Callable[[], Any], *given: Any, dims: Any = ()) -> Any:

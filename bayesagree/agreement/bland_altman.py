@@ -104,7 +104,7 @@ def _chosen(ratings: Ratings, annotators: Sequence[Any] | None) -> NDArray[np.in
     if ratings.has_repeats:
         raise InputError("an annotator rated an item more than once: read the ratings with duplicates='first'")
     if annotators is None:
-        return np.unique(ratings.annotator_index)
+        return np.unique(ratings.annotator_index).astype(np.int64)
     names = [as_python(name) for name in ratings.annotators]
     if strange := [name for name in annotators if as_python(name) not in names]:
         raise InputError(f"annotators={strange[0]!r} is not one of {shorten(names)}")

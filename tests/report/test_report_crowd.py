@@ -70,7 +70,7 @@ def test_no_section_where_there_is_nothing_to_say(case):
 
 def test_levels_of_ratings_are_shown_where_they_matter(data):
     rng = np.random.default_rng(1)
-    given = np.clip(rng.integers(2, 5, (30, 1)) + [-1, 0, 1], 1, 5)
+    given = np.clip(rng.integers(2, 5, (30, 1)) + np.array([-1, 0, 1]), 1, 5)
     strict = Ratings.from_matrix(given, scale=(1, 5), step=1, annotators=["ann", "bob", "eve"])
     table = level_results(strict, draws=40, seed=1)
     assert table is not None
