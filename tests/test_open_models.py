@@ -99,6 +99,39 @@ def test_observed_values_are_those_of_the_annotations():
     assert sorted(zip(of, who)) == sorted(zip(RANKINGS.item_index, RANKINGS.annotator_index))
 
 
+def prior_as_trace(model: Any) -> xr.DataTree:
+    """Return draws of the prior in the place of a posterior's."""
+    with model:
+        drawn = pm.sample_prior_predictive(20, random_seed=1)
+    groups = {"posterior": drawn["prior"].to_dataset()}
+    if "constant_data" in drawn:
+        groups["constant_data"] = drawn["constant_data"].to_dataset()
+    return xr.DataTree.from_dict(groups)
+
+
+@pytest.mark.nuts
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("dirichlet", "plausibility"), ("plackett_luce", "plausibility"), ("normal_inverse_gamma", "variance"),
+        ("common_agreement", "phi"), ("dawid_skene, mixed membership", "ambiguity"),
+        ("informed_dirichlet", "plausibility"),
+    ],
+)  # fmt: skip
+def test_prior_sensitivity_of_every_model_with_a_likelihood_of_its_annotations(name, variable):
+    """Of models whose likelihood is a potential `with_log_likelihood` has it; PrIRN has none."""
+    import arviz as az
+
+    model = built(name, own=False)
+    trace = prior_as_trace(model)
+    with model:
+        pm.compute_log_likelihood(trace, progressbar=False)
+        pm.compute_log_prior(trace, progressbar=False)
+    found = az.psense(trace, var_names=[variable])
+    assert np.isfinite(found[variable].values).any()
+
+
 @pytest.mark.nuts
 @pytest.mark.filterwarnings("ignore:The effect of Potentials")
 @EVERY

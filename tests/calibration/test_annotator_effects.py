@@ -1,6 +1,7 @@
 """Phi with annotators' levels: ranks of parameters drawn from their prior, coverage with and without levels.
 
-CI runs 30 data sets (20 with spreads) and 6, every night 300 and 100. `benchmarks/annotator_levels.py` makes the table of coverage.
+CI runs 30 data sets (20 with spreads) and 6, every night 300 and 100. `benchmarks/annotator_levels.py` makes the table
+of coverage.
 """
 
 import numpy as np
