@@ -141,6 +141,17 @@ def test_posteriors_are_called_alike(name):
     assert first.name in ("labels", "rankings", "ratings")
 
 
+OWN_PARTS = {
+    "common_agreement": {"phi", "mean", "precision", "collapsed"},
+    "dirichlet": {"plausibility"},
+    "dawid_skene": {"prevalence", "confusion"},
+    "informed_dirichlet": {"log_mean"},
+    "plackett_luce": {"worth"},
+    "normal_inverse_gamma": {"mean", "variance"},
+}
+"""Parts of a model that a user puts in place of ours."""
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_models_take_the_prior_of_their_posterior(name):
     """What changes the posterior changes the PyMC model: all but how it is drawn and kept."""
@@ -149,8 +160,7 @@ def test_models_take_the_prior_of_their_posterior(name):
         drawing.add("predictions")  # for engine="em" alone
     posterior = inspect.signature(getattr(bayesagree, name)).parameters
     model = inspect.signature(getattr(bayesagree, MODELS[name])).parameters
-    # Parts of a model that a user puts in place of ours.
-    only_in_model = {"phi", "mean", "precision"} if name == "common_agreement" else set()
+    only_in_model = OWN_PARTS.get(name, set())
     assert set(posterior) - drawing == set(model) - only_in_model
     # Averaged readings of the ends are two models; the PyMC model is one of them.
     apart = only_in_model | ({"likelihood"} if name == "common_agreement" else set())

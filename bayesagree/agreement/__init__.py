@@ -5,13 +5,15 @@
 - `prior`: the priors of Phi, of the item means and of annotators' levels.
 - `annotator_effects`: Phi with annotators' levels, drawn by the Gibbs sampler of `_effects_kernels`, and the check
   that says when levels explain disagreement.
-- `model`: the PyMC model of Phi, whose parts can be replaced; `_binned_beta` and `_inflated_beta` are its likelihoods.
+- `model`: the PyMC model of Phi, whose parts can be replaced; `_binned_beta` and `_inflated_beta` are its likelihoods,
+  `_collapsed` that without item means.
 - `predictive`: ratings of the same annotators again, and the log likelihood of each item.
 - `summary`: what draws of Phi say, and the difference between two groups.
 - `checks`: posterior predictive checks of Phi; finite mixtures over Phi.
 - `coefficients`: alpha, kappas, AC1, intraclass correlations; `_coefficients` says what each needs, `_formulas` holds
   each formula once, `_items` the counts.
 - `differences`: the difference of every coefficient between two sets of annotations.
+- `bland_altman`: limits of agreement of pairs of annotators.
 - `leave_one_out`: agreement of each annotator with the others of an item.
 """
 

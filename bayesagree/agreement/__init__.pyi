@@ -1,4 +1,5 @@
 from .annotator_effects import annotator_levels
+from .bland_altman import limits_of_agreement
 from .checks import item_fit, item_mean_check, phi_clusters
 from .coefficients import agreement_table, krippendorff_alpha
 from .differences import agreement_difference
@@ -21,4 +22,5 @@ __all__ = [
     "phi_clusters",
     "phi_difference",
     "phi_summary",
+    "limits_of_agreement",
 ]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -93,6 +93,8 @@ class BinnedBeta:
         Shapes of the Beta distribution, positive; mu p and (1 - mu) p for a mean mu and a precision p.
     edges
         Increasing edges of the bins, from 0 to 1, shape (bin + 1,): numbers, not random.
+    low, step
+        Value of the first bin and distance to the next, by default 0, 1, 2, ...
 
     Raises
     ------
@@ -117,14 +119,33 @@ class BinnedBeta:
             BinnedBeta("rating", mu * precision, (1 - mu) * precision, np.linspace(0, 1, 6), observed=[3, 4, 4])
     """
 
-    def __new__(cls, name: str, alpha: Any, beta: Any, edges: ArrayLike, **kwargs: Any) -> TensorVariable:
+    def __new__(
+        cls, name: str, alpha: Any, beta: Any, edges: ArrayLike, *, low: float = 0, step: float = 1, **kwargs: Any
+    ) -> TensorVariable:
         """Add the variable to the model in whose context this runs."""
-        return pm.CustomDist(name, alpha, beta, **_options(edges), **kwargs)
+        return pm.CustomDist(name, alpha, beta, **_options(edges, Levels(low, step)), **kwargs)
 
     @classmethod
-    def dist(cls, alpha: Any, beta: Any, edges: ArrayLike, **kwargs: Any) -> TensorVariable:
+    def dist(
+        cls, alpha: Any, beta: Any, edges: ArrayLike, *, low: float = 0, step: float = 1, **kwargs: Any
+    ) -> TensorVariable:
         """Return the distribution outside of any model."""
-        return pm.CustomDist.dist(alpha, beta, **_options(edges), **kwargs)
+        return pm.CustomDist.dist(alpha, beta, **_options(edges, Levels(low, step)), **kwargs)
+
+
+class Levels(NamedTuple):
+    """Values that bins stand for: low, low + step, ..."""
+
+    low: float = 0
+    step: float = 1
+
+    def bin_of(self, value: Any) -> Any:
+        """Return the number of the bin of each value."""
+        return pt.cast(pt.round((value - self.low) / self.step), "int64")
+
+    def value_of(self, number: Any) -> Any:
+        """Return the value of each bin, an integer where bins are numbered from 0."""
+        return number if self == (0, 1) else self.low + self.step * number
 
 
 def checked_edges(edges: ArrayLike) -> NDArray[np.float64]:
@@ -135,17 +156,27 @@ def checked_edges(edges: ArrayLike) -> NDArray[np.float64]:
     return at
 
 
-def _options(edges: ArrayLike) -> dict[str, Any]:
+def log_probability_of_bins(number: Any, alpha: Any, beta: Any, edges: NDArray[np.float64]) -> Any:
+    """Return the log probability of each bin, of the shape that all broadcast to."""
+    number, alpha, beta = pt.broadcast_arrays(pt.as_tensor_variable(number), alpha, beta)
+    flat: Any = BinsLogProbability()(number.ravel(), alpha.ravel(), beta.ravel(), pt.constant(edges))
+    return flat[0].reshape(number.shape, ndim=number.ndim)
+
+
+def draw_bin(alpha: Any, beta: Any, edges: NDArray[np.float64], size: Any) -> Any:
+    """Return random bins."""
+    x = draw_beta(alpha, beta, size)
+    return pt.cast(pt.sum(pt.ge(x[..., None], pt.constant(edges[1:-1])), axis=-1), "int64")
+
+
+def _options(edges: ArrayLike, levels: Levels) -> dict[str, Any]:
     """Close logp and random draws over the edges."""
     at = checked_edges(edges)
 
     def logp(value: Any, alpha: Any, beta: Any) -> Any:
-        value, alpha, beta = pt.broadcast_arrays(pt.as_tensor_variable(value), alpha, beta)
-        flat: Any = BinsLogProbability()(value.ravel(), alpha.ravel(), beta.ravel(), pt.constant(at))
-        return flat[0].reshape(value.shape, ndim=value.ndim)
+        return log_probability_of_bins(levels.bin_of(value), alpha, beta, at)
 
     def binned(alpha: Any, beta: Any, size: Any) -> Any:
-        x = draw_beta(alpha, beta, size)
-        return pt.cast(pt.sum(pt.ge(x[..., None], pt.constant(at[1:-1])), axis=-1), "int64")
+        return levels.value_of(draw_bin(alpha, beta, at, size))
 
     return {"logp": logp, "dist": binned, "class_name": "BinnedBeta"}

@@ -203,12 +203,16 @@ def level_share(ratings: Ratings) -> tuple[float, float]:
     return 1 - rest / (free - levels) / (total / free), float(sp.stats.f.sf(ratio, levels, free - levels))
 
 
+def levels_matter(ratings: Ratings) -> bool:
+    """Whether annotators' levels are no accident and explain much of the disagreement."""
+    share, p_value = level_share(ratings)
+    return share >= EXPLAINED and p_value < SURE
+
+
 def warn_of_levels(ratings: Ratings | RatingPatterns) -> None:
     """Warn where annotators' levels explain much of the disagreement."""
-    if not isinstance(ratings, Ratings):
-        return
-    share, p_value = level_share(ratings)
-    if share >= EXPLAINED and p_value < SURE:
+    if isinstance(ratings, Ratings) and levels_matter(ratings):
+        share, _ = level_share(ratings)
         warnings.warn(
             f"annotators' own levels make up {share:.0%} of the variance within items (some are stricter than others): "
             "Phi is the agreement of the ratings as they stand; annotator_effects='shift' also gives the agreement "

@@ -23,6 +23,7 @@ from bayesagree.agreement._exact.likelihood import outright_shares
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import phi_of
 from bayesagree.agreement._exact.problem import prepare
+from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 from bayesagree.errors import positive_int, renamed
 
@@ -44,6 +45,7 @@ def item_fit(
     ratings: Ratings,
     *,
     item_mean: Literal["hierarchical", "flat"] = "hierarchical",
+    prior: AgreementPrior | None = None,
     threshold: float = THRESHOLD,
     draws: int = 1000,
     seed: Seed = None,
@@ -57,8 +59,8 @@ def item_fit(
     ----------
     ratings
         Ratings; items with one rating have no standard deviation and are left out.
-    item_mean
-        Prior of the item means, as in `common_agreement`.
+    item_mean, prior
+        As in `common_agreement`.
     threshold
         An item does not fit where its p-value is below `threshold` or above 1 - `threshold`.
     draws
@@ -90,7 +92,7 @@ def item_fit(
     >>> int(found["item"].iloc[0]), found["fit"].iloc[0]
     (10, 'more disagreement')
     """
-    problem = prepare(ratings, item_mean=item_mean)
+    problem = prepare(ratings, item_mean=item_mean, prior=prior)
     rng = np.random.default_rng(seed_sequence(seed))
     y, shares = joint_posterior(problem.means, problem.kind).draw(positive_int(draws, "draws"), rng)
     hyper = draw_hyper(problem.means, y, shares, rng)
@@ -114,13 +116,17 @@ def item_fit(
 
 
 @checked
-def item_mean_check(ratings: Ratings, *, draws: int = 1000, seed: Seed = None) -> xr.Dataset:
+def item_mean_check(
+    ratings: Ratings, *, prior: AgreementPrior | None = None, draws: int = 1000, seed: Seed = None
+) -> xr.Dataset:
     """Return the histogram of item means beside that of the hierarchical model, with a posterior predictive p-value.
 
     Parameters
     ----------
     ratings
         Ratings on a bounded scale.
+    prior
+        As in `common_agreement`.
     draws
         Replicated histograms.
     seed
@@ -150,7 +156,7 @@ def item_mean_check(ratings: Ratings, *, draws: int = 1000, seed: Seed = None) -
     >>> float(check["observed"].sum())
     1.0
     """
-    problem = prepare(ratings)
+    problem = prepare(ratings, prior=prior)
     rng = np.random.default_rng(seed_sequence(seed))
     y, shares = joint_posterior(problem.means, problem.kind).draw(positive_int(draws, "draws"), rng)
     hyper: Any = draw_hyper(problem.means, y, shares, rng)

@@ -7,9 +7,14 @@ end is read, not of the data.
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from typing import NamedTuple, Self
 
 import numpy as np
+import scipy as sp
+import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.agreement._exact.averaged import joint_posterior
@@ -17,7 +22,7 @@ from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.likelihood import Kind, Likelihood
 from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
 from bayesagree.agreement._exact.patterns import Floats
-from bayesagree.agreement._exact.posterior import Summary
+from bayesagree.agreement._exact.posterior import Summary, phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem
 from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, item_mean_p_value
 from bayesagree.annotations import Ratings
@@ -31,6 +36,24 @@ MOST_LEVELS, PER_LEVEL = 12, 3
 """Values on a regular grid of up to so many levels, each given so often on average, are no continuous ratings."""
 SHOWN_AT_ENDS = 0.9
 """Share of items unanimous at an end from which a warning says so: in simulations up to 0.9 does Phi no harm."""
+
+
+class Interval(NamedTuple):
+    """Mean of Phi, and the ends of its interval."""
+
+    mean: float
+    lower: float
+    upper: float
+
+    @classmethod
+    def of(cls, tree: xr.DataTree) -> Self:
+        """Read it from a result."""
+        found = tree["agreement"].to_dataset()
+        return cls(*(float(found[name]) for name in cls._fields))
+
+
+type Refit = Callable[[Ratings, ItemMean, Kind], xr.DataTree]
+"""Fit of other ratings, with what is known of their items, or of another reading of their ends: the same model."""
 
 
 def warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mean: ItemMean) -> None:
@@ -66,6 +89,51 @@ def warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mea
         )
 
 
+def warn_of_saturation(ratings: Ratings | RatingPatterns, problem: Problem) -> None:
+    """Warn where no item has two different ratings: the grid, and not the annotators, ends Phi then."""
+    patterns, levels = problem.patterns, ratings.n_levels
+    several = (patterns.size > 1) & ~_at_one_end(problem)
+    if levels is None or not several.any():
+        return
+    kinds = np.diff(patterns.counts.tocsr().indptr)
+    if (kinds[patterns.size > 1] == 1).all():
+        _warn(
+            f"no item has two different ratings: Phi is saturated, on {levels} levels anything up to 1 fits; its mean "
+            "and upper end are the prior's, and only the lower end of its interval is a finding"
+        )
+
+
+def warn_of_binning(ratings: Ratings | RatingPatterns, found: Interval) -> None:
+    """Warn of a claim of agreement that random answers would support if people round to the nearest level."""
+    levels = ratings.n_levels
+    if levels is None or levels < 3 or not 0 < found.lower <= found.mean < (limit := phi_of_rounding(levels)):
+        return
+    _warn(
+        f"the claim of agreement depends on what the {levels} levels stand for: here for intervals of equal width; if "
+        f"people round to the nearest level, so that both ends are half as wide, random answers already have "
+        f"Phi = {limit:.2f}; the ordinal alpha of agreement_table does not depend on it"
+    )
+
+
+@cache
+def phi_of_rounding(levels: int) -> float:
+    """Return the Phi that fits random answers best which are rounded to the nearest of so many levels.
+
+    Their shares are half at both ends; the closest binned Beta distribution of mean 1/2 has the largest expected log
+    likelihood.
+    """
+    share = np.full(levels, 1 / (levels - 1))
+    share[[0, -1]] /= 2
+    edges = np.arange(levels + 1) / levels
+
+    def loss(y: float) -> float:
+        half = np.exp(y) / 2
+        return -float(share @ np.log(np.diff(sp.special.betainc(half, half, edges))))
+
+    best = sp.optimize.minimize_scalar(loss, bounds=(np.log(0.5), np.log(20)), method="bounded")
+    return float(phi_of(np.exp(best.x)))
+
+
 def warn_of_two_ends(
     ratings: Ratings | RatingPatterns,
     problem: Problem,
@@ -95,6 +163,39 @@ def share_at_ends(problem: Problem) -> float:
     return float(weight @ _at_one_end(problem) / weight.sum())
 
 
+def supported_with_levels(ratings: Ratings, kind: Kind, decision: str, item_mean: ItemMean, refit: Refit) -> str:
+    """Return `supported_decision` of a fit with annotators' levels, which fits what the claim rests on with levels too.
+
+    Items of known truth say something also where they are unanimous at an end.
+    """
+    if decision != "disagreement" or kind != "binned":
+        return decision
+    unit, item = ratings.unit(), ratings.item_index
+    off_low, off_high = (np.bincount(item, unit != end, ratings.items.size) > 0 for end in (0, 1))
+    known = {} if isinstance(item_mean, str) else item_mean
+    inside = (off_low & off_high) | np.array([name in known for name in ratings.items.tolist()])
+    if not inside[item].any():
+        return "undecided"
+    some = ratings.select(inside[item])
+    truth = item_mean if isinstance(item_mean, str) else {i: v for i, v in item_mean.items() if i in some.items}
+    if not inside[item].all() and Interval.of(refit(some, truth, kind)).upper >= 0:
+        _warn(_AT_ENDS)
+        return "undecided"
+    squeezed = Interval.of(refit(ratings, item_mean, "squeezed"))
+    if squeezed.lower > 0:
+        _warn(_MATTER_OF_READING.format(mean=squeezed.mean))
+        return "undecided"
+    return decision
+
+
+_AT_ENDS = "the disagreement comes from items on which all ratings are one end of the scale: undecided"
+_MATTER_OF_READING = (
+    "the sign of Phi depends on how an answer at an end of the scale is read: disagreement where it stands for an "
+    "interval, agreement ({mean:.2f}) where it stands for a point (likelihood='squeezed'): undecided; "
+    "likelihood='averaged' learns how many answers at an end are no judgment"
+)
+
+
 def supported_decision(problem: Problem, decision: str, ci_prob: float) -> str:
     """Return the decision, "undecided" for a disagreement that comes from how answers at an end are read.
 
@@ -108,7 +209,7 @@ def supported_decision(problem: Problem, decision: str, ci_prob: float) -> str:
     if not inside.any():
         return "undecided"
     if not inside.all() and _summary(problem, _some(problem.like, inside), ci_prob, kind).upper >= 0:
-        _warn("the disagreement comes from items on which all ratings are one end of the scale: undecided")
+        _warn(_AT_ENDS)
         return "undecided"
     if kind != "binned":
         return decision
@@ -116,11 +217,7 @@ def supported_decision(problem: Problem, decision: str, ci_prob: float) -> str:
         problem, build_likelihood(problem.patterns, "squeezed", discrete=False), ci_prob, kind="squeezed"
     )
     if squeezed.lower > 0:
-        _warn(
-            "the sign of Phi depends on how an answer at an end of the scale is read: disagreement where it stands for "
-            f"an interval, agreement ({squeezed.mean:.2f}) where it stands for a point (likelihood='squeezed'): "
-            "undecided; likelihood='averaged' learns how many answers at an end are no judgment"
-        )
+        _warn(_MATTER_OF_READING.format(mean=squeezed.mean))
         return "undecided"
     return decision
 

@@ -7,8 +7,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.open_model import annotation_data, part
 from bayesagree._inference.results import result_tree
 from bayesagree.agreement._exact.likelihood import Kind, intervals
+from bayesagree.agreement._exact.patterns import RatingCounts
 from bayesagree.agreement._exact.problem import MeanPrior
 from bayesagree.agreement.annotator_effects import LEVELS, AnnotatorEffects
 from bayesagree.agreement.prior import AgreementPrior
@@ -67,10 +69,8 @@ def build_model(
         "item": ratings.items[rated], "annotator": ratings.annotators, "annotation": np.arange(item_index.size),
     }  # fmt: skip
     with pm.Model(coords=coords) as model:
-        item = pm.Data("item_of_annotation", item_index, dims="annotation")
-        annotator = pm.Data("annotator_of_annotation", ratings.annotator_index.astype(np.int64), dims="annotation")
-        phi: Any = _phi(prior.phi) if own.phi is None else _named("phi", own.phi())
-        precision: Any = pm.Deterministic("precision", 2 * (1 - pm.math.log(1 - phi) / np.log(2)))
+        item, annotator = annotation_data(item_index, ratings.annotator_index)
+        precision: Any = _precision(prior, own)
         if own.item_mean is not None:
             unit_mean = own.item_mean()
         else:
@@ -88,11 +88,31 @@ def build_model(
     return model
 
 
-def _named(name: str, variable: Any) -> Any:
-    """Return a user's variable under our name, by which summaries and plots find it."""
+def collapsible(ratings: Ratings, means: MeanPrior, effects: str) -> bool:
+    """Whether the item means can be integrated out pattern by pattern."""
+    return ratings.step is not None and means.of_item is None and effects == "none"
+
+
+def build_collapsed_model(counts: RatingCounts, means: MeanPrior, kind: Kind, prior: AgreementPrior) -> "pm.Model":
+    """Build the model of ratings on levels without item means, one row of `observed_patterns` per distinct pattern."""
     import pymc as pm
 
-    return variable if name in pm.modelcontext(None).named_vars else pm.Deterministic(name, variable)
+    from bayesagree.agreement._collapsed import add_collapsed_likelihood
+
+    coords = {"pattern": np.arange(counts.weight.size), "level": counts.values}
+    with pm.Model(coords=coords) as model:
+        precision = _precision(prior, OwnParts())
+        hyper = _location_and_spread(prior) if means.hierarchical else None
+        add_collapsed_likelihood(counts, precision, hyper, _end_shares() if kind == "inflated" else [])
+    return model
+
+
+def _precision(prior: AgreementPrior, own: OwnParts) -> Any:
+    """Return the precision that belongs to Phi."""
+    import pymc as pm
+
+    phi = part("phi", own.phi, lambda: _phi(prior.phi), dims=None)
+    return pm.Deterministic("precision", 2 * (1 - pm.math.log(1 - phi) / np.log(2)))
 
 
 def _level(name: str, scale: float) -> Any:
@@ -120,15 +140,20 @@ def _end_shares() -> list[Any]:
     return [pm.Deterministic(name, root**2) for name, root in zip(END_SHARES, roots)]
 
 
-def _hierarchical_means(prior: AgreementPrior) -> Any:
+def _location_and_spread(prior: AgreementPrior) -> tuple[Any, Any]:
     import pymc as pm
-
-    from bayesagree._inference.random_draws import beta_variable
 
     m, s = (
         pm.Uniform(name, 0, 1) if shapes == (1, 1) else pm.Beta(name, *shapes)
         for name, shapes in (("mean_location", prior.mean_location), ("mean_spread", prior.mean_spread))
     )
+    return m, s
+
+
+def _hierarchical_means(prior: AgreementPrior) -> Any:
+    from bayesagree._inference.random_draws import beta_variable
+
+    m, s = _location_and_spread(prior)
     t: Any = s**-2 - 1
     return beta_variable("unit_item_mean", m * t, (1 - m) * t, dims="item")
 
@@ -150,19 +175,18 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, sha
     import pymc as pm
 
     from bayesagree._inference.random_draws import beta_variable
-    from bayesagree.agreement._binned_beta import BinnedBeta
+    from bayesagree.agreement._binned_beta import BinnedBeta, Levels
     from bayesagree.agreement._inflated_beta import inflated_variable
 
     def data(values: Any) -> Any:
         return pm.Data("observed_rating", values, dims="annotation")
 
-    def bins(edges: Any, values: Any) -> None:
-        observed = data(values)
+    def bins(edges: Any, values: Any, levels: Levels = Levels()) -> None:  # noqa: B008 (a constant)
+        observed = {"observed": data(values), "dims": "annotation"}
         if shares:
-            low, high = shares
-            inflated_variable("rating", alpha, beta, low, high, edges, observed=observed, dims="annotation")
+            inflated_variable("rating", alpha, beta, shares[0], shares[1], edges, levels=levels, **observed)
         else:
-            BinnedBeta("rating", alpha, beta, edges, observed=observed, dims="annotation")
+            BinnedBeta("rating", alpha, beta, edges, **levels._asdict(), **observed)
 
     unit = ratings.unit()
     if kind == "squeezed":
@@ -170,7 +194,7 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, sha
         beta_variable("rating", alpha, beta, observed=data((unit * (n - 1) + 0.5) / n), dims="annotation")
     elif ratings.step is not None:
         n = ratings.n_levels or 1
-        bins(np.linspace(0, 1, n + 1), ratings.levels())
+        bins(np.linspace(0, 1, n + 1), ratings.rating.astype(float), Levels(ratings.scale[0], ratings.step))
     elif shares and not binned:
         bins(None, unit)
     elif kind == "density" or (kind == "binned" and unit.min() > 0 and unit.max() < 1):

@@ -16,13 +16,14 @@ import xarray as xr
 
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.agreement import limits
+from bayesagree.agreement import model as parts
 from bayesagree.agreement._exact.averaged import joint_posterior
 from bayesagree.agreement._exact.likelihood import Kind
+from bayesagree.agreement._exact.patterns import collapse
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement._exact_tree import exact_tree
 from bayesagree.agreement.annotator_effects import AnnotatorEffects, check_effects, sample_effects, warn_of_levels
-from bayesagree.agreement.limits import supported_decision, warn_of_limits
-from bayesagree.agreement.model import OwnParts, build_model, mixed_tree, sample_tree
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
@@ -135,7 +136,8 @@ def common_agreement(
     UserWarning
         Where the paper's limits apply: flat means and fewer than five ratings an item, fewer than five levels, one
         item, one rating an item, item means piled up at the two ends of the scale; where continuous ratings lie on a
-        grid of few levels (`step` forgotten); where the sign of Phi comes from answers at the ends of the scale.
+        grid of few levels (`step` forgotten); where the sign of Phi comes from answers at the ends of the scale, or a
+        claim of agreement from what the levels stand for; where no item has two different ratings.
 
     Notes
     -----
@@ -179,7 +181,8 @@ def common_agreement(
     if annotator_effects != "none" and likelihood == "averaged":
         likelihood = "binned"  # outright ends are not modelled together with annotators' levels
     problem = prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood, prior=prior)
-    warn_of_limits(ratings, problem, item_mean)
+    limits.warn_of_limits(ratings, problem, item_mean)
+    limits.warn_of_saturation(ratings, problem)
     if annotator_effects == "none":
         warn_of_levels(ratings)
     known = item_mean if isinstance(item_mean, str) else {str(k): float(v) for k, v in item_mean.items()}
@@ -202,8 +205,19 @@ def common_agreement(
         tree = exact_tree(ratings, problem, shape, ci_prob, keep_item_means, options)
     else:
         raise InputError(f"engine={engine!r} is not 'exact' or 'nuts'")
-    found = tree["agreement"].to_dataset()
-    supported = supported_decision(problem, decision(float(found["lower"]), float(found["upper"])), ci_prob)
+    found = limits.Interval.of(tree)
+    claim = decision(found.lower, found.upper)
+    if annotator_effects == "none":
+        supported = limits.supported_decision(problem, claim, ci_prob)
+        limits.warn_of_binning(ratings, found)
+    else:
+
+        def refit(other: Ratings, truth: ItemMean, kind: Kind) -> xr.DataTree:
+            means = checked_prior(other, truth, truth_sd, kind)
+            return sample_effects(other, means, kind, prior, annotator_effects, shape, ci_prob, False, options)
+
+        single = problem.single_ratings("annotator_effects")
+        supported = limits.supported_with_levels(single, likelihood, claim, item_mean, refit)
     tree["agreement"].attrs |= interval | {"decision": supported}
     return tree
 
@@ -220,6 +234,7 @@ def common_agreement_model(
     phi: Callable[[], Any] | None = None,
     mean: Callable[[Any, Any, Any], Any] | None = None,
     precision: Callable[[Any, Any, Any], Any] | None = None,
+    collapsed: bool = False,
 ) -> "pm.Model":
     """Return the common-agreement model in PyMC, to sample it, replace a part of it or join it with another model.
 
@@ -242,6 +257,10 @@ def common_agreement_model(
     precision
         Function of the precision of `phi`, the number of the item and that of the annotator that returns the
         precision of each annotation.
+    collapsed
+        Whether the item means are integrated out, by quadrature once for each distinct pattern of ratings: three
+        variables to sample in place of one an item. For levels (`step`), hierarchical or flat means and no parts of
+        one's own but `prior`; the model then has no `item_mean` and no `rating`.
 
     Returns
     -------
@@ -251,8 +270,9 @@ def common_agreement_model(
         and `mean_spread`, with annotator effects `annotator_shift` (annotator) and `annotator_shift_sd`. Coordinates
         item and annotator have the names of the ratings; `item_of_annotation`, `annotator_of_annotation` and
         `observed_rating` are data. One row of `rating` is one observed rating (1-D, so that posterior predictive checks
-        and LOO work). ``pymc.sample_prior_predictive`` works under all priors; a mean or a continuous rating nearer to
-        an end than floats can tell is drawn as that end.
+        and LOO work), in units of the scale where it has levels, otherwise on (0, 1). ``pymc.sample_prior_predictive``
+        works under all priors; a mean or a continuous rating nearer to an end than floats can tell is drawn as that
+        end.
 
     Raises
     ------
@@ -281,9 +301,16 @@ def common_agreement_model(
             "likelihood='averaged' is two models: build 'binned' and 'inflated', or common_agreement(engine='nuts')"
         )
     check_effects(annotator_effects, ratings, likelihood)
-    return build_model(
+    if collapsed:
+        if any((callable(item_mean), phi, mean, precision)) or not parts.collapsible(ratings, means, annotator_effects):
+            raise InputError(
+                "collapsed=True is for ratings on levels, hierarchical or flat item means, no annotator effects and no "
+                "functions of one's own"
+            )
+        return parts.build_collapsed_model(collapse(ratings), means, likelihood, prior or AgreementPrior())
+    return parts.build_model(
         ratings, means, likelihood, annotator_effects, prior or AgreementPrior(),
-        OwnParts(phi, own_means, mean, precision),
+        parts.OwnParts(phi, own_means, mean, precision),
     )  # fmt: skip
 
 
@@ -298,14 +325,16 @@ def _sampled_tree(
     options: dict[str, Any],
 ) -> xr.DataTree:
     """Return NUTS draws of the model, of averaged readings of both models mixed by the exact engine's evidence."""
+    means = checked_prior(ratings, given["item_mean"], given["truth_sd"], problem.kind)
+    collapsed = not keep_item_means and parts.collapsible(ratings, means, given["annotator_effects"])
 
     def sampled(kind: Kind) -> xr.DataTree:
-        model = common_agreement_model(ratings, likelihood=kind, **given)
-        return sample_tree(model, shape, ci_prob, keep_item_means, sampler, options)
+        model = common_agreement_model(ratings, likelihood=kind, collapsed=collapsed, **given)
+        return parts.sample_tree(model, shape, ci_prob, keep_item_means, sampler, options)
 
     if options["settings"]["likelihood"] != "averaged":
         return sampled(problem.kind)
     joint = joint_posterior(problem.means, problem.kind)
     outright = np.random.default_rng(seed_sequence(options["seed"])).random(shape) < joint.prob_inflated
     trees = sampled("binned"), sampled("inflated") if joint.inflated is not None else None
-    return mixed_tree(*trees, outright, joint.prob_inflated, ci_prob)
+    return parts.mixed_tree(*trees, outright, joint.prob_inflated, ci_prob)

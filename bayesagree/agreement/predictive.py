@@ -73,9 +73,10 @@ def _variables(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
 
 
 def _to_scale(ratings: Ratings, drawn: Draws) -> Draws:
+    if ratings.step is not None:
+        return drawn
     low, high = ratings.scale
-    unit = (high - low) / (1 if ratings.n_levels is None else ratings.n_levels - 1)
-    return {name: low + unit * values if name == "rating" else values for name, values in drawn.items()}
+    return {name: low + (high - low) * values if name == "rating" else values for name, values in drawn.items()}
 
 
 def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Draws:

@@ -12,7 +12,7 @@ from bayesagree.errors import InputError
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesagree.annotations import Labels
+    from bayesagree.annotations import Labels, Ratings
 
 _SWITCHED = 0.01
 """Share of draws with switched labels above which the user is told: one draw in a hundred is no accident."""
@@ -36,19 +36,24 @@ def annotators(
 ) -> None:
     """Rate the annotators: posterior accuracy, confusion, labels given, flags, and checks of the crowd.
 
+    Of ratings: how much stricter or milder each annotator is, and Phi as it stands and once levels are removed.
     With --gold, gold items teach the annotators' confusion, and a second fit without them shows how far the predicted
     confidence is from the accuracy on gold, before and after calibration.
 
     Example: bayesagree annotators labels.csv --gold gold.csv
     """
-    from bayesagree.annotations import Labels
+    from bayesagree.annotations import Labels, Ratings
     from bayesagree.plausibility.dawid_skene._results import require_mixed
     from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
     from bayesagree.predictive.crowd_summary import confidence_on_gold
 
     crowd, _ = source.read()
+    if isinstance(crowd, Ratings):
+        if gold is not None:
+            raise InputError("--gold is for labels; the truth of ratings is item_mean= of common_agreement")
+        return _output.show(_levels(crowd, vars(sampling)), json=json)
     if not isinstance(crowd, Labels):
-        raise InputError(f"annotators are rated on single labels, not on {type(crowd).__name__.lower()}")
+        raise InputError(f"annotators are rated on single labels or ratings, not on {type(crowd).__name__.lower()}")
     known = {} if gold is None else _read_gold(gold, source, crowd)
     options: Any = {"variant": variant} | vars(sampling)
     with _output.progress("rating annotators", 4 if known else 2) as advance:
@@ -71,6 +76,28 @@ def annotators(
     _output.show(tables, json=json)
     for note in notes:
         typer.echo(note, err=True)
+
+
+def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
+    """Return levels of the annotators, and Phi with and without them."""
+    from bayesagree.agreement.annotator_effects import annotator_levels
+    from bayesagree.agreement.limits import Interval
+    from bayesagree.agreement.phi import common_agreement
+
+    with _output.progress("rating annotators", 2) as advance:
+        plain = common_agreement(crowd, **sampling)
+        advance()
+        tree = common_agreement(crowd, annotator_effects="shift", **sampling)
+        advance()
+    rows = []
+    for name, fit in (("as it stands", plain), ("levels removed", tree)):
+        rows.append({"phi": name} | Interval.of(fit)._asdict() | {"decision": fit["agreement"].attrs["decision"]})
+    table = annotator_levels(tree)
+    title = f"Levels, strictest first ({min(_SHOWN, len(table))} of {len(table)}): shift in log odds, HDI 0.95"
+    return [
+        _output.Table("annotators", table, title, most=_SHOWN),
+        _output.Table("agreement", rows, "Common agreement Phi, HDI 0.95"),
+    ]
 
 
 def _read_gold(path: Path, source: _options.Source, crowd: "Labels") -> dict[Any, Any]:

@@ -12,7 +12,7 @@ from bayesagree.annotations import Annotations
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.blocks import Schedule
 from bayesagree.plausibility._draws.top_labels import truth_draws
-from bayesagree.plausibility.registry import PosteriorRecord
+from bayesagree.plausibility.registry import PosteriorRecord, Reference
 
 
 def draw_blocks(
@@ -31,11 +31,27 @@ def draw_blocks(
             f"plausibility={record.name!r} has no plausibilities of labels, which these scores compare with"
         )
     tree = record.posterior(annotations, client=schedule.client, **how)
-    return _read_blocks(tree, depth, schedule)
+    return _read_blocks(tree, depth, schedule, plausibility=True)
 
 
-def _read_blocks(tree: xr.DataTree, depth: int, schedule: Schedule) -> Iterator[Any]:
-    draws = truth_draws(tree, depth, plausibility=True)
+def record_of_trace(tree: xr.DataTree, annotations: Annotations) -> PosteriorRecord:
+    """Return the record of a posterior that the user sampled: its draws are read, not made."""
+
+    def blocks(given: Any, *, depth: int, schedule: Schedule, threshold: float | None = None, **how: Any) -> Any:
+        return _read_blocks(tree, depth, schedule, threshold=threshold)
+
+    own = Reference("own model", "A model of the user's own.")
+    return PosteriorRecord(
+        name="trace", title="posterior of the user's own", annotations=type(annotations),
+        posterior=lambda given, **how: tree, blocks=blocks, model=lambda given: None,
+        sentence="a posterior of the user's own", reference=own, learns_reliability=True,
+    )  # fmt: skip
+
+
+def _read_blocks(
+    tree: xr.DataTree, depth: int, schedule: Schedule, *, threshold: float | None = None, plausibility: bool = False
+) -> Iterator[Any]:
+    draws = truth_draws(tree, depth, threshold=threshold, plausibility=plausibility)
     worst = _diagnostics(tree)
     for items in item_blocks(draws.items.size)[schedule.first :]:
         block = draws.read(items)

@@ -24,7 +24,7 @@ from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.annotations import Annotations
 from bayesagree.errors import InputError, positive_int
-from bayesagree.evaluation._draw_blocks import draw_blocks
+from bayesagree.evaluation._draw_blocks import draw_blocks, record_of_trace
 from bayesagree.evaluation._informed import informed_groups, informed_passes
 from bayesagree.evaluation._results import PARTS, Pass, Results, WholeMetrics
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
@@ -48,7 +48,8 @@ PROVEN = "score that these annotations prove"
 
 
 @shared(
-    plausibility=", ".join(f'``"{name}"`` ({r.annotations.__name__})' for name, r in POSTERIORS.items()) + ".",
+    plausibility=", ".join(f'``"{name}"`` ({r.annotations.__name__})' for name, r in POSTERIORS.items())
+    + "; or draws of a model of one's own, on the same items (their number is that of the trace).",
     metrics="Names as `score` takes them, such as ``top_1_accuracy``, ``f1_macro`` or ``total_variation``.",
 )
 @checked
@@ -56,7 +57,7 @@ def evaluate(
     annotations: Annotations,
     predictions: Predictions,
     *,
-    plausibility: str = "dirichlet",
+    plausibility: str | xr.DataTree = "dirichlet",
     reliability: float | Sequence[float] = (1.0,),
     metrics: Sequence[AnyMetric] = ("top_1_accuracy",),
     truth_is: TruthIs = "top",
@@ -161,7 +162,10 @@ def evaluate(
     asked = [Metric.of(metric) for metric in metrics]
     if not asked:
         raise InputError("there is no metric to compute")
-    chosen = posterior_for(annotations, plausibility)
+    chosen = _record(annotations, plausibility, to)
+    if isinstance(plausibility, xr.DataTree):
+        chains, draws = (plausibility["posterior"].sizes[dim] for dim in ("chain", "draw"))
+        n_samples = chains * draws
     if chosen.takes_predictions:
         annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]
     labels, n_items = annotations.categories, annotations.items.size
@@ -170,7 +174,7 @@ def evaluate(
     scoring = _scoring(asked, given, n_samples, whole, truth_is, items, by, cluster, further_annotator, seed)
     levels = _levels(reliability, chosen)
     passes = _passes(chosen, annotations, given, levels, options)
-    settings = {"plausibility": plausibility, "items": items, "options": options, "n_items": n_items}
+    settings = {"plausibility": chosen.name, "items": items, "options": options, "n_items": n_items}
     settings |= {"truth_is": truth_is, "target": ESTIMATED if chosen.takes_predictions else PROVEN}
     checkpoint = None
     if to is not None:
@@ -207,6 +211,17 @@ def evaluate(
         write_result(tree, checkpoint.result)
         checkpoint.remove()
     return tree
+
+
+def _record(annotations: Annotations, plausibility: str | xr.DataTree, to: Any) -> PosteriorRecord:
+    """Return what is known about the posterior: the package's own, or a trace of the same items."""
+    if isinstance(plausibility, str):
+        return posterior_for(annotations, plausibility)
+    if to is not None:
+        raise InputError("to= keeps a run that makes its draws; the draws of this trace exist already")
+    if not np.array_equal(np.asarray(plausibility["posterior"]["item"]), annotations.items):
+        raise InputError("the items of the trace are not those of the annotations, in their order")
+    return record_of_trace(plausibility, annotations)
 
 
 def _scoring(

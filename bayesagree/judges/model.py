@@ -45,7 +45,8 @@ def corrected_rate_model(
     pymc.Model
         Free ``coefficient`` (column), in units of the standard deviation of its prior, ``scale`` (scale) if there are
         several systems or features; ``item_effect`` and ``vote_correlation``, or ``people_sensitivity`` and
-        ``people_specificity``; observed ``positive_votes`` (item). The rate is its average over the items.
+        ``people_specificity``; observed ``positive_votes`` (item), whose
+        values and numbers of votes are data. The rate is its average over the items.
 
     Raises
     ------
@@ -70,8 +71,9 @@ def model_of(data: Regression, target: Target, prior: CorrectedRatePrior, coords
     import pymc as pm
     import pytensor.tensor as pt
 
-    n, k = data.votes, data.positive
     with pm.Model(coords=dict(coords)) as graph:
+        n: Any = pm.Data("observed_votes", data.votes, dims="item")
+        k = pm.Data("observed_positive_votes", data.positive, dims="item")
         sd: Any = np.ones(data.scale_index.size)
         if data.scale_prior.size:
             scale = pm.HalfNormal("scale", data.scale_prior)

@@ -9,6 +9,7 @@ figure                        shows                                          of
 ============================  =============================================  ==========================================
 plot_beta_shapes              the four shapes of ratings of one item         Checco et al., figure 1
 plot_item_fits                Beta fits of each item with HPD band           Checco et al., figure 2
+plot_bland_altman             two annotators' ratings against each other     Bland and Altman, figure 2
 plot_agreement_by_size        Phi and alpha against the sample size          Checco et al., figures 4 and 5
 plot_simplex                  plausibilities on the triangle of 3 labels     Stutz et al., figure 2
 plot_plausibility             strips of plausibilities of one item           Stutz et al., figures 1, 5 and 15

@@ -1,4 +1,10 @@
-from .agreement import plot_agreement_by_size, plot_beta_shapes, plot_item_fits, plot_random_answers
+from .agreement import (
+    plot_agreement_by_size,
+    plot_beta_shapes,
+    plot_bland_altman,
+    plot_item_fits,
+    plot_random_answers,
+)
 from .auc import plot_evaluations, plot_quality_regions, plot_swap_errors
 from .blind import plot_method_correlation, plot_quality_correlation, plot_vote_quality
 from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk, plot_toy_classes
@@ -22,6 +28,7 @@ __all__ = [
     "plot_annotation_statistics",
     "plot_annotator_quality",
     "plot_beta_shapes",
+    "plot_bland_altman",
     "plot_certainty",
     "plot_certainty_by_agreement",
     "plot_cost_frontier",

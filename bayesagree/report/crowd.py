@@ -8,7 +8,9 @@ import pandas as pd
 
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.intervals import column_hdi
-from bayesagree.annotations import Annotations, Labels
+from bayesagree.agreement.annotator_effects import annotator_levels, levels_matter
+from bayesagree.agreement.phi import common_agreement
+from bayesagree.annotations import Annotations, Labels, Ratings
 from bayesagree.crowd_quality.resampling import crowdtruth_posterior, spammers
 from bayesagree.errors import ConvergenceError, InputError
 from bayesagree.metrics.auc.posterior import auc_posterior
@@ -19,6 +21,10 @@ MOST_LABELS = 200_000
 _RESAMPLES = 100
 """Most resamples of the items; a tenth of the draws of the report, for each solves for all qualities anew."""
 _SHOWN = 15
+MOST_RATINGS = 10_000
+"""Above this many ratings the sampler of levels takes longer than the rest of the page."""
+MOST_ANNOTATORS = 50
+"""Annotators of ratings whose levels a page shows; the command `annotators` has all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +64,21 @@ def area_results(annotations: Annotations, models: Predictions | None, *, draws:
     table = pd.DataFrame({"model": models.models, "auc": drawn.mean(axis=0), "lower": lower, "upper": upper})
     table = table.sort_values("auc", ascending=False, ignore_index=True)
     return AreaResults(str(voted.categories[-1]), table, float(posterior["ceiling"].mean()))
+
+
+def level_results(annotations: Annotations, *, draws: int, seed: Seed) -> pd.DataFrame | None:
+    """Return the levels of the annotators of ratings, strictest first, None where they explain little or nothing."""
+    if not isinstance(annotations, Ratings) or annotations.annotators.size > MOST_ANNOTATORS:
+        return None
+    if annotations.n_annotations > MOST_RATINGS or not levels_matter(annotations):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the section on agreement has them
+        try:
+            tree = common_agreement(annotations, annotator_effects="shift", draws=min(draws, 250), seed=seed)
+        except InputError:
+            return None
+    return annotator_levels(tree)
 
 
 def annotator_results(annotations: Annotations, *, draws: int, seed: Seed) -> pd.DataFrame | None:

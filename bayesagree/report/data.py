@@ -21,7 +21,7 @@ from bayesagree.plausibility.dawid_skene._results import require_mixed
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
-from bayesagree.report.crowd import AreaResults, annotator_results, area_results
+from bayesagree.report.crowd import AreaResults, annotator_results, area_results, level_results
 from bayesagree.report.groups import GroupResults, group_results
 from bayesagree.report.items import OpenItem, open_items
 from bayesagree.report.kinds import kind_of
@@ -70,6 +70,8 @@ class ReportData:
         Areas under the curve; None unless labels of two kinds meet scores.
     annotators
         Quality of the most suspicious annotators; None unless several known ones labelled the same items.
+    levels
+        Levels of the annotators of ratings, strictest first; None for other annotations.
     replacement
         Whether each model may replace an annotator; None unless some named annotators share enough items.
     further_votes
@@ -92,6 +94,7 @@ class ReportData:
     sets: SetResults | None = None
     areas: AreaResults | None = None
     annotators: pd.DataFrame | None = None
+    levels: pd.DataFrame | None = None
     replacement: pd.DataFrame | None = None
     further_votes: FurtherVotes | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
@@ -173,6 +176,7 @@ def report_data(
             sets=set_results(annotations, models, seed=chosen.seed),
             areas=area_results(annotations, models, draws=chosen.draws, seed=chosen.seed),
             annotators=annotator_results(annotations, draws=chosen.draws, seed=chosen.seed),
+            levels=level_results(annotations, draws=chosen.draws, seed=chosen.seed),
             replacement=replacement_results(annotations, models, draws=chosen.draws, seed=chosen.seed),
             further_votes=further_votes(annotations, models, seed=chosen.seed),
             diagnostics=_diagnostics(tree),

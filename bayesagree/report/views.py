@@ -142,6 +142,17 @@ def annotators(data: ReportData) -> dict[str, Any]:
     return {"rows": rows, "all": count(data.annotations.annotators.size)}
 
 
+def levels(data: ReportData) -> dict[str, Any]:
+    """Show how much stricter or milder each annotator of ratings is than their average."""
+    if data.levels is None:
+        return {}
+    rows = [
+        (str(r["annotator"]), number(r["shift"]), interval(r["lower"], r["upper"]), probability(r["prob_above"]))
+        for r in data.levels.to_dict("records")
+    ]
+    return {"rows": rows}
+
+
 def replacement(data: ReportData) -> dict[str, Any]:
     """Show which models may replace an annotator."""
     if data.replacement is None:
@@ -235,6 +246,7 @@ SECTIONS: dict[str, Callable[[ReportData], Any]] = {
     "sets": sets,
     "areas": areas,
     "annotators": annotators,
+    "levels": levels,
     "replacement": replacement,
     "further_votes": further_votes,
     "settings": settings,

@@ -208,7 +208,7 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
     -------
     pymc.Model
         Free ``location`` m, ``between_spread`` b, ``within_spread`` w and ``performance`` (group); observed ``agree``
-        (annotator).
+        (annotator). ``observed_agree`` and ``group_of_annotator`` are data.
     """
     import pymc as pm
 
@@ -223,8 +223,8 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
         between, within = pm.Uniform("between_spread", 0, 1), pm.Uniform("within_spread", 0, 1)
         kappa, phi = between**-2 - 1, within**-2 - 1
         performance = beta_variable("performance", location * kappa, (1 - location) * kappa, dims="group")
-        mean = performance[group]
-        observed = counts.agree[which, kept]
+        mean = performance[pm.Data("group_of_annotator", group, dims="annotator")]
+        observed = pm.Data("observed_agree", counts.agree[which, kept], dims="annotator")
         beta_binomial_variable("agree", total, mean * phi, (1 - mean) * phi, observed=observed, dims="annotator")
     return graph
 

@@ -125,7 +125,7 @@ def normal_group_model(value: Floats, group: NDArray[np.int64]) -> "pm.Model":
     -------
     pymc.Model
         Free ``location`` m, ``log_scale`` log s, ``between_share`` r and ``effect`` (group), standard normal; derived
-        ``performance`` (group).
+        ``performance`` (group). ``observed_value`` and ``group_of_annotator`` are data.
     """
     import pymc as pm
 
@@ -137,7 +137,9 @@ def normal_group_model(value: Floats, group: NDArray[np.int64]) -> "pm.Model":
         effect = pm.Normal("effect", 0, 1, dims="group")
         spread = scale * pm.math.sqrt(share / (1 - share))
         performance: Any = pm.Deterministic("performance", location + spread * effect, dims="group")
-        pm.Normal("value", performance[group], scale, observed=value, dims="annotator")
+        of = pm.Data("group_of_annotator", group.astype(np.int64), dims="annotator")
+        observed = pm.Data("observed_value", value, dims="annotator")
+        pm.Normal("value", performance[of], scale, observed=observed, dims="annotator")
     return graph
 
 

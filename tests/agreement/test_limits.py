@@ -4,8 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from bayesagree import simulate
+from bayesagree.agreement.limits import phi_of_rounding, supported_with_levels
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Ratings
 
@@ -121,3 +123,45 @@ def test_squeezed_ratings_of_ragged_data_are_squeezed_as_the_longest_row():
     squeezed = quiet(levels(ragged), likelihood="squeezed")
     density = quiet(inside, likelihood="density")
     assert float(squeezed["mean"]) == pytest.approx(float(density["mean"]), abs=1e-6)
+
+
+def test_a_claim_that_rests_on_what_levels_stand_for_is_named():
+    """Random answers rounded to the nearest level: agreement for a reading by intervals of equal width."""
+    rng = np.random.default_rng(1)
+    rounded = Ratings.from_matrix(np.round(rng.random((100, 6)) * 4), scale=(0, 4), step=1)
+    with pytest.warns(UserWarning, match="random answers already have Phi = 0.37"):
+        tree = common_agreement(rounded, draws=20, seed=1)
+    assert tree["agreement"].attrs["decision"] == "agreement"
+    assert [round(phi_of_rounding(k), 2) for k in (3, 101)] == [0.55, 0.04]
+
+
+def test_saturation_is_named():
+    same = Ratings.from_matrix(np.repeat([[1], [2], [3], [2]] * 6, 4, axis=1), scale=(0, 4), step=1)
+    with pytest.warns(UserWarning, match="Phi is saturated"):
+        common_agreement(same, draws=20, seed=1)
+
+
+def fitted(mean, lower, upper):
+    """Return a result that says no more than this."""
+    return xr.DataTree.from_dict({"agreement": xr.Dataset({"mean": mean, "lower": lower, "upper": upper})})
+
+
+def test_disagreement_of_a_fit_with_levels_rests_on_fits_with_levels():
+    """It must hold without the items unanimous at an end, known truths aside, and where ends are points."""
+    given = Ratings.from_matrix([[0, 4], [1, 3], [0, 0], [4, 4]], scale=(0, 4), step=1)
+    asked = []
+
+    def refit(ratings, truth, kind):
+        asked.append((ratings.items.tolist(), truth, kind))
+        return fitted(*((0.2, 0.1, 0.3) if (kind == "squeezed") == squeezed_agrees else (-0.3, -0.4, -0.1)))
+
+    squeezed_agrees = True
+    with pytest.warns(UserWarning, match="how an answer at an end"):
+        assert supported_with_levels(given, "binned", "disagreement", {2: 0.0}, refit) == "undecided"
+    assert asked == [([0, 1, 2], {2: 0.0}, "binned"), ([0, 1, 2, 3], {2: 0.0}, "squeezed")]
+    squeezed_agrees = False
+    with pytest.warns(UserWarning, match="all ratings are one end"):
+        assert supported_with_levels(given, "binned", "disagreement", "flat", refit) == "undecided"
+    assert supported_with_levels(given, "binned", "agreement", "flat", refit) == "agreement"
+    ends = given.select(given.item_index > 1)
+    assert supported_with_levels(ends, "binned", "disagreement", "flat", refit) == "undecided"

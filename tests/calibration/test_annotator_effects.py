@@ -1,6 +1,7 @@
 """Phi with annotators' levels: ranks of parameters drawn from their prior, coverage with and without levels.
 
-CI runs 30 data sets and 6, every night 300 and 100. `benchmarks/annotator_levels.py` makes the table of coverage.
+CI runs 30 data sets (20 with spreads) and 6, every night 300 and 100. `benchmarks/annotator_levels.py` makes the table
+of coverage.
 """
 
 import numpy as np
@@ -53,7 +54,11 @@ def ranks_of(seed, effects):
 
 @pytest.mark.parametrize(
     ("effects", "n"),
-    [("shift", 30), *(pytest.param(e, 300, marks=pytest.mark.slow) for e in ("shift", "shift_and_spread"))],
+    [
+        ("shift", 30),
+        ("shift_and_spread", 20),
+        *(pytest.param(e, 300, marks=pytest.mark.slow) for e in ("shift", "shift_and_spread")),
+    ],
 )
 def test_ranks(effects, n, calibration):
     found = [ranks_of(seed, effects) for seed in range(n)]

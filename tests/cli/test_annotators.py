@@ -65,3 +65,18 @@ def test_a_crowd_that_only_the_prior_calls_good_is_named(run, tmp_path):
     code, _, err = run(tmp_path / "labels.csv", "--draws", 200, "--chains", 2)
     assert code == 0
     assert "switch labels" in err
+
+
+def test_levels_of_ratings_stand_beside_phi_with_and_without_them(run, tmp_path):
+    rng = np.random.default_rng(1)
+    strict, item = np.tile([-1, 0, 1], 30), np.repeat(np.arange(30), 3)
+    rating = np.clip(np.repeat(rng.integers(2, 5, 30), 3) + strict, 1, 5)
+    pd.DataFrame({"item": item, "annotator": np.tile(list("abc"), 30), "rating": rating}).to_csv(
+        tmp_path / "ratings.csv", index=False
+    )
+    code, out, _ = run(tmp_path / "ratings.csv", "--scale", 1, 5, "--step", 1, "--draws", 40, "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert [row["annotator"] for row in answer["annotators"]] == list("abc")
+    plain, without = (row["mean"] for row in answer["agreement"])
+    assert plain < without

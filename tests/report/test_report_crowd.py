@@ -1,10 +1,13 @@
 """Areas under the curve and quality of the annotators in the report, where labels and predictions allow them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import Labels, Predictions, auc_posterior, crowdtruth_posterior, spammers
+from bayesagree import Labels, Predictions, Ratings, auc_posterior, crowdtruth_posterior, spammers
+from bayesagree.report.crowd import level_results
 from bayesagree.report.data import report_data
 from bayesagree.report.page import render
 from bayesagree.report.settings import ReportSettings
@@ -63,3 +66,16 @@ def test_no_section_where_there_is_nothing_to_say(case):
     alone = Labels.from_long(given)
     page = render(report_data(alone, settings=FEW))
     assert 'id="annotators"' not in page  # nobody to agree with
+
+
+def test_levels_of_ratings_are_shown_where_they_matter(data):
+    rng = np.random.default_rng(1)
+    given = np.clip(rng.integers(2, 5, (30, 1)) + np.array([-1, 0, 1]), 1, 5)
+    strict = Ratings.from_matrix(given, scale=(1, 5), step=1, annotators=["ann", "bob", "eve"])
+    table = level_results(strict, draws=40, seed=1)
+    assert table is not None
+    assert table["annotator"].tolist() == ["ann", "bob", "eve"]
+    assert "Who rates lower or higher" in render(replace(data, levels=table))
+    assert "Who rates lower or higher" not in render(data)
+    alike = Ratings.from_matrix(rng.integers(1, 6, (30, 3)), scale=(1, 5), step=1)
+    assert level_results(alike, draws=40, seed=1) is None

@@ -3,7 +3,8 @@
 Change a prior or join a model here. Observed data are long: one entry per annotation.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -11,8 +12,7 @@ from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree._inference.nuts import sample_nuts, sampler_stats
-from bayesagree._inference.streams import block_generators
-from bayesagree._numerics.draws import categories
+from bayesagree._inference.open_model import annotation_data, named_part, part
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError
@@ -37,6 +37,8 @@ def dawid_skene_model(
     variant: str = "full",
     prior: DawidSkenePrior | None = None,
     gold: Gold | None = None,
+    prevalence: Callable[[], Any] | None = None,
+    confusion: Callable[[], Any] | None = None,
 ) -> "pm.Model":
     """Build the PyMC model of a Dawid-Skene variant.
 
@@ -50,21 +52,28 @@ def dawid_skene_model(
         By default `DawidSkenePrior()`.
     gold
         Items whose true label is known.
+    prevalence
+        A prior of one's own of the truth: a function without arguments, called inside the model, that returns
+        probabilities (category) or, with covariates of the items, (item, category).
+    confusion
+        The same of the annotators in place of the variant's: probabilities (annotator, category, observed_category),
+        of groups of annotators, say.
 
     Returns
     -------
     pymc.Model
-        ``prevalence`` (category), ``confusion`` (annotator, category, observed_category), ``label_probability``
-        (item, category): Pr(truth | parameters, annotations), or in mixed membership the free variable
-        ``plausibility`` (item, category);
-        and the variant's parameters. The true labels are summed out: the likelihood is a potential per item. Mixed
-        membership has one observed categorical ``label_index`` (annotation).
+        ``prevalence`` (category), ``confusion`` (annotator, category, observed_category) and the variant's parameters;
+        ``plausibility`` (item, category), as in the results of `dawid_skene`. Where an item has one truth it is summed
+        out, the likelihood is a potential, ``label_probability`` (item, category) is Pr(truth | parameters,
+        annotations), and ``plausibility`` is the truth that the free variable ``truth_quantile`` (item) draws from it.
+        Mixed membership has one observed categorical ``label_index`` (annotation). ``observed_label``,
+        ``item_of_annotation``, ``annotator_of_annotation`` and ``gold`` (item; -1: unknown) are data.
 
     Examples
     --------
     >>> labels = Labels.from_matrix([[0, 0, 1], [1, 1, 1]])
     >>> [v.name for v in dawid_skene_model(labels).free_RVs]
-    ['prevalence', 'confusion']
+    ['prevalence', 'confusion', 'truth_quantile']
 
     References
     ----------
@@ -73,16 +82,50 @@ def dawid_skene_model(
     import pymc as pm
 
     prior = prior or DawidSkenePrior()
-    names = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
-    coords = names | {"observed_category": labels.categories, "annotation": np.arange(labels.item_index.size)}
-    codes = gold_codes(gold, labels.items, labels.categories)
-    with pm.Model(coords=coords) as model:
-        prevalence = pm.Dirichlet("prevalence", np.full(labels.categories.size, prior.prevalence), dims="category")
+    n_labels = labels.categories.size
+    with pm.Model(coords=coordinates_of_model(labels)) as model:
+        votes = votes_data(labels)
+        known: Any = pm.Data("gold", gold_codes(gold, labels.items, labels.categories), dims="item")
+
+        def our_prevalence() -> Any:
+            return pm.Dirichlet("prevalence", np.full(n_labels, prior.prevalence), dims="category")
+
+        own = our_prevalence() if prevalence is None else prevalence()
+        share = named_part("prevalence", own, ("item", "category")[-own.ndim :])
+        dims = ("annotator", "category", "observed_category")
         if variant == "mixed_membership":
-            _mixed_membership(labels, prior, prevalence, codes)
+            rows = part("confusion", confusion, lambda: _confusion(labels, variant, prior), dims=dims)
+            _mixed_membership(votes, labels, prior, share, rows, known)
         else:
-            _sum_out_truth(labels, prevalence, _log_chance(labels, variant, prior), codes)
+            if confusion is None:
+                given_truth = log_chance(votes, labels, variant, prior)
+            else:
+                rows = named_part("confusion", confusion(), dims)
+                given_truth = _log(rows)[votes.annotator, :, votes.label]
+            _sum_out_truth(votes, labels, share, given_truth, known)
     return model
+
+
+def coordinates_of_model(labels: Labels) -> dict[str, Any]:
+    """Return the names along the dims of the model."""
+    names = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
+    return names | {"observed_category": labels.categories, "annotation": np.arange(labels.item_index.size)}
+
+
+class Votes(NamedTuple):
+    """Data of a model: item, annotator and label of each annotation."""
+
+    item: Any
+    annotator: Any
+    label: Any
+
+
+def votes_data(labels: Labels) -> Votes:
+    """Add who gave which label as data of the model."""
+    import pymc as pm
+
+    given = pm.Data("observed_label", labels.label_index.astype(np.int64), dims="annotation")
+    return Votes(*annotation_data(labels.item_index, labels.annotator_index), given)
 
 
 def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
@@ -101,62 +144,76 @@ def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
     return pm.Dirichlet("confusion", shape, dims=dims)
 
 
-def _log_chance(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
+def log_chance(votes: Votes, labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
     """Return log Pr(given label | true label) of each annotation, shape (annotation, label)."""
     import pymc as pm
     import pytensor.tensor as pt
 
-    annotator, n_labels = labels.annotator_index, labels.categories.size
+    n_labels = labels.categories.size
     if variant in ("full", "hierarchical"):
-        log_confusion: Any = pt.log(_confusion(labels, variant, prior))
-        return log_confusion[annotator, :, labels.label_index]
+        return _log(_confusion(labels, variant, prior))[votes.annotator, :, votes.label]
     if variant == "item_difficulty":
         ability: Any = pm.Normal("ability", prior.ability, prior.ability_sd, dims="annotator")
         difficulty: Any = pm.Normal("difficulty", 0, prior.difficulty_sd, dims="item")
         accuracy: Any = pt.outer(pt.sigmoid(ability), pt.ones(n_labels))
-        logit: Any = ability[annotator] - difficulty[labels.item_index]
+        logit: Any = ability[votes.annotator] - difficulty[votes.item]
         chance: Any = pt.sigmoid(logit[:, None])
     elif variant in ("one_coin", "class_conditional"):
         right, wrong = prior.strength * prior.accuracy, prior.strength * (1 - prior.accuracy)
         dims = ("annotator",) if variant == "one_coin" else ("annotator", "category")
         coin: Any = pm.Beta("right", right, wrong, dims=dims)
         accuracy = coin[:, None].repeat(n_labels, axis=1) if variant == "one_coin" else coin
-        chance = accuracy[annotator]
+        chance = accuracy[votes.annotator]
     else:
         raise InputError(f"variant={variant!r} is not one of the Dawid-Skene variants")
-    same = np.eye(n_labels, dtype=bool)
+    same: Any = pt.eye(n_labels, dtype="bool")
     matrix = pt.where(same, accuracy[:, :, None], (1 - accuracy[:, :, None]) / (n_labels - 1))
     pm.Deterministic("confusion", matrix, dims=("annotator", "category", "observed_category"))
-    return pt.log(pt.where(same[labels.label_index], chance, (1 - chance) / (n_labels - 1)))
+    return _log(pt.where(same[votes.label], chance, (1 - chance) / (n_labels - 1)))
 
 
-def _sum_out_truth(labels: Labels, prevalence: Any, log_chance: Any, gold: NDArray[np.int64]) -> None:
+def _log(probability: Any) -> Any:
+    import pytensor.tensor as pt
+
+    return pt.log(probability)
+
+
+def _sum_out_truth(votes: Votes, labels: Labels, prevalence: Any, log_chance: Any, gold: Any) -> None:
     import pymc as pm
     import pytensor.tensor as pt
 
-    possible = (gold[:, None] < 0) | (gold[:, None] == np.arange(labels.categories.size))
-    start: Any = pt.zeros((labels.items.size, labels.categories.size)) + pt.log(prevalence)
-    joint: Any = pt.where(possible, pt.inc_subtensor(start[labels.item_index], log_chance), -np.inf)
+    n_labels = labels.categories.size
+    possible: Any = (gold[:, None] < 0) | pt.eq(gold[:, None], np.arange(n_labels))
+    start: Any = pt.zeros((labels.items.size, n_labels)) + pt.log(prevalence)
+    joint: Any = pt.where(possible, pt.inc_subtensor(start[votes.item], log_chance), -np.inf)
     total: Any = pm.math.logsumexp(joint, axis=1, keepdims=True)
     labelled = np.bincount(labels.item_index, minlength=labels.items.size) > 0
     pm.Potential("log_likelihood", pt.sum(total[labelled]))
-    pm.Deterministic("label_probability", pt.exp(joint - total), dims=("item", "category"))
+    dims = ("item", "category")
+    probability: Any = pm.Deterministic("label_probability", pt.exp(joint - total), dims=dims)
+    quantile: Any = pm.Uniform("truth_quantile", dims="item")
+    below: Any = pt.cumsum(probability, axis=1)
+    one_hot: Any = pt.eye(n_labels)
+    truth = one_hot[(quantile[:, None] > below[:, :-1]).sum(axis=1)]
+    plausibility = (1 - CONDITIONAL_SHARE) * truth + CONDITIONAL_SHARE * probability
+    pm.Deterministic("plausibility", plausibility, dims=dims)
 
 
-def _mixed_membership(labels: Labels, prior: DawidSkenePrior, prevalence: Any, gold: NDArray[np.int64]) -> None:
+def _mixed_membership(
+    votes: Votes, labels: Labels, prior: DawidSkenePrior, prevalence: Any, confusion: Any, gold: Any
+) -> None:
     import pymc as pm
     import pytensor.tensor as pt
 
     ambiguity: Any = pm.LogNormal("ambiguity", np.log(prior.ambiguity), prior.ambiguity_sd)
-    shape = (ambiguity * prevalence)[None].repeat(labels.items.size, axis=0)
+    shape = ambiguity * prevalence + pt.zeros((labels.items.size, 1))
     plausibility: Any = pm.Dirichlet("plausibility", shape, dims=("item", "category"))
-    confusion = _confusion(labels, "mixed_membership", prior)
-    chance = (plausibility[labels.item_index][:, :, None] * confusion[labels.annotator_index]).sum(axis=1)
-    known = np.flatnonzero(gold >= 0)
-    if known.size:  # an expert's latent labels
-        expert: Any = pt.log(plausibility[known, gold[known]])
-        pm.Potential("log_gold", expert.sum())
-    pm.Categorical("label_index", p=chance, observed=labels.label_index, dims="annotation")
+    chance = (plausibility[votes.item][:, :, None] * confusion[votes.annotator]).sum(axis=1)
+    # An expert's latent labels, where there is one.
+    expert = pt.log(plausibility[pt.arange(labels.items.size), pt.maximum(gold, 0)])
+    log_gold: Any = pt.where(pt.ge(gold, 0), expert, 0.0)
+    pm.Potential("log_gold", log_gold.sum())
+    pm.Categorical("label_index", p=chance, observed=votes.label, dims="annotation")
 
 
 def sample_dawid_skene(
@@ -171,24 +228,20 @@ def sample_dawid_skene(
     variables = {name: posterior[name].values for name in KEPT if name in posterior}
     right = np.diagonal(posterior["confusion"].values, axis1=3, axis2=4)
     variables["accuracy"] = (right * posterior["prevalence"].values[:, :, None]).sum(axis=3)
-    name = "plausibility" if variant == "mixed_membership" else "label_probability"
-    probability = posterior[name].transpose("chain", "draw", "item", "category").values
+    one_truth = "label_probability" in posterior
+    plausibility, probability = (
+        posterior[name].transpose("chain", "draw", "item", "category").values
+        for name in ("plausibility", "label_probability" if one_truth else "plausibility")
+    )
     chains = []
-    for c, rng in enumerate(block_generators(request.seed, request.chains)):
+    for c in range(request.chains):
         kept = {n: v[c] for n, v in variables.items() if confusion or n != "confusion"}
-        drawn = probability[c] if variant == "mixed_membership" else _draw_truth(probability[c], rng)
-        kept |= _best(drawn, request.top_labels)
+        kept |= _best(plausibility[c], request.top_labels)
         chains.append(ChainDraws(kept, probability[c].mean(axis=0).ravel(), _watched(probability[c])))
     return chains_tree(
         labels, fit.all_cells(), chains, engine="nuts", seed=request.seed, settings=fit.settings,
         sampler=sampled.attrs["sampler"], sample_stats=sampler_stats(sampled),
     )  # fmt: skip
-
-
-def _draw_truth(probability: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw true labels from their conditional probabilities, as plausibilities (draw, item, label)."""
-    truth = np.eye(probability.shape[2])[categories(rng, probability)]
-    return (1 - CONDITIONAL_SHARE) * truth + CONDITIONAL_SHARE * probability
 
 
 def _best(plausibility: NDArray[np.float64], top_labels: int | None) -> dict[str, NDArray[Any]]:

@@ -25,7 +25,7 @@ from bayesagree._inference.streams import Seed
 from bayesagree._numerics.multisets import run_starts
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
-from bayesagree.plausibility.dawid_skene.model import _log_chance, dawid_skene_model
+from bayesagree.plausibility.dawid_skene.model import coordinates_of_model, dawid_skene_model, log_chance, votes_data
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 if TYPE_CHECKING:
@@ -64,12 +64,10 @@ def sampling_model(labels: Labels, settings: Settings) -> "pm.Model":
     variant, prior = _variant_and_prior(settings)
     if variant == "mixed_membership":
         return dawid_skene_model(labels, variant=variant, prior=prior)
-    names = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
-    coords = names | {"observed_category": labels.categories, "annotation": np.arange(labels.item_index.size)}
     n_labels, who = labels.categories.size, labels.annotator_index
-    with pm.Model(coords=coords) as model:
+    with pm.Model(coords=coordinates_of_model(labels)) as model:
         prevalence = pm.Dirichlet("prevalence", np.full(n_labels, prior.prevalence), dims="category")
-        _log_chance(labels, variant, prior)  # adds the variables of the annotators
+        log_chance(votes_data(labels), labels, variant, prior)  # adds the variables of the annotators
         truth: Any = pm.Categorical("truth", prevalence, dims="item")
         one_hot: Any = pt.eye(n_labels)
         pm.Deterministic("plausibility", one_hot[truth], dims=("item", "category"))

@@ -184,10 +184,11 @@ def prirn_model(
     Returns
     -------
     pymc.Model
-        ``plausibility`` (item, category), a Dirichlet distribution; nothing is observed, for PrIRN has no sampling
-        model. Its shapes c, 0.01 for labels that nobody ranked, leave NUTS no usable geometry on the simplex, so that
-        the free variables are independent: ``mass`` ~ Gamma(c + 1, 1) and ``shortfall`` ~ Exp(1), and the plausibility
-        is the normalised mass x exp(-shortfall / c), a Gamma(c, 1) variable.
+        ``plausibility`` (item, category), a Dirichlet distribution whose ``concentration`` (item, category) is data;
+        nothing is observed, for PrIRN has no sampling model. Its shapes c, 0.01 for labels that nobody ranked, leave
+        NUTS no usable geometry on the simplex, so that the free variables are independent: ``mass`` ~ Gamma(c + 1, 1)
+        and ``shortfall`` ~ Exp(1), and the plausibility is the normalised mass x exp(-shortfall / c), a Gamma(c, 1)
+        variable.
 
     References
     ----------
@@ -202,12 +203,13 @@ def prirn_model(
     """
     import pymc as pm
 
-    shape = PrIRNPosterior(rankings, reliability, prior, ties).concentration.dense()
+    concentration, dims = PrIRNPosterior(rankings, reliability, prior, ties).concentration.dense(), ("item", "category")
     with pm.Model(coords={"item": rankings.items, "category": rankings.categories}) as model:
-        mass: Any = pm.Gamma("mass", shape + 1, 1, dims=("item", "category"))
-        shortfall: Any = pm.Exponential("shortfall", 1, dims=("item", "category"))
+        shape: Any = pm.Data("concentration", concentration, dims=dims)
+        mass: Any = pm.Gamma("mass", shape + 1, 1, dims=dims)
+        shortfall: Any = pm.Exponential("shortfall", 1, dims=dims)
         log_gamma: Any = pm.math.log(mass) - shortfall / shape
-        pm.Deterministic("plausibility", pm.math.softmax(log_gamma, axis=1), dims=("item", "category"))
+        pm.Deterministic("plausibility", pm.math.softmax(log_gamma, axis=1), dims=dims)
     return model
 
 

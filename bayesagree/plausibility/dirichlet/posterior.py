@@ -12,7 +12,7 @@ gamma = 0 the annotations say nothing.
 Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.1 and appendix A (single labels).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +22,7 @@ import xarray as xr
 
 from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.open_model import annotation_data, part
 from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
@@ -173,16 +174,32 @@ def prior_share(labels: Labels, *, reliability: float = 1.0, prior: Prior = None
 
 
 @checked
-def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = None) -> "pm.Model":
+def dirichlet_model(
+    labels: Labels,
+    *,
+    plausibility: Callable[[], Any] | None = None,
+    reliability: float = 1.0,
+    prior: Prior = None,
+) -> "pm.Model":
     """Build the same posterior as a PyMC model: prior Dirichlet, each annotation a categorical draw.
 
     The categorical likelihood is raised to the power of the reliability, so that one annotation weighs as `reliability`
     observations. Observed data are long: one entry of ``label_index`` per annotation.
 
+    Parameters
+    ----------
+    labels, reliability, prior
+        As `dirichlet`.
+    plausibility
+        A prior of one's own in place of the Dirichlet distribution: a function without arguments, called inside the
+        model, that returns plausibilities (item, category), with covariates of the items, say.
+
     Returns
     -------
     pymc.Model
-        Free variable ``plausibility`` (item, category); observed ``label_index`` (annotation) if the reliability is 1.
+        Free variable ``plausibility`` (item, category); observed ``label_index`` (annotation), positions of
+        categories, if the reliability is 1. ``item_of_annotation``, ``observed_label`` and, where they are known,
+        ``annotator_of_annotation`` are data. Traces feed certainties, metrics and `evaluate`.
 
     Examples
     --------
@@ -197,16 +214,23 @@ def dirichlet_model(labels: Labels, *, reliability: float = 1.0, prior: Prior = 
     shape = prior_shape(prior, labels.categories.size)
     power = positive(reliability, "reliability", zero=True)
     repeat = np.repeat(np.arange(labels.item_index.size), labels.count)
-    item, chosen = labels.item_index[repeat], labels.label_index[repeat]
-    coords = {"item": labels.items, "category": labels.categories, "annotation": np.arange(item.size)}
+    coords = {"item": labels.items, "category": labels.categories, "annotation": np.arange(repeat.size)}
+    who = labels.annotator_index[repeat] if labels.annotators_known else None
+    if who is not None:
+        coords["annotator"] = labels.annotators
+    dims = ("item", "category")
     with pm.Model(coords=coords) as model:
-        plausibility = dirichlet_variable(
-            "plausibility", np.tile(shape, (labels.items.size, 1)), dims=("item", "category")
+        item, _ = annotation_data(labels.item_index[repeat], who)
+        chosen = pm.Data("observed_label", labels.label_index[repeat].astype(np.int64), dims="annotation")
+        truth = part(
+            "plausibility",
+            plausibility,
+            lambda: dirichlet_variable("plausibility", np.tile(shape, (labels.items.size, 1)), dims=dims),
+            dims=dims,
         )
-        pm.Data("item_index", item, dims="annotation")
         if power == 1:
-            pm.Categorical("label_index", p=plausibility[item], observed=chosen, dims="annotation")
+            pm.Categorical("label_index", p=truth[item], observed=chosen, dims="annotation")
         else:
-            log_likelihood: Any = pm.logp(pm.Categorical.dist(p=plausibility[item]), chosen)
+            log_likelihood: Any = pm.logp(pm.Categorical.dist(p=truth[item]), chosen)
             pm.Potential("tempered_log_likelihood", (log_likelihood * power).sum())
     return model

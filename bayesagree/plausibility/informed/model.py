@@ -1,5 +1,6 @@
 """The informed Dirichlet posterior as a PyMC model: the same priors and likelihood, sampled jointly."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 
 @checked
 def informed_dirichlet_model(
-    labels: Labels, predictions: Predictions, *, exclude: Excluded = None, prior: InformedPrior | None = None
+    labels: Labels,
+    predictions: Predictions,
+    *,
+    exclude: Excluded = None,
+    prior: InformedPrior | None = None,
+    log_mean: Callable[[Any], Any] | None = None,
 ) -> "pm.Model":
     """PyMC model of `informed_dirichlet`.
 
@@ -33,12 +39,15 @@ def informed_dirichlet_model(
         Names of models that are left out of the covariates.
     prior
         By default `InformedPrior()`.
+    log_mean
+        Function, called inside the model, of what the predictions say of an item's mean plausibilities, logarithms up
+        to a constant (item, category), that returns them changed: by covariates of the items, say.
 
     Returns
     -------
     pymc.Model
         Free variables ``parameters`` (parameter) and ``plausibility`` (item, category); observed ``votes`` (item,
-        category).
+        category). ``observed_votes`` and ``covariates``, the predictions by item, column and category, are data.
 
     References
     ----------
@@ -65,11 +74,14 @@ def informed_dirichlet_model(
         "item": posterior.annotations.items,
         "category": posterior.annotations.categories,
         "parameter": layout.names,
+        "column": np.arange(columns.shape[1]),
     }
     with pm.Model(coords=coords) as model:
         parameters: Any = pm.Normal("parameters", layout.mean, layout.sd, dims="parameter")
         slopes, level, clarity, confusion, shape = layout.parts(parameters)
-        eta = (slopes[:, None] * columns).sum(axis=1) + level
+        covariate: Any = pm.Data("covariates", columns, dims=("item", "column", "category"))
+        eta = (slopes[:, None] * covariate).sum(axis=1) + level
+        eta = eta if log_mean is None else log_mean(eta)
         if layout.n_pairs:
             eta += pt.special.softmax(eta, axis=1) @ confusion.reshape((n_labels, n_labels))
         mean = (1 - FLOOR) * pt.special.softmax(eta, axis=1) + FLOOR / n_labels
@@ -92,6 +104,6 @@ def informed_dirichlet_model(
         )
         mixed = pt.logsumexp(log_weight + log_density, axis=1) - pt.logsumexp(log_weight, axis=1)
         pm.Potential("prior", mixed.sum())
-        counts = posterior.annotations.counts()
+        counts: Any = pm.Data("observed_votes", posterior.annotations.counts(), dims=("item", "category"))
         pm.Multinomial("votes", n=counts.sum(axis=1), p=plausibility, observed=counts, dims=("item", "category"))
     return model

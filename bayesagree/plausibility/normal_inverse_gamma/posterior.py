@@ -11,7 +11,7 @@ mean below or not?
 Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appendix A (Wikipedia Toxicity, AVA).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.open_model import annotation_data, part
 from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
@@ -233,14 +234,30 @@ def normal_inverse_gamma_blocks(
 
 @checked
 def normal_inverse_gamma_model(
-    ratings: Ratings, *, reliability: float = 1.0, prior: NormalInverseGammaPrior | None = None
+    ratings: Ratings,
+    *,
+    reliability: float = 1.0,
+    prior: NormalInverseGammaPrior | None = None,
+    mean: Callable[[Any], Any] | None = None,
+    variance: Callable[[], Any] | None = None,
 ) -> "pm.Model":
     """Build the same posterior as a PyMC model; observed data are long, one entry of ``rating`` per annotation.
+
+    Parameters
+    ----------
+    ratings, reliability, prior
+        As `normal_inverse_gamma`.
+    mean
+        A prior of one's own of the items' means: a function of their variances (item), called inside the model, that
+        returns the means (item) in units of the scale.
+    variance
+        The same of the variances: a function without arguments.
 
     Returns
     -------
     pymc.Model
         ``mean`` and ``variance`` (item); observed ``rating`` (annotation) when the reliability is 1, else a potential.
+        ``item_of_annotation``, ``annotator_of_annotation`` and ``observed_rating`` are data.
 
     Examples
     --------
@@ -250,17 +267,28 @@ def normal_inverse_gamma_model(
     """
     import pymc as pm
 
-    prior = prior or NormalInverseGammaPrior.for_scale(ratings.scale)
+    chosen = prior or NormalInverseGammaPrior.for_scale(ratings.scale)
     power = positive(reliability, "reliability", zero=True)
-    coords = {"item": ratings.items, "annotation": np.arange(ratings.n_annotations)}
+    coords = {
+        "item": ratings.items, "annotator": ratings.annotators, "annotation": np.arange(ratings.n_annotations),
+    }  # fmt: skip
     with pm.Model(coords=coords) as model:
-        variance: Any = pm.InverseGamma("variance", alpha=prior.shape, beta=prior.scale, dims="item")
-        offset = pm.Normal("offset", 0.0, 1.0, dims="item")
-        mean: Any = pm.Deterministic("mean", prior.mean + offset * (variance / prior.strength) ** 0.5, dims="item")
-        item = ratings.item_index
+        item, _ = annotation_data(ratings.item_index, ratings.annotator_index)
+        rating = pm.Data("observed_rating", ratings.rating, dims="annotation")
+
+        def our_variance() -> Any:
+            return pm.InverseGamma("variance", alpha=chosen.shape, beta=chosen.scale, dims="item")
+
+        spread = part("variance", variance, our_variance, dims="item")
+
+        def our_mean() -> Any:
+            offset = pm.Normal("offset", 0.0, 1.0, dims="item")
+            return pm.Deterministic("mean", chosen.mean + offset * (spread / chosen.strength) ** 0.5, dims="item")
+
+        centre = part("mean", mean, our_mean, spread, dims="item")
         if power == 1:
-            pm.Normal("rating", mean[item], variance[item] ** 0.5, observed=ratings.rating, dims="annotation")
+            pm.Normal("rating", centre[item], spread[item] ** 0.5, observed=rating, dims="annotation")
         else:
-            log_likelihood: Any = pm.logp(pm.Normal.dist(mean[item], variance[item] ** 0.5), ratings.rating)
+            log_likelihood: Any = pm.logp(pm.Normal.dist(centre[item], spread[item] ** 0.5), rating)
             pm.Potential("tempered_log_likelihood", (log_likelihood * power).sum())
     return model

@@ -233,27 +233,30 @@ def sample_item(cases, item, prior, run, rng, out):
 
 @numba.njit(cache=True, nogil=True)
 def sweep_items(worth, shape, rate, cases, rng):
-    """Redraw the worths, shape (item, category), in place: one sweep of each item, for the PyMC step.
+    """Redraw the worths, those of each item next to each other, in place: one sweep of each item, for the PyMC step.
 
     It stands beside `sweep_item` because numba compiles a cached kernel anew when its own file changes, and only then.
     """
-    n_items, n = worth.shape
-    state = new_state(n)
-    for i in range(n_items):
-        total = worth[i].sum()
+    for i in range(cases.label_start.size - 1):
+        lo, hi = cases.label_start[i], cases.label_start[i + 1]
+        n = hi - lo
+        if n == 0:
+            continue
+        state = new_state(n)
+        total = worth[lo:hi].sum()
         for k in range(n):
-            state.theta[k] = worth[i, k] / total
+            state.theta[k] = worth[lo + k] / total
         state.theta[n] = 0.0  # nobody but the labels of the model competes
-        if (rate[i] == rate[i, 0]).all():
+        if (rate[lo:hi] == rate[lo]).all():
             # The total is independent of the shares: drawn afresh. With rates of different labels it is not.
-            total = gamma_variate(rng, shape[i].sum()) / rate[i, 0]
+            total = gamma_variate(rng, shape[lo:hi].sum()) / rate[lo]
         state.prior_shape[n] = 0.0
-        state.prior_exposure[n] = rate[i, 0] * total
+        state.prior_exposure[n] = rate[lo] * total
         for k in range(n):
-            state.prior_shape[k] = shape[i, k]
-            state.posterior_shape[k] = shape[i, k] + cases.arrivals[cases.label_start[i] + k]
-            state.prior_exposure[k] = rate[i, k] * total
+            state.prior_shape[k] = shape[lo + k]
+            state.posterior_shape[k] = shape[lo + k] + cases.arrivals[lo + k]
+            state.prior_exposure[k] = rate[lo + k] * total
         state.posterior_shape[n] = 0.0
         scale = sweep_item(state, cases, i, rng)
         for k in range(n):
-            worth[i, k] = total * scale * state.theta[k]
+            worth[lo + k] = total * scale * state.theta[k]

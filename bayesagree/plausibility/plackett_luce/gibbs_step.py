@@ -4,14 +4,14 @@ from typing import Any, Literal
 
 import numpy as np
 import pymc as pm
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pymc.distributions.transforms import LogTransform
 from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.util import get_random_generator
 
 from bayesagree.errors import InputError
-from bayesagree.plausibility.plackett_luce._cases import Cases
+from bayesagree.plausibility.plackett_luce._cases import Cases, Integers
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sweep_items
 
 
@@ -29,9 +29,11 @@ class PlackettLuceGibbs(BlockedStep):
     Parameters
     ----------
     vars
-        The one variable of worths, a ``pm.Gamma`` of shape (label,) or (item, category).
+        The one variable of worths, a ``pm.Gamma`` of shape (label,), (item, category) or, in a `plackett_luce_model`,
+        (slot,).
     ranks
-        Observed ranks, shape (ranking, label), as `PartialRanking` takes them.
+        Observed ranks, shape (ranking, label), as `PartialRanking` takes them; by default the data of a
+        `plackett_luce_model`.
     item
         Which row of the worths each ranking is about, shape (ranking,); by default all rankings are about row 0.
     model, rng
@@ -55,6 +57,11 @@ class PlackettLuceGibbs(BlockedStep):
             worth = pm.Gamma("worth", shape, 1.0, shape=(n_items, n_labels))
             PartialRanking("ranks", worth[item], observed=ranks)
             tree = pm.sample(step=[PlackettLuceGibbs([worth], ranks=ranks, item=item)])
+
+    In a model of the package the rankings are known::
+
+        with plackett_luce_model(rankings) as model:
+            tree = pm.sample(step=[PlackettLuceGibbs([model["worth"]])])
     """
 
     name = "plackett_luce_gibbs"
@@ -65,7 +72,7 @@ class PlackettLuceGibbs(BlockedStep):
         self,
         vars: list[Any],
         *,
-        ranks: ArrayLike,
+        ranks: ArrayLike | None = None,
         item: ArrayLike | None = None,
         model: pm.Model | None = None,
         rng: Any = None,
@@ -86,14 +93,14 @@ class PlackettLuceGibbs(BlockedStep):
         alpha, scale = worth.owner.op.dist_params(worth.owner)
         parameters = context.replace_rvs_by_values([alpha + 0 * worth, 1 / scale + 0 * worth])
         self.parameters: Any = context.compile_fn(parameters, inputs=list(context.value_vars), on_unused_input="ignore")
-        self.cases = _cases(np.atleast_2d(np.asarray(ranks)), item, tuple(worth.shape.eval()))
+        self.cases = _of_model(context) if ranks is None else _of_table(ranks, item, tuple(worth.shape.eval()))
 
     def step(self, point: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Redraw the worths given everything else."""
         value = np.asarray(point[self.value_name])
         shape, rate = self.parameters(point)
-        worth = np.atleast_2d(np.exp(value) if self.on_log_scale else value.copy())
-        sweep_items(worth, np.atleast_2d(shape), np.atleast_2d(rate), self.cases, self.rng)
+        worth = (np.exp(value) if self.on_log_scale else value.copy()).ravel()
+        sweep_items(worth, shape.ravel(), rate.ravel(), self.cases, self.rng)
         worth = worth.reshape(value.shape)
         new = dict(point)
         new[self.value_name] = np.log(worth) if self.on_log_scale else worth
@@ -116,35 +123,67 @@ def _random_variable(model: pm.Model, vars: list[Any]) -> Any:
 _GAMMA = type(pm.Gamma.dist(1.0, 1.0).owner.op)
 
 
-def _cases(ranks: NDArray[Any], item: ArrayLike | None, shape: tuple[int, ...]) -> Cases:
-    """Rankings over all labels, sorted by item; the last block of each is what remains."""
+def _of_table(ranks: ArrayLike, item: ArrayLike | None, shape: tuple[int, ...]) -> Cases:
+    """Rankings of all labels; worth k of item i has the number i n_labels + k."""
+    table = np.atleast_2d(np.asarray(ranks))
     n_items, n_labels = (1, *shape)[-2:]
-    row = np.zeros(ranks.shape[0], np.int64) if item is None else np.asarray(item, dtype=np.int64)
-    if ranks.shape[1] != n_labels or row.shape != ranks.shape[:1]:
-        raise InputError(f"ranks {ranks.shape} and item {row.shape} do not fit worths of shape {shape}")
+    row = np.zeros(table.shape[0], np.int64) if item is None else np.asarray(item, dtype=np.int64)
+    if table.shape[1] != n_labels or row.shape != table.shape[:1]:
+        raise InputError(f"ranks {table.shape} and item {row.shape} do not fit worths of shape {shape}")
     if row.min() < 0 or row.max() >= n_items:
         raise InputError(f"item holds {row.min()} .. {row.max()}, but the worths have the rows 0 .. {n_items - 1}")
-    arrivals, rank_sum = np.zeros((n_items, n_labels), np.int64), np.zeros((n_items, n_labels))
+    numbers = row[:, None] * n_labels + np.arange(n_labels)
+    return _cases(table, numbers, np.repeat(np.arange(n_items), n_labels), row)
+
+
+def _of_model(model: pm.Model) -> Cases:
+    """Rankings that are data of a `plackett_luce_model`."""
+    names = ("observed_ranks", "competitor", "item_of_slot", "item_of_ranking")
+    if missing := [name for name in names if name not in model.named_vars]:
+        raise InputError(f"this model has no data {missing[0]!r}, as a plackett_luce_model has: pass ranks=")
+    return _cases(*(np.asarray(model[name].get_value()) for name in names))  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _cases(ranks: Integers, numbers: Integers, item_of_worth: Integers, item: Integers) -> Cases:
+    """Rankings sorted by item, equal ones of an item once; the last block of each is what remains.
+
+    `numbers`, shape (ranking, position), says which worths compete; absent ones are too large.
+    """
+    n_worths, n_items = item_of_worth.size, int(item_of_worth.max()) + 1
+    start = np.searchsorted(item_of_worth, np.arange(n_items + 1))
+    present = numbers < n_worths
+    distinct, multiplicity = np.unique(
+        np.hstack([item[:, None], numbers, np.where(present, ranks, -1)]), axis=0, return_counts=True
+    )
+    row, width = distinct[:, 0], ranks.shape[1]
+    arrivals, rank_sum = np.zeros(n_worths, np.int64), np.zeros(n_worths)
     block_start, entry_start, entry = [0], [0], []
-    for r in np.argsort(row, kind="stable"):
-        rank_sum[row[r]] += ranks[r]
-        for level in np.unique(ranks[r])[:-1]:
-            members = np.flatnonzero(ranks[r] == level)
-            arrivals[row[r], members] += 1
-            entry.extend(members.tolist())
+    offered: list[Integers] = []
+    for i, count, who, rank in zip(row, multiplicity, distinct[:, 1 : 1 + width], distinct[:, 1 + width :]):
+        there, at = who[rank >= 0], rank[rank >= 0]
+        rank_sum[there] += count * at
+        for level in np.unique(at)[:-1]:
+            arrivals[there[at == level]] += count
+            entry.extend((there[at == level] - start[i]).tolist())
             entry_start.append(len(entry))
         block_start.append(len(entry_start) - 1)
+        offered.append(there - start[i])
+    limited = any(one.size < start[i + 1] - start[i] for one, i in zip(offered, row))
+    by_mean_rank = np.lexsort((rank_sum, item_of_worth))
+    order = np.empty(n_worths, np.int64)
+    order[by_mean_rank] = np.arange(n_worths) - start[item_of_worth]
+    sizes = [one.size for one in offered] if limited else []
     return Cases(
-        label_start=np.arange(n_items + 1) * n_labels,
-        label=np.tile(np.arange(n_labels), n_items),
-        ranking_start=np.searchsorted(np.sort(row), np.arange(n_items + 1)),
-        multiplicity=np.ones(row.size, np.int64),
+        label_start=start,
+        label=np.arange(n_worths) - start[item_of_worth],
+        ranking_start=np.searchsorted(row, np.arange(n_items + 1)),
+        multiplicity=multiplicity.astype(np.int64),
         block_start=np.asarray(block_start),
         entry_start=np.asarray(entry_start),
         entry=np.asarray(entry, dtype=np.int64),
-        arrivals=arrivals.ravel(),
-        mean_rank_order=rank_sum.argsort(axis=1, kind="stable").argsort(axis=1, kind="stable").ravel(),
-        n_labels=n_labels,
-        offered_start=np.zeros(1, np.int64),
-        offered=np.empty(0, np.int64),
+        arrivals=arrivals,
+        mean_rank_order=order,
+        n_labels=int(np.diff(start).max()),
+        offered_start=np.append(0, np.cumsum(sizes)).astype(np.int64),
+        offered=np.concatenate(offered).astype(np.int64) if limited else np.empty(0, np.int64),
     )

@@ -1,25 +1,30 @@
 """The Plackett-Luce posterior as a PyMC model, and its NUTS draws in the form of the Gibbs sampler's."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.open_model import annotation_data, part
 from bayesagree._inference.streams import Seed, block_generators
+from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.pseudo_label import UNNAMED_SHAPE
-from bayesagree.plausibility.plackett_luce._cases import Cases
+from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, choice_sets
 from bayesagree.plausibility.plackett_luce._sampler import WorthBlock, WorthPrior, diagnostics_of, reduce_block
 
 if TYPE_CHECKING:
     import pymc as pm
 
+    from bayesagree.plausibility.plackett_luce.posterior import PlackettLucePosterior
+
 type Integers = NDArray[np.int64]
 
 
 def worth_model(
-    cases: Cases, prior: WorthPrior, *, rate: float, exponent: float, items: NDArray[Any], labels: NDArray[Any]
+    posterior: "PlackettLucePosterior", worth: Callable[[Any, Any, Any], Any] | None, labels: NDArray[Any]
 ) -> "pm.Model":
     """Build the model: one worth per named label and one for all others of an item, every ranking observed.
 
@@ -30,23 +35,40 @@ def worth_model(
 
     from bayesagree.plausibility.plackett_luce.partial_ranking import PartialRanking
 
+    rankings, cases, prior, exponent = (
+        posterior.annotations, posterior.cases, posterior.prior, posterior.exponent,
+    )  # fmt: skip
     if exponent != 1 and prior.split > 0 and (cases.n_unnamed > 1).any():
         raise InputError(
             f"exponent={exponent!r}: the worths of several unnamed labels, each to a power, do not add up to one; "
             "pass unranked='lumped'"
         )
-    slots = _slots(cases, prior)
-    competitor, ranks = _races(cases, slots)
+    slots, items = _slots(cases, prior), rankings.items
+    numbers, ranks = _races(rankings, cases, slots, posterior.competing)
+    # Equal rankings of an item stand next to each other: their probability is computed once.
+    copies = np.repeat(np.lexsort((*ranks.T, rankings.item_index)), posterior.reliability)
     coords = {
         "item": items, "category": labels, "slot": slots.names(items, labels),
-        "ranking": np.arange(len(ranks)), "position": np.arange(ranks.shape[1]),
+        "ranking": np.arange(copies.size), "position": np.arange(ranks.shape[1]),
     }  # fmt: skip
+    if rankings.annotators_known:
+        coords["annotator"] = rankings.annotators
+    who = rankings.annotator_index[copies] if rankings.annotators_known else None
     with pm.Model(coords=coords) as model:
-        worth: Any = pm.Gamma("worth", slots.shape, rate, dims="slot")
-        racing: Any = worth if exponent == 1 else worth**exponent
-        padded: Any = pt.concatenate([worth, np.zeros(1)])
-        padded_racing: Any = pt.concatenate([racing, np.zeros(1)])
-        PartialRanking("ranks", padded_racing[competitor], observed=ranks, dims=("ranking", "position"))
+        item_of_slot, position = np.nonzero(slots.present)
+        item: Any = pm.Data("item_of_slot", item_of_slot, dims="slot")
+        category: Any = pm.Data("category_of_slot", slots.label[item_of_slot, position], dims="slot")
+        annotation_data(rankings.item_index[copies], who, "ranking")
+        competitor: Any = pm.Data("competitor", numbers[copies], dims=("ranking", "position"))
+        seen = pm.Data("observed_ranks", ranks[copies], dims=("ranking", "position"))
+
+        def our_worth() -> Any:
+            return pm.Gamma("worth", slots.shape, posterior.rate, dims="slot")
+
+        drawn = part("worth", worth, our_worth, slots.shape, item, category, dims="slot")
+        padded: Any = pt.concatenate([drawn, np.zeros(1)])
+        racing: Any = padded if exponent == 1 else padded**exponent
+        PartialRanking("ranks", racing[competitor], observed=seen, dims=("ranking", "position"))
         of_label: Any = padded[slots.of_labels(cases.n_labels)]
         pm.Deterministic("plausibility", of_label / of_label.sum(axis=1, keepdims=True), dims=("item", "category"))
         pm.Data("named", cases.named(pseudo=True), dims=("item", "category"))
@@ -118,16 +140,24 @@ def _slots(cases: Cases, prior: WorthPrior) -> Slots:
     return Slots(number, label, shape[present])
 
 
-def _races(cases: Cases, slots: Slots) -> tuple[Integers, Integers]:
-    """Return the worths that compete in every ranking, and their ranks, both of shape (ranking, position)."""
-    n_rankings, width = cases.multiplicity.size, slots.number.shape[1]
-    item = np.repeat(np.arange(cases.n_items), np.diff(cases.ranking_start))
-    ranks = np.repeat(np.diff(cases.block_start)[:, None], width, axis=1)
-    number = slots.number[item]
-    for r in range(n_rankings):
-        for rank, b in enumerate(range(cases.block_start[r], cases.block_start[r + 1])):
-            ranks[r, cases.entry[cases.entry_start[b] : cases.entry_start[b + 1]]] = rank
-        if cases.limited:
-            offered = cases.offered[cases.offered_start[r] : cases.offered_start[r + 1]]
-            number[r, np.setdiff1d(np.arange(width), offered)] = slots.shape.size
-    return np.repeat(number, cases.multiplicity, axis=0), np.repeat(ranks, cases.multiplicity, axis=0)
+def _races(rankings: Rankings, cases: Cases, slots: Slots, competing: Competing) -> tuple[Integers, Integers]:
+    """Return the worths that compete in every ranking, and their ranks, both of shape (ranking, position).
+
+    An absent worth has the number after the last. A rank too many, of a last block of all labels, does no harm.
+    """
+    ranking, n_labels, width = rankings.ranking_index(), cases.n_labels, slots.number.shape[1]
+    place = np.zeros((cases.n_items, n_labels), np.int64)
+    n_named = np.diff(cases.label_start)
+    place[np.repeat(np.arange(cases.n_items), n_named), cases.label] = np.arange(cases.label.size) - np.repeat(
+        cases.label_start[:-1], n_named
+    )
+    item = rankings.item_index.astype(np.int64)
+    ranks = np.zeros((item.size, width), np.int64)
+    np.maximum.at(ranks, ranking, rankings.block[:, None].astype(np.int64) + 1)  # what it does not name comes last
+    ranks[ranking, place[item[ranking], rankings.label_index]] = rankings.block
+    numbers = slots.number[item]
+    offers = choice_sets(rankings, competing)
+    for r in range(item.size if offers is not None else 0):
+        offered = place[item[r], offers[r]]  # pyright: ignore[reportOptionalSubscript]
+        numbers[r, np.setdiff1d(np.arange(width), offered)] = slots.shape.size
+    return numbers, ranks

@@ -23,11 +23,15 @@ from bayesagree.plausibility.plackett_luce._ranking_kernels import ranking_log_p
 def rankings_log_probability(log_worth, ranks):
     """Return log probability and gradient of each ranking, from log worths and ranks of shape (ranking, label).
 
-    Equal ranks tie; the labels of the largest rank are those that remain.
+    Equal ranks tie; the labels of the largest rank are those that remain. A ranking equal to the one before
+    costs nothing.
     """
     value, gradient = np.zeros(ranks.shape[0]), np.zeros(log_worth.shape)
     for r in range(ranks.shape[0]):
         row = ranks[r]
+        if r > 0 and (row == ranks[r - 1]).all() and (log_worth[r] == log_worth[r - 1]).all():
+            value[r], gradient[r] = value[r - 1], gradient[r - 1]
+            continue
         order = np.argsort(row, kind="mergesort")
         start = np.zeros(order.size + 1, np.int64)
         blocks = 0

@@ -15,7 +15,7 @@ in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranke
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -91,12 +91,11 @@ class PlackettLucePosterior(ItemPosterior):
         labels = self.annotations.categories
         return with_pseudo_label(labels) if self.unranked == "lumped" else labels
 
-    def model(self) -> "pm.Model":
-        """Build the same posterior in PyMC."""
+    def model(self, worth: Callable[[Any, Any, Any], Any] | None = None) -> "pm.Model":
+        """Build the same posterior in PyMC, or one with worths of the user's own."""
         from bayesagree.plausibility.plackett_luce.model import worth_model
 
-        items, labels = self.annotations.items, with_pseudo_label(self.annotations.categories)
-        return worth_model(self.cases, self.prior, rate=self.rate, exponent=self.exponent, items=items, labels=labels)
+        return worth_model(self, worth, with_pseudo_label(self.annotations.categories))
 
     def run(self, draws: int, chains: int) -> Run:
         """Return how long the chains run."""
@@ -267,17 +266,29 @@ def plackett_luce_model(
     unranked: Unranked = "exact",
     competing: Competing = "all",
     exponent: float = 1.0,
+    worth: Callable[[Any, Any, Any], Any] | None = None,
 ) -> "pm.Model":
     """Build the same posterior as a PyMC model.
+
+    Parameters
+    ----------
+    rankings, reliability, shape, rate, unranked, competing, exponent
+        As `plackett_luce`.
+    worth
+        Worths of one's own: a function, called inside the model, of the shape of each worth's prior, the number of its
+        item and that of its label, each (slot), that returns positive worths (slot). The last label stands for all
+        that nobody named.
 
     Returns
     -------
     pymc.Model
         Free variable ``worth`` (slot): for each item its named labels in order, then all others together;
         ``plausibility`` (item, category), whose last label stands for all that nobody named; observed ``ranks``
-        (ranking, position), a `bayesagree.distributions.PartialRanking`. Its traces feed certainties, metrics and
-        plots; with many items and labels keep the worths only (``pymc.sample(var_names=["worth"])``) or call
-        `plackett_luce`. The parameters are those of `plackett_luce`.
+        (ranking, position), a `bayesagree.distributions.PartialRanking`. ``observed_ranks``, ``competitor`` (the slots
+        that a ranking is about), ``item_of_slot``, ``category_of_slot``, ``item_of_ranking`` and, where they are known,
+        ``annotator_of_ranking`` are data. Traces feed certainties, metrics and plots; with many items and labels keep
+        the worths only (``pymc.sample(var_names=["worth"])``) or call `plackett_luce`. Inside the model
+        `bayesagree.distributions.PlackettLuceGibbs` samples the worths much faster than NUTS.
 
     Raises
     ------
@@ -290,7 +301,8 @@ def plackett_luce_model(
     >>> [v.name for v in plackett_luce_model(rankings).free_RVs]
     ['worth']
     """
-    return PlackettLucePosterior(rankings, reliability, shape, rate, unranked, exponent, competing=competing).model()
+    posterior = PlackettLucePosterior(rankings, reliability, shape, rate, unranked, exponent, competing=competing)
+    return posterior.model(worth)
 
 
 def _warn_of_choice_sets(rankings: Rankings, competing: Competing) -> None:

@@ -1,0 +1,111 @@
+"""Bland-Altman limits of agreement: how far two annotators' ratings of the same item lie apart.
+
+The differences d of two annotators are taken as normal; 95 % of them lie between mean(d) - 1.96 s and mean(d) + 1.96 s.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy as sp
+from numpy.typing import NDArray
+
+from bayesagree._arguments import checked
+from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError, as_python, probability, shorten
+
+FEWEST = 3
+"""Items that two annotators must share: from two the interval of a limit is ten standard deviations wide."""
+
+
+@checked
+def limits_of_agreement(
+    ratings: Ratings, *, annotators: Sequence[Any] | None = None, share: float = 0.95, ci_prob: float = 0.95
+) -> pd.DataFrame:
+    """Limits of agreement of every pair of annotators, each with its interval.
+
+    Parameters
+    ----------
+    ratings
+        Ratings on a bounded scale, one of each annotator and item.
+    annotators
+        Whose pairs, by default all.
+    share
+        Part of the differences between the limits.
+    ci_prob
+        Probability of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair with three shared items or more: annotator, other_annotator, n_items; `difference`, the mean of
+        the first's rating minus the other's, `low_limit` and `high_limit`, all in units of the scale, each with
+        ``_lower`` and ``_upper``. The intervals are equal-tailed, exact for normal differences: under the prior 1 / s
+        of their mean and standard deviation s they are posterior intervals.
+
+    Raises
+    ------
+    InputError
+        An annotator that has no rating, no pair that shares three items, repeated ratings.
+
+    See Also
+    --------
+    bayesagree.plots.plot_bland_altman : the figure.
+    annotator_levels : levels of all annotators at once, which need not share items.
+
+    References
+    ----------
+    J. M. Bland, D. G. Altman, "Measuring agreement in method comparison studies", Statistical Methods in Medical
+    Research 8 (1999), doi:10.1177/096228029900800204. Interval of a limit: A. Carkeet, Optometry and Vision Science 92
+    (2015), doi:10.1097/OPX.0000000000000513, by the noncentral t distribution.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[1, 2], [3, 3], [4, 5], [2, 4], [3, 4]], scale=(1, 5), step=1)
+    >>> limits_of_agreement(ratings)[["difference", "low_limit", "high_limit"]].round(2).values.tolist()
+    [[-1.0, -2.39, 0.39]]
+    """
+    probability(share, "share")
+    probability(ci_prob, "ci_prob")
+    tail, z = (1 - ci_prob) / 2, float(sp.stats.norm.ppf((1 + share) / 2))
+    rows = []
+    for first, second in combinations(_chosen(ratings, annotators), 2):
+        _, difference = paired(ratings, first, second)
+        n = difference.size
+        if n < FEWEST:
+            continue
+        mean, sd = float(difference.mean()), float(difference.std(ddof=1))
+        row: dict[str, Any] = {
+            "annotator": ratings.annotators[first], "other_annotator": ratings.annotators[second], "n_items": n,
+        }  # fmt: skip
+        for name, side in (("difference", 0.0), ("low_limit", -z), ("high_limit", z)):
+            # The posterior of mu + side sigma is mean + sd T / sqrt(n), T noncentral t at side sqrt(n).
+            away = sp.stats.nct.ppf([tail, 1 - tail], n - 1, side * np.sqrt(n)) / np.sqrt(n)
+            lower, upper = (mean + sd * away).tolist()
+            row |= {name: mean + side * sd, f"{name}_lower": lower, f"{name}_upper": upper}
+        rows.append(row)
+    if not rows:
+        raise InputError(f"no two annotators share {FEWEST} items")
+    return pd.DataFrame(rows)
+
+
+def paired(ratings: Ratings, first: int, second: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and difference of two annotators' ratings of each item that both rated, in units of the scale."""
+    ours, theirs = (np.flatnonzero(ratings.annotator_index == j) for j in (first, second))
+    _, a, b = np.intersect1d(ratings.item_index[ours], ratings.item_index[theirs], return_indices=True)
+    x, y = ratings.rating[ours[a]], ratings.rating[theirs[b]]
+    return (x + y) / 2, x - y
+
+
+def _chosen(ratings: Ratings, annotators: Sequence[Any] | None) -> NDArray[np.int64]:
+    """Return the numbers of the annotators."""
+    if ratings.has_repeats:
+        raise InputError("an annotator rated an item more than once: read the ratings with duplicates='first'")
+    if annotators is None:
+        return np.unique(ratings.annotator_index).astype(np.int64)
+    names = [as_python(name) for name in ratings.annotators]
+    if strange := [name for name in annotators if as_python(name) not in names]:
+        raise InputError(f"annotators={strange[0]!r} is not one of {shorten(names)}")
+    return np.array([names.index(as_python(name)) for name in annotators], np.int64)

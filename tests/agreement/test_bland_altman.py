@@ -1,0 +1,47 @@
+"""Limits of agreement: the published example's numbers by hand, their interval by simulation, the figure."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import bayesagree as ba
+from bayesagree.errors import InputError
+from bayesagree.plots import plot_bland_altman
+
+
+def two(difference):
+    """Return two annotators whose ratings differ so."""
+    middle = np.full(len(difference), 50.0)
+    return ba.Ratings.from_matrix(np.stack([middle + np.asarray(difference), middle], axis=1), scale=(0, 100))
+
+
+def test_limits_are_mean_and_two_standard_deviations():
+    difference = np.array([1.0, -2.0, 3.0, 0.5, 2.5])
+    row = ba.limits_of_agreement(two(difference)).iloc[0]
+    assert row["n_items"] == 5
+    assert row["difference"] == pytest.approx(difference.mean())
+    assert row["high_limit"] == pytest.approx(difference.mean() + 1.959964 * difference.std(ddof=1))
+    # The mean difference has the t interval of every textbook.
+    half = 2.776445 * difference.std(ddof=1) / np.sqrt(5)
+    assert row["difference_upper"] - row["difference"] == pytest.approx(half, rel=1e-5)
+
+
+def test_intervals_hold_the_true_limits():
+    rng, n = np.random.default_rng(1), 300
+    inside = np.zeros(3)
+    for _ in range(n):
+        row = ba.limits_of_agreement(two(rng.normal(1, 2, 8))).iloc[0]
+        for k, (name, truth) in enumerate((("difference", 1), ("low_limit", -2.919928), ("high_limit", 4.919928))):
+            inside[k] += row[f"{name}_lower"] < truth < row[f"{name}_upper"]
+    assert ((inside >= binom.ppf(1e-3, n, 0.95)) & (inside <= binom.ppf(1 - 1e-3, n, 0.95))).all()
+
+
+def test_pairs_are_those_that_share_three_items():
+    table = [[1, 2, np.nan], [2, 2, np.nan], [3, 4, 1], [3, np.nan, 2]]
+    ratings = ba.Ratings.from_matrix(table, scale=(1, 5), step=1, annotators=["a", "b", "c"])
+    assert ba.limits_of_agreement(ratings)[["annotator", "other_annotator"]].values.tolist() == [["a", "b"]]
+    assert plot_bland_altman(ratings, annotators=["b", "a"]).size == 1
+    with pytest.raises(InputError, match="no two annotators share"):
+        ba.limits_of_agreement(ratings, annotators=["a", "c"])
+    with pytest.raises(InputError, match="'z' is not one of"):
+        ba.limits_of_agreement(ratings, annotators=["a", "z"])

@@ -1,0 +1,202 @@
+"""Every PyMC model: names of the user, what is observed as data, parts of one's own, traces that feed the rest."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayesagree as ba
+
+pm: Any = pytest.importorskip("pymc")
+
+ITEMS, ANNOTATORS, CATEGORIES = ["owl", "fox", "elk"], ["ann", "bob"], ["no", "perhaps", "yes"]
+VOTES = [["no", "no"], ["yes", "perhaps"], ["yes", "yes"]]
+LABELS = ba.Labels.from_matrix(VOTES, items=ITEMS, annotators=ANNOTATORS, labels=CATEGORIES)
+RATINGS = ba.Ratings.from_matrix([[1, 2], [4, 5], [3, 3]], items=ITEMS, annotators=ANNOTATORS, scale=(1, 5), step=1)
+RANKINGS = ba.Rankings.from_blocks(
+    [[[["no"], ["yes"]], [["no"]]], [[["yes", "no"]], [["perhaps"], ["no"]]], [[["yes"]], [["no"]]]],
+    items=ITEMS, annotators=[ANNOTATORS] * 3, labels=CATEGORIES,
+)  # fmt: skip
+MODELS = ba.Predictions.from_labels(
+    {"A": ["no", "yes", "yes"], "B": ["no", "no", "yes"]}, items=ITEMS, labels=CATEGORIES
+)
+
+
+def softmax_of_normals():
+    """Plausibilities with a prior of one's own, by a covariate of the items."""
+    slope = pm.Normal("slope", shape=3)
+    return pm.math.softmax(np.array([-1.0, 0.0, 1.0])[:, None] * slope, axis=1)
+
+
+def groups_of_annotators():
+    """One confusion matrix for each of two groups."""
+    return pm.Dirichlet("of_group", np.ones((2, 3, 3)) + 2 * np.eye(3))[np.array([0, 1])]
+
+
+OPENED = {
+    "dirichlet": (LABELS, {"plausibility": softmax_of_normals}),
+    "dawid_skene": (LABELS, {"prevalence": softmax_of_normals, "confusion": groups_of_annotators}),
+    "dawid_skene, one coin": (LABELS, {"variant": "one_coin", "prevalence": softmax_of_normals}),
+    "dawid_skene, mixed membership": (LABELS, {"variant": "mixed_membership", "prevalence": softmax_of_normals}),
+    "informed_dirichlet": (LABELS, {"predictions": MODELS, "log_mean": lambda eta: eta + pm.Normal("shift", shape=3)}),
+    "prirn": (RANKINGS, {}),
+    "plackett_luce": (
+        RANKINGS,
+        {"worth": lambda shape, item, category: pm.Gamma("worth", shape, pm.math.exp(pm.Normal("easy")), dims="slot")},
+    ),
+    "normal_inverse_gamma": (
+        RATINGS,
+        {
+            "mean": lambda variance: pm.Normal("level") + np.arange(3),
+            "variance": lambda: pm.HalfNormal("sd") * np.ones(3),
+        },
+    ),
+    "common_agreement": (RATINGS, {"item_mean": lambda: pm.Beta("unit_item_mean", 2, 2, dims="item")}),
+}  # fmt: skip
+EVERY = pytest.mark.parametrize("name", OPENED)
+
+
+def built(name: str, *, own: bool) -> Any:
+    """Return our model, or the one with parts of one's own."""
+    annotations, parts = OPENED[name]
+    ours = {key: value for key, value in parts.items() if key in ("predictions", "variant")}
+    return getattr(ba, name.split(",")[0] + "_model")(annotations, **(parts if own else ours))
+
+
+def test_all_models_are_here():
+    exported = {name.removesuffix("_model") for name in ba.__all__ if name.endswith("_model")}
+    # Judges and groups have no annotators of their own to name.
+    assert exported - {name.split(",")[0] for name in OPENED} <= {"corrected_rate", "group_performance", "normal_group"}
+
+
+@EVERY
+@pytest.mark.parametrize("own", [False, True])
+def test_names_of_the_user_and_data(name, own):
+    model = built(name, own=own)
+    data = {v.name for v in model.data_vars}
+    assert list(model.coords["item"]) == ITEMS
+    if name != "prirn":
+        assert [n for n in data if n.startswith("observed_")]
+        assert model.observed_RVs or model.potentials
+    if name not in ("prirn", "informed_dirichlet"):
+        assert list(model.coords["annotator"]) == ANNOTATORS
+        assert {n for n in data if n.startswith("annotator_of_")}
+        assert {n for n in data if n.startswith("item_of_")}
+    truth = {"common_agreement": "item_mean", "normal_inverse_gamma": "mean"}.get(name, "plausibility")
+    dims = ("item", "category") if truth == "plausibility" else ("item",)
+    assert model.named_vars_to_dims[truth] == dims
+    if truth == "plausibility":
+        assert list(model.coords["category"])[:3] == CATEGORIES
+
+
+def test_observed_values_are_those_of_the_annotations():
+    assert built("common_agreement", own=False)["observed_rating"].get_value().tolist() == RATINGS.rating.tolist()
+    assert built("dirichlet", own=False)["observed_label"].get_value().tolist() == LABELS.label_index.tolist()
+    model = built("plackett_luce", own=False)
+    who, of = (model[f"{what}_of_ranking"].get_value() for what in ("annotator", "item"))
+    assert sorted(zip(of, who)) == sorted(zip(RANKINGS.item_index, RANKINGS.annotator_index))
+
+
+def prior_as_trace(model: Any) -> xr.DataTree:
+    """Return draws of the prior in the place of a posterior's."""
+    with model:
+        drawn = pm.sample_prior_predictive(20, random_seed=1)
+    groups = {"posterior": drawn["prior"].to_dataset()}
+    if "constant_data" in drawn:
+        groups["constant_data"] = drawn["constant_data"].to_dataset()
+    return xr.DataTree.from_dict(groups)
+
+
+@pytest.mark.nuts
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("dirichlet", "plausibility"), ("plackett_luce", "plausibility"), ("normal_inverse_gamma", "variance"),
+        ("common_agreement", "phi"), ("dawid_skene, mixed membership", "ambiguity"),
+        ("informed_dirichlet", "plausibility"),
+    ],
+)  # fmt: skip
+def test_prior_sensitivity_of_every_model_with_a_likelihood_of_its_annotations(name, variable):
+    """Of models whose likelihood is a potential `with_log_likelihood` has it; PrIRN has none."""
+    import arviz as az
+
+    model = built(name, own=False)
+    trace = prior_as_trace(model)
+    with model:
+        pm.compute_log_likelihood(trace, progressbar=False)
+        pm.compute_log_prior(trace, progressbar=False)
+    found = az.psense(trace, var_names=[variable])
+    assert np.isfinite(found[variable].values).any()
+
+
+@pytest.mark.nuts
+@pytest.mark.filterwarnings("ignore:The effect of Potentials")
+@EVERY
+def test_traces_feed_certainty_metrics_and_evaluate(name):
+    with built(name, own=True):
+        drawn = pm.sample_prior_predictive(20, random_seed=1)
+    trace = xr.DataTree.from_dict(
+        {
+            "posterior": drawn["prior"].to_dataset(),
+            **({"constant_data": drawn["constant_data"].to_dataset()} if "constant_data" in drawn else {}),
+        }
+    )
+    if name == "common_agreement":
+        assert set(ba.phi_summary(trace)) >= {"mean", "lower", "upper"}
+        return
+    threshold = {"threshold": 3.0} if name == "normal_inverse_gamma" else {}
+    certainty = ba.annotation_certainty(trace, **threshold)
+    assert certainty["item"].values.tolist() == ITEMS
+    if not threshold:
+        found = ba.top_k_accuracy(trace, MODELS)
+        assert dict(found.sizes) == {"chain": 1, "draw": 20, "model": 2}
+        whole = ba.evaluate(OPENED[name][0], MODELS, plausibility=trace, metrics=("top_1_accuracy",))
+        assert np.allclose(
+            whole["posterior"]["top_1_accuracy"].values[:, :, 0], found.transpose("chain", "draw", "model")
+        )
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize("likelihood", ["binned", "inflated"])
+@pytest.mark.parametrize("item_mean", ["hierarchical", "flat"])
+def test_collapsed_phi_has_the_evidence_of_the_exact_engine(likelihood, item_mean):
+    """The log likelihood with item means integrated out, at three points, to the tolerance of the rule."""
+    from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
+    from bayesagree.agreement._exact.problem import prepare
+    from bayesagree.agreement.predictive import _hierarchical_evidence
+
+    ratings = ba.Ratings.from_matrix([[1, 2, 2], [4, 5, 5], [3, 3, 4], [1, 2, 2], [1, 5, 5]], scale=(1, 5), step=1)
+    model = ba.common_agreement_model(ratings, item_mean=item_mean, likelihood=likelihood, collapsed=True)
+    function = model.compile_fn(model.potentials, inputs=model.free_RVs, on_unused_input="ignore", point_fn=False)
+    problem = prepare(ratings, item_mean=item_mean, likelihood=likelihood)
+    for phi, m, s in ((0.1, 0.5, 0.5), (0.9, 0.3, 0.2), (-0.5, 0.6, 0.9)):
+        given = {
+            "phi": phi,
+            "mean_location": m,
+            "mean_spread": s,
+            "root_low_end_share": 0.4,
+            "root_high_end_share": 0.2,
+        }
+        found = function(*(np.array(given[v.name]) for v in model.free_RVs))[0]
+        means = problem.means if likelihood == "binned" else problem.means.with_ends((0.16, 0.04))
+        precision = 2 * (1 - np.log2(1 - phi))
+        if isinstance(means, HierarchicalMeans):
+            evidence = _hierarchical_evidence(means.like, precision, np.array(m), np.array(s))
+        else:
+            evidence = means.pattern_evidence(precision)
+        assert found == pytest.approx(problem.patterns.weight @ evidence, abs=1e-6)
+
+
+def test_what_cannot_be_collapsed_is_refused():
+    with pytest.raises(ba.InputError, match="collapsed=True is for"):
+        ba.common_agreement_model(RATINGS, annotator_effects="shift", collapsed=True)
+
+
+def test_every_prior_is_an_argument():
+    """Of each model a prior of the user's own: an object of shapes and scales, or a function."""
+    for name in {name.split(",")[0] for name in OPENED}:
+        parameters = inspect.signature(getattr(ba, f"{name}_model")).parameters
+        assert {"prior", "shape"} & set(parameters), name
