@@ -32,18 +32,23 @@ def next(
 
     Example: bayesagree next votes.csv --number 50 --tool label_studio --contents texts.csv -o tasks.json
     """
-    from bayesagree.planning import annotate_next, value_of_votes
+    from bayesagree.annotations import Labels
+    from bayesagree.planning import annotate_next
+    from bayesagree.planning._decision import Decision
 
     votes: Any
     votes, models = source.read()
     if predictions is not None:
         models = source.predictions(predictions, model)
     chosen = None if goal is None else _options.one_of(goal, "--goal", ("decision", "metric", "certainty"))
-    table = annotate_next(votes, models, n=n, goal=chosen, seed=seed)
-    _options.write_items(table, output, tool, contents, source.item)
     notes: list[str] = []
-    if chosen in (None, "decision") and models is not None and models.models.size > 1:
-        notes = _worth(value_of_votes(votes, models), n)
+    several = models is not None and models.models.size > 1 and isinstance(votes, Labels)
+    if chosen in (None, "decision") and several:
+        decision = Decision.of(votes, models)
+        table, notes = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
+    else:
+        table = annotate_next(votes, models, n=n, goal=chosen, seed=seed)
+    _options.write_items(table, output, tool, contents, source.item)
     _output.show([_output.Table("items", table, "Items that deserve the next label", most=20)], json=json, notes=notes)
 
 

@@ -16,9 +16,11 @@ def plan(
         Path | None, Option("--predictions", help="Columns model, item and label, score, or one column per label.")
     ] = None,
     items: Annotated[str, Option("--n-items", help="Numbers of items, comma separated.")] = "100,300,1000",
-    annotators: Annotated[str, Option("--n-annotators", help="Numbers of annotators an item.")] = "1,3,5,10",
+    annotators: Annotated[
+        str | None, Option("--n-annotators", help="Numbers of annotators an item, by default 1, 3, 5, 10.")
+    ] = None,
     metric: Annotated[
-        str | None, Option("--metric", help="Score or coefficient of agreement, such as top_1_accuracy.")
+        str | None, Option("--metric", help="Score or coefficient of agreement, such as top_1_accuracy or phi.")
     ] = None,
     target: Annotated[float | None, Option("--target", help="Width of the interval that is wanted.")] = None,
     cost: Annotated[str | None, Option("--cost", help="Cost of an item and of a vote, such as 2,0.5.")] = None,
@@ -33,6 +35,7 @@ def plan(
     Example: bayesagree plan pilot.csv --predictions models.csv --n-items 200,500 --n-annotators 3,5 --target 0.05
     """
     from bayesagree.planning import plan as plan_designs
+    from bayesagree.planning.designs import designs_to_simulate
 
     pilot: Any
     pilot, models = source.read()
@@ -40,13 +43,16 @@ def plan(
         models = source.predictions(predictions, model)
     grid: dict[str, Any] = {
         "items": _options.numbers(items, "--n-items", whole=True),
-        "annotators": _options.numbers(annotators, "--n-annotators", whole=True),
+        "annotators": _options.numbers(
+            annotators or ("2,3,5,10" if models is None else "1,3,5,10"), "--n-annotators", whole=True
+        ),
     }
     prices: Any = None if cost is None else _options.numbers(cost, "--cost")
     if prices is not None and len(prices) != 2:
         raise InputError(f"--cost {cost!r} must be two numbers: an item, and a vote")
-    metric = metric or ("fleiss_kappa" if models is None else "top_1_accuracy")
-    total = len(grid["items"]) * len(grid["annotators"]) * replicates
+    agreement = "phi" if source.scale is not None else "fleiss_kappa"
+    metric = metric or (agreement if models is None else "top_1_accuracy")
+    total = len(designs_to_simulate(pilot.items.size, **grid)) * replicates
     with _output.progress("simulating", total) as advance:
         found = plan_designs(
             pilot, models, **grid, metric=metric, target=target, cost=prices, replicates=replicates, seed=seed,

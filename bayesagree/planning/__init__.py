@@ -5,7 +5,7 @@
 - `stopping`: `value_of_votes`, what further votes add to the choice between two models.
 - `closed_forms`: sample sizes with a formula: annotators per item, reliability of means, intraclass correlation.
 - `_decision`: that choice, item by item.
-- `_simulation`: studies drawn from what a pilot taught.
+- `_worlds`: what may be true after a pilot, and studies drawn from it.
 """
 
 import lazy_loader as lazy

@@ -1,11 +1,18 @@
 """The choice between the two best models: what is known of it item by item, and what a vote on each would tell."""
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
+import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError
+from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
+from bayesagree.predictions import Predictions
 
 type Floats = NDArray[np.float64]
 
@@ -13,9 +20,11 @@ type Floats = NDArray[np.float64]
 class Decision(NamedTuple):
     """The score of an item is how much the first model is right there more than the second: -1, 0 or 1."""
 
-    items: NDArray[np.int64]
-    """Positions of the items on which the two differ."""
-    models: tuple[int, int]
+    items: NDArray[Any]
+    """Names of all items."""
+    differ: NDArray[np.int64]
+    """Positions of those on which the two models differ."""
+    models: tuple[Any, Any]
     """The best model and the next, by expected accuracy."""
     mean: Floats
     """Mean of the score, shape (item,)."""
@@ -25,8 +34,12 @@ class Decision(NamedTuple):
     """What a vote on the item is expected to take from the variance, shape (item,)."""
 
     @classmethod
-    def of(cls, shape: Floats, predicted: NDArray[np.int32]) -> Self:
-        """Look at Dirichlet shapes (item, label) and labels (model, item); votes are tried where the two differ."""
+    def of(cls, annotations: Labels, predictions: Predictions, prior: Prior = None) -> Self:
+        """Find the two best models and try a vote on each item where they differ."""
+        if predictions.models.size < 2:
+            raise InputError("a choice needs two models, there is one; pass predictions of both")
+        shape = annotations.counts() + prior_shape(prior, annotations.categories.size)
+        predicted = predictions.aligned(annotations.items, annotations.categories).hard_labels()
         now = argmax_probabilities(shape)
         accuracy = [of_label(now, label).mean() for label in predicted]
         best, next_best = np.argsort(np.negative(accuracy), kind="stable")[:2]
@@ -40,7 +53,36 @@ class Decision(NamedTuple):
             variance[differ] = right[0] + right[1] - mean[differ] ** 2
             then = of_label(after, first) - of_label(after, second)
             gain[differ] = variance_drop(mean[differ], then, chance)
-        return cls(differ, (int(best), int(next_best)), mean, variance, gain)
+        names = tuple(predictions.models[[best, next_best]].tolist())
+        return cls(annotations.items, differ, names, mean, variance, gain)
+
+    def next_items(self, n: int, seed: Seed) -> pd.DataFrame:
+        """Return the result of `annotate_next` for this choice."""
+        return best_first(self.items, self.gain, n, seed)
+
+    def value_of_votes(self) -> pd.DataFrame:
+        """Return the result of the function of this name."""
+        gained = np.concatenate([[0.0], np.cumsum(np.sort(self.gain[self.differ])[::-1])])
+        mean, variance = self.mean.sum(), self.variance.sum()
+        left = np.maximum(variance - gained, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            wrong = 2 * sp.special.owens_t(mean / np.sqrt(variance), np.sqrt(left / gained))
+        table = pd.DataFrame(
+            {
+                "votes": np.arange(gained.size),
+                "sd": np.sqrt(left) / self.items.size,
+                # Models that are alike on all items: the choice is a coin, and no vote helps.
+                "prob_right": 1 - wrong if variance > 0 else np.full(gained.size, 0.5),
+            }
+        )
+        table.attrs["models"] = list(self.models)
+        return table
+
+
+def best_first(items: NDArray[Any], gain: Floats, n: int, seed: Seed) -> pd.DataFrame:
+    """Return the n items of the largest gain, those of equal gain in random order."""
+    order = np.lexsort((np.random.default_rng(seed_sequence(seed)).random(gain.size), -gain))[:n]
+    return pd.DataFrame({"item": items[order], "gain": gain[order]})
 
 
 def after_a_vote(shape: Floats) -> tuple[Floats, Floats]:

@@ -1,7 +1,8 @@
 """Designs of a study: so many items, so many annotators an item; what it would cost and what it would show."""
 
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy as sp
@@ -10,23 +11,62 @@ from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement.coefficients import agreement_table
-from bayesagree.annotations import Labels
+from bayesagree.agreement.phi import common_agreement
+from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError, positive, positive_int, shorten
-from bayesagree.planning._simulation import World, scores, true_scores, worlds
+from bayesagree.evaluation.scoring import evaluate
+from bayesagree.metrics.registry import Metric
+from bayesagree.planning._worlds import worlds
+from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
 
 type Floats = NDArray[np.float64]
 
 COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
 """Coefficients of `agreement_table` that need no names of annotators."""
+OF_RATINGS = ("phi", "alpha_ordinal", "alpha_interval", "icc_one_way", *COEFFICIENTS)
+"""Those of ratings, and Phi."""
 CI_PROB = 0.95
+NORMAL = float(sp.stats.norm.isf((1 - CI_PROB) / 2))
+RANKINGS = 2000
+"""Draws of estimates of all models, by which the probability of the right choice is found in each world."""
+
+
+# Widths fall with the root of the number of items, so that one size tells all: larger studies cost more than they add.
+MOST_ITEMS = 300
+"""Items of a simulated study, at most."""
+# With one vote an item no two votes tell how far people agree on an item, and what is not told does not get narrower
+# with more items: there the widths of a small and a large study are joined by a power law.
+MOST_ITEMS_OF_ONE_VOTE = 1000
+"""Items of the large one, at most."""
+
+
+class Studies(NamedTuple):
+    """Simulated studies.
+
+    Attributes
+    ----------
+    items, annotators
+        Size of each design that was simulated, shape (design,).
+    width
+        Full width of the interval, mean over models, shape (design, replicate).
+    covariance
+        Of the scores of the models in their posterior, mean over worlds: (design, model, model).
+    truth
+        Their true scores in each world, oriented so that more is better: (replicate, model).
+    """
+
+    items: NDArray[np.int64]
+    annotators: NDArray[np.int64]
+    width: Floats
+    covariance: Floats
+    truth: Floats
 
 
 @checked
 def plan(
-    annotations: Labels,
+    annotations: Labels | Ratings,
     predictions: Predictions | None = None,
     *,
     plausibility: str | None = None,
@@ -42,31 +82,32 @@ def plan(
 ) -> xr.Dataset:
     r"""Expected interval, decision and cost of each number of items and annotators, from a pilot.
 
-    A study of N items with n votes each is drawn from the posterior of the pilot `replicates` times (items of the pilot
-    with replacement, their plausibilities one draw of the posterior, votes from these) and evaluated as a real one
-    would be. The widths of all designs are smoothed together by the variance of a two-stage sample,
-    :math:`w^2 = a / N + b / (N n) + c / (N n^2)`, with coefficients that are not negative.
+    The posterior of the pilot says what may be true: `replicates` worlds, each items of the pilot with replacement and
+    one draw of their plausibilities (of ratings: of Phi and their means). In each world one study is drawn for each
+    number of annotators and evaluated as a real one would be. The widths of all designs follow from the variance of a
+    two-stage sample, :math:`w^2 = a / N + b / (N n) + c / (N n^2)`, fitted with coefficients that are not negative;
+    with one vote an item, from a small and a large study.
 
     Parameters
     ----------
     annotations
-        Labels of the pilot; at least some items need two votes.
+        Labels or ratings of the pilot; at least some items need two.
     predictions
-        Models on the items of the pilot; None plans for a coefficient of agreement.
+        Models on the items of the pilot, for labels; None plans for agreement.
     plausibility
-        Posterior of pilot and studies, by default ``"informed_dirichlet"`` with predictions and ``"dirichlet"``
-        without.
+        Posterior that evaluates a study; by default ``"informed_dirichlet"``, here with a normal approximation of its
+        parameters. The pilot is always read by that posterior: a fixed prior would decide what items look like.
     items, annotators
         The grid: numbers of items, and of votes an item.
     metric
-        A metric of `evaluate`; without predictions ``"fleiss_kappa"``, ``"alpha_nominal"``,
-        ``"gwet_ac1"`` or ``"brennan_prediger"``.
+        A metric of `evaluate`; without predictions ``"fleiss_kappa"``, ``"alpha_nominal"``, ``"gwet_ac1"`` or
+        ``"brennan_prediger"``, of ratings also ``"phi"``, ``"alpha_ordinal"``, ``"alpha_interval"``, ``"icc_one_way"``.
     target
         Full width of the interval that is wanted; the cheapest design that reaches it stands in the attributes.
     cost
         Cost of an item without votes, and of a vote; by default (0, 1): cost counts votes.
     replicates
-        Simulated studies of each design.
+        Worlds, two or more.
     study_draws
         Draws of each of the two chains of a simulated evaluation.
     seed
@@ -77,16 +118,17 @@ def plan(
     Returns
     -------
     Dataset
-        Over dims (items, annotators): ``width``, expected full width of the interval (HDI 0.95, items a sample; mean
-        over models); ``width_lower``, ``width_upper``, its Monte-Carlo interval (95 %); ``width_sd``, the spread of a
-        single study around it; ``prob_right``, the probability that the model that scores best is the best one (NaN
-        without two models) and ``prob_right_error``, its standard error; ``cost``. attrs ``best_items`` and
-        ``best_annotators``: the cheapest design with a width of at most `target`, where there is one.
+        Over dims (items, annotators): ``width``, expected full width of the interval (0.95, items a sample; mean over
+        models); ``width_lower``, ``width_upper``, the interval (0.95) in which the width of one such study will lie:
+        what the pilot leaves open, chance, and simulation; ``prob_right``, the probability that the model that scores
+        best is the best one (NaN without two models) and ``prob_right_error``, its standard error; ``cost``. attrs
+        ``best_items`` and ``best_annotators``: the cheapest design with a width of at most `target`, where there is
+        one.
 
     Raises
     ------
     InputError
-        Not labels, an empty grid, an unknown metric, a pilot without repeated votes.
+        An empty grid, an unknown metric, one annotator where agreement is asked, ratings with predictions.
 
     References
     ----------
@@ -110,79 +152,150 @@ def plan(
     sizes, votes = (_grid(values, name) for values, name in ((items, "items"), (annotators, "annotators")))
     of_item, of_vote = (0.0, 1.0) if cost is None else cost
     prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes
-    width, right = _simulated(
-        annotations, predictions, sizes, votes, metric, plausibility, positive_int(replicates, "replicates"),
-        positive_int(study_draws, "study_draws"), seed, progress or (lambda done: None),
+    _check_metric(annotations, predictions, metric, votes)
+    if positive_int(replicates, "replicates") < 2:
+        raise InputError("replicates=1: two worlds or more tell what the pilot leaves open")
+    name = plausibility or "informed_dirichlet"
+    root = seed_sequence(seed)
+    designs = designs_to_simulate(annotations.items.size, sizes.tolist(), votes.tolist())
+    studies = _simulated(
+        annotations, predictions, designs, metric, name, replicates, positive_int(study_draws, "study_draws"), root,
+        progress or (lambda done: None),
     )  # fmt: skip
-    smooth = _smoothed(width.mean(axis=2), sizes, votes)
-    error = np.full(smooth.shape, np.nan)
-    if replicates > 1:
-        error = width.std(axis=2, ddof=1) / np.sqrt(replicates)
-    z = float(sp.stats.norm.isf((1 - CI_PROB) / 2))
+    width, reach = _widths(studies, sizes, votes)
+    right = _right(studies, width, votes, np.random.default_rng(root))
     grid = ("items", "annotators")
     found = xr.Dataset(
         {
-            "width": (grid, smooth),
-            "width_lower": (grid, np.maximum(smooth - z * error, 0)),
-            "width_upper": (grid, smooth + z * error),
-            "width_sd": (grid, error * np.sqrt(replicates)),
+            "width": (grid, width),
+            "width_lower": (grid, width * np.exp(-reach)),
+            "width_upper": (grid, width * np.exp(reach)),
             "prob_right": (grid, right.mean(axis=2)),
-            "prob_right_error": (grid, np.sqrt(right.mean(axis=2) * (1 - right.mean(axis=2)) / replicates)),
+            "prob_right_error": (grid, right.std(axis=2, ddof=1) / np.sqrt(replicates)),
             "cost": (grid, sizes[:, None] * prices),
         },
         coords={"items": sizes, "annotators": votes},
-        attrs={"metric": metric, "replicates": replicates, "ci_kind": "hdi", "ci_prob": CI_PROB},
+        attrs={"metric": metric, "replicates": replicates, "ci_prob": CI_PROB},
     )
     return found if target is None else _with_best(found, positive(target, "target"))
 
 
+def _check_metric(
+    pilot: Labels | Ratings, predictions: Predictions | None, metric: str, votes: NDArray[np.int64]
+) -> None:
+    if predictions is not None:
+        if isinstance(pilot, Ratings):
+            raise InputError("predictions are planned for with labels; of ratings plan the agreement, without them")
+        return
+    known = OF_RATINGS if isinstance(pilot, Ratings) else COEFFICIENTS
+    if metric not in known:
+        raise InputError(f"metric={metric!r} needs predictions; without them it is one of {shorten(known)}")
+    if votes.min() < 2:
+        raise InputError("annotators=1: agreement needs two annotators an item; leave the 1 out")
+
+
+def designs_to_simulate(n_pilot: int, items: Sequence[int], annotators: Sequence[int]) -> list[tuple[int, int]]:
+    """Items and votes of the studies that `plan` draws in each world."""
+    of_one = sorted({min(int(size), MOST_ITEMS_OF_ONE_VOTE) for size in (min(items), max(items))})
+    of_more = min(n_pilot, MOST_ITEMS)
+    return [(size, 1) for size in of_one if min(annotators) == 1] + [(of_more, int(n)) for n in annotators if n > 1]
+
+
 def _simulated(
-    pilot: Labels, predictions: Predictions | None, sizes: NDArray[np.int64], votes: NDArray[np.int64], metric: str,
-    plausibility: str | None, replicates: int, draws: int, seed: Seed, progress: Callable[[int], None],
-) -> tuple[Floats, Floats]:  # fmt: skip
-    """Widths and decisions of simulated studies, both of shape (items, annotators, replicate)."""
-    name = plausibility or ("dirichlet" if predictions is None else "informed_dirichlet")
-    if predictions is None and metric not in COEFFICIENTS:
-        raise InputError(f"metric={metric!r} needs predictions; without them it is one of {shorten(COEFFICIENTS)}")
-    root = seed_sequence(seed)
-    words = root.generate_state(2 + replicates)
-    drawn = worlds(pilot, predictions, name, replicates, int(words[0]))
-    width = np.empty((sizes.size, votes.size, replicates))
-    right = np.full(width.shape, np.nan)
-    for r, world in enumerate(drawn):
-        streams = np.random.default_rng(int(words[2 + r])).spawn(sizes.size * votes.size)
-        for place, rng in zip(np.ndindex(sizes.size, votes.size), streams):
-            n_items, n_votes = int(sizes[place[0]]), int(votes[place[1]])
-            width[*place, r], right[*place, r] = _one(world, n_items, n_votes, metric, name, draws, rng)
+    pilot: Labels | Ratings, predictions: Predictions | None, designs: list[tuple[int, int]], metric: str,
+    plausibility: str, replicates: int, draws: int, root: np.random.SeedSequence, progress: Callable[[int], None],
+) -> Studies:  # fmt: skip
+    """Draw one study of each design in each world."""
+    words = root.generate_state(1 + replicates)
+    n_models = 0 if predictions is None else predictions.models.size
+    width, truth = np.empty((len(designs), replicates)), np.empty((replicates, n_models))
+    covariance = np.zeros((len(designs), n_models, n_models))
+    sign = 1 if predictions is None or Metric.of(metric).record.higher_is_better else -1
+    for r, world in enumerate(worlds(pilot, predictions, replicates, int(words[0]))):
+        rng = np.random.default_rng(int(words[1 + r]))
+        truth[r] = sign * world.true_scores(metric)
+        for d, (items, annotators) in enumerate(designs):
+            study, models = world.study(items, annotators, rng)
+            word = int(rng.integers(2**31))
+            if models is None:
+                width[d, r] = _agreement_width(study, metric, word)
+            else:
+                of_study = _covariance(study, models, metric, plausibility, draws, word)
+                covariance[d] += of_study / replicates
+                # Of a distribution near the normal, and less noisy than the shortest interval of few draws.
+                width[d, r] = 2 * NORMAL * np.sqrt(np.diagonal(of_study)).mean()
             progress(1)
-    return width, right
+    items, annotators = np.array(designs).T
+    return Studies(items, annotators, width, covariance, truth)
 
 
-def _one(
-    world: World, items: int, annotators: int, metric: str, plausibility: str, draws: int, rng: np.random.Generator
-) -> tuple[float, float]:
-    """Width of the interval in one study, and whether it finds the best model."""
-    labels, predictions = world.study(items, annotators, rng)
-    seed = int(rng.integers(2**31))
-    if predictions is None or world.predictions is None:
-        table = agreement_table(labels, seed=seed).set_index("coefficient")
-        row: Any = table.loc[metric]
-        return float(row["upper"] - row["lower"]), np.nan
-    drawn = scores(labels, predictions, metric, plausibility, draws, seed)
-    ends = np.array([hdi(of_model, CI_PROB) for of_model in drawn.T])
-    if predictions.models.size < 2:
-        return float(np.diff(ends).mean()), np.nan
-    truth = true_scores(world.plausibility, world.predictions)
-    return float(np.diff(ends).mean()), float(truth[drawn.mean(axis=0).argmax()] == truth.max())
+def _covariance(study: Any, models: Predictions, metric: str, plausibility: str, draws: int, seed: int) -> Floats:
+    """Covariance of the scores of all models in the posterior of one study, items a sample."""
+    fast: dict[str, Any] = {"engine": "normal"} if POSTERIORS[plausibility].takes_predictions else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of the pilot it was said already
+        tree = evaluate(
+            study, models, plausibility=plausibility, metrics=[metric], items="bootstrap", draws=draws,
+            chains=2, seed=seed, **fast,
+        )  # fmt: skip
+    drawn = tree["posterior"][metric].isel(reliability=0).transpose("model", "chain", "draw").values
+    return np.atleast_2d(np.cov(drawn.reshape(len(drawn), -1)))
 
 
-def _smoothed(width: Floats, sizes: NDArray[np.int64], votes: NDArray[np.int64]) -> Floats:
-    """Fit w^2 = a / N + b / (N n) + c / (N n^2), relative errors alike, coefficients at least 0."""
-    n_items, n_votes = np.broadcast_arrays(sizes[:, None].astype(float), votes.astype(float))
-    terms = np.stack([1 / n_items, 1 / (n_items * n_votes), 1 / (n_items * n_votes**2)], axis=-1).reshape(-1, 3)
-    squared = np.maximum(width.ravel(), 1e-12) ** 2
+def _agreement_width(study: Labels | Ratings, metric: str, seed: int) -> float:
+    """Width of the interval of Phi, or of a coefficient."""
+    if metric == "phi":
+        ends = common_agreement(study, draws=1000, chains=1, seed=seed)["agreement"].to_dataset()  # type: ignore[arg-type]
+        return float(ends["upper"] - ends["lower"])
+    row: Any = agreement_table(study, seed=seed).set_index("coefficient").loc[metric]
+    return float(row["upper"] - row["lower"])
+
+
+def _widths(studies: Studies, sizes: NDArray[np.int64], votes: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Expected widths, (items, annotators), and how far the logarithm of one study's width may be from them."""
+    log_width = np.log(np.maximum(studies.width, 1e-12))
+    mean = log_width.mean(axis=1)
+    one, width = studies.annotators == 1, np.empty((sizes.size, votes.size))
+    if one.any():
+        at, log_size = np.log(studies.items[one]), np.log(sizes)
+        power = 0.0 if at.size == 1 else (mean[one][1] - mean[one][0]) / (at[1] - at[0])
+        width[:, votes == 1] = np.exp(mean[one][0] + power * (log_size - at[0]))[:, None]
+    if not one.all():
+        squared = studies.items[~one].astype(float) * np.exp(2 * mean[~one])
+        width[:, votes > 1] = np.sqrt(_two_stage(squared, votes[votes > 1]) / sizes[:, None])
+    # Part of the spread belongs to the world, and stays whatever the size; part to a single study, and falls with it.
+    n_designs, replicates = log_width.shape
+    rest = log_width - mean[:, None]
+    of_world = rest.mean(axis=0).var() * replicates / (replicates - 1)
+    own = (rest - rest.mean(axis=0)).var() * n_designs / max(n_designs - 1, 1) * replicates / (replicates - 1)
+    variance = max(of_world - own / n_designs, 0.0) + own * studies.items[-1] / sizes + of_world / replicates
+    reach = sp.stats.t.isf((1 - CI_PROB) / 2, replicates - 1) * np.sqrt(variance)
+    return width, np.broadcast_to(reach[:, None], width.shape)
+
+
+def _two_stage(squared: Floats, votes: NDArray[np.int64]) -> Floats:
+    """Fit squared widths by a + b / n + c / n^2, relative errors alike, coefficients at least 0."""
+    terms = (1 / votes.astype(float))[:, None] ** np.arange(3)
     coefficient, _ = sp.optimize.nnls(terms / squared[:, None], np.ones(squared.size))
-    return np.sqrt(terms @ coefficient).reshape(width.shape)
+    return terms @ coefficient
+
+
+def _right(studies: Studies, width: Floats, votes: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    """Pr(the best model scores best) in each design and world; what a study finds is normal around the truth."""
+    replicates, n_models = studies.truth.shape
+    right = np.full((*width.shape, replicates), np.nan)
+    if n_models < 2:
+        return right
+    noise, best = rng.standard_normal((RANKINGS, n_models)), studies.truth.max(axis=1, keepdims=True)
+    for v, number in enumerate(votes):
+        design = np.flatnonzero(studies.annotators == number)[-1]
+        value, vector = np.linalg.eigh(studies.covariance[design])
+        error = noise @ (vector * np.sqrt(np.maximum(value, 0))).T
+        for s, of_design in enumerate(width[:, v] / np.exp(np.log(studies.width[design]).mean())):
+            seen = studies.truth[:, None, :] + of_design * error
+            chosen = np.take_along_axis(studies.truth, seen.argmax(axis=2), axis=1)
+            right[s, v] = (chosen == best).mean(axis=1)
+    return right
 
 
 def _with_best(found: xr.Dataset, target: float) -> xr.Dataset:

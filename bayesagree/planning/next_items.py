@@ -7,11 +7,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
-from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._inference.streams import Seed
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, positive_int
-from bayesagree.planning._decision import Decision, after_a_vote, of_label, variance_drop
+from bayesagree.planning._decision import Decision, after_a_vote, best_first, of_label, variance_drop
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.predictions import Predictions
 
@@ -82,16 +82,15 @@ def annotate_next(
     >>> annotate_next(votes, n=1, seed=1)["item"].tolist()
     [2]
     """
-    kept = min(positive_int(n, "n"), annotations.items.size)
-    chosen = _goal(goal, predictions)
+    kept, chosen = positive_int(n, "n"), _goal(goal, predictions)
+    if chosen == "decision" and predictions is not None:
+        return Decision.of(annotations, predictions, prior).next_items(kept, seed)
     shape = annotations.counts() + prior_shape(prior, annotations.categories.size)
     if chosen == "certainty" or predictions is None:
         gain = _certainty_gain(shape)
     else:
-        predicted = predictions.aligned(annotations.items, annotations.categories).hard_labels()
-        gain = Decision.of(shape, predicted).gain if chosen == "decision" else _metric_gain(shape, predicted)
-    order = np.lexsort((np.random.default_rng(seed_sequence(seed)).random(gain.size), -gain))[:kept]
-    return pd.DataFrame({"item": annotations.items[order], "gain": gain[order]})
+        gain = _metric_gain(shape, predictions.aligned(annotations.items, annotations.categories).hard_labels())
+    return best_first(annotations.items, gain, kept, seed)
 
 
 def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:

@@ -1,14 +1,11 @@
 """When further votes no longer pay: the choice between two models, as it would be after the next votes."""
 
-import numpy as np
 import pandas as pd
-import scipy as sp
 
 from bayesagree._arguments import checked
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError
 from bayesagree.planning._decision import Decision
-from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
+from bayesagree.plausibility.dirichlet._draws import Prior
 from bayesagree.predictions import Predictions
 
 
@@ -69,23 +66,4 @@ def value_of_votes(annotations: Labels, predictions: Predictions, *, prior: Prio
     >>> found["prob_right"].loc[[0, 3, 5]].round(3).tolist()
     [0.733, 0.738, 0.746]
     """
-    if predictions.models.size < 2:
-        raise InputError("a choice needs two models, there is one; pass predictions of both")
-    shape = annotations.counts() + prior_shape(prior, annotations.categories.size)
-    predicted = predictions.aligned(annotations.items, annotations.categories).hard_labels()
-    decision = Decision.of(shape, predicted)
-    gained = np.concatenate([[0.0], np.cumsum(np.sort(decision.gain[decision.items])[::-1])])
-    mean, variance = decision.mean.sum(), decision.variance.sum()
-    left = np.maximum(variance - gained, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        wrong = 2 * sp.special.owens_t(mean / np.sqrt(variance), np.sqrt(left / gained))
-    table = pd.DataFrame(
-        {
-            "votes": np.arange(gained.size),
-            "sd": np.sqrt(left) / len(shape),
-            # Models that are alike on all items: the choice is a coin, and no vote helps.
-            "prob_right": 1 - wrong if variance > 0 else np.full(gained.size, 0.5),
-        }
-    )
-    table.attrs["models"] = predictions.models[list(decision.models)].tolist()
-    return table
+    return Decision.of(annotations, predictions, prior).value_of_votes()

@@ -32,7 +32,7 @@ def plot_designs(
     Returns
     -------
     Axes
-        Bars are the Monte-Carlo error of the simulation (95 %); a dotted line is the width that was wanted.
+        Bars are where the width of one such study will lie (95 %); a dotted line is the width that was wanted.
 
     Examples
     --------

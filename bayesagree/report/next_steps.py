@@ -9,8 +9,7 @@ import pandas as pd
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations, Labels
 from bayesagree.judges.annotator_test import alternative_annotator_test
-from bayesagree.planning.next_items import annotate_next
-from bayesagree.planning.stopping import value_of_votes
+from bayesagree.planning._decision import Decision
 from bayesagree.predictions import Predictions
 
 MIN_ITEMS = 30
@@ -68,14 +67,14 @@ def further_votes(annotations: Annotations, models: Predictions | None, *, seed:
     """Ask what votes are worth; None unless labels meet two models that differ somewhere."""
     if models is None or models.models.size < 2 or not isinstance(annotations, Labels):
         return None
-    worth = value_of_votes(annotations, models)
-    differ = int(worth["votes"].iloc[-1])
+    decision = Decision.of(annotations, models)
+    differ = decision.differ.size
     if differ == 0:
         return None
     rungs = np.unique([0, -(-differ // 10), -(-differ // 2), differ])
-    items = annotate_next(annotations, models, n=min(_SHOWN, differ), goal="decision", seed=seed)
-    best, other = map(str, worth.attrs["models"])
-    return FurtherVotes((best, other), worth.loc[rungs, ["votes", "prob_right"]], items)
+    best, other = map(str, decision.models)
+    table = decision.value_of_votes().loc[rungs, ["votes", "prob_right"]]
+    return FurtherVotes((best, other), table, decision.next_items(min(_SHOWN, differ), seed))
 
 
 def _most_shared(labels: Labels) -> int:

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from bayesagree.agreement import agreement_table
-from bayesagree.annotations import Labels
+from bayesagree.agreement.phi import common_agreement
+from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
 from bayesagree.planning import plan
+from bayesagree.planning._worlds import RatingWorld
 from bayesagree.predictions import Predictions
+from bayesagree.simulate import ratings
 
 
 def crowd(rng, n_items, n_votes):
@@ -27,6 +30,35 @@ def test_widths_of_kappa_are_those_of_real_studies():
                 row = table.loc["fleiss_kappa"]
                 widths.append(row["upper"] - row["lower"])
             assert found.sel(items=n_items, annotators=n_votes) == pytest.approx(np.mean(widths), rel=0.2)
+
+
+@pytest.mark.long
+def test_widths_of_phi_are_those_of_real_studies():
+    pilot = ratings(n_items=150, ratings_per_item=3, phi=0.5, seed=1).ratings
+    found = plan(pilot, items=[100, 300], annotators=[3, 6], metric="phi", replicates=6, seed=1)
+    for n_items, n_votes in ((100, 3), (300, 6)):
+        widths = []
+        for seed in range(4):
+            study = ratings(n_items=n_items, ratings_per_item=n_votes, phi=0.5, seed=10 + seed).ratings
+            ends = common_agreement(study, seed=seed)["agreement"]
+            widths.append(float(ends["upper"] - ends["lower"]))
+        design = found.sel(items=n_items, annotators=n_votes)
+        assert design["width"] == pytest.approx(np.mean(widths), rel=0.2)
+        assert design["width_lower"] < np.mean(widths) < design["width_upper"]
+
+
+def test_drawn_ratings_have_the_moments_of_the_model():
+    mean, phi = np.array([0.2, 0.5]), 0.3
+    precision = 2 * (1 - np.log2(1 - phi))
+    rng = np.random.default_rng(1)
+    drawn, _ = RatingWorld(phi, mean[:1], (0.0, 0.0), (0.0, 1.0), None).study(2000, 20, rng)
+    values = drawn.rating
+    assert isinstance(drawn, Ratings)
+    assert values.mean() == pytest.approx(0.2, abs=4 * values.std() / 200)
+    assert values.var() == pytest.approx(0.2 * 0.8 / (1 + precision), rel=0.04)
+    # An end's odds against a judgment at the mean 1/2 are w / (1 - w).
+    ended, _ = RatingWorld(phi, mean[1:], (0.2, 0.0), (0.0, 1.0), None).study(2000, 20, rng)
+    assert np.mean(ended.rating == 0) == pytest.approx(0.2, abs=4 * 0.4 / 200)
 
 
 def test_more_items_narrow_and_cost_more():
@@ -67,7 +99,13 @@ def test_what_cannot_be_planned_is_refused():
     _, pilot = crowd(np.random.default_rng(1), 20, 3)
     with pytest.raises(InputError, match="needs predictions; without them"):
         plan(pilot, items=[10], annotators=[3])
+    with pytest.raises(InputError, match="leave the 1 out"):
+        plan(pilot, items=[10], annotators=[1, 3], metric="fleiss_kappa")
+    with pytest.raises(InputError, match="two worlds or more"):
+        plan(pilot, items=[10], annotators=[3], metric="fleiss_kappa", replicates=1)
+    with pytest.raises(InputError, match="of ratings plan the agreement"):
+        plan(ratings(n_items=5, seed=1).ratings, Predictions.from_labels({"A": [0]}), items=[10], annotators=[3])
     with pytest.raises(InputError, match="one or several different numbers"):
         plan(pilot, items=[], annotators=[3], metric="fleiss_kappa")
-    with pytest.raises(InputError, match="Labels are meant, not an array"):
+    with pytest.raises(InputError, match="Labels or Ratings are meant, not an array"):
         plan(np.zeros((2, 2)), items=[1], annotators=[1])  # type: ignore[arg-type]

@@ -54,7 +54,7 @@ from bayesagree.plausibility.informed.guards import (
     warn_of_knowing,
 )
 from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
-from bayesagree.plausibility.informed.sampler import parameter_draws
+from bayesagree.plausibility.informed.sampler import normal_draws, parameter_draws
 from bayesagree.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -129,16 +129,19 @@ class InformedPosterior(ItemPosterior):
         """The parameters."""
         return fit_parameters(self.votes, self.covariates, self.layout)
 
-    def parameters(self, draws: int, chains: int, seed: Seed) -> NDArray[np.float64]:
+    def parameters(self, draws: int, chains: int, seed: Seed, engine: str = "hmc") -> NDArray[np.float64]:
         """Draw the parameters, shape (chain, draw, parameter)."""
         seed = stream_apart(seed, "parameters")
+        if engine == "normal":
+            return normal_draws(self.fit, draws, chains, seed)
         return parameter_draws(self.votes, self.covariates, self.layout, self.fit, draws, chains, seed)
 
     def drawn(self, request: Request) -> NDArray[np.float64]:
         """Draw the parameters of a request, once."""
         if request not in self._drawn:
             each = next(d for d in range(MOST_PER_PARAMETERS, 0, -1) if request.draws % d == 0)
-            self._drawn[request] = self.parameters(request.draws // each, request.chains, request.seed)
+            draws = request.draws // each
+            self._drawn[request] = self.parameters(draws, request.chains, request.seed, request.engine)
             warn_of_chains(self.layout.names, self._drawn[request])
         return self._drawn[request]
 
@@ -347,10 +350,15 @@ def informed_blocks(
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
+    engine: Literal["hmc", "normal"] = "hmc",
     plausibility: bool = False,
     schedule: Schedule = LOCAL,
 ) -> Iterator[Any]:
-    """Yield the `depth` best labels of each draw, block of items by block: `informed_dirichlet` for any number."""
-    request = Request(draws, chains, seed, "hmc")
+    """Yield the `depth` best labels of each draw, block of items by block: `informed_dirichlet` for any number.
+
+    The engine ``"normal"`` draws the parameters from their normal approximation, in a tenth of the time: scores spread
+    as far, within 5 %, but may be off by a part of their standard deviation.
+    """
+    request = Request(draws, chains, seed, engine)
     posterior = InformedPosterior.of(labels, predictions, exclude, prior)
     return posterior.label_blocks(depth, request, schedule, plausibility=plausibility)

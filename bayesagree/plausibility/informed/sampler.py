@@ -48,7 +48,7 @@ def parameter_draws(
     """Draw the parameters, shape (chain, draw, parameter)."""
     voted = np.flatnonzero(np.diff(votes.start))
     if voted.size > MOST_ITEMS:
-        return fit.draws(draws * chains, np.random.default_rng(seed_sequence(seed))).reshape(chains, draws, -1)
+        return normal_draws(fit, draws, chains, seed)
     dense, hit, start, label, count = gather(votes, covariates, voted)
     root = np.ascontiguousarray(fit.root)
 
@@ -58,6 +58,11 @@ def parameter_draws(
         return out
 
     return np.stack(list(map_blocks(chain, block_generators(seed, chains))))
+
+
+def normal_draws(fit: Fit, draws: int, chains: int, seed: Seed) -> Floats:
+    """Draw the parameters from their normal approximation, shape (chain, draw, parameter)."""
+    return fit.draws(draws * chains, np.random.default_rng(seed_sequence(seed))).reshape(chains, draws, -1)
 
 
 @numba.njit(cache=True, nogil=True)

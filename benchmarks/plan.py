@@ -1,0 +1,141 @@
+"""Plans made from small pilots against the studies that they foretold; a table in Markdown.
+
+    BAYESAGREE_DATA=<folder> uv run python benchmarks/plan.py studies|pilots [--repeats 6] [--rows rows.jsonl]
+    uv run python benchmarks/plan.py report [--rows rows.jsonl]      writes benchmarks/results/plan.md
+
+`studies` makes real studies of 20 designs: items drawn without replacement, votes drawn from all their votes. `pilots`
+makes plans of the same designs from pilots of 300 items with three votes each, and times them. Two scores: the top-1
+accuracy of two models (informed posterior, items a sample), and Fleiss' kappa. The better model is the one that is
+right on more items by the most frequent of all votes.
+
+- chaosnli-snli: 1,514 items, 100 votes, 3 labels. cifar10h: 10,000 images, about 51 votes, 10 labels.
+- crowd: simulated, 4,000 items, 3 labels, plausibilities Dirichlet(.6, .4, .3), 100 votes; two models that see the
+  logarithms of the plausibilities with noise.
+"""
+
+import argparse
+import json
+import os
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy as sp
+from informed import SETS as REAL_SETS
+from numpy.typing import NDArray
+
+from bayesagree import Labels, Predictions, agreement_table, evaluate, plan
+from bayesagree._numerics.intervals import column_hdi
+
+RESULTS = Path(__file__).parent / "results"
+GRIDS: dict[str, dict[str, list[int]]] = {
+    "top_1_accuracy": {"items": [100, 200, 400, 800], "annotators": [1, 2, 3, 5, 10]},
+    "fleiss_kappa": {"items": [100, 200, 400, 800, 1200], "annotators": [2, 3, 5, 10]},
+}
+PILOT_ITEMS, PILOT_VOTES = 300, 3
+COST = (2.0, 1.0)
+"""Of an item, in votes: reading it takes as long as two votes."""
+
+
+def crowd() -> tuple[NDArray[Any], NDArray[Any]]:
+    """Votes (item, label) and scores (model, item, label) of the simulated set."""
+    rng = np.random.default_rng(27)
+    truth = rng.dirichlet([0.6, 0.4, 0.3], 4000)
+    log = np.log(np.maximum(truth, 1e-3))
+    seen = np.stack([log + rng.normal(0, sd, log.shape) for sd in (1.2, 1.6)])
+    return rng.multinomial(100, truth), sp.special.softmax(seen, axis=2)
+
+
+def load(name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Votes of all annotators and scores of two models."""
+    if name == "crowd":
+        return crowd()
+    every, scores = REAL_SETS[name](Path(os.environ["BAYESAGREE_DATA"]))
+    return every, scores[[0, 2]]
+
+
+def study(
+    every: NDArray[Any], scores: NDArray[Any], items: int, annotators: int, rng: np.random.Generator
+) -> tuple[Labels, Predictions]:
+    """Some items, and some of their votes."""
+    rows = rng.choice(len(every), items, replace=False)
+    votes = rng.multivariate_hypergeometric
+    labels = Labels.from_counts(np.array([votes(of_item, annotators) for of_item in every[rows]]))
+    return labels, Predictions.from_scores(dict(zip("AB", scores[:, rows])))
+
+
+def realised(metric: str, labels: Labels, models: Predictions, seed: int) -> tuple[float, int | None]:
+    """Width of the interval of a study, and the model that it says is better."""
+    if metric == "fleiss_kappa":
+        row: Any = agreement_table(labels, seed=seed).set_index("coefficient").loc[metric]
+        return float(row["upper"] - row["lower"]), None
+    tree = evaluate(
+        labels, models, plausibility="informed_dirichlet", metrics=[metric], items="bootstrap", draws=500, chains=2,
+        seed=seed,
+    )  # fmt: skip
+    draws = tree["posterior"][metric].isel(reliability=0).transpose("chain", "draw", "model").values.reshape(-1, 2)
+    lower, upper = column_hdi(draws, 0.95)
+    return float((upper - lower).mean()), int(draws.mean(axis=0).argmax())
+
+
+def studies(name: str, repeat: int) -> list[dict[str, Any]]:
+    """One real study of every design."""
+    every, scores = load(name)
+    best = (every.argmax(axis=1) == scores.argmax(axis=2)).mean(axis=1).argmax()
+    found = []
+    for metric, grid in GRIDS.items():
+        for items in grid["items"]:
+            for annotators in grid["annotators"]:
+                rng = np.random.default_rng([repeat, items, annotators])
+                width, better = realised(metric, *study(every, scores, items, annotators, rng), repeat)
+                row = {"items": items, "annotators": annotators, "width": width}
+                found.append(row | {"kind": "study", "set": name, "metric": metric, "repeat": repeat,
+                                    "right": None if better is None else bool(better == best)})  # fmt: skip
+    return found
+
+
+def pilots(name: str, repeat: int) -> list[dict[str, Any]]:
+    """Plans of every design from one pilot."""
+    every, scores = load(name)
+    rng = np.random.default_rng([repeat, 1])
+    labels, models = study(every, scores, PILOT_ITEMS, PILOT_VOTES, rng)
+    found = []
+    for metric, grid in GRIDS.items():
+        began = time.process_time()
+        table = plan(
+            labels, None if metric == "fleiss_kappa" else models, **grid, metric=metric, cost=COST, seed=repeat
+        )
+        spent = time.process_time() - began
+        rows = table.to_dataframe().reset_index().to_dict("records")
+        same = {"kind": "plan", "set": name, "metric": metric, "repeat": repeat, "seconds": spent}
+        found += [same | row for row in rows]
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["studies", "pilots", "report"])
+    parser.add_argument("--rows", type=Path, default=Path("plan.jsonl"))
+    parser.add_argument("--sets", default="chaosnli-snli,cifar10h,crowd")
+    parser.add_argument("--repeats", type=int, default=6)
+    asked = parser.parse_args()
+    if asked.what == "report":
+        return
+    of = {"studies": studies, "pilots": pilots}[asked.what]
+    kind = {"studies": "study", "pilots": "plan"}[asked.what]
+    done = [json.loads(line) for line in asked.rows.read_text().splitlines()] if asked.rows.exists() else []
+    seen = {(row["kind"], row["set"], row["repeat"]) for row in done}
+    for repeat in range(asked.repeats):
+        for name in asked.sets.split(","):
+            if (kind, name, repeat) not in seen:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)
+                    rows = of(name, repeat)
+                with asked.rows.open("a") as file:
+                    file.writelines(json.dumps(row, default=float) + "\n" for row in rows)
+
+
+if __name__ == "__main__":
+    main()
