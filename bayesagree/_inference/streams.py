@@ -1,6 +1,7 @@
 """Random streams: one per block of items, so that the same seed gives the same draws on any number of threads."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -8,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+AT_ONCE, MOST_AT_ONCE = 2e-3, 64
+"""Seconds of work that a thread takes up at once, in so many blocks at most."""
 BLOCK = 64
 """Items per block: small enough that a block of draws stays in memory, large enough to amortise its stream."""
 
@@ -85,9 +88,17 @@ def map_blocks[B, R](work: Callable[[B], R], blocks: list[B], client: Any = None
     if threads == 1 or len(blocks) == 1:
         yield from map(work, blocks)
         return
+
+    def run(batch: list[B]) -> tuple[list[R], float]:
+        start = time.perf_counter()
+        return [work(block) for block in batch], (time.perf_counter() - start) / len(batch)
+
     with ThreadPoolExecutor(threads) as pool:
         waiting = iter(blocks)
-        running = [pool.submit(work, block) for block in islice(waiting, 2 * threads)]
+        running = [pool.submit(run, [block]) for block in islice(waiting, 2 * threads)]
         while running:
-            yield running.pop(0).result()
-            running.extend(pool.submit(work, block) for block in islice(waiting, 1))
+            results, seconds = running.pop(0).result()
+            yield from results
+            # Handing over costs 50 us: blocks that take less than that go together. No result depends on it.
+            if batch := list(islice(waiting, max(1, min(MOST_AT_ONCE, int(AT_ONCE / max(seconds, 1e-9)))))):
+                running.append(pool.submit(run, batch))

@@ -40,7 +40,8 @@ def threshold(score: NDArray[np.floating], weight: NDArray[np.float64], n: int, 
         Number of items, the sum of all weights.
     """
     most = limit(n, alpha)
-    return -np.inf if most < 0 else float(_smallest_above(score.ravel(), weight.ravel(), most))
+    # Copies of one type: the kernel is compiled once.
+    return -np.inf if most < 0 else float(_smallest_above(score.astype(np.float64).ravel(), weight.flatten(), most))
 
 
 @numba.njit(cache=True, nogil=True)

@@ -177,7 +177,8 @@ class ConfusionPart(Part):
             p = np.ascontiguousarray(self.given.scores[:, block.items])
             add_soft_counts(block.plausibility, p, weights, right, of_label, given)
         else:
-            add_confusion(block.true_label, self.given.hard[:, block.items], weights, right, of_label, given)
+            hard = np.ascontiguousarray(self.given.hard[:, block.items])
+            add_confusion(block.true_label, hard, weights, right, of_label, given)
         true += of_label[:, None]
 
     def component_of(self, metric: int) -> int | None:
@@ -204,7 +205,7 @@ class CalibrationPart(Part):
 
     def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
         """Add right minus confidence to the bins."""
-        hard, sure = self.given.hard[:, block.items], np.ascontiguousarray(self._confidence[:, block.items])
+        hard, sure = (np.ascontiguousarray(of[:, block.items]) for of in (self.given.hard, self._confidence))
         for start, stop, bins in zip(self._ends, self._ends[1:], self._bins):
             at = np.ascontiguousarray(bins[:, block.items])
             add_gaps(block.true_label, hard, sure, at, weights, sums.total[start:stop])

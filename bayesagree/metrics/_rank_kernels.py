@@ -38,7 +38,7 @@ class BlockScores(NamedTuple):
 
 # One function, inlined: each function more costs a tenth of a second of compilation in the first minute of every user.
 @numba.njit(cache=True, nogil=True, inline="always")
-def _value(kind: int, k: int, worst: float, truth: NDArray[Any], place: NDArray[np.int32]) -> float:
+def _value(kind: int, k: int, worst: float, truth: NDArray[Any], place: Any) -> float:
     """Return a metric of two lists; `place` is where each label is in the model's list, k or more where it is not."""
     if kind == TOP:
         return 1.0 if place[truth[0]] < k else 0.0

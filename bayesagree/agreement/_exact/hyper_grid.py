@@ -22,7 +22,6 @@ from bayesagree.agreement._exact.item_means import (
     prior_window,
     scaled,
 )
-from bayesagree.agreement._exact.likelihood import Likelihood
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.errors import ConvergenceError
 
@@ -130,25 +129,23 @@ class HierarchicalMeans(ItemMeans):
         window, step = prior_window(mean, deviation), likelihood_step(self.like, precision)
         # Narrow priors need a short step, but only near their centre: one grid per halving of the step and place.
         octave = np.ceil(np.log2(np.maximum(step / prior_step(window), 1))).astype(int)
-        total = np.empty(mean.size)
         place = 64 * octave + np.where(octave > 0, np.round(window.centre / 3).astype(int), 0)
-        for k in np.unique(place):
-            some = place == k
+        groups, grids, weights = [place == k for k in np.unique(place)], [], []
+        for some in groups:
             short = refined(level) * step / 2.0 ** octave[some][0]
             at, log_weight = nodes(short, window.low[some].min(), window.high[some].max())
-            mass = log_beta_shape(at[:, None], mean[some], deviation[some])
-            mass += log_weight[:, None]
-            np.exp(mass, out=mass)
-            mass /= mass.sum(axis=0)
-            total[some] = sum(self._log_sum(block, precision, at, mass) for block in blocks(like, at.size))
+            grids.append(at)
+            weights.append(log_weight)
+        ends = np.cumsum([0, *(at.size for at in grids)])
+        total = np.zeros(mean.size)
+        for block in blocks(like, int(ends[-1])):
+            table = block.table(precision, np.concatenate(grids))  # one for all grids: small problems are all calls
+            for some, at, log_weight, start, stop in zip(groups, grids, weights, ends, ends[1:]):
+                relative, top = scaled(table[:, start:stop])
+                mass = np.maximum(relative @ _shares(at, log_weight, mean[some], deviation[some]), SMALLEST)
+                total[some] += block.weight @ (np.log(mass, out=mass) + top[:, None])
         log_m, log_s = (log_beta(x, shapes) for x, shapes in ((m, prior.mean_location), (s, prior.mean_spread)))
         return total.reshape(m.size, s.size) + log_m[:, None] + log_s
-
-    @staticmethod
-    def _log_sum(block: Likelihood, precision: float, at: Floats, prior: Floats) -> Floats:
-        relative, top = scaled(block.table(precision, at))
-        mass = np.maximum(relative @ prior, SMALLEST)
-        return block.weight @ (np.log(mass, out=mass) + top[:, None])
 
     def log_prior(self, precision: float, hyper: tuple[float, float] | None, fineness: float) -> tuple[Floats, Floats]:
         """Return nodes logit(mu) and the log prior mass at each given (m, s), shape (1, node)."""
@@ -160,6 +157,15 @@ class HierarchicalMeans(ItemMeans):
         at, log_weight = nodes(fineness * step, float(window.low), float(window.high))
         log_prior = log_beta_shape(at, m, s) + log_weight
         return at, (log_prior - sp.special.logsumexp(log_prior))[None]
+
+
+def _shares(at: Floats, log_weight: Floats, m: Floats, s: Floats) -> Floats:
+    """Return the mass of the prior of an item mean at each node, for each (m, s), shape (node, prior)."""
+    mass = log_beta_shape(at[:, None], m, s)
+    mass += log_weight[:, None]
+    np.exp(mass, out=mass)
+    mass /= mass.sum(axis=0)
+    return mass
 
 
 def log_beta(x: Floats, shapes: tuple[float, float]) -> Floats:

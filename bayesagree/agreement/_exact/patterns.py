@@ -96,7 +96,7 @@ def _codes(ratings: Ratings) -> tuple[NDArray[np.int64], Floats]:
     if n_levels is None:
         values, codes = np.unique(ratings.unit(), return_inverse=True)
         return codes, values
-    return ratings.levels(), np.arange(n_levels) / (n_levels - 1)
+    return ratings.levels().astype(np.int64), np.arange(n_levels) / (n_levels - 1)
 
 
 def _counts(codes: NDArray[np.int64], bounds: NDArray[np.int64], items: NDArray[np.int64], n_values: int) -> Any:

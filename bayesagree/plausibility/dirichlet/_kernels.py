@@ -1,9 +1,10 @@
 """Compiled draws from Dirichlet plausibilities, in log space, for items of which most labels are unnamed.
 
-An item has a few named labels, each with a shape of its own, and many unnamed ones that share one small shape a. Their
-worths are G_k exp(-E_k / a) with G_k ~ Gamma(a + 1) and E_k ~ Exp(1). The E_k are drawn in ascending order, by their
-spacings, each on a label picked uniformly from those left; as soon as even a G at the far end of its tail could not
-lift the next one among the best labels, the draw is finished. A few labels are looked at instead of hundreds.
+An item has a few named labels, each with a shape of its own, and many unnamed ones that share one small shape a, in
+random order. With b the worth of the last of the best labels so far, an unnamed label is among the best with a chance
+of at most p, the integral from b on of a bound of the gamma density x^(a - 1) e^-x / Gamma(a): x^(a - 1) below 1,
+m^(a - 1) e^-x from m = max(b, 1) on. So the next label that may be among them is a geometric number of labels away,
+nearly always beyond the last one, and a draw from the bound is kept with the ratio of the density to it.
 """
 
 import math
@@ -15,9 +16,6 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.draws import insert_best, normalise_logs
 from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw
-
-TAIL = 36.0
-"""exp(-TAIL) is below the distance of neighbouring uniform random numbers."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -65,9 +63,9 @@ def top_label_draws(
     unnamed = np.empty(n_labels, dtype=np.int32)
     is_named = np.empty(n_labels, dtype=np.int32)
     constants = np.empty((n_labels, 3))
-    d, c = gamma_constants(rest + 1.0)
-    # Chernoff: Pr(Gamma(s) > s + sqrt(2 s t) + t) <= exp(-t).
-    log_most = math.log(rest + 1.0 + math.sqrt(2.0 * (rest + 1.0) * TAIL) + TAIL)
+    thinned = 0.0 < rest <= 1.0  # otherwise the bound does not hold, and every unnamed label is drawn
+    d, c = gamma_constants(rest + 1.0 if thinned else rest)
+    gamma = math.gamma(rest) if thinned else 1.0
     for i in range(n_items):
         begin, end = start[i], start[i + 1]
         is_named[:] = 0
@@ -90,17 +88,38 @@ def top_label_draws(
                 if constants[e, 2] > 0.0:
                     worth -= rng.standard_exponential() * constants[e, 2]
                 insert_best(best, best_label, worth, int(label[begin + e]))
-            fall = 0.0
-            for remaining in range(n_unnamed, 0, -1):
-                fall += rng.standard_exponential() / (remaining * rest)
-                if log_most - fall < best[depth - 1]:
-                    break
+            left = unpicked = n_unnamed
+            while left > 0:
+                below, beyond, least = 0.0, 1.0, max(best[depth - 1], 0.0)
+                if thinned:
+                    below = -math.expm1(rest * min(best[depth - 1], 0.0)) / rest
+                    beyond = math.exp((rest - 1.0) * least - math.exp(least))
+                chance = (below + beyond) / gamma
+                if chance >= 1.0:
+                    left -= 1
+                    worth = math.log(gamma_draw(rng, d, c))
+                    if thinned:
+                        worth -= rng.standard_exponential() / rest
+                else:
+                    wait, rate = rng.standard_exponential(), -math.log1p(-chance)
+                    if wait >= left * rate:
+                        break
+                    left -= int(wait / rate) + 1
+                    if rng.random() * (below + beyond) < below:
+                        worth = math.log1p(-rng.random() * below * rest) / rest
+                        excess = math.exp(worth)
+                    else:
+                        worth = math.log(math.exp(least) + rng.standard_exponential())
+                        excess = (1.0 - rest) * (worth - least)
+                    if rng.standard_exponential() < excess:
+                        continue
                 # Partial Fisher-Yates: any starting permutation gives uniform picks, so it is never reset.
-                pick = int(rng.random() * remaining)
+                pick = int(rng.random() * unpicked)
+                unpicked -= 1
                 picked = unnamed[pick]
-                unnamed[pick] = unnamed[remaining - 1]
-                unnamed[remaining - 1] = picked
-                insert_best(best, best_label, math.log(gamma_draw(rng, d, c)) - fall, picked)
+                unnamed[pick] = unnamed[unpicked]
+                unnamed[unpicked] = picked
+                insert_best(best, best_label, worth, picked)
             for r in range(depth):
                 out[i, s, r] = best_label[r]
 

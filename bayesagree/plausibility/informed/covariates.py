@@ -52,7 +52,8 @@ class Covariates(NamedTuple):
                 columns += [log_probability, probability]
                 names += [f"log_probability:{model}", f"probability:{model}"]
         dense = np.stack(columns, axis=1) if columns else np.zeros((n_items, 0, n_labels), np.float32)
-        return cls(dense, hit, (*names, *(f"top_label:{m}" for m in models)))
+        # One memory layout, whatever that of the scores: every kernel is compiled once.
+        return cls(np.ascontiguousarray(dense), hit, (*names, *(f"top_label:{m}" for m in models)))
 
     def rows(self, items: Any) -> "Covariates":
         """Return the covariates of some items."""

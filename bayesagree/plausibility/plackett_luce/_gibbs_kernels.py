@@ -56,12 +56,10 @@ class SweepState(NamedTuple):
 @numba.njit(cache=True, nogil=True)
 def new_state(n):
     """State for n named labels, without values."""
-    theta, prior_shape, posterior_shape, prior_exposure, exposure, tail_exposure = np.empty((6, n + 1))
-    in_tail, named = np.ones(n + 1, np.bool_), np.empty(n, np.bool_)
-    remaining, worth, time = np.empty((3, n))
+    # An array each: numba does not know that the rows of one are contiguous, and compiles everything twice.
     return SweepState(
-        theta, prior_shape, posterior_shape, prior_exposure, exposure, tail_exposure,
-        in_tail, named, remaining, worth, time,
+        np.empty(n + 1), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1), np.empty(n + 1),
+        np.ones(n + 1, np.bool_), np.empty(n, np.bool_), np.empty(n), np.empty(n), np.empty(n),
     )  # fmt: skip
 
 
