@@ -92,7 +92,7 @@ def warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mea
 def warn_of_saturation(ratings: Ratings | RatingPatterns, problem: Problem) -> None:
     """Warn where no item has two different ratings: the grid, and not the annotators, ends Phi then."""
     patterns, levels = problem.patterns, ratings.n_levels
-    several = (patterns.size > 1) & ~_at_one_end(problem)
+    several = (patterns.size > 1) & (patterns.group == 0) & ~_at_one_end(problem)
     if levels is None or not several.any():
         return
     kinds = np.diff(patterns.counts.tocsr().indptr)
@@ -106,7 +106,7 @@ def warn_of_saturation(ratings: Ratings | RatingPatterns, problem: Problem) -> N
 def warn_of_binning(ratings: Ratings | RatingPatterns, found: Interval) -> None:
     """Warn of a claim of agreement that random answers would support if people round to the nearest level."""
     levels = ratings.n_levels
-    if levels is None or levels < 3 or not 0 < found.lower <= found.mean < (limit := phi_of_rounding(levels)):
+    if levels is None or levels < 3 or not 0 < found.lower < (limit := phi_of_rounding(levels)):
         return
     _warn(
         f"the claim of agreement depends on what the {levels} levels stand for: here for intervals of equal width; if "
