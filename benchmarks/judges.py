@@ -2,14 +2,18 @@
 
     uv run python benchmarks/judges.py crisp 60         one world, 60 runs of each cell: minutes
     uv run python benchmarks/judges.py spread 60
+    uv run python benchmarks/judges.py chosen 60
     BAYESAGREE_DATA=<folder> uv run python benchmarks/judges.py votes 60
-    uv run python benchmarks/judges.py                  writes benchmarks/results/judges.md from all three
+    uv run python benchmarks/judges.py                  writes benchmarks/results/judges.md from all four
 
 2,000 items of five systems, rates drawn from U(.5, .9) in each run; three judges, 85 % right, who err together on 15 %
 of the items, the first three systems each with a judge that turns 30 % of its negative verdicts on them positive.
 `crisp`: every item has a true label, people are 85 % right, the rate is of truly positive items. `spread`: every item
 has a share of people who say positive, Beta distributed, and the rate is the mean share. `votes`: real votes, five
 models of ChaosNLI as judges of whether one sentence follows from another, against the share of all hundred votes.
+`chosen`: one judge of one system, whose confidence is known to whoever chose the items for people and not to the
+estimate, a verdict alone; the judge errs more often where in doubt, and is too lenient. 200 items of 2,000, one vote
+each, chosen at random or where the judge is in doubt (`label_allocation`).
 
 The simulated worlds have chains of 400 draws: the shortest interval of 200 independent draws of a normal variable
 holds .937 of it, of 400 .942, of the default 4,000 .948. With one vote an item nothing in `crisp` tells how
@@ -24,10 +28,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree import Labels, corrected_rate, datasets, prediction_powered_mean, rogan_gladen
+from bayesagree import (
+    Labels,
+    Ratings,
+    corrected_rate,
+    datasets,
+    prediction_powered_mean,
+    rogan_gladen,
+)
 from bayesagree._numerics.intervals import column_hdi
+from bayesagree.judges import label_allocation
 
 RESULTS = Path(__file__).parent / "results"
 N_ITEMS, N_SYSTEMS, N_JUDGES = 2000, 5, 3
@@ -109,6 +122,36 @@ def run_on_votes(labelled: int, votes: int, seed: int) -> dict[str, Any]:
     return {name: [float(value)] for name, value in record.items()}
 
 
+def run_chosen(design: str, seed: int) -> dict[str, Any]:
+    """Return the same of items that were chosen with known probabilities."""
+    rng = np.random.default_rng([seed, len(design)])
+    confidence = rng.beta(0.8, 0.5, N_ITEMS)
+    share = 0.1 + 0.8 * sp.special.expit(3 * sp.special.logit(np.clip(confidence, 0.001, 0.999)) - 1.5)
+    asked = label_allocation(Ratings.from_matrix(confidence[:, None], scale=(0, 1), annotators=["a"]), n=200,
+                             positive=1, design=design, seed=rng)  # type: ignore[arg-type]  # fmt: skip
+    chosen = np.flatnonzero(asked["chosen"])
+    said = (rng.random(chosen.size) < share[chosen]).astype(int)
+    verdict = (confidence > 0.5).astype(int)
+    judges = Labels.from_matrix(verdict[:, None], annotators=["a"], labels=[0, 1])
+    people = Labels.from_matrix(said[:, None], items=chosen.tolist(), labels=[0, 1])
+    rate, found = share.mean(), {}
+    for name, inclusion in (("ignored", None), ("known", asked.set_index("item")["inclusion"])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            tree = corrected_rate(judges, people, positive=1, inclusion=inclusion, seed=seed, **SHORT)
+        ends = tree["derived"].to_dataset()
+        lower, upper, mean = (ends[f"rate_{k}"].item() for k in ("lower", "upper", "mean"))
+        ppi = [tree["checks"][f"ppi{end}"].item() for end in ("", "_lower", "_upper")]
+        found |= {
+            f"rate, {name}": lower <= rate <= upper,
+            f"bias, {name}": mean - rate,
+            f"width, {name}": upper - lower,
+        }
+        found |= {f"PPI, {name}": ppi[1] <= rate <= ppi[2], f"PPI bias, {name}": ppi[0] - rate}
+        found |= {f"PPI width, {name}": ppi[2] - ppi[1]}
+    return {name: [float(value)] for name, value in found.items()}
+
+
 def _formulas(
     system: NDArray[Any], verdicts: NDArray[Any], asked: NDArray[Any], said: NDArray[Any], rates: NDArray[Any]
 ) -> dict[str, list[bool]]:
@@ -135,18 +178,21 @@ def _formulas(
 def measure(world: str, runs: int) -> None:
     """Run every cell of a world and keep what it found."""
     kept: dict[str, Any] = {}
-    for labelled, votes in REAL_CELLS if world == "votes" else CELLS:
-        of = run_on_votes if world == "votes" else partial(run, world)
-        found = [of(labelled, votes, seed) for seed in range(runs)]
+    if world == "chosen":
+        jobs = {design: partial(run_chosen, design) for design in ("random", "doubt")}
+    elif world == "votes":
+        jobs = {f"{n} {votes}": partial(run_on_votes, n, votes) for n, votes in REAL_CELLS}
+    else:
+        jobs = {f"{n} {votes}": partial(run, world, n, votes) for n, votes in CELLS}
+    for cell, job in jobs.items():
+        found = [job(seed) for seed in range(runs)]
         by_run = {k: [float(np.mean(f[k])) for f in found if f[k]] for k in found[0]}
-        kept[f"{labelled} {votes}"] = {
+        kept[cell] = {
             k: {"mean": float(np.mean(v)), "error": float(np.std(v, ddof=1) / np.sqrt(len(v)))}
             for k, v in by_run.items()
         }
         (RESULTS / f"judges_{world}.json").write_text(json.dumps({"runs": runs, "cells": kept}, indent=1) + "\n")
-        print(
-            world, labelled, votes, {k: round(v["mean"], 3) for k, v in kept[f"{labelled} {votes}"].items()}, flush=True
-        )
+        print(world, cell, {k: round(v["mean"], 3) for k, v in kept[cell].items()}, flush=True)
 
 
 def write() -> None:
@@ -175,8 +221,25 @@ def write() -> None:
             row += [covers[k] for k in ("ppi_majority", "ppi_shares", "rogan_gladen_majority")]
             lines.append(f"| {' | '.join(row)} |")
         lines.append("")
-    lines += _votes()
+    lines += _chosen() + _votes()
     (RESULTS / "judges.md").write_text("\n".join(lines))
+
+
+def _chosen() -> list[str]:
+    """Return the table of items chosen where the judge is in doubt."""
+    path = RESULTS / "judges_chosen.json"
+    if not path.exists():
+        return []
+    record = json.loads(path.read_text())
+    lines = ["## chosen: which items people see", "", f"{record['runs']} runs of each cell; `inclusion=` left out"]
+    lines += ["(ignored) or given (known). PPI is that of ``checks``, weighted where the probabilities are known.", ""]
+    lines += ["| design | inclusion | rate | bias | width | PPI | PPI bias | PPI width |", "| --- " * 8 + "|"]
+    for design, values in record["cells"].items():
+        for name in ("ignored", "known"):
+            cells = [values[f"{what}, {name}"] for what in ("rate", "bias", "width", "PPI", "PPI bias", "PPI width")]
+            shown = [f"{v['mean']:.3f} +- {v['error']:.3f}" for v in cells]
+            lines.append(f"| {design} | {name} | {' | '.join(shown)} |")
+    return [*lines, ""]
 
 
 def _votes() -> list[str]:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 def judge(
     verdicts: Annotated[Path, Argument(help="Verdicts on every item: columns item, judge and label or rating.")],
-    people: Annotated[Path, Option("--people", help="People's labels on some items: columns item, annotator, label.")],
+    people: Annotated[
+        Path | None, Option("--people", help="People's labels on some items: columns item, annotator, label.")
+    ] = None,
     system: Annotated[
         str | None, Option("--system", help="Column of the verdicts that names the system an item came from.")
     ] = None,
@@ -27,6 +29,15 @@ def judge(
     target: Annotated[
         str, Option("--target", help="share: of people who say positive; truth: of truly positive items.")
     ] = "share",
+    inclusion: Annotated[
+        str | None, Option("--inclusion", help="Column of the verdicts: with which probability people were to see it.")
+    ] = None,
+    choose: Annotated[
+        int | None, Option("--choose", help="Without --people: so many items for them to label.", min=1)
+    ] = None,
+    design: Annotated[
+        str, Option("--design", help="How to choose: random, stratified by system, doubt of the judges.")
+    ] = "random",
     epsilon: Annotated[
         float, Option("--epsilon", help="Margin of the alternative annotator test: .2 experts, .1 crowd.")
     ] = 0.2,
@@ -40,35 +51,52 @@ def judge(
     chains: _options.Chains = 4,
     seed: _options.Seed = 1,
     json: _options.Json = False,
+    output: _options.TableFile = None,
 ) -> None:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
 
+    With --choose instead of --people: the items that people should label, and their inclusion probabilities.
+
     Example: bayesagree judge verdicts.csv --people people.csv --system system --positive pass
     """
+    import numpy as np
+
     from bayesagree.annotations import Labels, Ratings
     from bayesagree.io.files import read_table
-    from bayesagree.judges import corrected_rate, judge_table, warnings_of
+    from bayesagree.judges import corrected_rate, judge_table, label_allocation, warnings_of
 
     table = read_table(verdicts)
-    votes = read_table(people)
-    known = _categories([votes, table] if scale is None else [votes], label)
-    human = Labels.from_long(votes, item=item, annotator=annotator, label=label, labels=known)
-    counted = _positive(positive, human.categories)
+    if (people is None) == (choose is None):
+        raise InputError("say --people FILE for corrected rates, or --choose N for the items that people should label")
+    votes = table.iloc[:0] if people is None else read_table(people)
+    named = ([] if people is None else [votes]) + ([table] if scale is None else [])
+    known = _categories(named, label) if named else []
+    counted = _positive(positive, np.array(known)) if known else None
     given = (
         Labels.from_long(table, item=item, annotator=judge_column, label=label, labels=known, duplicates="keep")
         if scale is None
         else Ratings.from_long(table, item=item, annotator=judge_column, rating=rating, scale=scale, duplicates="keep")
     )
+    if choose is not None:
+        way: Any = _options.one_of(design, "--design", ("random", "stratified", "doubt"))
+        groups = _column(table, item, system)
+        drawn = label_allocation(given, n=choose, positive=counted, design=way, system=groups, seed=seed)
+        _output.write_table(drawn, output)
+        first = drawn.sort_values("chosen", ascending=False, kind="stable")
+        _output.show([_output.Table("items", first, "Items for people to label", most=20)], json=json)
+        return
+    human = Labels.from_long(votes, item=item, annotator=annotator, label=label, labels=known)
     chosen: Any = target
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         tree = corrected_rate(
-            given, human, system=_systems(table, item, system), positive=counted, target=chosen, draws=draws,
-            chains=chains, seed=seed,
+            given, human, system=_column(table, item, system), positive=counted, target=chosen, draws=draws,
+            inclusion=_column(table, item, inclusion), chains=chains, seed=seed,
         )  # fmt: skip
         tests = _tests(given, human, epsilon, draws, chains, seed)
     notes = [*map(str, (w.message for w in caught)), *warnings_of(tree)]
     shown = judge_table(tree)
+    _output.write_table(shown, output)
     tables = [
         _output.Table("settings", [{"positive": counted, "target": target, "epsilon": epsilon, "seed": seed}], most=0),
         _output.Table("rates", shown, f"Rate of {counted!r} ({target}), with its 95 % HDI"),
@@ -99,13 +127,13 @@ def _positive(asked: str | None, categories: Any) -> Any:
     return found[0]
 
 
-def _systems(table: "pd.DataFrame", item: str, system: str | None) -> Any:
-    """Return the system of each item, of which each has one."""
-    if system is None:
+def _column(table: "pd.DataFrame", item: str, name: str | None) -> Any:
+    """Return what a column says of each item, one value of each."""
+    if name is None:
         return None
-    if system not in table.columns:
-        raise InputError(f"the verdicts have no column {system!r}; they have {', '.join(table.columns)}")
-    return table.drop_duplicates([item, system]).set_index(item)[system]
+    if name not in table.columns:
+        raise InputError(f"the verdicts have no column {name!r}; they have {', '.join(table.columns)}")
+    return table.drop_duplicates([item, name]).set_index(item)[name]
 
 
 def _pairs(tree: Any) -> list[dict[str, Any]]:

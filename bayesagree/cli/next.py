@@ -42,8 +42,7 @@ def next(
         models = source.predictions(predictions, model)
     chosen = None if goal is None else _options.one_of(goal, "--goal", ("decision", "metric", "certainty"))
     notes: list[str] = []
-    several = models is not None and models.models.size > 1 and isinstance(votes, Labels)
-    if chosen in (None, "decision") and several:
+    if chosen in (None, "decision") and models and models.models.size > 1 and isinstance(votes, Labels):
         decision = Decision.of(votes, models)
         table, notes = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
     else:

@@ -1,6 +1,8 @@
 """Judges: whether a language model may stand in for people, and the worth of a score that it gave.
 
-- `annotator_test`: the alternative annotator test, exact and as a posterior; `_win_rates` draws it.
+- `annotator_test`: the alternative annotator test, exact and as a posterior; `_win_rates` draws it,
+  `_ranking_scores` compares rankings.
+- `allocation`: which items people should label.
 - `rate`: rates of systems from verdicts on all items and people's votes on some.
 - `model`, `prior`: its PyMC model and its prior; `_gibbs` is the sampler, `_panel` the regression, `_checks` what the
   closed formulas say.

@@ -1,3 +1,4 @@
+from .allocation import label_allocation
 from .annotator_test import alternative_annotator_test
 from .estimators import (
     Allocation,
@@ -25,6 +26,7 @@ __all__ = [
     "corrected_rate_model",
     "effective_judges",
     "judge_table",
+    "label_allocation",
     "n_effective",
     "prediction_powered_mean",
     "rogan_gladen",

@@ -22,17 +22,20 @@ def classical_checks(panel: Panel, ci_prob: float) -> Variables:
         for j in range(shape[1]):
             rows = (panel.system.code == s) & np.isfinite(panel.verdict[:, j])
             seen, verdict = panel.seen[rows], panel.verdict[rows, j]
-            ppi[s, j] = _ppi(share[rows][seen], verdict[seen], verdict[~seen], ci_prob)
+            chance = None if panel.inclusion is None else panel.inclusion[rows][seen]
+            ppi[s, j] = _ppi(share[rows][seen], verdict[seen], verdict[~seen], chance, ci_prob)
             corrected[s, j] = _rogan_gladen(share[rows][seen], verdict[seen], verdict[~seen], ci_prob)
     ends = ("", "_lower", "_upper")
     both = {"ppi": ppi, "rogan_gladen": corrected}
     return {name + end: (("system", "judge"), v[:, :, k]) for name, v in both.items() for k, end in enumerate(ends)}
 
 
-def _ppi(share: NDArray[Any], verdict: NDArray[Any], others: NDArray[Any], ci_prob: float) -> tuple[float, ...]:
+def _ppi(
+    share: NDArray[Any], verdict: NDArray[Any], others: NDArray[Any], chance: NDArray[Any] | None, ci_prob: float
+) -> tuple[float, ...]:
     if share.size < 2 or others.size == 0:
         return NOTHING
-    return prediction_powered_mean(share, verdict, others, ci_prob=ci_prob)[:3]
+    return prediction_powered_mean(share, verdict, others, inclusion=chance, ci_prob=ci_prob)[:3]
 
 
 def _rogan_gladen(

@@ -1,7 +1,7 @@
 """Verdicts as numbers, and the regression that they make of people's votes."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +40,9 @@ class Panel:
         Groupings of the items, the systems first.
     votes, positive
         Number of people's votes on each item, and of the positive ones among them, shape (item,).
+    inclusion
+        Probability with which each item was chosen for people, shape (item,); None where verdicts, systems and features
+        decided.
     """
 
     items: NDArray[Any]
@@ -48,6 +51,7 @@ class Panel:
     factors: tuple[Factor, ...]
     votes: NDArray[np.int64]
     positive: NDArray[np.int64]
+    inclusion: Floats | None = None
 
     @property
     def system(self) -> Factor:
@@ -61,7 +65,7 @@ class Panel:
 
     def without_judges(self) -> "Panel":
         """Return the same items and people, with no judge."""
-        return Panel(self.items, self.judges[:0], self.verdict[:, :0], self.factors, self.votes, self.positive)
+        return replace(self, judges=self.judges[:0], verdict=self.verdict[:, :0])
 
 
 class Cells(NamedTuple):
@@ -92,6 +96,11 @@ class Design(NamedTuple):
 
 
 INTERCEPT, SLOPE = -1, -2
+# Five strata leave a tenth of the bias (Cochran, "The effectiveness of adjustment by subclassification", Biometrics 24,
+# 1968); the slope of the logarithm takes most of the rest.
+STRATA = 5
+LEAST_INCLUSION = 1e-6
+"""Inclusion probabilities below are this one: such an item is never seen."""
 
 
 def panel_of(
@@ -100,6 +109,7 @@ def panel_of(
     system: ItemGroup | None,
     positive: Hashable,
     by: Mapping[str, ItemGroup] | pd.DataFrame | None,
+    inclusion: Mapping[Hashable, float] | pd.Series | None = None,
 ) -> Panel:
     """Join verdicts and votes by item, checked."""
     if not isinstance(verdicts, Labels | Ratings) or not isinstance(people, Labels):
@@ -122,7 +132,10 @@ def panel_of(
         factors = [_factor("system", system, items)]
     features: Mapping[Any, Any] = dict(by.items()) if by is not None else {}
     factors += [_factor(str(name), groups, items) for name, groups in features.items()]
-    return Panel(items, verdicts.annotators, _values(verdicts, positive), tuple(factors), votes, agree)
+    chance = None if inclusion is None else inclusion_of(inclusion, items, votes > 0)
+    if chance is not None:
+        factors.append(_strata(chance))
+    return Panel(items, verdicts.annotators, verdict_values(verdicts, positive), tuple(factors), votes, agree, chance)
 
 
 def design(panel: Panel) -> Design:
@@ -142,6 +155,10 @@ def design(panel: Panel) -> Design:
         blocks.append(((mean - mean.mean()) / (spread if spread > 0 else 1.0))[factor.code][:, None])
         index.append(SLOPE)
         names.append(f"mean verdict by {factor.name}")
+    if panel.inclusion is not None:
+        blocks.append(_standardised(np.log(np.maximum(panel.inclusion, LEAST_INCLUSION))[:, None]))
+        index.append(SLOPE)
+        names.append("log inclusion probability")
     own = base if panel.system.levels.size > 1 else base[:, :0]
     for f, factor in sorted(several, key=lambda pair: pair[0] == 0):  # the systems' own columns come last
         for level, name in enumerate(factor.levels):
@@ -156,8 +173,44 @@ def cells_of(panel: Panel, rows: NDArray[np.int64]) -> Cells:
     """Group the items at these positions that no predictor tells apart."""
     codes = np.column_stack([factor.code[rows] for factor in panel.factors])
     keys = np.hstack([codes.astype(np.float64), np.nan_to_num(panel.verdict[rows], nan=-1.0)])
+    if panel.inclusion is not None:
+        keys = np.column_stack([keys, panel.inclusion[rows]])
     _, first, count = np.unique(keys, axis=0, return_index=True, return_counts=True)
     return Cells(rows[first], count)
+
+
+def probabilities_of(given: Mapping[Hashable, float] | pd.Series, items: NDArray[Any], name: str) -> Floats:
+    """Return the probability of every item, checked."""
+    known = pd.Series(dict(given.items()), dtype=float).reindex(items.tolist()).to_numpy()
+    bad = ~((known >= 0) & (known <= 1))
+    if bad.any():
+        i = int(np.flatnonzero(bad)[0])
+        raise InputError(
+            f"{name}= gives item {as_python(items[i])!r} {known[i]}; every item needs a number from 0 to 1"
+        )
+    return known
+
+
+def inclusion_of(given: Mapping[Hashable, float] | pd.Series, items: NDArray[Any], seen: NDArray[np.bool_]) -> Floats:
+    """Return the inclusion probability of every item."""
+    known = probabilities_of(given, items, "inclusion")
+    impossible = seen & (known == 0)
+    if impossible.any():
+        raise InputError(f"people labelled items of inclusion probability 0: {shorten(items[impossible])}")
+    return known
+
+
+def _strata(inclusion: Floats) -> Factor:
+    """Group the items by inclusion probability, about as many labels expected in each stratum."""
+    order = np.argsort(inclusion, kind="stable")
+    before = np.cumsum(inclusion[order]) - inclusion[order] / 2
+    stratum = np.empty(inclusion.size, np.int64)
+    stratum[order] = np.minimum(before / inclusion.sum() * STRATA, STRATA - 1).astype(np.int64)
+    # Equal probabilities belong together, in the stratum where the first of them is.
+    _, first, back = np.unique(inclusion[order], return_index=True, return_inverse=True)
+    stratum[order] = stratum[order][first][back]
+    levels, code = np.unique(stratum, return_inverse=True)
+    return Factor("inclusion", levels.astype(str), code.astype(np.int64))
 
 
 def _standardised(verdict: Floats) -> Floats:
@@ -170,7 +223,7 @@ def _standardised(verdict: Floats) -> Floats:
     return centred / np.where(spread > 0, spread, 1.0)
 
 
-def _values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
+def verdict_values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
     """Return verdicts between 0 and 1, (item, judge): is it the positive label, or where on the scale is it."""
     if isinstance(verdicts, Labels):
         value, weight = (verdicts.label_index == _code(verdicts, positive)).astype(float), verdicts.count

@@ -1,8 +1,10 @@
 """The alternative annotator test: whether a judge may stand in for people.
 
 For every person h and every item of theirs, S(f) is how far the judge f agrees with the *other* people, S(h) how far h
-does: the share of equal labels, or minus the root mean square distance of ratings. W^f = 1[S(f) >= S(h)] and
-W^h = 1[S(h) >= S(f)]; a tie counts for both. The judge may replace h if the mean of W^h - W^f is below epsilon.
+does: the share of equal labels; minus the root mean square distance of ratings; or the share of the pairs of labels
+that another person ranks which f ranks in the same order, a tie counting half (Somers' D from 0 to 1).
+W^f = 1[S(f) >= S(h)] and W^h = 1[S(h) >= S(f)]; a tie counts for both. The judge may replace h if the mean of W^h - W^f
+is below epsilon.
 
 The posterior side counts, for each person, the items that the judge alone wins, that the person alone wins, and ties:
 
@@ -11,8 +13,9 @@ The posterior side counts, for each person, the items that the judge alone wins,
 
 so that it speaks of the people who annotated, and of a new one from where they came.
 
-Source: Calderon, Reichart and Dror, "The alternative annotator test for LLM-as-a-judge", ACL 2025, arXiv:2501.10970.
-The posterior is ours.
+Source: Calderon, Reichart and Dror, "The alternative annotator test for LLM-as-a-judge", ACL 2025, arXiv:2501.10970;
+Somers, "A new asymmetric measure of association for ordinal variables", American Sociological Review 27 (1962),
+https://doi.org/10.2307/2090408. The posterior is ours.
 """
 
 import warnings
@@ -26,8 +29,9 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
-from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.errors import InputError, positive, positive_int, shorten
+from bayesagree.judges._ranking_scores import ranking_scores
 from bayesagree.judges._win_rates import win_draws
 from bayesagree.predictions import Predictions, positions
 
@@ -50,7 +54,7 @@ class Wins(NamedTuple):
 
 @checked
 def alternative_annotator_test(
-    labels: Labels | Ratings,
+    labels: Labels | Ratings | Rankings,
     judges: Predictions,
     *,
     epsilon: float = 0.2,
@@ -65,10 +69,12 @@ def alternative_annotator_test(
     Parameters
     ----------
     labels
-        Labels or ratings by people, who must be known by name; only items with at least two of them count.
+        Labels, ratings or rankings by people, who must be known by name; only items with at least two of them count. In
+        rankings the labels that somebody does not name are tied behind those named.
     judges
-        One hard label an item and judge, or scores, whose best label counts; for ratings the labels are numbers. Items
-        without a label of a judge do not count for that judge.
+        One hard label an item and judge, or scores, whose best label counts; for ratings the labels are numbers. For
+        rankings scores rank all labels, and a hard label is ahead of all others. Items without a label of a judge do
+        not count for that judge.
     epsilon
         By how much the judge may be worse and still save effort: .2 against experts, .15 against skilled people, .1
         against crowd workers (Calderon et al.).
@@ -95,7 +101,8 @@ def alternative_annotator_test(
     Raises
     ------
     InputError
-        Rankings, unknown annotators, repeated annotations, different items, or no annotator with enough items.
+        Rankings of labels of which not all were on offer, unknown annotators, repeated annotations, different items, or
+        no annotator with enough items.
 
     References
     ----------
@@ -201,18 +208,22 @@ def _posterior(
     }
 
 
-def _wins(labels: Labels | Ratings, judges: Predictions) -> Wins:
+def _wins(labels: Labels | Ratings | Rankings, judges: Predictions) -> Wins:
     """Count who agrees better with the other people."""
     if not labels.annotators_known:
         raise InputError("the annotators are unknown, and each is compared with the others; give their names")
     if labels.has_repeats:
         raise InputError('an annotator labelled an item twice; read the table with duplicates="first"')
-    score_of = _label_scores if isinstance(labels, Labels) else _rating_scores
-    found = [score_of(labels, judges, m) for m in range(judges.models.size)]  # type: ignore[arg-type]
+    if isinstance(labels, Rankings):
+        found = ranking_scores(labels, judges)
+    elif isinstance(labels, Labels):
+        found = [_label_scores(labels, judges, m) for m in range(judges.models.size)]
+    else:
+        found = [_rating_scores(labels, judges, m) for m in range(judges.models.size)]
     enough = np.bincount(labels.item_index, minlength=labels.items.size)[labels.item_index] > 1
     tables = []
     for of_judge, of_person in found:
-        counted = enough & np.isfinite(of_judge)
+        counted = enough & np.isfinite(of_judge) & np.isfinite(of_person)
         # Shares and root mean squares of equal parts may differ in the last digit.
         tied = counted & np.isclose(of_judge, of_person, rtol=0, atol=1e-9)
         better = counted & ~tied & (of_judge > of_person)

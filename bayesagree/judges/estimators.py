@@ -152,6 +152,7 @@ def prediction_powered_mean(
     unlabelled: ArrayLike,
     *,
     power: float | None = None,
+    inclusion: ArrayLike | None = None,
     ci_prob: float = 0.95,
 ) -> RateEstimate:
     """Mean of the labels, corrected by the verdicts on all items (PPI++).
@@ -167,6 +168,9 @@ def prediction_powered_mean(
         Verdict of each other item, shape (unlabelled,).
     power
         Weight of the verdicts, from 0 (labels alone) to 1; by default that of smallest variance, cut to [0, 1].
+    inclusion
+        Probability with which each labelled item was chosen, shape (labelled,); by default all alike. Labels are then
+        weighted by its inverse (Hajek's ratio), and are unbiased whatever the choice depended on.
     ci_prob
         Probability of the interval.
 
@@ -182,7 +186,8 @@ def prediction_powered_mean(
 
     References
     ----------
-    Angelopoulos, Duchi and Zrnic, "PPI++: Efficient prediction-powered inference" (2023), arXiv:2311.01453.
+    Angelopoulos, Duchi and Zrnic, "PPI++: Efficient prediction-powered inference" (2023), arXiv:2311.01453. With
+    `inclusion`: Zrnic and Candes, "Active statistical inference" (2024), arXiv:2403.03208.
 
     See Also
     --------
@@ -201,6 +206,8 @@ def prediction_powered_mean(
             f"labels {y.shape}, verdicts {f.shape} and unlabelled {others.shape}: give one verdict for each of at "
             "least two labels, and at least one unlabelled item"
         )
+    if inclusion is not None:
+        return _weighted_mean(y, f, others, np.asarray(inclusion, np.float64), power, ci_prob)
     weight = _best_power(y, f, others) if power is None else float(power)
     estimate = y.mean() + weight * (others.mean() - f.mean())
     error = float(np.sqrt((y - weight * f).var() / y.size + weight**2 * others.var() / others.size))
@@ -252,6 +259,30 @@ def _best_power(labels: np.ndarray, verdicts: np.ndarray, others: np.ndarray) ->
         return 0.0
     covariance = np.mean((labels - labels.mean()) * (verdicts - verdicts.mean()))
     return float(np.clip(covariance / ((1 + labels.size / others.size) * spread), 0, 1))
+
+
+def _weighted_mean(
+    labels: np.ndarray, verdicts: np.ndarray, others: np.ndarray, inclusion: np.ndarray, power: float | None,
+    ci_prob: float,
+) -> RateEstimate:  # fmt: skip
+    """Weight each label by the inverse of its inclusion probability; the error is that of the linearised ratio."""
+    if inclusion.shape != labels.shape or not ((inclusion > 0) & (inclusion <= 1)).all():
+        raise InputError("inclusion= needs a probability above 0, and at most 1, for each labelled item")
+    everyone = np.append(verdicts, others)
+    size, weight = everyone.size, 1 / inclusion
+    share = weight * size / weight.sum()
+    label, verdict = (np.average(v, weights=weight) for v in (labels, verdicts))
+    # The estimate is, but for a constant, the mean over all items of a - power b.
+    a, b = np.zeros((2, size))
+    a[: labels.size] = share * (labels - label)
+    b[: labels.size] = share * (verdicts - verdict)
+    b -= everyone - everyone.mean()
+    best = 0.0 if b.var() == 0 else float(np.clip(np.mean(a * b) / b.var(), 0, 1))
+    chosen = best if power is None else float(power)
+    estimate = float(label + chosen * (everyone.mean() - verdict))
+    error = float(np.sqrt((a - chosen * b).var() / size))
+    reach = _normal_quantile(ci_prob) * error
+    return RateEstimate(estimate, estimate - reach, estimate + reach, error)
 
 
 def _normal_quantile(ci_prob: float) -> float:

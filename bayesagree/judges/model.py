@@ -30,6 +30,7 @@ def corrected_rate_model(
     system: ItemGroup | None = None,
     positive: Hashable,
     by: Mapping[str, ItemGroup] | pd.DataFrame | None = None,
+    inclusion: Mapping[Hashable, float] | pd.Series | None = None,
     target: Literal["share", "truth"] = "share",
     prior: CorrectedRatePrior | None = None,
 ) -> "pm.Model":
@@ -37,7 +38,7 @@ def corrected_rate_model(
 
     Parameters
     ----------
-    verdicts, people, system, positive, by, target, prior
+    verdicts, people, system, positive, by, inclusion, target, prior
         As `corrected_rate`.
 
     Returns
@@ -60,7 +61,7 @@ def corrected_rate_model(
     >>> corrected_rate_model(verdicts, people, positive=1).observed_RVs
     [positive_votes]
     """
-    panel = panel_of(verdicts, people, system, positive, by)
+    panel = panel_of(verdicts, people, system, positive, by, inclusion)
     made, chosen = design(panel), prior or CorrectedRatePrior()
     data = regression(panel, made, chosen)
     return model_of(data, target, chosen, {"item": panel.items[panel.seen], "column": made.names})

@@ -68,6 +68,7 @@ def corrected_rate(
     system: ItemGroup | None = None,
     positive: Hashable,
     by: Mapping[str, ItemGroup] | pd.DataFrame | None = None,
+    inclusion: Mapping[Hashable, float] | pd.Series | None = None,
     target: Target = "share",
     prior: CorrectedRatePrior | None = None,
     ci_prob: float = 0.95,
@@ -95,10 +96,15 @@ def corrected_rate(
     by
         Features of the items, ``{feature: {item: level}}`` or a table indexed by item: what a verdict says may depend
         on them.
+    inclusion
+        Probability with which each item was to be chosen for people, as `label_allocation` gives it, where the choice
+        depended on more than verdicts, systems and features, such as a judge's doubt. It becomes a predictor, by its
+        logarithm and in strata (the posterior's way of weighting by its inverse), and the weight of ``checks`` PPI.
     target
         ``"share"``: the expected share of people who would call an item positive. Votes are unbiased for it, whoever
         is right. ``"truth"``: the share of items whose true label is positive, where people err; needs two or more
-        votes on many items, for the people's accuracy is learnt from their disagreement.
+        votes on many items, for the people's accuracy is learnt from their disagreement. One vote an item leaves it to
+        `prior`: the interval is then right on average over worlds of that prior, and for no single one.
     prior
         By default `CorrectedRatePrior()`.
     ci_prob
@@ -151,7 +157,7 @@ def corrected_rate(
     >>> bool(tree["derived"]["rate_lower"] < good.mean() < tree["derived"]["rate_upper"])
     True
     """
-    panel = panel_of(verdicts, people, system, positive, by)
+    panel = panel_of(verdicts, people, system, positive, by, inclusion)
     chosen = prior or CorrectedRatePrior()
     _check(panel, target)
     n_draws, n_chains = positive_int(draws, "draws"), positive_int(chains, "chains")

@@ -95,7 +95,9 @@ def worlds(pilot: Labels | Ratings, predictions: Predictions | None, number: int
         return
     # Without models' outputs the labels alone teach what items look like.
     nothing = Predictions.from_scores(
-        {"none": np.full((n_items, pilot.categories.size), 1.0)}, items=pilot.items, labels=pilot.categories
+        {"none": np.ones((n_items, pilot.categories.size))},
+        items=pilot.items.tolist(),
+        labels=pilot.categories.tolist(),
     )
     tree = informed_dirichlet(
         pilot, predictions or nothing, exclude=None if predictions else "none", draws=APART * number, chains=1,

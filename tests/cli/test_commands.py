@@ -244,6 +244,25 @@ def test_json_is_one_document_of_the_tables(run, name):
             assert all(row.keys() == rows[0].keys() for row in rows), table
 
 
+def test_judge_chooses_items_for_people_and_takes_their_probabilities(run, folder):
+    options = "--choose 5 --design doubt --system system --positive a --json -o chosen.csv"
+    code, out, err = run("judge", "verdicts.csv", *options.split())
+    assert code == 0, err
+    rows = json.loads(out)["items"]
+    assert sum(row["chosen"] for row in rows) == 5
+    assert sum(row["inclusion"] for row in rows) == pytest.approx(5)
+    verdicts = pd.read_csv(folder / "verdicts.csv")
+    verdicts["chance"] = verdicts["item"].map({row["item"]: row["inclusion"] for row in rows})
+    verdicts.to_csv(folder / "known.csv", index=False)
+    few = "--people labels.csv --inclusion chance --draws 20 --chains 1 --json"
+    code, out, err = run("judge", "known.csv", *few.split())
+    assert code == 0, err
+    assert json.loads(out)["rates"]
+    code, _, err = run("judge", "verdicts.csv")
+    assert code != 0
+    assert "--choose N" in err
+
+
 def test_evaluate_by_slices_with_clusters_an_annotator_and_a_function(run, folder, monkeypatch):
     monkeypatch.syspath_prepend(folder)
     files = ("evaluate", "labels.csv", "models.csv")

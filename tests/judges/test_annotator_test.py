@@ -88,6 +88,49 @@ def test_winning_shares_are_those_of_the_definition(kind):
     np.testing.assert_allclose(found["annotator_wins"].values[0], expected[1])
 
 
+def plain_order(said, other):
+    """Share of the pairs that `other` orders, by a loop; blocks of labels, best first, of four labels."""
+
+    def place(ranking):
+        return [next((b for b, block in enumerate(ranking) if k in block), 9) for k in range(4)]
+
+    mine, theirs = place(said), place(other)
+    pairs = [(a, b) for a in range(4) for b in range(4) if theirs[a] < theirs[b]]
+    return np.mean([1.0 if mine[a] < mine[b] else 0.5 if mine[a] == mine[b] else 0.0 for a, b in pairs])
+
+
+def test_rankings_are_compared_pair_by_pair():
+    rng = np.random.default_rng(4)
+    cases = [[[[int(k)] for k in rng.permutation(4)[: rng.integers(1, 4)]] for _ in range(3)] for _ in range(40)]
+    cases[0][0] = [[1, 2], [0]]  # a tie
+    scores = rng.random((40, 4))
+    people = Rankings.from_blocks(cases, labels=4, annotators=[["a", "b", "c"]] * 40)
+    judges = Predictions.from_scores({"judge": scores})
+    found = alternative_annotator_test(people, judges, seed=1)
+    wins = np.zeros((2, 3))
+    for case, of_judge in zip(cases, scores):
+        by_judge = [[int(k)] for k in np.argsort(-of_judge)]
+        for h in range(3):
+            others = [case[k] for k in range(3) if k != h]
+            f, own = (np.mean([plain_order(r, o) for o in others]) for r in (by_judge, case[h]))
+            wins[:, h] += f >= own - 1e-9, own >= f - 1e-9
+    np.testing.assert_allclose(found["judge_wins"].values[0], wins[0] / 40)
+    np.testing.assert_allclose(found["annotator_wins"].values[0], wins[1] / 40)
+
+
+def test_rankings_of_one_label_are_labels():
+    people, judge = crowd()
+    cases = [[[[int(label)]] for label in row if label is not None] for row in people]
+    names = [[f"p{k}" for k, label in enumerate(row) if label is not None] for row in people]
+    judges = Predictions.from_labels({"judge": judge}, labels=[0, 1, 2])
+    options = {"seed": 1, "min_items": 10}
+    ranked = alternative_annotator_test(Rankings.from_blocks(cases, labels=3, annotators=names), judges, **options)
+    labels = Labels.from_matrix(people, labels=[0, 1, 2], annotators=["p0", "p1", "p2", "p3"])
+    expected = alternative_annotator_test(labels, judges, **options)
+    for name in ("judge_wins", "annotator_wins", "p_value", "prob_passes", "advantage"):
+        np.testing.assert_allclose(ranked[name].values, expected[name].values)
+
+
 def test_p_value_is_that_of_the_t_test():
     wins = Wins(np.array([40]), np.array([7]), np.array([13]))
     difference = np.repeat([0, -1, 1], [40, 7, 13])
@@ -121,8 +164,8 @@ def test_input_is_refused_with_a_way_out():
         alternative_annotator_test(Labels.from_counts(np.ones((60, 3), int)), judges)
     with pytest.raises(InputError, match="no annotator has 100 items"):
         alternative_annotator_test(Labels.from_matrix(people, labels=[0, 1, 2]), judges, min_items=100)
-    with pytest.raises(InputError, match="Labels or Ratings are meant, not Rankings"):
-        alternative_annotator_test(Rankings.from_blocks([[[[0]]]], labels=2), judges)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="are meant, not an array"):
+        alternative_annotator_test(np.zeros((2, 2)), judges)  # type: ignore[arg-type]
 
 
 def test_annotators_with_few_items_are_named():

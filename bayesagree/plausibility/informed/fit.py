@@ -23,6 +23,10 @@ MOST_STEPS = 1000
 WORTH_THREADS = 50_000
 
 
+FARTHEST = 30.0
+"""Prior standard deviations beyond which no parameter goes: nothing makes up for exp(-450)."""
+
+
 class Votes(NamedTuple):
     """Votes item by item: item i has ``number[start[i]:start[i + 1]]`` votes for the labels of the same places."""
 
@@ -85,6 +89,8 @@ def fit_parameters(
         each = pool.map if threads > 1 else map
 
         def loss(step: Floats) -> tuple[float, Floats]:
+            if np.abs(step).max() > FARTHEST:  # a line search that overshoots: back, before shapes are 0
+                return ceiling + 0.5 * float(step @ step), step
             theta = mean + sd * step
             value, slope = 0.0, np.zeros(theta.size)
             for part, by_theta in each(lambda task: _summed(theta, task), tasks):
@@ -92,6 +98,8 @@ def fit_parameters(
                 slope += by_theta
             return 0.5 * float(step @ step) - value, step - sd * slope
 
+        ceiling = 0.0
+        ceiling, _ = loss(np.zeros(mean.size))
         found = minimize(
             loss, np.zeros(mean.size), jac=True, method="L-BFGS-B",
             options={"maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS, "maxcor": 10, "ftol": 1e-10, "gtol": 1e-3},

@@ -21,7 +21,7 @@ from bayesagree._inference.streams import Seed, block_generators, map_blocks, se
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.informed._kernels import score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.plausibility.informed.fit import Fit, Votes, gather
+from bayesagree.plausibility.informed.fit import FARTHEST, Fit, Votes, gather
 from bayesagree.plausibility.informed.parameters import Layout
 
 type Floats = NDArray[np.float64]
@@ -38,8 +38,6 @@ ACCEPTANCE = 0.8
 # fit equally well, the approximation knows one of them, and only long trajectories find the other: up to 8, R-hat is
 # 1.07 to 1.15 where 2.5 leaves 1.27 to 1.36, at twice the cost; up to 14 costs twice as much again.
 SHORTEST, LONGEST = 1.0, 8.0
-FARTHEST = 30.0
-"""Prior standard deviations of a parameter beyond which a trajectory has diverged: nothing makes up for exp(-450)."""
 
 
 def parameter_draws(
