@@ -32,9 +32,9 @@ def label_allocation(
     verdicts: Labels | Ratings,
     *,
     n: int,
+    system: ItemGroup | None = None,
     positive: Hashable,
     design: Literal["random", "stratified", "doubt"] = "random",
-    system: ItemGroup | None = None,
     expected: Mapping[Hashable, float] | pd.Series | None = None,
     seed: Seed = None,
 ) -> pd.DataFrame:
@@ -46,14 +46,14 @@ def label_allocation(
         Item x judge, as for `corrected_rate`.
     n
         Items to label.
+    system
+        System of each item; by default all are of one.
     positive
         The label that counts; not used for ratings.
     design
         ``"random"``: every item alike. ``"stratified"``: equally many items of every system. ``"doubt"``: within a
         system in proportion to the standard deviation sqrt(p (1 - p)) of a vote, where p is the mean verdict, and no
         less than a quarter of that at p = 1/2.
-    system
-        System of each item; by default all are of one.
     expected
         Probability that an item is positive before the judges are heard (of an older model, say): p is then the mean of
         both, and the doubt is largest where judge and expectation disagree.
