@@ -209,10 +209,10 @@ def _mixed_membership(
     shape = ambiguity * prevalence + pt.zeros((labels.items.size, 1))
     plausibility: Any = pm.Dirichlet("plausibility", shape, dims=("item", "category"))
     chance = (plausibility[votes.item][:, :, None] * confusion[votes.annotator]).sum(axis=1)
-    # An expert's latent labels, where there is one.
-    expert = pt.log(plausibility[pt.arange(labels.items.size), pt.maximum(gold, 0)])
-    log_gold: Any = pt.where(pt.ge(gold, 0), expert, 0.0)
-    pm.Potential("log_gold", log_gold.sum())
+    if (gold.get_value() >= 0).any():  # an expert's latent labels
+        expert = pt.log(plausibility[pt.arange(labels.items.size), pt.maximum(gold, 0)])
+        log_gold: Any = pt.where(pt.ge(gold, 0), expert, 0.0)
+        pm.Potential("log_gold", log_gold.sum())
     pm.Categorical("label_index", p=chance, observed=votes.label, dims="annotation")
 
 
