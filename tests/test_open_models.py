@@ -128,7 +128,10 @@ def test_prior_sensitivity_of_every_model_with_a_likelihood_of_its_annotations(n
     with model:
         pm.compute_log_likelihood(trace, progressbar=False)
         pm.compute_log_prior(trace, progressbar=False)
-    found = az.psense(trace, var_names=[variable])
+    # Draws of wide priors underflow to an end now and then, where a density has no logarithm.
+    logs = [v for group in ("log_prior", "log_likelihood") for v in trace[group].to_dataset().values()]
+    finite = np.all([np.isfinite(v).all([d for d in v.dims if d not in ("chain", "draw")]) for v in logs], axis=0)[0]
+    found = az.psense(trace.isel(draw=np.flatnonzero(finite)), var_names=[variable])
     assert np.isfinite(found[variable].values).any()
 
 

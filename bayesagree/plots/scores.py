@@ -1,6 +1,6 @@
 """Figures of how good models are: across reliabilities, over draws, and which place they take."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -61,7 +61,7 @@ def plot_scores(
     for m, model in enumerate(models):
         score, lower, upper = (found[key].values[m] for key in ("score", "lower", "upper"))
         at = np.arange(levels.size) + 0.08 * (m - (len(models) - 1) / 2)
-        line = {"color": "0.3", "linestyle": "--"} if model == FURTHER_ANNOTATOR else style(m)
+        line: dict[str, Any] = {"color": "0.3", "linestyle": "--"} if model == FURTHER_ANNOTATOR else style(m)
         panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=str(model), **line)
         if plug_in is not None and model in plug_in["model"]:
             panel.axhline(float(plug_in.sel(model=model).mean()), color=f"C{m % 10}", linestyle=":", linewidth=1)
