@@ -5,7 +5,7 @@
 From k of the votes of each item, drawn without replacement, `informed_dirichlet` is fitted with all models, and
 `identified_accuracy` gives the range of each model's accuracy. Many votes: against the shares of all votes (100 on
 chaosnli-snli, 99 on dices350, about 51 on cifar10h, 2,000 images). Accuracy: mean over the models. Mean entropy (nats)
-of the truth: range over all items at once, on which every score of entropies rests (EntCE). Three draws of votes.
+of the truth: range over all items at once, on which every score of entropies rests (EntCE). Two draws of votes.
 """
 
 import os
@@ -18,7 +18,7 @@ from bayesagree import Labels, Predictions, identified_accuracy, informed_dirich
 from bayesagree.metrics.identified import _matched, _patterns, identified_range
 
 SETS = {"chaosnli-snli": chaosnli, "dices350": dices350, "cifar10h": cifar10h}
-DRAWINGS, ITEMS = 3, 2000
+DRAWINGS, ITEMS = 2, 2000
 
 
 def rows_of(name: str, folder: Path) -> list[str]:

@@ -67,6 +67,7 @@ def test_a_crowd_that_only_the_prior_calls_good_is_named(run, tmp_path):
     assert "switch labels" in err
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_levels_of_ratings_stand_beside_phi_with_and_without_them(run, tmp_path):
     rng = np.random.default_rng(1)

@@ -69,11 +69,12 @@ def test_every_agreement_model_has_a_prior_predictive(ratings, top, item_mean):
     truth = {0: float(np.mean(ratings.scale))} if item_mean == {} else item_mean
     prior, predictive = prior_draws(common_agreement_model(ratings, item_mean=truth))
     (low, high), mean, rating = ratings.scale, prior["item_mean"].values, predictive["rating"].values
+    first = low if ratings.step is not None else 0  # levels are in units of the scale
     assert ((mean >= low) & (mean <= high)).all()
-    assert ((rating >= 0) & (rating <= top)).all()
+    assert ((rating >= first) & (rating <= first + top)).all()
     # Nothing in these priors prefers one end: the known truth is in the middle.
     assert_mean(mean, (low + high) / 2)
-    assert_mean(rating, top / 2)
+    assert_mean(rating, first + top / 2)
 
 
 @pytest.mark.parametrize("item_mean", ["hierarchical", "flat"])
@@ -81,8 +82,8 @@ def test_prior_predictive_is_that_of_the_numpy_route(item_mean):
     """Shares of the levels, and of pairs of ratings of one item that are equal."""
     ours = prior_draws(common_agreement_model(LEVELS, item_mean=item_mean))[1]["rating"].values
     tree = prior_predictive(LEVELS, plausibility="common_agreement", item_mean=item_mean, draws=DRAWS, seed=2)
-    other = tree["prior_predictive"]["rating"].values[0] - 1
-    for k in range(5):
+    other = tree["prior_predictive"]["rating"].values[0]
+    for k in range(1, 6):
         assert_share((ours == k).mean(axis=0), (other == k).mean(axis=0), DRAWS / 2)
     equal = [(x[:, [0, 3, 6]] == x[:, [1, 4, 7]]).mean(axis=0) for x in (ours, other)]
     assert_share(equal[0], equal[1], DRAWS / 2)

@@ -78,6 +78,7 @@ def test_every_part_of_the_model_can_be_replaced():
     assert np.isfinite(model.compile_logp()(model.initial_point()))
 
 
+@pytest.mark.long
 def test_replicates_know_annotators_levels():
     rng = np.random.default_rng(1)
     judged = rng.normal(3, 0.7, (40, 1)) + np.array([-1, 0, 1]) + rng.normal(0, 0.4, (40, 3))
