@@ -61,7 +61,7 @@ def test_items_without_a_prediction_are_wrong_in_every_distribution(halves):
     truth, _ = halves
     silent = Predictions.from_labels({"A": [0] * 50 + [None] * 50}, labels=[0, 1])
     found = identified_accuracy(truth, silent, votes=30, seed=1)
-    assert found["upper"].item() <= 0.5
+    assert found["upper"].item() <= 0.5 + 1e-6  # the tolerance of the linear programme
     assert found["accuracy"].item() == 0.5
 
 
