@@ -96,6 +96,7 @@ def test_reversing_every_item_and_its_truth_changes_nothing():
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.long
 @pytest.mark.parametrize("shapes", [((4, 2), (1, 1), (2, 3)), ((0.7, 3), (2, 5), (5, 1))])
 def test_other_priors_are_the_uniform_posterior_reweighted(shapes):
     """The quadrature with Beta priors, against draws under uniform ones weighted by those priors."""

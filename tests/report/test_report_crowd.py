@@ -68,6 +68,7 @@ def test_no_section_where_there_is_nothing_to_say(case):
     assert 'id="annotators"' not in page  # nobody to agree with
 
 
+@pytest.mark.long
 def test_levels_of_ratings_are_shown_where_they_matter(data):
     rng = np.random.default_rng(1)
     given = np.clip(rng.integers(2, 5, (30, 1)) + np.array([-1, 0, 1]), 1, 5)
