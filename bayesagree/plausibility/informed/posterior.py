@@ -77,7 +77,7 @@ class InformedPosterior(ItemPosterior):
     predictions: Predictions
     exclude: Excluded = None
     prior: InformedPrior | None = None
-    _drawn: dict[Request, NDArray[np.float64]] = field(default_factory=dict, init=False, repr=False)
+    _drawn: dict[Any, NDArray[np.float64]] = field(default_factory=dict, init=False, repr=False)
     name = "informed_dirichlet"
     engine = "hmc"
 
@@ -129,12 +129,12 @@ class InformedPosterior(ItemPosterior):
 
     def drawn(self, request: Request) -> NDArray[np.float64]:
         """Draw the parameters of a request, once."""
-        if request not in self._drawn:
+        asked = request.draws, request.chains, request.seed, request.engine
+        if asked not in self._drawn:
             each = next(d for d in range(MOST_PER_PARAMETERS, 0, -1) if request.draws % d == 0)
-            draws = request.draws // each
-            self._drawn[request] = self.parameters(draws, request.chains, request.seed, request.engine)
-            guards.warn_of_chains(self.layout.names, self._drawn[request])
-        return self._drawn[request]
+            self._drawn[asked] = self.parameters(request.draws // each, *asked[1:])
+            guards.warn_of_chains(self.layout.names, self._drawn[asked])
+        return self._drawn[asked]
 
     def model(self) -> "pm.Model":
         """Build the same posterior in PyMC."""

@@ -34,8 +34,8 @@ def test_reference_posterior():
 @pytest.mark.nuts
 def test_nuts_is_the_same_posterior():
     data = labelled_test_set(n_items=60, per_item=4, n_labels=3, spread=0.5, noise=(1.5,), seed=4)
-    asked = {"draws": 400, "chains": 2, "seed": 1}
-    sampler = {"tune": 600, "target_accept": 0.95}
+    asked = {"draws": 1000, "chains": 4, "seed": 1}
+    sampler = {"tune": 1000, "target_accept": 0.95}
     nuts = informed_dirichlet(data.labels, data.predictions, engine="nuts", sampler=sampler, **asked)
     fast = informed_dirichlet(data.labels, data.predictions, **asked)
     means = [t["posterior"]["plausibility"].mean(("chain", "draw")).values for t in (nuts, fast)]
