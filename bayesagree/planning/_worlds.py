@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree.agreement._exact.posterior import precision_of
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.metrics.posterior_scores import score
@@ -64,7 +65,7 @@ class RatingWorld(NamedTuple):
         self, items: int, annotators: int, rng: np.random.Generator
     ) -> tuple[Labels | Ratings, Predictions | None]:
         """Draw items with replacement, and ratings as `common_agreement` reads them."""
-        precision, size = 2 * (1 - np.log2(1 - self.phi)), (items, annotators)
+        precision, size = precision_of(self.phi), (items, annotators)
         rows = rng.integers(self.item_mean.size, size=items)
         mean = np.clip(self.item_mean[rows], 1e-9, 1 - 1e-9)[:, None]
         unit = rng.beta(mean * precision, (1 - mean) * precision, size)

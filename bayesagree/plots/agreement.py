@@ -12,7 +12,7 @@ from bayesagree._arguments import checked
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.agreement.bland_altman import limits_of_agreement, paired
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, as_python
+from bayesagree.errors import InputError
 from bayesagree.plots._panels import LINES, Panels, new_panels, positions, style, wrapped_panels
 
 _GRID = np.linspace(0.002, 0.998, 250)
@@ -203,9 +203,8 @@ def plot_bland_altman(
     table = limits_of_agreement(ratings, annotators=annotators).head(12)
     pairs = table.to_dict("records")
     figure, panels = wrapped_panels(axes, len(pairs), 4, width=2.6, height=2.3, sharex=True, sharey=True)
-    names = [as_python(name) for name in ratings.annotators]
     for panel, pair in zip(panels.ravel(), pairs):
-        who = (names.index(as_python(pair[side])) for side in ("annotator", "other_annotator"))
+        who = positions([pair["annotator"], pair["other_annotator"]], ratings.annotators, "annotator")
         points, number = np.unique(np.stack(paired(ratings, *who)), axis=1, return_counts=True)
         panel.scatter(*points, s=12 * number, color="0.2", alpha=0.6)
         for k, name in enumerate(("difference", "low_limit", "high_limit")):

@@ -101,9 +101,10 @@ def _targets(scores: ModelScores, metric: str, model: str) -> Iterator[str]:
 
 def _ceiling(scores: ModelScores, metric: str) -> Iterator[str]:
     """Yield what a further annotator would reach."""
-    if "posterior" not in scores.ceiling or metric not in scores.ceiling["posterior"]["metric"]:
+    found = scores.ceiling_of(metric)
+    if not found:
         return
-    line = scores.ceiling["posterior"].sel(metric=metric).isel(reliability=0, model=0)
+    line = found["posterior"].isel(reliability=0)
     value, lower, upper = (float(line[name]) for name in ("score", "lower", "upper"))
     yield (
         f"One further annotator, held against the same truth, would reach {number(value)} (95 % interval "

@@ -77,12 +77,11 @@ def _lines(scores: ModelScores, metric: str, levels: tuple[float, ...]) -> list[
 
 def _ceiling(scores: ModelScores, metric: str, levels: tuple[float, ...]) -> list[_Line]:
     """Return the scores of a further annotator; none where the metric has no value of one label."""
-    beside = dict(scores.ceiling)
-    first = beside.pop("posterior", None)
-    if first is None or metric not in first["metric"]:
+    beside = scores.ceiling_of(metric)
+    if not beside:
         return []
-    columns = _columns(first, beside, levels).values()
-    return [_Line.of("A further annotator", [c.sel(metric=metric).isel(model=0) for c in columns])]
+    columns = _columns(beside.pop("posterior"), beside, levels)
+    return [_Line.of("A further annotator", list(columns.values()))]
 
 
 def _columns(first: xr.Dataset, beside: dict[str, xr.Dataset], levels: tuple[float, ...]) -> dict[str, xr.Dataset]:

@@ -61,6 +61,11 @@ class ModelScores:
     prior_share: float | None
     ceiling: dict[str, xr.Dataset]
 
+    def ceiling_of(self, metric: str) -> dict[str, xr.Dataset]:
+        """Return the scores of a further annotator by one metric; empty where it has no value of one label."""
+        found = self.ceiling.items()
+        return {name: one.sel(metric=metric).isel(model=0) for name, one in found if metric in one["metric"]}
+
 
 def model_scores(
     annotations: Annotations, predictions: Predictions, settings: ReportSettings, progress: Callable[[int], None]
