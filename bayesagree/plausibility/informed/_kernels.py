@@ -116,7 +116,7 @@ def prior_means(theta, dense, hit, out):
 
 @numba.njit(cache=True, nogil=True)
 def _log_weights(theta, first, h, mean, log_mean, label, count, prior, posterior):
-    """Write log p and log p + log likelihood of all components, open first; return their log sums."""
+    """Write log p and log p + log likelihood of all components, open first, up to a constant."""
     n_labels = mean.size
     t = theta[theta.size - N_SHAPES :]
     s, S, blur = math.exp(t[0] + t[1] * h), math.exp(t[4]), 1.0 / (1.0 + math.exp(-t[5]))
@@ -135,7 +135,6 @@ def _log_weights(theta, first, h, mean, log_mean, label, count, prior, posterior
     for e in range(label.size):
         a = S * blur * mean[label[e]]
         posterior[label[e] + 1] += _rise(S * (1.0 - blur) + a, count[e]) - _rise(a, count[e])
-    return _log_sum(prior), _log_sum(posterior)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -158,8 +157,8 @@ def log_likelihood(theta, dense, hit, start, label, count, out):
     for i in range(out.size):
         h = _prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
         votes = slice(start[i], start[i + 1])
-        whole, with_votes = _log_weights(theta, first, h, mean, log_mean, label[votes], count[votes], prior, posterior)
-        out[i] = with_votes - whole
+        _log_weights(theta, first, h, mean, log_mean, label[votes], count[votes], prior, posterior)
+        out[i] = _log_sum(posterior) - _log_sum(prior)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -186,7 +185,8 @@ def score_functions(theta, dense, hit, start, label, count, value, out):
         g = out[0] if out.shape[0] == 1 else out[i]
         h = _prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
         names, counts = label[begin:end], count[begin:end]
-        whole, with_votes = _log_weights(theta, first, h, mean, log_mean, names, counts, prior, posterior)
+        _log_weights(theta, first, h, mean, log_mean, names, counts, prior, posterior)
+        whole, with_votes = _log_sum(prior), _log_sum(posterior)
         value[i] = with_votes - whole
         open_, clear, excess = math.exp(posterior[0] - with_votes), 0.0, 0.0
         for k in range(n_labels):
@@ -250,24 +250,31 @@ def score_functions(theta, dense, hit, start, label, count, value, out):
                 g[n_dense + j] += by_mean[hit[i, j]]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
-def _shapes(component, s, S, blur, mean, label, count, shape):
-    """Write the shapes of one component, given the votes."""
-    weight = s if component == 0 else S * blur
+@numba.njit(cache=True, nogil=True)
+def _components(theta, first, h, mean, log_mean, label, count, prior, posterior, shapes):
+    """Write the probabilities of the components given the votes, and the shapes of an open and of a clear item.
+
+    Returns what a clear item has on its own label beside.
+    """
+    _log_weights(theta, first, h, mean, log_mean, label, count, prior, posterior)
+    _softmax(posterior)
+    t = theta[theta.size - N_SHAPES :]
+    s, S, blur = math.exp(t[0] + t[1] * h), math.exp(t[4]), 1.0 / (1.0 + math.exp(-t[5]))
     for k in range(mean.size):
-        shape[k] = weight * mean[k]
-    if component > 0:
-        shape[component - 1] += S * (1.0 - blur)
+        shapes[0, k] = s * mean[k]
+        shapes[1, k] = S * blur * mean[k]
     for e in range(label.size):
-        shape[label[e]] += count[e]
+        shapes[0, label[e]] += count[e]
+        shapes[1, label[e]] += count[e]
+    return S * (1.0 - blur)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def _pick(rng, log_weight, log_total):
+def _pick(rng, probability):
     """Draw a component."""
     left = rng.random()
-    for c in range(log_weight.size):
-        left -= math.exp(log_weight[c] - log_total)
+    for c in range(probability.size):
+        left -= probability[c]
         if left < 0.0:
             return c
     return 0
@@ -280,22 +287,18 @@ def plausibility_draws(rng, thetas, dense, hit, start, label, count, out):
     each = n_samples // thetas.shape[0]
     said, soft = np.empty(n_labels), np.empty(n_labels)
     mean, log_mean = np.empty(n_labels), np.empty(n_labels)
-    prior, posterior, shape = np.empty(n_labels + 1), np.empty(n_labels + 1), np.empty(n_labels)
+    prior, posterior, shapes = np.empty(n_labels + 1), np.empty(n_labels + 1), np.empty((2, n_labels))
     first = dense.shape[1] + hit.shape[1]
-    at = thetas.shape[1] - N_SHAPES
     for i in range(n_items):
         names, counts = label[start[i] : start[i + 1]], count[start[i] : start[i + 1]]
         for j in range(thetas.shape[0]):
-            theta = thetas[j]
-            h = _prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
-            _, total = _log_weights(theta, first, h, mean, log_mean, names, counts, prior, posterior)
-            s, S = math.exp(theta[at] + theta[at + 1] * h), math.exp(theta[at + 4])
-            blur = 1.0 / (1.0 + math.exp(-theta[at + 5]))
+            h = _prior_mean(thetas[j], dense[i], hit[i], said, soft, mean, log_mean)
+            own = _components(thetas[j], first, h, mean, log_mean, names, counts, prior, posterior, shapes)
             for d in range(j * each, (j + 1) * each):
-                _shapes(_pick(rng, posterior, total), s, S, blur, mean, names, counts, shape)
-                draw = out[i, d]
+                component = _pick(rng, posterior)
+                shape, draw = shapes[min(component, 1)], out[i, d]
                 for k in range(n_labels):
-                    draw[k] = log_gamma_draw(rng, shape[k])
+                    draw[k] = log_gamma_draw(rng, shape[k] + own if k == component - 1 else shape[k])
                 normalise_logs(draw)
 
 
@@ -311,30 +314,27 @@ def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[A
     each = n_samples // thetas.shape[0]
     said, soft = np.empty(n_labels), np.empty(n_labels)
     mean, log_mean = np.empty(n_labels), np.empty(n_labels)
-    prior, posterior, shape = np.empty(n_labels + 1), np.empty(n_labels + 1), np.empty(n_labels)
+    prior, posterior, shapes = np.empty(n_labels + 1), np.empty(n_labels + 1), np.empty((2, n_labels))
     best, best_label = np.empty(depth), np.empty(depth, dtype=np.int32)
     first = dense.shape[1] + hit.shape[1]
-    at = thetas.shape[1] - N_SHAPES
     # Chernoff, Pr(Gamma(s) > s + sqrt(2 s t) + t) <= exp(-t), at the largest shape of such a G, 2.
     log_most = math.log(2.0 + math.sqrt(4.0 * TAIL) + TAIL)
     for i in range(n_items):
         names, counts = label[start[i] : start[i + 1]], count[start[i] : start[i + 1]]
         order = np.empty(0, dtype=np.int64)
         for j in range(thetas.shape[0]):
-            theta = thetas[j]
-            h = _prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
-            _, total = _log_weights(theta, first, h, mean, log_mean, names, counts, prior, posterior)
-            s, S = math.exp(theta[at] + theta[at + 1] * h), math.exp(theta[at + 4])
-            blur = 1.0 / (1.0 + math.exp(-theta[at + 5]))
+            h = _prior_mean(thetas[j], dense[i], hit[i], said, soft, mean, log_mean)
+            own = _components(thetas[j], first, h, mean, log_mean, names, counts, prior, posterior, shapes)
             if j == 0:
-                _shapes(0, s, S, blur, mean, names, counts, shape)
-                order = np.argsort(-shape, kind="mergesort")
+                order = np.argsort(-shapes[0], kind="mergesort")
             for d in range(j * each, (j + 1) * each):
-                _shapes(_pick(rng, posterior, total), s, S, blur, mean, names, counts, shape)
-                best[:], best_label[:] = -np.inf, -1
+                component = _pick(rng, posterior)
+                shape = shapes[min(component, 1)]
+                for r in range(depth):
+                    best[r], best_label[r] = -np.inf, -1
                 for k in order:
                     fall = 0.0
-                    a = shape[k]
+                    a = shape[k] + own if k == component - 1 else shape[k]
                     if a < 1.0:
                         fall = rng.standard_exponential() / a
                         if log_most - fall < best[depth - 1]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 from bayesagree._inference.streams import item_blocks, n_threads
 from bayesagree.annotations import Labels
@@ -19,7 +20,9 @@ type Floats = NDArray[np.float64]
 # Items per task: large enough that threads outweigh their overhead, small enough that the gradients of a block of
 # items with hundreds of labels stay in memory.
 ITEMS_PER_TASK = 512
-MOST_STEPS = 1000
+# Ten steps reach the region where the information is that of the mode; with it, 40 gradients do what 200 did.
+STEPS = 10, 10, 1000
+"""Most steps of the climb in each choice of units."""
 WORTH_THREADS = 50_000
 
 
@@ -77,41 +80,57 @@ def fit_parameters(
     """Climb to the posterior mode of the parameters and take the information of the votes about them there.
 
     The information is the sum of outer products of the items' score functions (Berndt, Hall, Hall and Hausman, 1974)
-    plus the precision of the prior. Steps are in units of the prior's standard deviations. `items` are the ones to
-    learn from, by default all that have votes.
+    plus the precision of the prior. The climb goes in the units of the prior's standard deviations at first, then in
+    those of the information where it stands, in which all directions are about equally steep.
     """
     mean, sd = layout.mean, layout.sd
     voted = np.flatnonzero(np.diff(votes.start)) if items is None else items
     tasks = [gather(votes, covariates, voted[b]) for b in item_blocks(voted.size, ITEMS_PER_TASK)]
     # A thread takes as long to wake as a small problem takes to compute.
     threads = n_threads() if voted.size * len(layout.categories) > WORTH_THREADS else 1
-    with ThreadPoolExecutor(threads) as pool:
+    # BLAS on a few hundred parameters gains nothing from threads, and those that wait for work take a processor each.
+    with ThreadPoolExecutor(threads) as pool, threadpool_limits(1, "blas"):
         each = pool.map if threads > 1 else map
 
-        def loss(step: Floats) -> tuple[float, Floats]:
-            if np.abs(step).max() > FARTHEST:  # a line search that overshoots: back, before shapes are 0
-                return ceiling + 0.5 * float(step @ step), step
-            theta = mean + sd * step
+        def loss(theta: Floats) -> tuple[float, Floats]:
+            """Negative log posterior and its gradient."""
+            away = (theta - mean) / sd
+            if np.abs(away).max() > FARTHEST:  # a line search that overshoots: back, before shapes are 0
+                return ceiling + 0.5 * float(away @ away), away / sd
             value, slope = 0.0, np.zeros(theta.size)
             for part, by_theta in each(lambda task: _summed(theta, task), tasks):
                 value += part
                 slope += by_theta
-            return 0.5 * float(step @ step) - value, step - sd * slope
+            return 0.5 * float(away @ away) - value, away / sd - slope
+
+        def climb(start: Floats, root: Floats, most: int) -> Floats:
+            """Go from `start` towards the mode, at most so many steps, in units of `root`."""
+
+            def by_step(step: Floats) -> tuple[float, Floats]:
+                value, slope = loss(start + root @ step)
+                return value, root.T @ slope
+
+            limits = {"maxiter": most, "maxfun": 2 * most, "maxcor": 10, "ftol": 1e-10, "gtol": 1e-3}
+            return start + root @ minimize(by_step, np.zeros(mean.size), jac=True, method="L-BFGS-B", options=limits).x
+
+        def covariance_root(theta: Floats) -> Floats:
+            """L with L L' the inverse of the information at theta."""
+            information = np.eye(mean.size)
+            for outer in each(lambda task: _outer(theta, sd, task), tasks):
+                information += outer
+            # information = T T', so T'^-1 z has its inverse as covariance.
+            triangle = cholesky(information, lower=True)
+            return sd[:, None] * solve_triangular(triangle, np.eye(mean.size), lower=True).T
 
         ceiling = 0.0
-        ceiling, _ = loss(np.zeros(mean.size))
-        found = minimize(
-            loss, np.zeros(mean.size), jac=True, method="L-BFGS-B",
-            options={"maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS, "maxcor": 10, "ftol": 1e-10, "gtol": 1e-3},
-        )  # fmt: skip
-        mode = mean + sd * found.x
-        information = np.eye(mean.size)
-        for outer in each(lambda task: _outer(mode, sd, task), tasks):
-            information += outer
-    triangle = cholesky(information, lower=True)
-    # information = T T', so T'^-1 z has its inverse as covariance.
-    root = sd[:, None] * solve_triangular(triangle, np.eye(mean.size), lower=True).T
-    return Fit(mode, root, 0.5 * float(found.x @ found.x) - float(found.fun))
+        ceiling, _ = loss(mean)
+        mode, root = mean, np.diag(sd)
+        for most in STEPS:
+            mode = climb(mode, root, most)
+            root = covariance_root(mode)
+        lowest, _ = loss(mode)
+    away = (mode - mean) / sd
+    return Fit(mode, root, 0.5 * float(away @ away) - lowest)
 
 
 type Task = tuple[Any, ...]
