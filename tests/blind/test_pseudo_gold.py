@@ -5,7 +5,7 @@ import pytest
 from _errors_of_draws import SIGMAS
 from blind._crowds import METRICS, simulated
 
-from bayesagree.blind.pseudo_gold import majority, round_robin, sampling
+from bayesagree.blind.pseudo_gold import majority, round_robin, sampling, vote_shares
 from bayesagree.blind.scores import blind_scores
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
@@ -104,6 +104,12 @@ def test_own_vote_flatters_and_leave_one_out_takes_it_away(method):
     together = blind_scores(systems, method=method, sets=200, seed=1).values
     assert together.mean() > 0.6
     assert (np.abs(alone - 0.5) < SIGMAS * 0.5 / np.sqrt(2000)).all()
+
+
+def test_shares_of_the_others():
+    systems = Predictions.from_labels({"a": ["x", "x"], "b": ["x", "y"], "c": ["y", "y"]})
+    shares = vote_shares(Systems.of(systems, None, None, 0), leave_one_out=True)
+    assert shares.tolist() == [[[0.5, 0.5], [0, 1]], [[0.5, 0.5], [0.5, 0.5]], [[1, 0], [0.5, 0.5]]]
 
 
 @pytest.mark.parametrize("threshold", [float("nan"), -0.1])

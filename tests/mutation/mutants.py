@@ -7,10 +7,9 @@
 Every mutant replaces one piece of text, once, in a copy of the package; the tests named with it run until one fails. A
 mutant that survives is a missing test; one whose text is no longer there is an error, so that the list follows the code.
 
-Tally of 22 November 2026: of 80 mutants (19 that survived the first audit, 61 since) 47 are decided and die. Four of them
-lived at first (calibration error, smallest group, two of the checkpoint) and have tests now; 33 have not been run: those
-between "Plackett-Luce: the last block of a choice set stays" and "Choice sets: what was not offered is accepted", and
-between "Random answers" and "Certainty of gold".
+Tally of 22 November 2026: of 78 mutants (19 that survived the first audit, 59 since) all die. Eight of the younger ones
+lived at first (calibration error, smallest group, two of the checkpoint, votes of the others, names of groups, the test
+of swap rates, claims on random answers) and have tests now; two that no test can tell from the code were taken out.
 """
 
 import os
@@ -74,7 +73,6 @@ MUTANTS = [
     Mutant("Plackett-Luce: absent labels compete", PL + "_gibbs_kernels.py", "    named[:] = limited\n", "    named[:] = False\n", PL_TESTS + "test_choice_sets.py"),
     Mutant("Plackett-Luce: the rest competes with choice sets", PL + "_gibbs_kernels.py", "rest = 0.0 if limited else theta[n]", "rest = theta[n]", PL_TESTS + "test_choice_sets.py"),
     Mutant("Plackett-Luce: the rest is exposed with choice sets", PL + "_gibbs_kernels.py", "for k in range(n if limited else n + 1):", "for k in range(n + 1):", PL_TESTS + "test_choice_sets.py"),
-    Mutant("Plackett-Luce: the last block of a choice set stays", PL + "_cases.py", "else len(chosen_from)):", "else -1):", PL_TESTS + "test_choice_sets.py"),
     Mutant("Plackett-Luce: equal rankings of unequal offers are one", PL + "_cases.py", "tuple(np.searchsorted(named, choice[r]).tolist())", "tuple(np.searchsorted(named, choice[first]).tolist())", PL_TESTS + "test_choice_sets.py"),
     Mutant("Plackett-Luce: chance of all labels", PL + "_ranking_kernels.py", "worth[-1] = rest[offered[offered_start[r] : offered_start[r + 1]]].sum()", "worth[-1] = rest.sum()", PL_TESTS + "test_choice_sets.py"),
     Mutant("Lumped: order of unnamed labels by name", "plausibility/_draws/pseudo_label.py", "top_labels(theta, named, unnamed, self.shape, rng, top[k])", "top[k] = np.argsort(-self.split(values, items)[:, :, k].reshape(len(theta), -1), axis=1, kind='stable')[:, :depth]", PL_TESTS + "test_unnamed_labels.py"),
@@ -89,12 +87,11 @@ MUTANTS = [
     Mutant("Copeland: the unscored take a place", "evaluation/paired_tests.py", "points = np.where(np.isnan(score), np.nan, beats.sum(axis=1) - beats.sum(axis=0))", "points = beats.sum(axis=1) - beats.sum(axis=0)", "evaluation/test_paired_tests.py"),
     # Groups of annotators.
     Mutant("Disagreement: ties of others count", "subjective/disagreement.py", "((others > mine) & (others > second))", "(others > mine)", "subjective/test_disagreement.py"),
-    Mutant("Disagreement: second largest of all", "subjective/disagreement.py", "np.where(leads | follows, third[item], second[item])", "np.where(leads, third[item], second[item])", "subjective/test_disagreement.py"),
     Mutant("Groups: names of three decimals", "subjective/groups.py", "for decimals in range(3, 18):", "for decimals in range(3, 4):", "subjective/test_groups.py"),
     Mutant("Specification: individual fairness unreported", "subjective/specification_check.py", 'if specification.fairness != "individual":', 'if specification.fairness == "individual":', "subjective/test_specification.py"),
     Mutant("Choice sets: what was not offered is accepted", "annotations/_choice_sets.py", "np.setdiff1d(named, self[r])", "np.setdiff1d(self[r], self[r])", PL_TESTS + "test_choice_sets.py"),
     # The studies of the papers, files and runs, and the younger rooms.
-    Mutant('Random answers: claims at the upper end', 'studies/answers_at_random.py', '(summary[..., 1] > 0)', '(summary[..., 2] > 0)', 'studies/test_answers_at_random.py'),
+    Mutant('Random answers: claims at the upper end', 'studies/answers_at_random.py', '(summary[..., 1] > 0)', '(summary[..., 2] > 0)', 'studies/test_answers_at_random.py -m long'),
     Mutant('Sample size: the likelihood asked for is dropped', 'studies/sample_size.py', ', "likelihood": likelihood', '', 'studies/test_answers_at_random.py'),
     Mutant('AUC study: items without labels count as negative', 'studies/auc_simulation.py', '(n_labels > 0) - share', '1 - share', 'studies/test_auc_simulation.py'),
     Mutant('AUC study: kept estimates shifted by one', 'studies/auc_simulation.py', 'values[..., 1:, :]', 'values[..., :-1, :]', 'studies/test_auc_simulation.py'),

@@ -18,6 +18,11 @@ def test_groups_of_nearly_equal_rates_have_names_of_their_own(rates):
     assert groups.names.size == (5 if np.ptp(rates) else 1)
 
 
+def test_names_of_groups_have_no_more_decimals_than_tell_them_apart():
+    rate = xr.DataArray([1 / 3, 1 / 3 + 1e-4, 1 / 3 + 2e-4], {"annotator": list("xyz")}, ("annotator",))
+    assert Groups.by_disagreement(rate, bins=2).names.tolist() == ["0.3333-0.3334", "0.3334-0.3335"]
+
+
 def test_bins_of_disagreement_have_a_stated_range():
     labels = Labels.from_matrix(
         [["a", "a", "a", "b"], ["a", "a", "b", "b"], ["a", "a", "b", "b"], ["a", "a", "a", "b"]]
