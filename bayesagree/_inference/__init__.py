@@ -6,6 +6,7 @@
 - `storage`, `checkpoint`: draws in memory or on disk; runs that resume.
 - `nuts`: PyMC models, sampled into the form of the fast engines.
 - `open_model`: annotations as data of PyMC models, and parts of a user's own.
+- `kernel_ops`: what compiled kernels compute, as operations of PyMC models.
 - `random_draws`: random draws of distributions that PyMC lacks.
 - `predictive`: replicated annotations by PyMC; the record of a model's functions for predictive checks.
 - `docstrings`: descriptions of parameters that functions share.

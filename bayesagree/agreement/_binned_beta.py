@@ -11,10 +11,9 @@ import pytensor.tensor as pt
 from numpy.typing import ArrayLike, NDArray
 from pytensor.gradient import grad_not_implemented
 from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch.basic import numba_funcify, numba_njit
 from pytensor.tensor.variable import TensorVariable
 
+from bayesagree._inference.kernel_ops import KernelOp
 from bayesagree._inference.random_draws import draw_beta
 from bayesagree._numerics.beta import SMALLEST, tails_with_slopes
 from bayesagree._numerics.vectors import copy_to
@@ -50,34 +49,22 @@ def bins_log_probability(value, alpha, beta, edges):
     return log_p, by_alpha, by_beta
 
 
-class BinsLogProbability(Op):
+class BinsLogProbability(KernelOp):
     """Values, alpha, beta (all 1-D) and edges to log probabilities and their derivatives by alpha and beta."""
-
-    __props__ = ()
 
     def make_node(self, *inputs: Any) -> Apply:
         """Build the node."""
         typed = [pt.cast(inputs[0], "int64"), *(pt.cast(v, "float64") for v in inputs[1:])]
         return Apply(self, typed, [pt.dvector(), pt.dvector(), pt.dvector()])
 
-    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Any) -> None:
-        """Compute all outputs."""
-        for storage, result in zip(output_storage, bins_log_probability(*inputs)):
-            storage[0] = result
+    def compute(self, *inputs: Any) -> Sequence[Any]:
+        """Return all outputs."""
+        return bins_log_probability(*inputs)
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Multiply by the derivatives; values and edges have none."""
         values, edges = (grad_not_implemented(self, k, inputs[k]) for k in (0, 3))
         return [values, cotangents[0] * outputs[1], cotangents[0] * outputs[2], edges]
-
-
-@numba_funcify.register(BinsLogProbability)
-def _compile(op: BinsLogProbability, node: Any = None, **kwargs: Any) -> Any:
-    @numba_njit
-    def all_three(value, alpha, beta, edges):
-        return bins_log_probability(value, alpha, beta, edges)
-
-    return all_three
 
 
 class BinnedBeta:

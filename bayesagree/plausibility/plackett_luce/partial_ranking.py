@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 from pymc.distributions.shape_utils import rv_size_is_none
 from pytensor.gradient import grad_not_implemented
 from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch.basic import numba_funcify, numba_njit
 from pytensor.tensor.sort import argsort
 from pytensor.tensor.variable import TensorVariable
 
+from bayesagree._inference.kernel_ops import KernelOp
 from bayesagree.plausibility.plackett_luce._ranking_kernels import ranking_log_probability
 
 
@@ -43,10 +42,8 @@ def rankings_log_probability(log_worth, ranks):
     return value, gradient
 
 
-class RankingLogProbability(Op):
+class RankingLogProbability(KernelOp):
     """Log worths (ranking, label) and ranks (ranking, label) to log probabilities (ranking) and their gradients."""
-
-    __props__ = ()
 
     def make_node(self, *inputs: Any) -> Apply:
         """Build the node."""
@@ -54,22 +51,13 @@ class RankingLogProbability(Op):
         typed = [pt.cast(log_worth, "float64"), pt.cast(ranks, "int64")]
         return Apply(self, typed, [pt.dvector(), pt.dmatrix()])
 
-    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Any) -> None:
-        """Compute both outputs."""
-        output_storage[0][0], output_storage[1][0] = rankings_log_probability(*inputs)
+    def compute(self, *inputs: Any) -> Sequence[Any]:
+        """Return both outputs."""
+        return rankings_log_probability(*inputs)
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Multiply by the gradient; ranks have none."""
         return [cotangents[0][:, None] * outputs[1], grad_not_implemented(self, 1, inputs[1])]
-
-
-@numba_funcify.register(RankingLogProbability)
-def _compile(op: RankingLogProbability, node: Any = None, **kwargs: Any) -> Any:
-    @numba_njit
-    def both(log_worth, ranks):
-        return rankings_log_probability(log_worth, ranks)
-
-    return both
 
 
 class PartialRanking:
