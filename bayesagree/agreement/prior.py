@@ -37,11 +37,15 @@ class AgreementPrior:
     def __post_init__(self) -> None:
         """Refuse shapes that no Beta distribution has, and scales that are not positive."""
         for name in ("phi", "mean_location", "mean_spread"):
-            shapes = getattr(self, name)
-            if not isinstance(shapes, tuple | list) or len(shapes) != 2:
-                raise InputError(f"prior {name}={shapes!r} must be the two shapes of a Beta distribution")
-            for shape in shapes:
-                positive(shape, f"prior {name}")
-            object.__setattr__(self, name, tuple(shapes))  # settings of stored results hold lists
+            object.__setattr__(self, name, beta_shapes(getattr(self, name), f"prior {name}"))
         for name in ("annotator_shift", "annotator_spread"):
             positive(getattr(self, name), f"prior {name}")
+
+
+def beta_shapes(shapes: object, what: str) -> tuple[float, float]:
+    """Return the two shapes of a Beta distribution, which settings of stored results hold as a list."""
+    if not isinstance(shapes, tuple | list) or len(shapes) != 2:
+        raise InputError(f"{what}={shapes!r} must be the two shapes of a Beta distribution")
+    for shape in shapes:
+        positive(shape, what)
+    return shapes[0], shapes[1]

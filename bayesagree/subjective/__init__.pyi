@@ -3,6 +3,7 @@ from .disagreement import disagreement_rate, recode, without_items
 from .dispersion import dispersion_draws, dispersion_null
 from .group_model import (
     GroupCounts,
+    GroupPrior,
     group_counts,
     group_performance_model,
     group_posterior,
@@ -19,6 +20,7 @@ from .specification_check import check_specification, individual_unfairness
 __all__ = [
     "EvaluationSpecification",
     "GroupCounts",
+    "GroupPrior",
     "Groups",
     "SpecificationReport",
     "annotator_performance",

@@ -12,11 +12,14 @@ groups look different. Given (w, m, b) the groups are independent, so the poster
 of mu_g on cells, prior probabilities of the cells from the Beta distribution function, and a grid over the shared
 parameters.
 
+Other Beta priors of w, b and m than the uniform ones: `GroupPrior`.
+
 Source of the question: Balayn and Bozzon (2019), who warn that their metrics "are not statistically correct for the
 rarest groups". The model is ours.
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -28,15 +31,47 @@ from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
+from bayesagree.agreement.prior import beta_shapes
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.errors import InputError, positive_int
-from bayesagree.subjective._beta_binomial import BetaBinomialPosterior, beta_binomial_posterior
+from bayesagree.subjective._beta_binomial import BetaBinomialPosterior, Shared, beta_binomial_posterior
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import ModelPredictions, as_groups, model_rows
 
 if TYPE_CHECKING:
     import pymc as pm
+
+
+@dataclass(frozen=True)
+class GroupPrior:
+    """Prior of `group_posterior` and `group_performance_model`: shapes of Beta distributions; the defaults are uniform.
+
+    Attributes
+    ----------
+    location
+        Of m, the mean performance over groups.
+    within_spread, between_spread
+        Of w and b, how far annotators of a group differ, and groups: near 0 little, near 1 as far as possible.
+
+    Examples
+    --------
+    >>> GroupPrior(between_spread=(1, 9)).between_spread  # groups expected to be alike: mean of b .1
+    (1, 9)
+    """
+
+    location: tuple[float, float] = (1.0, 1.0)
+    within_spread: tuple[float, float] = (1.0, 1.0)
+    between_spread: tuple[float, float] = (1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Refuse shapes that no Beta distribution has."""
+        for name, shapes in vars(self).copy().items():
+            object.__setattr__(self, name, beta_shapes(shapes, f"prior {name}"))
+
+    def shapes(self) -> Shared:
+        """Return the shapes in the order of the exact engine."""
+        return Shared(self.within_spread, self.location, self.between_spread)
 
 
 class GroupCounts(NamedTuple):
@@ -59,6 +94,7 @@ def group_posterior(
     annotators: Annotators | Groups,
     by: Sequence[str] = (),
     *,
+    prior: GroupPrior | None = None,
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
@@ -73,6 +109,8 @@ def group_posterior(
     ----------
     labels, predictions, annotators, by
         As `group_performance`.
+    prior
+        By default `GroupPrior()`, uniform.
     draws, chains
         chains x draws draws in all.
     seed
@@ -106,15 +144,16 @@ def group_posterior(
     """
     n_draws, n_chains = positive_int(draws, "draws"), positive_int(chains, "chains")
     counts = group_counts(labels, predictions, as_groups(labels, annotators, by))
+    prior = prior or GroupPrior()
     if engine == "nuts":
-        fits = [_sampled(counts, m, n_draws, n_chains, seed) for m in range(counts.models.size)]
+        fits = [_sampled(counts, m, prior, n_draws, n_chains, seed) for m in range(counts.models.size)]
     elif engine == "exact":
         streams = seed_sequence(seed).generate_state(counts.models.size)
         rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(streams)]
-        fits = [_exact(counts, m, n_draws * n_chains, rng) for m, rng in enumerate(rngs)]
+        fits = [_exact(counts, m, prior, n_draws * n_chains, rng) for m, rng in enumerate(rngs)]
     else:
         raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
-    return _tree(counts, fits, n_draws, n_chains, engine, seed)
+    return _tree(counts, fits, n_draws, n_chains, engine, seed, prior)
 
 
 @checked
@@ -201,8 +240,10 @@ def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) 
     return GroupCounts(rows.models, groups.names[has_data], new[kept], agree[:, kept], total[:, kept])
 
 
-def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Model":
-    """Build the posterior of one model's performance as a PyMC model.
+def group_performance_model(
+    counts: GroupCounts, model: str | int = 0, *, prior: GroupPrior | None = None
+) -> "pm.Model":
+    """Build the posterior of one model's performance as a PyMC model; `prior` is `GroupPrior()` by default.
 
     Returns
     -------
@@ -219,8 +260,8 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
     group, total = counts.group[kept], counts.total[which, kept]
     coords = {"group": counts.groups, "annotator": np.arange(total.size)}
     with pm.Model(coords=coords) as graph:
-        location = pm.Uniform("location", 0, 1)
-        between, within = pm.Uniform("between_spread", 0, 1), pm.Uniform("within_spread", 0, 1)
+        names = ("location", "between_spread", "within_spread")
+        location, between, within = (pm.Beta(name, *getattr(prior or GroupPrior(), name)) for name in names)
         kappa, phi = between**-2 - 1, within**-2 - 1
         performance = beta_variable("performance", location * kappa, (1 - location) * kappa, dims="group")
         mean = performance[pm.Data("group_of_annotator", group, dims="annotator")]
@@ -229,25 +270,35 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
     return graph
 
 
-def _exact(counts: GroupCounts, model: int, n_samples: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+def _exact(
+    counts: GroupCounts, model: int, prior: GroupPrior, n_samples: int, rng: np.random.Generator
+) -> dict[str, NDArray[Any]]:
     kept = counts.total[model] > 0
     posterior: BetaBinomialPosterior = beta_binomial_posterior(
-        counts.agree[model, kept], counts.total[model, kept], counts.group[kept], counts.groups.size
+        counts.agree[model, kept], counts.total[model, kept], counts.group[kept], counts.groups.size, prior.shapes()
     )
     return posterior.sample(n_samples, rng)
 
 
-def _sampled(counts: GroupCounts, model: int, draws: int, chains: int, seed: Seed) -> dict[str, NDArray[Any]]:
+def _sampled(
+    counts: GroupCounts, model: int, prior: GroupPrior, draws: int, chains: int, seed: Seed
+) -> dict[str, NDArray[Any]]:
     from bayesagree._inference.nuts import sample_nuts
 
-    sampled = sample_nuts(group_performance_model(counts, model), draws=draws, chains=chains, seed=seed)
+    sampled = sample_nuts(group_performance_model(counts, model, prior=prior), draws=draws, chains=chains, seed=seed)
     posterior = sampled["posterior"].to_dataset()
     names = ("performance", "within_spread", "between_spread")
     return {name: posterior[name].values.reshape(draws * chains, *posterior[name].shape[2:]) for name in names}
 
 
 def _tree(
-    counts: GroupCounts, fits: list[dict[str, NDArray[Any]]], draws: int, chains: int, engine: str, seed: Seed
+    counts: GroupCounts,
+    fits: list[dict[str, NDArray[Any]]],
+    draws: int,
+    chains: int,
+    engine: str,
+    seed: Seed,
+    prior: GroupPrior,
 ) -> xr.DataTree:
     def stacked(name: str) -> NDArray[np.float64]:
         values = np.stack([fit[name] for fit in fits], axis=1)
@@ -270,6 +321,5 @@ def _tree(
         },
     }
     coords = {"model": counts.models, "group": counts.groups}
-    return result_tree(
-        groups, coords, model="group_performance", engine=engine, seed=seed, settings={"metric": "accuracy"}
-    )
+    settings = {"metric": "accuracy", "prior": asdict(prior)}
+    return result_tree(groups, coords, model="group_performance", engine=engine, seed=seed, settings=settings)

@@ -11,6 +11,7 @@ from bayesagree.annotations.annotators import Annotators
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
 from bayesagree.subjective.agreement import group_phi
 from bayesagree.subjective.dispersion import dispersion_null
+from bayesagree.subjective.group_model import GroupPrior
 from bayesagree.subjective.normal_model import normal_group_posterior
 
 SIZES = np.array([5, 20, 80, 300, 2000])
@@ -27,7 +28,7 @@ def ranks_of_truth(n_simulations, seed):
         mean = rng.beta(location * kappa, (1 - location) * kappa, SIZES.size).clip(1e-300, 1 - 1e-16)
         rate = rng.beta(mean[GROUP] * phi, (1 - mean[GROUP]) * phi)
         total = rng.integers(1, 9, GROUP.size)
-        posterior = beta_binomial_posterior(rng.binomial(total, rate), total, GROUP, SIZES.size)
+        posterior = beta_binomial_posterior(rng.binomial(total, rate), total, GROUP, SIZES.size, GroupPrior().shapes())
         draws = posterior.sample(400, rng)["performance"]
         # A group mean may be 1 to the last digit; ties are broken at random.
         ranks[s] = (draws < mean).mean(axis=0) + rng.random(SIZES.size) * (draws == mean).mean(axis=0)

@@ -11,8 +11,10 @@ from scipy.stats import beta, betabinom, norm
 
 from bayesagree import Labels, Predictions
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.errors import InputError
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
 from bayesagree.subjective.group_model import (
+    GroupPrior,
     group_counts,
     group_performance_model,
     group_posterior,
@@ -61,7 +63,7 @@ def test_pymc_twin_has_the_density_of_the_definition():
     for _ in range(5):
         m, b, w, mu = rng.random(), rng.random(), rng.random(), rng.random(3)
         logit = {
-            "location_interval__": m, "between_spread_interval__": b, "within_spread_interval__": w,
+            "location_logodds__": m, "between_spread_logodds__": b, "within_spread_logodds__": w,
             "performance_logodds__": mu,
         }  # fmt: skip
         point = {name: np.log(value) - np.log1p(-value) for name, value in logit.items()}
@@ -84,22 +86,30 @@ def test_nuts_equals_the_exact_engine():
         assert_same_mean(nuts, exact, name)
 
 
-def test_one_group_equals_quadrature():
+@pytest.mark.parametrize("prior", [GroupPrior(), GroupPrior((4, 2), (2, 6), (1, 9))])
+def test_one_group_equals_quadrature(prior):
     """One annotator: integrate the definition by brute force over w, m, b and mu."""
     agree, total = 7, 9
-    posterior = beta_binomial_posterior(np.array([agree]), np.array([total]), np.array([0]), 1)
+    posterior = beta_binomial_posterior(np.array([agree]), np.array([total]), np.array([0]), 1, prior.shapes())
     draws = posterior.sample(40_000, np.random.default_rng(1))["performance"][:, 0]
     # Without other groups mu has density p(mu) = E over (m, b) of the Beta density.
     grid = (np.arange(400) + 0.5) / 400
     middle = (np.arange(60) + 0.5) / 60
     m, b = (x.ravel()[:, None] for x in np.meshgrid(middle, middle))
     kappa = b**-2 - 1
-    prior = np.diff(beta.cdf(np.linspace(0, 1, 401), m * kappa, (1 - m) * kappa), axis=1).mean(axis=0)
+    weight = (beta.pdf(m, *prior.location) * beta.pdf(b, *prior.between_spread)).ravel()
+    of_mean = weight @ np.diff(beta.cdf(np.linspace(0, 1, 401), m * kappa, (1 - m) * kappa), axis=1)
     phi = middle**-2 - 1
-    likelihood = betabinom.pmf(agree, total, grid[:, None] * phi, (1 - grid[:, None]) * phi).mean(axis=1)
-    mean = (grid * prior * likelihood).sum() / (prior * likelihood).sum()
+    likelihood = betabinom.pmf(agree, total, grid[:, None] * phi, (1 - grid[:, None]) * phi)
+    density = of_mean * (likelihood @ beta.pdf(middle, *prior.within_spread))
+    mean = (grid * density).sum() / density.sum()
     # Both sides have cells: their width is the accuracy of the quadrature.
     assert abs(draws.mean() - mean) < 4.5 * draws.std() / 200 + 1 / 400
+
+
+def test_shapes_that_no_beta_distribution_has_are_refused():
+    with pytest.raises(InputError, match=r"prior between_spread=\(1, 0\)|prior between_spread=0"):
+        GroupPrior(between_spread=(1, 0))
 
 
 def test_small_groups_are_drawn_to_the_others():
@@ -107,7 +117,7 @@ def test_small_groups_are_drawn_to_the_others():
     group = np.repeat(np.arange(6), [400, 400, 400, 400, 400, 3])
     total = np.full(group.size, 10)
     agree = np.where(group == 5, 2, rng.binomial(10, 0.7, group.size))
-    posterior = beta_binomial_posterior(agree, total, group, 6)
+    posterior = beta_binomial_posterior(agree, total, group, 6, GroupPrior().shapes())
     mean = posterior.sample(4000, rng)["performance"].mean(axis=0)
     assert mean[:5] == pytest.approx([0.7] * 5, abs=0.03)
     assert 0.2 < mean[5] < 0.65
