@@ -82,7 +82,8 @@ def with_log_likelihood(
         item's own parameters integrated out (for groups: ``agree`` or ``value``, annotator by annotator given the mean
         of the group, which a group of one or two rests on: mind the Pareto k). Where items share no
         parameter (dirichlet, normal_inverse_gamma, plackett_luce) it is the same for every draw: its sum is the log
-        marginal likelihood, and leaving an item out tells of the prior alone. For common_agreement and dawid_skene
+        marginal likelihood, leaving an item out tells of the prior alone, and `item_loo` reads it where `arviz.loo`
+        refuses. For common_agreement and dawid_skene
         also group ``log_prior``, on scales on which no prior is flat: precision p (exponential), logit m (logistic), t
         (Lomax); Dirichlet and Beta densities; log-normals of the logarithm.
 
