@@ -163,7 +163,7 @@ def _units(target: Truths, point: Floats) -> tuple[Floats, float]:
 def sample_truths(
     target: Truths, known: list[Mode], *, draws: int, tune: int, thin: int, rng: np.random.Generator
 ) -> Draws:
-    """Run one chain of `thin` trajectories a draw, from a mode drawn by its mass: trajectories seldom change the mode."""
+    """Run one chain of `thin` trajectories a draw, from a mode drawn by its mass: trajectories seldom change modes."""
     mode = known[rng.choice(len(known), p=sp.special.softmax([mode.log_mass for mode in known]))]
     chain = _Chain(target, mode, rng)
     chain.tune(tune)
