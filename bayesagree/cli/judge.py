@@ -169,7 +169,7 @@ def _people(votes: "pd.DataFrame", columns: dict[str, str], scale: tuple[float, 
     """Return people's rankings, where there is a column of ranks, or their ratings."""
     from bayesagree.annotations import Rankings, Ratings
 
-    names = {name: columns[name] for name in ("item", "annotator")}
+    names: dict[str, Any] = {name: columns[name] for name in ("item", "annotator")}
     if columns["rank"] in votes.columns:
         return Rankings.from_long(votes, **names, label=columns["label"], rank=columns["rank"])
     if scale is None:
@@ -186,7 +186,7 @@ def _judges(table: "pd.DataFrame", people: "Annotations", columns: dict[str, str
     said = columns["rank" if isinstance(people, Rankings) else "rating"]
     if said not in rows.columns:
         raise InputError(f"people's table has a column {said!r} and the verdicts have none; judges say what people say")
-    of_each = {str(judge): part for judge, part in rows.groupby(columns["judge"])}
+    of_each: dict[str, Any] = {str(judge): part for judge, part in rows.groupby(columns["judge"])}
     if isinstance(people, Rankings):
         return Predictions.from_scores({name: _scores(part, people, name, columns) for name, part in of_each.items()})
     means: dict[str, Any] = {judge: part.groupby(columns["item"])[said].mean() for judge, part in of_each.items()}
