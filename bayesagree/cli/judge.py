@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from bayesagree.cli import _options, _output
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesagree.annotations import Labels, Ratings
+    from bayesagree.annotations import Annotations, Labels, Rankings
+    from bayesagree.predictions import Predictions
 
 
 def judge(
     verdicts: Annotated[Path, Argument(help="Verdicts on every item: columns item, judge and label or rating.")],
     people: Annotated[
-        Path | None, Option("--people", help="People's labels on some items: columns item, annotator, label.")
+        Path | None,
+        Option("--people", help="People's labels on some items: columns item, annotator, label (or rating, or rank)."),
     ] = None,
     system: Annotated[
         str | None, Option("--system", help="Column of the verdicts that names the system an item came from.")
@@ -46,6 +48,7 @@ def judge(
     annotator: _options.Annotator = "annotator",
     label: _options.LabelColumn = "label",
     rating: _options.RatingColumn = "rating",
+    rank: _options.RankColumn = "rank",
     scale: _options.Scale = None,
     draws: _options.Draws = 1000,
     chains: _options.Chains = 4,
@@ -55,7 +58,8 @@ def judge(
 ) -> None:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
 
-    With --choose instead of --people: the items that people should label, and their inclusion probabilities.
+    With --choose instead of --people: the items that people should label, and their inclusion probabilities. Where
+    people gave ratings or rankings there is no rate: only whether the judge may replace a person.
 
     Example: bayesagree judge verdicts.csv --people people.csv --system system --positive pass
     """
@@ -69,6 +73,18 @@ def judge(
     if (people is None) == (choose is None):
         raise InputError("say --people FILE for corrected rates, or --choose N for the items that people should label")
     votes = table.iloc[:0] if people is None else read_table(people)
+    test: dict[str, Any] = {"epsilon": epsilon, "draws": draws, "chains": chains, "seed": seed}
+    may_replace = f"May the judge replace a person (epsilon {epsilon:g})?"
+    if rank in votes.columns or (rating in votes.columns and label not in votes.columns):
+        columns = {"item": item, "label": label, "rank": rank, "rating": rating}
+        humans = _people(votes, columns | {"annotator": annotator}, scale)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            rows = _tests(humans, _judges(table, humans, columns | {"judge": judge_column}), test)
+        settings = _output.Table("settings", [{"epsilon": epsilon, "seed": seed}], most=0)
+        shown = [settings, _output.Table("judges", rows, may_replace)]
+        _output.show(shown, json=json, notes=[str(w.message) for w in caught])
+        return
     named = ([] if people is None else [votes]) + ([table] if scale is None else [])
     known = _categories(named, label) if named else []
     counted = _positive(positive, np.array(known)) if known else None
@@ -93,7 +109,7 @@ def judge(
             given, human, system=_column(table, item, system), positive=counted, target=chosen, draws=draws,
             inclusion=_column(table, item, inclusion), chains=chains, seed=seed,
         )  # fmt: skip
-        tests = _tests(given, human, epsilon, draws, chains, seed)
+        tests = _tests(human, _hard_labels(given, human), test) if isinstance(given, Labels) else []
     notes = [*map(str, (w.message for w in caught)), *warnings_of(tree)]
     shown = judge_table(tree)
     _output.write_table(shown, output)
@@ -101,7 +117,7 @@ def judge(
         _output.Table("settings", [{"positive": counted, "target": target, "epsilon": epsilon, "seed": seed}], most=0),
         _output.Table("rates", shown, f"Rate of {counted!r} ({target}), with its 95 % HDI"),
         _output.Table("pairs", _pairs(tree), "Differences of systems, with their 95 % HDI"),
-        _output.Table("judges", tests, f"May the judge replace a person (epsilon {epsilon:g})?"),
+        _output.Table("judges", tests, may_replace),
     ]
     _output.show(tables, json=json, notes=notes)
 
@@ -149,31 +165,71 @@ def _pairs(tree: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _tests(
-    given: "Labels | Ratings", human: "Labels", epsilon: float, draws: int, chains: int, seed: int
-) -> list[dict[str, Any]]:
-    """Test every judge that gave hard labels against the people; no rows where they cannot be compared."""
+def _people(votes: "pd.DataFrame", columns: dict[str, str], scale: tuple[float, float] | None) -> "Annotations":
+    """Return people's rankings, where there is a column of ranks, or their ratings."""
+    from bayesagree.annotations import Rankings, Ratings
+
+    names: dict[str, Any] = {name: columns[name] for name in ("item", "annotator")}
+    if columns["rank"] in votes.columns:
+        return Rankings.from_long(votes, **names, label=columns["label"], rank=columns["rank"])
+    if scale is None:
+        raise InputError("people gave ratings: say on which scale, such as --scale 1 5")
+    return Ratings.from_long(votes, **names, rating=columns["rating"], scale=scale)
+
+
+def _judges(table: "pd.DataFrame", people: "Annotations", columns: dict[str, str]) -> "Predictions":
+    """Return what each judge said of the people's items: ranks as scores, unnamed labels last; or the mean rating."""
+    from bayesagree.annotations import Rankings
+    from bayesagree.predictions import Predictions
+
+    rows = table[table[columns["item"]].isin(people.items.tolist())]
+    said = columns["rank" if isinstance(people, Rankings) else "rating"]
+    if said not in rows.columns:
+        raise InputError(f"people's table has a column {said!r} and the verdicts have none; judges say what people say")
+    of_each: dict[str, Any] = {str(judge): part for judge, part in rows.groupby(columns["judge"])}
+    if isinstance(people, Rankings):
+        return Predictions.from_scores({name: _scores(part, people, name, columns) for name, part in of_each.items()})
+    means: dict[str, Any] = {judge: part.groupby(columns["item"])[said].mean() for judge, part in of_each.items()}
+    means = {judge: mean.reindex(people.items.tolist()) for judge, mean in means.items()}
+    return Predictions.from_labels(means)
+
+
+def _scores(part: "pd.DataFrame", people: "Rankings", judge: str, columns: dict[str, str]) -> "pd.DataFrame":
+    """Return a judge's ranks, the best highest and labels without a rank below all, one row for each item."""
+    wide = part.pivot(index=columns["item"], columns=columns["label"], values=columns["rank"])
+    missing = [item for item in people.items.tolist() if item not in wide.index]
+    if missing:
+        raise InputError(
+            f"judge {judge!r} ranked nothing of {shorten(missing)}; leave these items out of people's table"
+        )
+    ranks = wide.reindex(people.items.tolist(), columns=people.categories.tolist())
+    return -ranks.fillna(ranks.max(axis=None) + 1)
+
+
+def _hard_labels(given: "Labels", human: "Labels") -> "Predictions":
+    """Return the judges' labels of the people's items."""
     import pandas as pd
 
-    from bayesagree.annotations import Labels
-    from bayesagree.judges import alternative_annotator_test
     from bayesagree.judges._panel import verdict_codes
     from bayesagree.predictions import Predictions
 
-    if not isinstance(given, Labels):
-        return []
     rows = pd.Index(given.items).get_indexer(pd.Index(human.items))
-    said = verdict_codes(given)
-    names = given.categories.astype(object)
+    said, names = verdict_codes(given), given.categories.astype(object)
     predicted = {str(n): [names[c] if c >= 0 else None for c in said[rows, j]] for j, n in enumerate(given.annotators)}
-    known = Predictions.from_labels(predicted, items=human.items.tolist(), labels=given.categories.tolist())
+    return Predictions.from_labels(predicted, items=human.items.tolist(), labels=given.categories.tolist())
+
+
+def _tests(people: "Annotations", judges: "Predictions", options: dict[str, Any]) -> list[dict[str, Any]]:
+    """Test every judge against the people; no rows where they cannot be compared."""
+    from bayesagree.judges import alternative_annotator_test
+
     try:
-        found = alternative_annotator_test(human, known, epsilon=epsilon, draws=draws, chains=chains, seed=seed)
+        found = alternative_annotator_test(people, judges, **options)
     except InputError as error:
         warnings.warn(f"the alternative annotator test is not possible: {error}", UserWarning, stacklevel=2)
         return []
-    names_of = ("winning_rate", "advantage_probability", "passes", "prob_passes", "prob_new_annotator")
+    names = ("winning_rate", "advantage_probability", "passes", "prob_passes", "prob_new_annotator")
     return [
-        {"judge": model} | {name: found[name].sel(model=model).item() for name in names_of}
+        {"judge": model} | {name: found[name].sel(model=model).item() for name in names}
         for model in found["model"].values.tolist()
     ]

@@ -4,8 +4,8 @@
   `_ranking_scores` compares rankings.
 - `allocation`: which items people should label.
 - `rate`: rates of systems from verdicts on all items and people's votes on some.
-- `model`, `prior`: its PyMC model and its prior; `_gibbs` is the sampler, `_panel` the regression, `_checks` what the
-  closed formulas say.
+- `model`, `prior`: its PyMC model and its prior; `_panel` and `_regression` are the regression, `_gibbs` samples shares
+  and `_hamiltonian` truths, `_checks` is what the closed formulas say.
 - `estimators`: the closed formulas: Rogan-Gladen, prediction-powered inference, the bound on savings.
 - `independence`: correlation of judges' errors, and the number of independent judges a panel is worth.
 - `panels`: the accuracy of every panel, and what it costs; `_truths` draws what the two share.

@@ -1,20 +1,20 @@
-"""The sampler of `corrected_rate`: Gibbs sweeps of a hierarchical probit regression of people's votes on verdicts.
+"""The sampler of shares: Gibbs sweeps of a hierarchical probit regression of people's votes on verdicts.
 
-Every vote, or every item's truth, has a latent utility w whose sign it is (Albert and Chib 1993). Given the utilities
-the coefficients are normal; the scales of the hierarchy are drawn with the coefficients integrated out, so that few
-systems with little data do not hold the chain at small scales.
+Every vote has a latent utility w whose sign it is (Albert and Chib 1993). Given the utilities the coefficients are
+normal; the scales of the hierarchy are drawn with the coefficients integrated out, so that few systems with little data
+do not hold the chain at small scales.
 
 Source: Albert and Chib, "Bayesian analysis of binary and polychotomous response data", JASA 88 (1993),
 https://doi.org/10.1080/01621459.1993.10476321.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
+
+from bayesagree.judges._regression import Draws, Regression
 
 type Floats = NDArray[np.float64]
 
@@ -27,59 +27,6 @@ LEARNT_FROM = 100
 # Lengths of joint moves, drawn at random, in units of the posterior's standard deviations: the largest is right where
 # the other coefficients leave the three free, the others where they hold them.
 LENGTHS = (1.2, 0.4, 0.12)
-
-
-@dataclass(frozen=True, eq=False)
-class Regression:
-    """People's items as a regression: shared columns, and for each system the same columns with its own coefficients.
-
-    Attributes
-    ----------
-    shared
-        Predictors with one coefficient each, shape (item, column).
-    own
-        Predictors with a coefficient for each system, shape (item, own); none where there is a single system.
-    system
-        System of each item, shape (item,).
-    n_systems
-        Number of systems that have coefficients of their own.
-    scale_index
-        Scale of the prior of each coefficient, shape (column + system x own,): -1 has standard deviation 1.
-    scale_prior
-        Standard deviation of the half-normal prior of each scale, shape (scale,).
-    votes, positive
-        Votes of each item and how many of them are positive, shape (item,).
-    """
-
-    shared: Floats
-    own: Floats
-    system: NDArray[np.int64]
-    n_systems: int
-    scale_index: NDArray[np.int64]
-    scale_prior: Floats
-    votes: NDArray[np.int64]
-    positive: NDArray[np.int64]
-
-    @cached_property
-    def member(self) -> Floats:
-        """One where an item is of a system, shape (system, item)."""
-        return (np.arange(self.n_systems)[:, None] == self.system).astype(np.float64)
-
-    def mean(self, coefficient: Floats) -> Floats:
-        """Return the mean utility of each item."""
-        n_shared = self.shared.shape[1]
-        mean = self.shared @ coefficient[:n_shared]
-        if self.n_systems:
-            mean += (self.own * coefficient[n_shared:].reshape(self.n_systems, -1)[self.system]).sum(axis=1)
-        return mean
-
-
-class Draws(NamedTuple):
-    """Draws of one chain: coefficients (draw, column), scales (draw, scale) and what `observe` calls its own."""
-
-    coefficient: Floats
-    scale: Floats
-    people: dict[str, Floats]
 
 
 class Shares:
@@ -125,54 +72,9 @@ class Shares:
         return float(k @ sp.special.log_ndtr(z) + (n - k) @ sp.special.log_ndtr(-z) + np.log(rho * (1 - rho)))
 
 
-class Truths:
-    """An item's label is positive with probability Phi(m_i); people see it with a sensitivity and a specificity.
-
-    `free` is the log odds of 2 accuracy - 1: people are better than chance.
-    """
-
-    names = ("people_sensitivity", "people_specificity")
-
-    def __init__(self, data: Regression, rng: np.random.Generator, accuracy: tuple[float, float]) -> None:
-        self.data, self.rng, self.prior = data, rng, np.array(accuracy)
-        self.free = np.full(2, sp.special.logit(2 * accuracy[0] / sum(accuracy) - 1))
-
-    @property
-    def values(self) -> Floats:
-        """The sweep's sensitivity and specificity of people."""
-        return self._accuracy(self.free)
-
-    def utilities(self, mean: Floats) -> tuple[Floats, Floats]:
-        """Draw each item's truth, then its utility; every utility has precision 1."""
-        yes, no = self._log_joint(mean, self.values)
-        truth = self.rng.random(yes.size) < sp.special.expit(yes - no)
-        return truncated_normal(mean, 1.0, truth, self.rng), np.ones(yes.size)
-
-    def after(self, mean: Floats, average: Floats) -> None:
-        """Do nothing: items have no further effects."""
-
-    def log_posterior(self, free: Floats, mean: Floats) -> float:
-        """Log density of `free` and of the votes, truths integrated out."""
-        accuracy = self._accuracy(free)
-        votes = np.logaddexp(*self._log_joint(mean, accuracy)).sum()
-        prior = ((self.prior[0] - 1) * np.log(accuracy) + (self.prior[1] - 1) * np.log1p(-accuracy)).sum()
-        return float(votes + prior + (sp.special.log_expit(free) + sp.special.log_expit(-free)).sum())
-
-    def _accuracy(self, free: Floats) -> Floats:
-        return np.clip((1 + sp.special.expit(free)) / 2, 0.5, 1 - 1e-12)
-
-    def _log_joint(self, mean: Floats, accuracy: Floats) -> tuple[Floats, Floats]:
-        """Log probability of each item's votes together with a positive, and with a negative truth."""
-        k, n = self.data.positive, self.data.votes
-        right, wrong = np.log(accuracy), np.log1p(-accuracy)
-        yes = sp.special.log_ndtr(mean) + k * right[0] + (n - k) * wrong[0]
-        return yes, sp.special.log_ndtr(-mean) + k * wrong[1] + (n - k) * right[1]
-
-
-def sample_chain(
-    data: Regression, observe: Shares | Truths, *, draws: int, tune: int, thin: int, rng: np.random.Generator
-) -> Draws:
-    """Run one chain; the random numbers of `observe` are those of `rng`. The first shared column is the intercept's."""
+def sample_chain(data: Regression, *, draws: int, tune: int, thin: int, rng: np.random.Generator) -> Draws:
+    """Run one chain. The first shared column is the intercept's."""
+    observe = Shares(data, rng)
     n_columns, n_scales = data.scale_index.size, data.scale_prior.size
     scale = np.maximum(np.abs(rng.standard_normal(n_scales)) * data.scale_prior, 1e-3)
     coefficients, scales = np.empty((draws, n_columns)), np.empty((draws, n_scales))
@@ -199,7 +101,7 @@ class _JointMoves:
     well the factor hardly at all.
     """
 
-    def __init__(self, data: Regression, observe: Shares | Truths, rng: np.random.Generator) -> None:
+    def __init__(self, data: Regression, observe: Shares, rng: np.random.Generator) -> None:
         self.data, self.observe, self.rng = data, observe, rng
         size = 2 + observe.free.size
         self.root, self.past = np.diag([0.1, 0.1] + [0.3] * observe.free.size), np.zeros((0, size))

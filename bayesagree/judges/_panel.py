@@ -84,7 +84,7 @@ class Design(NamedTuple):
         Predictors with one coefficient each, (item, column), and with one for each system, (item, own).
     scale_index
         Of the shared coefficients, then of each system's own: `INTERCEPT`, `SLOPE`, or the number of a scale, 2 f for
-        intercepts by factor f and 2 f + 1 for slopes.
+        intercepts by factor f and 2 f + 1 for slopes; the number of judges who say positive is the factor after all.
     names
         Name of each coefficient.
     """
@@ -142,7 +142,9 @@ def design(panel: Panel) -> Design:
     """Regression on standardised verdicts: intercept and slopes, their deviations by group, the groups' mean verdict.
 
     A group's mean verdict is a predictor of its intercept (Mundlak): judges say positive more often of a better
-    system, and without it partial pooling would draw every system to the mean.
+    system, and without it partial pooling would draw every system to the mean. So is the number of judges who say
+    positive, each with an intercept of its own: where judges err together, unanimous ones may know less than nearly
+    unanimous ones, which no sum over judges can say.
     """
     scaled = _standardised(panel.verdict)
     base = np.column_stack([np.ones(panel.items.size), scaled])
@@ -159,6 +161,12 @@ def design(panel: Panel) -> Design:
         blocks.append(_standardised(np.log(np.maximum(panel.inclusion, LEAST_INCLUSION))[:, None]))
         index.append(SLOPE)
         names.append("log inclusion probability")
+    if panel.judges.size > 1:
+        number = _number_positive(panel.verdict)
+        levels = np.unique(number)
+        blocks.append((number[:, None] == levels).astype(np.float64))
+        index += [2 * len(panel.factors)] * levels.size
+        names += [f"{level:.0f} judges positive" for level in levels]
     own = base if panel.system.levels.size > 1 else base[:, :0]
     for f, factor in sorted(several, key=lambda pair: pair[0] == 0):  # the systems' own columns come last
         for level, name in enumerate(factor.levels):
@@ -211,6 +219,13 @@ def _strata(inclusion: Floats) -> Factor:
     stratum[order] = stratum[order][first][back]
     levels, code = np.unique(stratum, return_inverse=True)
     return Factor("inclusion", levels.astype(str), code.astype(np.int64))
+
+
+def _number_positive(verdict: Floats) -> Floats:
+    """Return how many judges say positive of each item, by their mean verdict."""
+    present = np.isfinite(verdict)
+    mean = np.where(present, verdict, 0.0).sum(axis=1) / np.maximum(present.sum(axis=1), 1)
+    return np.rint(mean * verdict.shape[1])
 
 
 def _standardised(verdict: Floats) -> Floats:

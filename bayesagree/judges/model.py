@@ -11,10 +11,10 @@ from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler, sample_nuts
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.item_groups import ItemGroup
-from bayesagree.judges._gibbs import Regression
 from bayesagree.judges._panel import design, panel_of
+from bayesagree.judges._regression import Regression, regression
 from bayesagree.judges.prior import CorrectedRatePrior
-from bayesagree.judges.rate import Target, regression
+from bayesagree.judges.rate import Target
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -3,12 +3,14 @@
 A person's vote on an item, or the item's truth, is regressed on the verdicts, and the regression is averaged over all
 items of a system (multilevel regression and poststratification):
 
-    m_i = a + b_s + sum_j (c_j + u_sj) v_ij          v standardised verdicts; b, u ~ N(0, .) by system, and by feature
+    m_i = a + b_s + d_n + sum_j (c_j + u_sj) v_ij    v standardised verdicts; b, u ~ N(0, .) by system, and by feature;
+                                                     d ~ N(0, .) by how many judges say positive
     target="share":  vote_it ~ Bernoulli(lambda_i), E lambda_i = Phi(m_i)
     target="truth":  truth_i ~ Bernoulli(Phi(m_i)), vote_it ~ Bernoulli(sensitivity or 1 - specificity of people)
     rate_s = sum over the items of s of w_i Phi(m_i),  w ~ Dirichlet(1, ..., 1)
 
-Judges may share their errors in any way, since the verdicts are predictors and nothing is assumed of them. Items may be
+Judges may share their errors, since the verdicts are predictors and nothing is assumed of them: unanimous judges may
+know less than nearly unanimous ones. Items may be
 chosen for people by their verdicts, system and features, since the regression is given these.
 
 Source: Gelman and Little, "Poststratification into many categories using hierarchical logistic regression", Survey
@@ -19,6 +21,7 @@ https://doi.org/10.1214/aos/1176345338. The joint model of votes and verdicts is
 import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -36,8 +39,10 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.judges._checks import classical_checks
-from bayesagree.judges._gibbs import Regression, Shares, Truths, sample_chain
-from bayesagree.judges._panel import INTERCEPT, SLOPE, Design, Panel, cells_of, design, panel_of
+from bayesagree.judges._gibbs import sample_chain
+from bayesagree.judges._hamiltonian import Truths, modes, sample_truths
+from bayesagree.judges._panel import Panel, cells_of, design, panel_of
+from bayesagree.judges._regression import Draws, regression, weighted_columns
 from bayesagree.judges.estimators import saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior
 from bayesagree.plausibility._draws.convergence import R_HAT_LIMIT, diagnostics
@@ -114,7 +119,8 @@ def corrected_rate(
     seed
         Same seed, same draws.
     engine
-        ``"gibbs"``, or ``"nuts"`` samples `corrected_rate_model`.
+        ``"gibbs"``: sweeps over people's latent opinions, or with ``target="truth"`` Hamiltonian trajectories with the
+        truths integrated out; ``"nuts"`` samples `corrected_rate_model`.
     sampler
         Further arguments of `pymc.sample`.
 
@@ -199,28 +205,6 @@ def corrected_rate(
     return result_tree(groups, coords, model="corrected_rate", engine=engine, seed=seed, settings=settings)
 
 
-def regression(panel: Panel, made: Design, prior: CorrectedRatePrior) -> Regression:
-    """Return people's items as a regression.
-
-    Columns whose prior has a known standard deviation are multiplied by it, so that it is 1 or a scale.
-    """
-    scales, index = np.unique(made.scale_index[made.scale_index >= 0], return_inverse=True)
-    scale_index = np.full(made.scale_index.size, -1)
-    scale_index[made.scale_index >= 0] = index
-    half_normal = np.where(scales % 2 == 0, prior.system_sd, prior.leniency_sd)
-    seen, own = panel.seen, made.own.shape[1]
-    return Regression(
-        _columns(made, prior)[seen], made.own[seen], panel.system.code[seen], panel.system.levels.size if own else 0,
-        scale_index, half_normal, panel.votes[seen], panel.positive[seen],
-    )  # fmt: skip
-
-
-def _columns(made: Design, prior: CorrectedRatePrior) -> Floats:
-    """Return the shared columns, in units of the known standard deviations of their coefficients."""
-    index = made.scale_index[: made.shared.shape[1]]
-    return made.shared * np.select([index == INTERCEPT, index == SLOPE], [prior.intercept_sd, prior.slope_sd], 1.0)
-
-
 def _fit(
     panel: Panel,
     target: Target,
@@ -233,21 +217,24 @@ def _fit(
     """Draw the coefficients; also return the columns that they multiply: shared, and for each system, of every item."""
     made = design(panel)
     data = regression(panel, made, prior)
-    columns = _columns(made, prior), made.own
+    columns = weighted_columns(made, prior), made.own
     if engine == "nuts":
         from bayesagree.judges.model import sample_model
 
         return Fit(*sample_model(data, target, prior, run, seed, sampler)), *columns
     if engine != "gibbs":
         raise InputError(f"engine={engine!r} is not one of 'gibbs', 'nuts'")
+    first, *streams = seed.spawn(1 + run["chains"])
+    length = {name: run[name] for name in ("draws", "tune", "thin")}
+    sample = partial(sample_chain, data)
+    if target == "truth":
+        truths = Truths(data, (prior.people_right, prior.people_wrong))
+        sample = partial(sample_truths, truths, modes(truths, np.random.default_rng(first)))
 
-    def chain(stream: np.random.SeedSequence) -> Any:
-        rng = np.random.Generator(np.random.SFC64(stream))
-        accuracy = (prior.people_right, prior.people_wrong)
-        observe = Shares(data, rng) if target == "share" else Truths(data, rng, accuracy)
-        return sample_chain(data, observe, draws=run["draws"], tune=run["tune"], thin=run["thin"], rng=rng)
+    def chain(stream: np.random.SeedSequence) -> Draws:
+        return sample(**length, rng=np.random.Generator(np.random.SFC64(stream)))
 
-    found = list(map_blocks(chain, seed.spawn(run["chains"])))
+    found = list(map_blocks(chain, streams))
     people = {name: np.concatenate([part.people[name] for part in found]) for name in found[0].people}
     fit = Fit(np.concatenate([p.coefficient for p in found]), np.concatenate([p.scale for p in found]), people)
     return fit, *columns
@@ -342,7 +329,8 @@ def _warn_not_converged(panel: Panel, r_hat: Floats) -> None:
     if (r_hat > R_HAT_LIMIT).any():
         warnings.warn(
             f"rates of {shorten(panel.system.levels[r_hat > R_HAT_LIMIT])} have not converged (r_hat up to "
-            f"{np.nanmax(r_hat):.2f}, limit {R_HAT_LIMIT}); raise tune= and thin=",
+            f"{np.nanmax(r_hat):.2f}, limit {R_HAT_LIMIT}): chains found different answers to how often people and "
+            f"the judges {shorten(panel.judges)} are right; raise tune= and thin=, or collect more votes an item",
             UserWarning,
             stacklevel=3,
         )

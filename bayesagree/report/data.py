@@ -177,7 +177,9 @@ def report_data(
             areas=area_results(annotations, models, draws=chosen.draws, seed=chosen.seed),
             annotators=annotator_results(annotations, draws=chosen.draws, seed=chosen.seed),
             levels=level_results(annotations, draws=chosen.draws, seed=chosen.seed),
-            replacement=replacement_results(annotations, models, draws=chosen.draws, seed=chosen.seed),
+            replacement=replacement_results(
+                annotations, models, threshold=chosen.threshold, draws=chosen.draws, seed=chosen.seed
+            ),
             further_votes=further_votes(annotations, models, seed=chosen.seed),
             diagnostics=_diagnostics(tree),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),

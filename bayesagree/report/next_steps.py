@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from bayesagree._inference.streams import Seed
-from bayesagree.annotations import Annotations, Labels
+from bayesagree.annotations import Annotations, Labels, Ratings
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.judges.annotator_test import alternative_annotator_test
 from bayesagree.planning._decision import Decision
 from bayesagree.predictions import Predictions
@@ -41,22 +42,28 @@ class FurtherVotes:
 
 
 def replacement_results(
-    annotations: Annotations, models: Predictions | None, *, draws: int, seed: Seed
+    annotations: Annotations, models: Predictions | None, *, threshold: float | None, draws: int, seed: Seed
 ) -> pd.DataFrame | None:
     """Test whether each model may replace an annotator; None unless enough named annotators share enough items.
 
-    Columns model, advantage, lower, upper, winning_rate, passes, prob_passes, prob_new_annotator, n_annotators.
+    Of ratings, whose models say on which side of a threshold an item lies, the annotators' sides count. Columns model,
+    advantage, lower, upper, winning_rate, passes, prob_passes, prob_new_annotator, n_annotators.
     """
-    if models is None or not isinstance(annotations, Labels):
+    if models is None or not annotations.annotators_known or annotations.has_repeats:
         return None
-    if not annotations.annotators_known or annotations.has_repeats or _most_shared(annotations) < MIN_ITEMS:
+    if _most_shared(annotations) < MIN_ITEMS or getattr(annotations, "offered", None) is not None:
         return None
     if (models.hard_labels() < 0).any():  # a model without an answer on some items loses annotators, not fairly
         return None
+    said = annotations
+    if isinstance(annotations, Ratings):
+        if threshold is None:
+            return None
+        said = _sides(annotations, threshold)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # who has too few items is left out, and their number is shown
         found = alternative_annotator_test(
-            annotations, models, epsilon=EPSILON, min_items=MIN_ITEMS, draws=draws, chains=1, seed=seed
+            said, models, epsilon=EPSILON, min_items=MIN_ITEMS, draws=draws, chains=1, seed=seed
         )
     names = ["advantage", "lower", "upper", "winning_rate", "passes", "prob_passes", "prob_new_annotator"]
     table = found[names].to_dataframe().reset_index().assign(n_annotators=found.sizes["annotator"])
@@ -77,7 +84,14 @@ def further_votes(annotations: Annotations, models: Predictions | None, *, seed:
     return FurtherVotes((best, other), table, decision.next_items(min(_SHOWN, differ), seed))
 
 
-def _most_shared(labels: Labels) -> int:
+def _sides(ratings: Ratings, threshold: float) -> Labels:
+    """Return on which side of the threshold each rating lies."""
+    sides = THRESHOLD_LABELS[(ratings.rating >= threshold).astype(int)]
+    return Labels.from_long(ratings.to_long().assign(label=sides), labels=THRESHOLD_LABELS.tolist())
+
+
+def _most_shared(annotations: Annotations) -> int:
     """Return the most items that one annotator shares with another."""
-    shared = np.bincount(labels.item_index, minlength=labels.items.size)[labels.item_index] > 1
-    return int(np.bincount(labels.annotator_index[shared], minlength=labels.annotators.size).max(initial=0))
+    shared = np.bincount(annotations.item_index, minlength=annotations.items.size)[annotations.item_index] > 1
+    names = annotations.annotator_index[shared]
+    return int(np.bincount(names, minlength=annotations.annotators.size).max(initial=0))

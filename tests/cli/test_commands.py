@@ -263,6 +263,39 @@ def test_judge_chooses_items_for_people_and_takes_their_probabilities(run, folde
     assert "--choose N" in err
 
 
+@pytest.mark.parametrize("kind", ["ratings", "rankings"])
+def test_judge_is_compared_with_ratings_and_rankings(run, folder, kind):
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 3, 40)
+    rows = []
+    for who in ("gpt", "ann", "bob", "cyn"):
+        said = np.where(rng.random(40) < 0.8, truth, rng.integers(0, 3, 40))
+        for item, first in enumerate(said):
+            named = [(first, 1), ((first + 1) % 3, 2)] if kind == "rankings" else [(0, first)]
+            rows += [(f"t{item}", who, f"L{label}", value) for label, value in named]
+    column = "rank" if kind == "rankings" else "rating"
+    table = pd.DataFrame(rows, columns=["item", "annotator", "label", column])
+    table = table if kind == "rankings" else table.drop(columns="label")
+    by_judge = table.annotator == "gpt"
+    judge, people = table[by_judge].rename(columns={"annotator": "judge"}), table[~by_judge]
+    judge.to_csv(folder / "judge_said.csv", index=False)
+    people.to_csv(folder / "people_said.csv", index=False)
+    options = [] if kind == "rankings" else ["--scale", "0", "2"]
+    code, out, err = run("judge", "judge_said.csv", "--people", "people_said.csv", "--json", *options)
+    assert code == 0, err
+    (row,) = json.loads(out)["judges"]
+    if kind == "rankings":
+        given = ba.Rankings.from_long(people, label="label")
+        ranks = judge.pivot(index="item", columns="label", values="rank").fillna(3)
+        models = ba.Predictions.from_scores({"gpt": -ranks})
+    else:
+        given = ba.Ratings.from_long(people, scale=(0, 2))
+        models = ba.Predictions.from_labels({"gpt": judge.set_index("item")["rating"]})
+    expected = ba.alternative_annotator_test(given, models, seed=1)
+    assert row["prob_passes"] == expected["prob_passes"].item()
+    assert row["advantage_probability"] == expected["advantage_probability"].item()
+
+
 def test_evaluate_by_slices_with_clusters_an_annotator_and_a_function(run, folder, monkeypatch):
     monkeypatch.syspath_prepend(folder)
     files = ("evaluate", "labels.csv", "models.csv")

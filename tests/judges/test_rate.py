@@ -12,6 +12,9 @@ from _paths import ROOT
 from bayesagree import CorrectedRatePrior, InputError, Labels, Ratings, corrected_rate
 from bayesagree.judges import judge_table, warnings_of
 from bayesagree.judges._gibbs import truncated_normal
+from bayesagree.judges._hamiltonian import Truths
+from bayesagree.judges._panel import design, panel_of
+from bayesagree.judges._regression import regression
 
 REFERENCE = json.loads((ROOT / "models" / "corrected_rate.json").read_text())
 pytestmark = pytest.mark.filterwarnings("ignore:people labelled fewer", "ignore:rates of")
@@ -171,3 +174,52 @@ def test_one_vote_an_item_does_not_tell_how_often_people_are_right():
 def test_prior_is_checked():
     with pytest.raises(InputError, match="as often as right"):
         CorrectedRatePrior(people_right=1, people_wrong=2)
+
+
+def test_density_and_slopes_of_the_truths_are_those_of_the_definition():
+    verdicts, people, systems = data(asked=40)
+    panel = panel_of(verdicts, people, systems, 1, None)
+    votes = regression(panel, design(panel), CorrectedRatePrior())
+    target = Truths(votes, (8.0, 2.0))
+
+    def plain(point):
+        coefficient, scale, accuracy = target.parts(point)
+        chance = sp.special.ndtr(votes.mean(coefficient))
+        seen, missed = (sp.stats.binom.pmf(votes.positive, votes.votes, p) for p in (accuracy[0], 1 - accuracy[1]))
+        inside = 2 * accuracy - 1
+        parts = [
+            np.log(chance * seen + (1 - chance) * missed), sp.stats.norm.logpdf(point[: coefficient.size]),
+            sp.stats.halfnorm.logpdf(scale, scale=votes.scale_prior), np.log(scale),
+            sp.stats.beta.logpdf(accuracy, 8, 2), np.log(inside * (1 - inside)),
+        ]  # fmt: skip
+        return sum(part.sum() for part in parts)
+
+    rng = np.random.default_rng(1)
+    start = target.start(rng)
+    point = start + rng.normal(0, 0.5, start.size)
+    (height, slope), (other, _) = target.density(point), target.density(start)
+    assert height - other == pytest.approx(plain(point) - plain(start), abs=1e-8)  # constants apart
+    steps = [(plain(point + step) - plain(point - step)) / 2e-5 for step in 1e-5 * np.eye(point.size)]
+    np.testing.assert_allclose(slope, steps, atol=1e-5)
+
+
+@pytest.mark.long
+def test_ten_judges_who_err_together_mix():
+    """Unanimous judges know less than nine of ten: chains that start anywhere find one answer, and the right one."""
+    rng = np.random.default_rng(2)
+    n, system = 4000, np.arange(4000) % 4
+    rates = np.array([0.55, 0.65, 0.75, 0.85])
+    good = rng.random(n) < rates[system]
+    said = np.where(rng.random((n, 10)) < 0.8, good[:, None], ~good[:, None])
+    together = rng.random(n) < 0.15
+    said[together] = (rng.random(together.sum()) < 0.5)[:, None]
+    seen = np.where(rng.random((500, 3)) < 0.85, good[:500, None], ~good[:500, None])
+    judges, people = (Labels.from_matrix(v.astype(int), labels=[0, 1]) for v in (said, seen))
+    systems = {i: f"s{s}" for i, s in enumerate(system)}
+    tree = corrected_rate(judges, people, system=systems, positive=1, target="truth", draws=250, tune=200, seed=1)
+    assert (tree["diagnostics"]["r_hat"] < 1.05).all()
+    for name in ("people_sensitivity", "people_specificity"):
+        draws = tree["posterior"][name].values
+        assert abs(draws.mean() - 0.85) < 4 * draws.std()
+    found = tree["derived"].to_dataset()
+    assert (np.abs(found["rate_mean"] - rates) < 0.06).all()  # four posterior standard deviations

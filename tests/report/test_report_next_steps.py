@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from bayesagree import Labels, Predictions, alternative_annotator_test, annotate_next, value_of_votes
+from bayesagree import Labels, Predictions, Rankings, Ratings, alternative_annotator_test, annotate_next, value_of_votes
 from bayesagree.report.data import report_data
+from bayesagree.report.next_steps import replacement_results
 from bayesagree.report.page import render
 from bayesagree.report.settings import ReportSettings
 from bayesagree.report.views import further_votes, replacement
@@ -38,6 +39,21 @@ def test_replacement_is_the_alternative_annotator_test(case, data):
     shown = replacement(data)
     assert shown["n"] == "4"
     assert [row[4] for row in shown["rows"]] == ["yes", "no"]
+
+
+def test_rankings_and_sides_of_a_threshold_are_replaced_as_labels_are(case, data):
+    labels, models = case
+    said = labels.label_index.reshape(60, 4)
+    options = {"draws": 300, "seed": 3}
+    first = [[[[int(k)]] for k in row] for row in said]
+    ranked = Rankings.from_blocks(first, labels=[0, 1], annotators=[[*"uvwx"]] * 60)
+    rated = Ratings.from_matrix(1 + 3.0 * said, scale=(1, 5), annotators=[*"uvwx"])
+    sides = Predictions.from_labels({m: np.array(["below", "at_or_above"])[models.hard_labels()[k]] for k, m in
+                                     enumerate(models.models)}, labels=["below", "at_or_above"])  # fmt: skip
+    for annotations, predictions in ((ranked, models), (rated, sides)):
+        table = replacement_results(annotations, predictions, threshold=3.0, **options)
+        assert table is not None
+        assert table.set_index("model").to_dict() == data.replacement.set_index("model").to_dict()
 
 
 def test_further_votes_are_worth_what_the_stopping_rule_says(case, data):

@@ -3,11 +3,13 @@
 import json
 
 import numpy as np
+import pytest
 from _paths import ROOT
+from scipy.optimize import minimize
 
 from bayesagree import Labels, Predictions
 from bayesagree.plausibility._draws.convergence import diagnostics
-from bayesagree.plausibility.informed import sampler
+from bayesagree.plausibility.informed import fit, sampler
 from bayesagree.plausibility.informed._kernels import plausibility_draws
 from bayesagree.plausibility.informed.parameters import SHAPE_NAMES
 from bayesagree.plausibility.informed.posterior import InformedPosterior
@@ -55,3 +57,19 @@ def test_many_items_take_the_normal_approximation(monkeypatch):
     drawn = posterior.parameters(500, 4, 1)
     np.testing.assert_allclose(drawn.mean(axis=(0, 1)), posterior.fit.mode, atol=4 * posterior.fit.sd.max() / 2000**0.5)
     np.testing.assert_allclose(drawn.std(axis=(0, 1)), posterior.fit.sd, rtol=0.1)
+
+
+@pytest.mark.parametrize("direction", [1.0, -1.0])
+def test_a_line_search_that_overshoots_is_sent_back(direction, monkeypatch):
+    """Of parameters beyond all reason shapes are 0 or infinite, and their kernel ends in an error."""
+    expected = twin().fit
+
+    def overshooting(loss, start, **options):
+        far = np.full(start.size, direction * 1e4)
+        height, slope = loss(start + far)
+        assert height > loss(start)[0]
+        assert slope @ far > 0  # back is downhill
+        return minimize(loss, start, **options)
+
+    monkeypatch.setattr(fit, "minimize", overshooting)
+    np.testing.assert_array_equal(twin().fit.mode, expected.mode)
