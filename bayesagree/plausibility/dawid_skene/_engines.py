@@ -17,7 +17,7 @@ from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
-from bayesagree.plausibility.dawid_skene._confusion import Accuracies, FullRows, HierarchicalRows, Rng
+from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows, Rng
 from bayesagree.plausibility.dawid_skene._gibbs import (
     AccuracySampler,
     ChainDraws,
@@ -141,10 +141,9 @@ class DawidSkenePosterior:
                 given = (labels.annotator_index, labels.label_index)
                 return ItemDifficultySampler(cells, *given, n_annotators, prior, shares, n_labels, rng)
             shared = (prior.prevalence, shares, n_labels, rng)
-            if variant == "full":
-                return RowSampler(cells, FullRows(cells, prior, n_labels), *shared)
-            if variant == "hierarchical":
-                return RowSampler(cells, HierarchicalRows(cells, prior, n_labels, n_annotators), *shared)
+            if variant in ("full", "hierarchical"):
+                rows = ConfusionRows(cells, prior, n_labels, n_annotators, learnt=variant == "hierarchical")
+                return RowSampler(cells, rows, *shared)
             return AccuracySampler(cells, Accuracies(cells, prior, n_labels, one_coin=variant == "one_coin"), *shared)
 
         return start
