@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaln
 
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._em_kernels import row_hits
@@ -10,7 +11,7 @@ from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     draw_rows,
     expand_rows,
 )
-from bayesagree.plausibility.dawid_skene._population_kernels import RowPrior
+from bayesagree.plausibility.dawid_skene._population_kernels import RENAMING_SHARE, RowPrior, draw_names
 from bayesagree.plausibility.dawid_skene.em import accuracy_cells
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -72,8 +73,34 @@ class Accuracies:
         self.cells, self.n_labels = cells, n_labels
         self.right_count, self.wrong_count = prior.strength * prior.accuracy, prior.strength * (1 - prior.accuracy)
         self.coin = cells.row_annotator if one_coin else np.arange(cells.row_label.size)
-        self.one_coin = one_coin
+        self.one_coin, self.row = one_coin, cells.row_of_cell()
         self.accuracy = np.empty(0)
+        # One accuracy for all labels: only with two labels do other names suit the same answers.
+        self.exchangeable = bool((np.diff(cells.candidate_start) == n_labels).all()) and (not one_coin or n_labels == 2)
+
+    def relabel(self, rng: Rng, weights: Floats) -> NDArray[np.int64] | None:
+        """Draw new names of the true labels, shape (label,), with the accuracies integrated out; None: they stay."""
+        if not self.exchangeable or rng.random() > RENAMING_SHARE:
+            return None
+        return draw_names(rng, self.name_gains(weights))
+
+    def name_gains(self, weights: Floats) -> Floats:
+        """Log density of the annotations of true label k under the name n, up to a constant, (category, category)."""
+        cells, n = self.cells, self.n_labels
+
+        def log_density(right: Floats, total: Floats) -> Floats:
+            wrong = total - right
+            return betaln(self.right_count + right, self.wrong_count + wrong) - wrong * np.log(max(n - 1, 1))
+
+        if self.one_coin:  # both labels share the accuracy: the gain of the swap stands in one place
+            right, total = (np.bincount(self.coin, each) for each in row_hits(cells, weights))
+            gain = np.zeros((n, n))
+            gain[0, 1] = (log_density(total - right, total) - log_density(right, total)).sum()
+            return gain
+        total = np.bincount(self.row, weights)[self.row]
+        # A name that an annotator never gave to items of a row gains nothing over no right answer at all.
+        gain = log_density(weights, total) - log_density(np.zeros_like(total), total)
+        return np.bincount(cells.row_label[self.row] * n + cells.cell_label, gain, n * n).reshape(n, n)
 
     def draw(self, rng: Rng, weights: Floats) -> Floats:
         """Draw the accuracies."""

@@ -143,6 +143,9 @@ class AccuracySampler(TruthSampler):
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw prevalence and accuracies given the truth, then the truth."""
         for _ in range(times):
+            if (name := self.accuracies.relabel(rng, self.weights)) is not None:
+                self.truth = name[self.truth]
+                count_truth(self.cells, self.truth, self.weights, self.count)
             log_prevalence = self.draw_prevalence(rng)
             log_confusion = self.accuracies.draw(rng, self.weights)
             draw_truth(rng, self.cells, log_prevalence, log_confusion, self.truth, self.expected)

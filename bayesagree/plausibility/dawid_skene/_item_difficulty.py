@@ -50,6 +50,7 @@ class ItemDifficultySampler:
         """Draw prevalence, difficulties and abilities given the truth, then the truth."""
         cells, prior = self.cells, self.prior
         for _ in range(times):
+            self.swap_labels(rng)
             position = cells.candidate_start[:-1] + self.truth
             counts = np.bincount(cells.candidate[position[cells.counted]], minlength=self.n_labels)
             log_prevalence = log_dirichlet_draw(rng, prior.prevalence + counts)
@@ -68,6 +69,15 @@ class ItemDifficultySampler:
                 rng, cells, self.annotator, self.label, log_prevalence, self.ability, self.difficulty, self.truth,
                 self.expected,
             )  # fmt: skip
+
+    def swap_labels(self, rng: Rng) -> None:
+        """Offer two labels each other's name: abilities and difficulties change sign, and who was right was wrong."""
+        prior = self.prior
+        if self.n_labels != 2 or (np.diff(self.cells.candidate_start) != 2).any():
+            return
+        gain = -2 * prior.ability * self.ability.sum() / prior.ability_sd**2
+        if -rng.standard_exponential() < gain:
+            self.truth, self.ability, self.difficulty = 1 - self.truth, -self.ability, -self.difficulty
 
     def plausibility(self, rng: Rng) -> Floats:
         """Nearly all on the drawn truth, the rest as the conditional probabilities have it."""

@@ -244,8 +244,11 @@ def rename_labels(rng, cells, rows, weights, place):
         changed |= name[k] != k
     if changed:
         if rows.learnt:
-            old = np.argsort(name)
-            rows.kappa[:], rows.phi[:] = rows.kappa[old], rows.phi[old]
+            kappa, phi = rows.kappa.copy(), rows.phi.copy()
+            for k in range(name.size):
+                rows.kappa[name[k]] = kappa[k]
+                for n in range(name.size):
+                    rows.phi[name[k], n] = phi[k, n]
         for t in range(place.size):
             place[t] = name[place[t]]
     return changed

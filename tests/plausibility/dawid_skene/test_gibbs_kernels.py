@@ -10,7 +10,7 @@ from scipy import special
 
 from bayesagree._numerics.gamma import log_gamma_draw
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
-from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows
+from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_rows, draw_truth
 from bayesagree.plausibility.dawid_skene._population_kernels import (
     concentration_density,
@@ -156,6 +156,31 @@ def test_names_are_drawn_by_the_crowds_prior(n_labels):
     share = np.array([drawn.get(key, 0) for key in keys]) / draws
     # Neighbouring draws are dependent: they count for a third of their number.
     assert_share(share, chance / chance.sum(), draws // 3)
+
+
+@pytest.mark.parametrize(("one_coin", "n_labels"), [(False, 3), (True, 2)])
+def test_new_names_of_accuracies_gain_what_the_density_of_the_annotations_does(one_coin, n_labels):
+    crowd = crowd_labels(n_items=30, n_annotators=5, n_labels=n_labels, labels_per_item=3, seed=2).labels
+    triple = (crowd.item_index, crowd.annotator_index, crowd.label_index)
+    cells = annotation_cells(*triple, n_items=30, n_annotators=5, n_labels=n_labels)
+    accuracies = Accuracies(cells, DawidSkenePrior(), n_labels, one_coin=one_coin)
+    row, truth = cells.row_of_cell(), np.arange(30) % n_labels
+    counts = np.zeros((5, n_labels, n_labels))
+    np.add.at(counts, (crowd.annotator_index, truth[crowd.item_index], crowd.label_index), 1)
+    weights = counts[cells.row_annotator[row], cells.row_label[row], cells.cell_label]
+
+    def log_density(name) -> float:
+        right = counts[:, np.arange(n_labels), list(name)]
+        wrong = counts.sum(axis=2) - right
+        right, wrong = (each.sum(axis=1) if one_coin else each for each in (right, wrong))
+        wrong_labels = wrong.sum() * np.log(n_labels - 1)
+        return float(special.betaln(4.8 + right, 3.2 + wrong).sum() - wrong_labels)
+
+    gain = accuracies.name_gains(weights)
+    same = tuple(range(n_labels))
+    for name in itertools.permutations(same):
+        found = sum(gain[k, name[k]] - gain[k, k] for k in same)
+        assert found == pytest.approx(log_density(name) - log_density(same), abs=1e-9)
 
 
 def test_draw_concentration_has_the_density_on_a_grid():
