@@ -42,8 +42,9 @@ def annotators(
 
     Example: bayesagree annotators labels.csv --gold gold.csv
     """
+    from bayesagree._inference.results import settings_of
     from bayesagree.annotations import Labels, Ratings
-    from bayesagree.plausibility.dawid_skene._results import require_mixed
+    from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
     from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
     from bayesagree.predictive.crowd_summary import confidence_on_gold
 
@@ -65,7 +66,7 @@ def annotators(
         if not allow_unmixed:
             require_mixed(tree)
         tables, notes = _tables(crowd, tree)
-        notes += _chosen(tree)
+        notes += choice_notes(settings_of(tree))
         advance()
         if known:
             rows = _named("measure", confidence_on_gold(blind, known, seed=sampling.seed))
@@ -134,20 +135,6 @@ def _tables(crowd: "Labels", tree: "xr.DataTree") -> tuple[list[_output.Table], 
     ]
     prior_only = "Some draws switch labels: only the prior says that this crowd is better than chance; pass --gold."
     return tables, [prior_only] if checks["share_of_draws_with_switched_labels"] > _SWITCHED else []
-
-
-def _chosen(tree: "xr.DataTree") -> list[str]:
-    """Say which variant was chosen and why, where it was chosen."""
-    from bayesagree._inference.results import settings_of
-
-    settings = settings_of(tree)
-    scores = settings.get("chosen_from", {})
-    if not scores:
-        return []
-    told = ", ".join(f"{name} {score:.4f}" for name, score in scores.items())
-    return [
-        f"Model: {settings['variant']}, which best predicts an annotation from all others (mean log score: {told})."
-    ]
 
 
 def _named(key: str, values: dict[str, float]) -> list[dict[str, Any]]:

@@ -59,6 +59,7 @@ def evaluate(
     from bayesagree.evaluation.scoring import evaluate as run
     from bayesagree.evaluation.tables import prior_notes
     from bayesagree.io.files import write_result
+    from bayesagree.plausibility.dawid_skene._results import choice_notes
     from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
 
     truth, known = source.read()
@@ -79,7 +80,8 @@ def evaluate(
         )  # fmt: skip
     if output is not None:
         write_result(tree, output)
-    _output.show(_tables(tree), json=json, notes=prior_notes(settings_of(tree).get("prior_share")))
+    made = settings_of(tree)
+    _output.show(_tables(tree), json=json, notes=prior_notes(made.get("prior_share")) + choice_notes(made))
 
 
 def _groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dict[str, Any]:

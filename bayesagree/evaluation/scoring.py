@@ -188,10 +188,12 @@ def evaluate(
     state = None if checkpoint is None else checkpoint.load()
     sums = ScoreSums.start(scoring, len(passes), n_samples, n_items, state)
     full = scoring.scorer.needs_plausibility or truth_is == "sampled" or further_annotator
+    told: dict[str, Any] = {}
     for at, one in enumerate(passes):
+        schedule = Schedule(client, partial(scored, scoring), first=int(sums.done[at]), told=told)
         blocks = draw_blocks(
             one.record, annotations, plausibility=full, depth=scoring.scorer.depth, draws=draws, chains=chains,
-            seed=seed, **one.options, schedule=Schedule(client, partial(scored, scoring), first=int(sums.done[at])),
+            seed=seed, **one.options, schedule=schedule,
         )  # fmt: skip
         _add_up(sums, at, blocks, checkpoint, progress)
         warn_not_converged(annotations.items, sums.r_hat[at], "raise tune=, draws= or thin=")
@@ -202,6 +204,7 @@ def evaluate(
     groups = Results(sums, scoring, whole, models).groups(chains)
     if chosen.takes_predictions:
         groups = informed_groups(groups, predictions.models.size)
+    settings |= told
     if chosen.prior_share is not None:
         prior = options.get("prior")
         settings |= {"prior_share": chosen.prior_share(annotations, reliability=float(levels[0]), prior=prior)}

@@ -11,13 +11,14 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree._arguments import checked
+from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError
 from bayesagree.evaluation.tables import OPEN
-from bayesagree.plausibility.dawid_skene._results import require_mixed
+from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
@@ -98,6 +99,7 @@ class ReportData:
     replacement: pd.DataFrame | None = None
     further_votes: FurtherVotes | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
+    choice: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     version: str = field(default_factory=lambda: version("bayesagree"))
 
@@ -182,6 +184,7 @@ def report_data(
             ),
             further_votes=further_votes(annotations, models, seed=chosen.seed),
             diagnostics=_diagnostics(tree),
+            choice=tuple(choice_notes(settings_of(tree))),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         )
 

@@ -208,6 +208,7 @@ def settings(data: ReportData) -> list[tuple[str, str]]:
         ("Seed", str(chosen.seed)),
         ("Version", f"bayesagree {data.version}"),
     ]
+    rows[3:3] = [("Chosen", note) for note in data.choice]
     if data.scores is not None:
         rows.insert(3, ("Score", data.scores.target))
         rows.insert(5, ("Metrics", listed([metric_name(m) for m in chosen.metrics])))

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from bayesagree import InputError, Labels, Predictions, compare, dawid_skene, dirichlet, evaluate, score, simulate
+from bayesagree._inference.results import settings_of
 from bayesagree.evaluation.tables import slice_table
 from bayesagree.io import read_result
+from bayesagree.plausibility.dawid_skene._results import CHOSEN
 
 METRICS = [
     "f1_macro", "log_loss", "expected_calibration_error", "roc_auc_ovo", "average_precision", "accuracy", "soft_f1",
@@ -41,6 +43,8 @@ def test_dawid_skene_is_scored_on_the_draws_of_the_chosen_variant(case, truth_is
     how = {"draws": 15, "chains": 2, "seed": 5}
     tree = evaluate(labels, models, plausibility="dawid_skene", metrics=["f1_macro", "kl"], truth_is=truth_is, **how)
     truth = dawid_skene(labels, variant="auto", **how)
+    made, drawn = settings_of(tree), settings_of(truth)
+    assert {key: made[key] for key in CHOSEN} == {key: drawn[key] for key in CHOSEN}
     for name in ("f1_macro", "kl"):
         known = score(truth, models, name, truth_is=truth_is, seed=5)
         np.testing.assert_allclose(values(tree, name), known, atol=1e-12)

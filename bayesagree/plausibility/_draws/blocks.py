@@ -61,11 +61,14 @@ class Schedule(NamedTuple):
         Applied to each block where it was drawn, so that draws need not travel.
     first
         Position of the first block to draw.
+    told
+        Where a posterior writes what it chose by itself, for the settings of the result.
     """
 
     client: Any = None
     then: Callable[[Any], Any] | None = None
     first: int = 0
+    told: dict[str, Any] | None = None
 
     def draw(self, work: Callable[[slice, np.random.Generator], Any], n_items: int, seed: Seed) -> Iterator[Any]:
         """Draw blocks in order, each from its own random stream, whichever thread or worker runs it."""

@@ -100,6 +100,9 @@ def _diagnose(draws, scores, out):
         _fold(values, order)
         _write_scores(values, order, scores, tail.reshape(-1))
         within, pooled = _centre(bulk)
+        if not within > 0.0:  # every half of a chain stands still, and not at one place
+            out[0, column] = math.inf
+            continue
         within_tail, pooled_tail = _centre(tail)
         r_hat = math.sqrt(pooled / within)
         out[0, column] = max(r_hat, math.sqrt(pooled_tail / within_tail)) if within_tail > 0.0 else r_hat

@@ -5,6 +5,7 @@
 - `em`: the EM estimate; `_em_kernels` compiles it.
 - `_item_prior`: the prior of an item's truth from predictions, for EM.
 - `_gibbs`, `_gibbs_kernels`: the Gibbs sampler of annotators' confusion matrices, `_confusion` their summaries.
+- `_population_kernels`: the prior of confusion rows, learnt or known, and new names of labels.
 - `_item_difficulty`: items of different difficulty.
 - `_mixed_membership`, `_mixed_membership_kernels`: items of mixed membership.
 - `_cells`: annotations grouped by annotator and label.

@@ -17,7 +17,7 @@ from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
-from bayesagree.plausibility.dawid_skene._confusion import Accuracies, FullRows, HierarchicalRows, Rng
+from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows, Rng
 from bayesagree.plausibility.dawid_skene._gibbs import (
     AccuracySampler,
     ChainDraws,
@@ -41,6 +41,9 @@ VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_diffi
 # The two that learn the population: on the 12 open sets no other predicts annotations left out better.
 AUTO_VARIANTS = ("hierarchical", "mixed_membership")
 """What ``variant="auto"`` chooses from."""
+# Concentrations move slowly with what they are learnt from: rows of the crowd, and latent labels.
+SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1500, 6)}
+"""Sweeps before the first draw and per draw, where 500 and 1 are too few."""
 EM_VARIANTS = ("full", "one_coin", "class_conditional")
 
 
@@ -102,10 +105,9 @@ class DawidSkenePosterior:
 
     def chains(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> "Drawn":
         """Run the chains of one variant."""
-        # Mixed membership moves slowly between latent labels and their concentration.
-        slow = self.variant == "mixed_membership"
-        tune = (1500 if slow else 500) if tune is None else tune
-        thin = (6 if slow else 1) if thin is None else positive_int(thin, "thin")
+        usual_tune, usual_thin = SWEEPS.get(self.variant, (500, 1))
+        tune = usual_tune if tune is None else tune
+        thin = usual_thin if thin is None else positive_int(thin, "thin")
         labels, gold = self.labels, self.gold_index
         cells = _layout(labels, self.candidates, gold, self.variant)
         known = gold[labels.item_index]
@@ -141,10 +143,9 @@ class DawidSkenePosterior:
                 given = (labels.annotator_index, labels.label_index)
                 return ItemDifficultySampler(cells, *given, n_annotators, prior, shares, n_labels, rng)
             shared = (prior.prevalence, shares, n_labels, rng)
-            if variant == "full":
-                return RowSampler(cells, FullRows(cells, prior, n_labels), *shared)
-            if variant == "hierarchical":
-                return RowSampler(cells, HierarchicalRows(cells, prior, n_labels, n_annotators), *shared)
+            if variant in ("full", "hierarchical"):
+                rows = ConfusionRows(cells, prior, n_labels, n_annotators, learnt=variant == "hierarchical")
+                return RowSampler(cells, rows, *shared)
             return AccuracySampler(cells, Accuracies(cells, prior, n_labels, one_coin=variant == "one_coin"), *shared)
 
         return start

@@ -12,12 +12,12 @@ from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree._numerics.draws import log_dirichlet_draw
 from bayesagree.plausibility._draws.blocks import label_dtype
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
-from bayesagree.plausibility.dawid_skene._confusion import Accuracies, Floats, FullRows, Rng
+from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows, Floats, Rng
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     count_truth,
     draw_truth,
-    draw_truth_collapsed,
     items_with_repeats,
+    sweep_truth,
 )
 
 CONDITIONAL_SHARE = 2.0**-10
@@ -43,8 +43,8 @@ class CrowdSampler(Protocol):
         """Present draw of each item's plausibilities, shape (candidate,)."""
         ...
 
-    def sweep(self, rng: Rng) -> None:
-        """Draw every unknown once."""
+    def sweep(self, rng: Rng, times: int = 1) -> None:
+        """Draw every unknown, so many times."""
         ...
 
     def diagonal(self, rng: Rng) -> Floats:
@@ -94,7 +94,7 @@ class RowSampler(TruthSampler):
     def __init__(
         self,
         cells: AnnotationCells,
-        confusion: FullRows,
+        confusion: ConfusionRows,
         prevalence_shape: float,
         shares: Floats,
         n_labels: int,
@@ -102,27 +102,19 @@ class RowSampler(TruthSampler):
     ) -> None:
         super().__init__(cells, prevalence_shape, shares, n_labels, rng)
         self.confusion = confusion
-        self.repeats = items_with_repeats(cells, confusion.row)
+        self.repeats = items_with_repeats(cells, confusion.rows.row)
         self.surprise = np.zeros(int(cells.item_start[-1]))
 
-    def sweep(self, rng: Rng) -> None:
+    def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw hyperparameters and prevalence given the truth, then the truth."""
-        self.confusion.draw_hyperparameters(rng, self.weights)
-        if (name := self.confusion.relabel(rng)) is not None:
-            self.truth = name[self.truth]
-            count_truth(self.cells, self.truth, self.weights, self.count)
-        log_prevalence = self.draw_prevalence(rng)
-        cell_counts, row_counts = self.confusion.pseudo_counts(self.weights)
-        draw_truth_collapsed(
-            rng, self.cells, self.confusion.row, self.repeats, log_prevalence, cell_counts, row_counts,
-            self.truth, self.expected, self.surprise,
+        sweep_truth(
+            rng, times, self.cells, self.confusion.rows, self.repeats, self.prevalence_shape, self.prevalence,
+            self.truth, self.weights, self.count, self.expected, self.surprise,
         )  # fmt: skip
-        count_truth(self.cells, self.truth, self.weights, self.count)
 
     def diagonal(self, rng: Rng) -> Floats:
         """Draw the confusion given the truth; return the probability of a right answer in each row."""
-        self.confusion.draw_rows(rng, self.weights)
-        return self.confusion.diagonal(rng)
+        return self.confusion.diagonal(rng, self.weights)
 
     def expand(self, rng: Rng, right: Floats, out: NDArray[np.float32]) -> None:
         """Write whole confusion matrices."""
@@ -148,12 +140,16 @@ class AccuracySampler(TruthSampler):
         super().__init__(cells, prevalence_shape, shares, n_labels, rng)
         self.accuracies = accuracies
 
-    def sweep(self, rng: Rng) -> None:
+    def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw prevalence and accuracies given the truth, then the truth."""
-        log_prevalence = self.draw_prevalence(rng)
-        log_confusion = self.accuracies.draw(rng, self.weights)
-        draw_truth(rng, self.cells, log_prevalence, log_confusion, self.truth, self.expected)
-        count_truth(self.cells, self.truth, self.weights, self.count)
+        for _ in range(times):
+            if (name := self.accuracies.relabel(rng, self.weights)) is not None:
+                self.truth = name[self.truth]
+                count_truth(self.cells, self.truth, self.weights, self.count)
+            log_prevalence = self.draw_prevalence(rng)
+            log_confusion = self.accuracies.draw(rng, self.weights)
+            draw_truth(rng, self.cells, log_prevalence, log_confusion, self.truth, self.expected)
+            count_truth(self.cells, self.truth, self.weights, self.count)
 
     def diagonal(self, rng: Rng) -> Floats:
         """Return the accuracies."""
@@ -225,14 +221,12 @@ def run_chains(
 
     def run(rng: Rng) -> ChainDraws:
         sampler = start(rng)
-        for _ in range(tune):
-            sampler.sweep(rng)
+        sampler.sweep(rng, tune)
         sampler.surprise[:] = 0.0
         kept = ChainDraws({}, np.zeros(sampler.cells.candidate.size), np.empty((draws, keep.watched.size)))
         kept.spread = np.zeros_like(kept.expected)
         for draw in range(draws):
-            for _ in range(thin):
-                sampler.sweep(rng)
+            sampler.sweep(rng, thin)
             _record(sampler, keep, kept, draw, draws, rng)
         kept.expected /= draws
         kept.spread = np.maximum(kept.spread / draws - kept.expected**2, 0.0)

@@ -46,27 +46,38 @@ class ItemDifficultySampler:
         self.by_annotator = np.argsort(annotator, kind="stable")
         self.annotator_start = np.searchsorted(annotator[self.by_annotator], np.arange(n_annotators + 1))
 
-    def sweep(self, rng: Rng) -> None:
+    def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw prevalence, difficulties and abilities given the truth, then the truth."""
         cells, prior = self.cells, self.prior
-        position = cells.candidate_start[:-1] + self.truth
-        counts = np.bincount(cells.candidate[position[cells.counted]], minlength=self.n_labels)
-        log_prevalence = log_dirichlet_draw(rng, prior.prevalence + counts)
-        self.prevalence = np.exp(log_prevalence)
-        right = self.label == cells.candidate[position][self.item]
-        order = np.arange(self.item.size)
-        draw_logits(
-            rng, order, cells.item_start, right, self.annotator, self.ability, self.difficulty,
-            -1.0, 0.0, prior.difficulty_sd,
-        )  # fmt: skip
-        draw_logits(
-            rng, self.by_annotator, self.annotator_start, right, self.item, self.difficulty, self.ability,
-            1.0, prior.ability, prior.ability_sd,
-        )  # fmt: skip
-        draw_truth(
-            rng, cells, self.annotator, self.label, log_prevalence, self.ability, self.difficulty, self.truth,
-            self.expected,
-        )  # fmt: skip
+        for _ in range(times):
+            self.swap_labels(rng)
+            position = cells.candidate_start[:-1] + self.truth
+            counts = np.bincount(cells.candidate[position[cells.counted]], minlength=self.n_labels)
+            log_prevalence = log_dirichlet_draw(rng, prior.prevalence + counts)
+            self.prevalence = np.exp(log_prevalence)
+            right = self.label == cells.candidate[position][self.item]
+            order = np.arange(self.item.size)
+            draw_logits(
+                rng, order, cells.item_start, right, self.annotator, self.ability, self.difficulty,
+                -1.0, 0.0, prior.difficulty_sd,
+            )  # fmt: skip
+            draw_logits(
+                rng, self.by_annotator, self.annotator_start, right, self.item, self.difficulty, self.ability,
+                1.0, prior.ability, prior.ability_sd,
+            )  # fmt: skip
+            draw_truth(
+                rng, cells, self.annotator, self.label, log_prevalence, self.ability, self.difficulty, self.truth,
+                self.expected,
+            )  # fmt: skip
+
+    def swap_labels(self, rng: Rng) -> None:
+        """Offer two labels each other's name: abilities and difficulties change sign, and who was right was wrong."""
+        prior = self.prior
+        if self.n_labels != 2 or (np.diff(self.cells.candidate_start) != 2).any():
+            return
+        gain = -2 * prior.ability * self.ability.sum() / prior.ability_sd**2
+        if -rng.standard_exponential() < gain:
+            self.truth, self.ability, self.difficulty = 1 - self.truth, -self.ability, -self.difficulty
 
     def plausibility(self, rng: Rng) -> Floats:
         """Nearly all on the drawn truth, the rest as the conditional probabilities have it."""

@@ -1,146 +1,178 @@
-"""Compiled Gibbs steps of mixed membership; see `_mixed_membership` for the model and its tables.
+"""Compiled Gibbs steps of mixed membership; see `_mixed_membership` for the model.
 
-`seat` is the table of each annotation, `dish` and `guests` the label (as position among the item's candidates) and the
-number of annotations at each table; the tables of an item stand at the positions of its annotations.
+`choice` is the latent label of each annotation, as position among its item's candidates; `latent` how many annotations
+of an item have each candidate, shape (candidate,); ``above[k, r]`` how many items have more than r latent labels k.
 """
+
+import math
 
 import numba
 import numpy as np
 
-from bayesagree._numerics.draws import draw_category, normalise_logs
+from bayesagree._numerics.draws import normalise_logs, slice_step
 from bayesagree._numerics.gamma import log_gamma_draw
-from bayesagree.plausibility.dawid_skene._gibbs_kernels import add_log_chance, move_annotations
-
-NOTHING = 1e-300
-"""Chance of a label that underflowed: it must keep an order and a logarithm."""
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
+    NOTHING,
+    chance_left,
+    chance_of_repeats,
+    draw_position,
+    draw_prevalence,
+    move_annotation,
+    move_together,
+    multiply_chance,
+    total_weight,
+)
+from bayesagree.plausibility.dawid_skene._population_kernels import draw_population, pseudo_counts, rename_labels
 
 
 @numba.njit(cache=True, nogil=True)
-def count_latent(cells, seat, dish, guests, weights, tables, latent):
-    """Count latent labels per confusion cell and per (item, candidate), and tables per label."""
+def count_latent(cells, choice, weights, latent, above):
+    """Count latent labels per confusion cell, per (item, candidate), and items by how many they have of a label."""
     weights[:] = 0.0
-    tables[:] = 0.0
     latent[:] = 0.0
+    above[:] = 0.0
+    cell, candidate = cells.cell, cells.candidate
     for i in range(cells.item_start.size - 1):
-        first, start = cells.candidate_start[i], cells.item_start[i]
-        m = cells.candidate_start[i + 1] - first
-        for t in range(start, cells.item_start[i + 1]):
-            c = dish[start + seat[t]]
-            weights[cells.cell[cells.cell_start[i] + (t - start) * m + c]] += 1.0
+        first, last, position = cells.candidate_start[i], cells.candidate_start[i + 1], cells.cell_start[i]
+        for t in range(cells.item_start[i], cells.item_start[i + 1]):
+            c = choice[t]
+            weights[cell[position + c]] += 1.0
+            above[candidate[first + c], int(latent[first + c])] += 1.0
             latent[first + c] += 1.0
-            if guests[t] > 0:  # table number t - start is taken
-                tables[cells.candidate[first + dish[t]]] += 1.0
+            position += last - first
 
 
-@numba.njit(cache=True, nogil=True)
-def draw_seats(rng, cells, row, prevalence, alpha, cell_counts, row_counts, seat, dish, guests, surprise):
-    """Seat every annotation again: at a table by its guests times the annotator's chance of the label, or at a new one.
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def draw_latent(rng, cells, row, repeats, shape, rise, cell_counts, row_counts, chance, choice, latent, surprise):
+    """Draw each latent label given all others; then all equal ones of an item at once take a label it has not.
 
-    `cell_counts` and `row_counts` hold prior shapes plus present counts: their ratio is the chance of a label with the
-    confusion integrated out. `surprise` grows by 1 / Pr(annotation given all others and their tables).
+    `shape` is alpha prevalence, ``rise[k, n]`` shape_k (shape_k + 1) ... (shape_k + n - 1) / n!; `cell_counts` and
+    `row_counts` hold prior shapes plus present counts, and `chance` their ratio, the chance of a label with the
+    confusion integrated out. `surprise` grows by 1 / Pr(annotation given all others and their latent labels).
     """
-    chance = np.empty(prevalence.size)
-    for i in range(cells.item_start.size - 1):
-        first, start = cells.candidate_start[i], cells.item_start[i]
-        m, n = cells.candidate_start[i + 1] - first, cells.item_start[i + 1] - start
-        used = 0  # tables beyond this one are empty
-        for table in range(n):
-            if guests[start + table] > 0:
-                used = table + 1
-        for t in range(n):
-            position = cells.cell_start[i] + t * m
-            old = cells.cell[position + dish[start + seat[start + t]]]
-            guests[start + seat[start + t]] -= 1
-            cell_counts[old] -= 1.0
-            row_counts[row[old]] -= 1.0
-            fresh = 0.0
+    weight, logs = np.empty(shape.size), np.empty(shape.size)
+    seen, alpha = np.empty(shape.size, np.bool_), shape.sum()
+    cell, candidate, item_start, candidate_start = cells.cell, cells.candidate, cells.item_start, cells.candidate_start
+    for i in range(item_start.size - 1):
+        first, start, stop, begin = candidate_start[i], item_start[i], item_start[i + 1], cells.cell_start[i]
+        m, position = candidate_start[i + 1] - first, begin
+        for t in range(start, stop):
+            old, total = choice[t], 0.0
+            latent[first + old] -= 1.0
+            stays = chance_left(cell_counts, row_counts, row, cell[position + old])
             for c in range(m):
-                cell = cells.cell[position + c]
-                chance[c] = cell_counts[cell] / row_counts[row[cell]]
-                fresh += prevalence[cells.candidate[first + c]] * chance[c]
-            total = alpha * fresh
-            empty = -1
-            for table in range(used):
-                if guests[start + table] > 0:
-                    total += guests[start + table] * chance[dish[start + table]]
-                elif empty < 0:
-                    empty = table
-            surprise[start + t] += (n - 1 + alpha) / max(total, NOTHING)
-            left = rng.random() * total - alpha * fresh
-            chosen = -1
-            if left >= 0.0:
-                for table in range(used):
-                    if guests[start + table] > 0:
-                        chosen = table  # the last one, should rounding leave something
-                        left -= guests[start + table] * chance[dish[start + table]]
-                        if left < 0.0:
-                            break
-            if chosen < 0:
-                chosen = empty if empty >= 0 else used
-                used = max(used, chosen + 1)
-                left = rng.random() * fresh
-                dish[start + chosen] = m - 1
-                for c in range(m):
-                    left -= prevalence[cells.candidate[first + c]] * chance[c]
-                    if left < 0.0:
-                        dish[start + chosen] = c
-                        break
-            seat[start + t] = chosen
-            guests[start + chosen] += 1
-            new = cells.cell[position + dish[start + chosen]]
-            cell_counts[new] += 1.0
-            row_counts[row[new]] += 1.0
-
-
-@numba.njit(cache=True, nogil=True)
-def draw_dishes(rng, cells, row, repeats, log_prevalence, cell_counts, row_counts, seat, dish, guests):
-    """Draw the label of every table given all its latent labels at once, with the confusion integrated out."""
-    joint = np.empty(log_prevalence.size)
-    for i in range(cells.item_start.size - 1):
-        first, start = cells.candidate_start[i], cells.item_start[i]
-        m, n = cells.candidate_start[i + 1] - first, cells.item_start[i + 1] - start
-        own = joint[:m]
-        for table in range(n):
-            if guests[start + table] == 0:
+                likely = stays if c == old else chance[cell[position + c]]
+                weight[c] = (latent[first + c] + shape[candidate[first + c]]) * likely
+                total += weight[c]
+            surprise[t] += (stop - start - 1 + alpha) / max(total, NOTHING)
+            new = draw_position(rng, weight, m, total)
+            latent[first + new] += 1.0
+            if new != old:
+                choice[t] = new
+                own = cell[position + old], cell[position + new]
+                move_annotation(cells, row, *own, cell_counts, row_counts, chance)
+            position += m
+        # Renaming keeps who agrees with whom, so that visiting the groups by their first member visits each once.
+        free = 0
+        for c in range(m):
+            seen[c] = False
+            free += latent[first + c] == 0.0
+        for t in range(start, stop):
+            old = choice[t]
+            size = latent[first + old]
+            if free == 0 or seen[old] or size < 2.0:  # one alone has just been drawn
                 continue
-            move_annotations(cells, row, i, seat, table, dish[start + table], -1.0, cell_counts, row_counts)
             for c in range(m):
-                own[c] = log_prevalence[cells.candidate[first + c]]
-            add_log_chance(cells, row, i, seat, table, repeats[i], cell_counts, row_counts, own)
-            normalise_logs(own)
-            dish[start + table] = draw_category(rng, own, 1.0)
-            move_annotations(cells, row, i, seat, table, dish[start + table], 1.0, cell_counts, row_counts)
+                weight[c] = rise[candidate[first + c], int(size)] if latent[first + c] == 0.0 or c == old else 0.0
+                logs[c] = 0.0
+            if repeats[i]:
+                chance_of_repeats(cells, row, i, choice, old, old, cell_counts, row_counts, logs[:m])
+            else:
+                position = begin
+                for other in range(start, stop):
+                    if choice[other] == old:
+                        multiply_chance(cell, row, position, m, old, cell_counts, row_counts, chance, weight, logs)
+                    position += m
+            total = total_weight(weight, logs, m)
+            new = draw_position(rng, weight, m, total)
+            seen[new] = True
+            if new != old:
+                move_together(cells, row, i, choice, old, old, new, cell_counts, row_counts, chance)
+                latent[first + old], latent[first + new] = 0.0, size
+                for other in range(t, stop):
+                    if choice[other] == old:
+                        choice[other] = new
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_seats_given_labels(rng, cells, prevalence, alpha, seat, dish, guests):
-    """Draw which equal latent labels of an item share a table: each joins one by its guests or opens another."""
-    label = np.empty(seat.size, np.int64)
-    for i in range(cells.item_start.size - 1):
-        first, start, stop = cells.candidate_start[i], cells.item_start[i], cells.item_start[i + 1]
-        for t in range(start, stop):
-            label[t] = dish[start + seat[t]]
-        guests[start:stop] = 0
-        taken = start
-        for t in range(start, stop):
-            seated = 0.0
-            for table in range(start, taken):
-                if dish[table] == label[t]:
-                    seated += guests[table]
-            left = rng.random() * (seated + alpha * prevalence[cells.candidate[first + label[t]]])
-            chosen = taken
-            if left < seated:
-                for table in range(start, taken):
-                    if dish[table] == label[t]:
-                        chosen = table
-                        left -= guests[table]
-                        if left < 0.0:
-                            break
-            if chosen == taken:
-                dish[chosen] = label[t]
-                taken += 1
-            guests[chosen] += 1
-            seat[t] = chosen - start
+def rising_factors(shape, most):
+    """Return shape_k (shape_k + 1) ... (shape_k + n - 1) / n! for n = 0, ..., most, shape (category, n)."""
+    rise = np.ones((shape.size, most + 1))
+    for k in range(shape.size):
+        for n in range(most):
+            rise[k, n + 1] = rise[k, n] * (shape[k] + n) / (n + 1)
+    return rise
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_tables_of_items(rng, alpha, prevalence, above):
+    """Draw how many latent labels of each label came fresh from the prevalence (Antoniak 1974), shape (category,).
+
+    Of n equal latent labels of an item that is a sum of Bernoulli(a / (a + r)), r = 0..n-1, a = alpha prevalence.
+    """
+    tables = np.zeros(prevalence.size)
+    for k in range(prevalence.size):
+        shape, r = alpha * prevalence[k], 0
+        while r < above.shape[1] and above[k, r] > 0.0:
+            tables[k] += rng.binomial(int(above[k, r]), shape / (shape + r))
+            r += 1
+    return tables
+
+
+@numba.njit(cache=True, nogil=True)
+def ambiguity_density(u, prevalence, above, sizes_above, log_mean, log_sd):
+    """Log density of u = log alpha: Dirichlet-multinomial likelihoods of latent labels, and a normal prior on u."""
+    alpha = math.exp(u)
+    value = -0.5 * ((u - log_mean) / log_sd) ** 2
+    for r in range(sizes_above.size):
+        value -= sizes_above[r] * math.log(alpha + r)
+    for k in range(prevalence.size):
+        for r in range(sizes_above.size):
+            if above[k, r] == 0.0:
+                break
+            value += above[k, r] * math.log(alpha * prevalence[k] + r)
+    return value
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_ambiguity(rng, alpha, prevalence, above, sizes_above, log_mean, log_sd):
+    """Draw alpha given the latent labels by slice sampling on its logarithm."""
+    given = (prevalence, above, sizes_above, log_mean, log_sd)
+    # Width .5: with a thousand items alpha is known to a tenth, with a hundred to a half.
+    return math.exp(slice_step(rng, ambiguity_density, math.log(alpha), 0.5, given))
+
+
+@numba.njit(cache=True, nogil=True)
+def sweep_mixed_membership(
+    rng, times, cells, rows, repeats, prevalence_shape, log_mean, log_sd, sizes_above, alpha, prevalence,
+    choice, weights, latent, above, surprise,
+):  # fmt: skip
+    """Draw hyperparameters, names, prevalence, latent labels and alpha in turn, so many times; return alpha."""
+    cell_counts, row_counts, chance = np.empty(weights.size), np.empty(cells.row_label.size), np.empty(weights.size)
+    for _ in range(times):
+        draw_population(rng, cells, rows, weights)
+        if rename_labels(rng, cells, rows, weights, choice):
+            count_latent(cells, choice, weights, latent, above)
+        draw_prevalence(rng, prevalence_shape, draw_tables_of_items(rng, alpha, prevalence, above), prevalence)
+        pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance)
+        shape = alpha * prevalence
+        rise = rising_factors(shape, sizes_above.size)
+        draw_latent(
+            rng, cells, rows.row, repeats, shape, rise, cell_counts, row_counts, chance, choice, latent, surprise
+        )  # fmt: skip
+        count_latent(cells, choice, weights, latent, above)
+        alpha = draw_ambiguity(rng, alpha, prevalence, above, sizes_above, log_mean, log_sd)
+    return alpha
 
 
 @numba.njit(cache=True, nogil=True)

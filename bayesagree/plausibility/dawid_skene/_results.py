@@ -33,6 +33,29 @@ WATCHED = 50
 """How many items and annotators have convergence diagnostics."""
 
 
+CHOSEN = ("variant", "chosen_from")
+"""Settings that say which variant ``variant="auto"`` chose, and from what."""
+
+
+def choice_notes(settings: Mapping[str, Any]) -> list[str]:
+    """Say which variant was chosen and why, where it was chosen.
+
+    Examples
+    --------
+    >>> choice_notes({"variant": "hierarchical", "chosen_from": {"hierarchical": -0.5, "mixed_membership": -0.625}})
+    ['Model: hierarchical, which best predicts an annotation from all others (mean log score: hierarchical -0.5000, ...
+    >>> choice_notes({"variant": "full"})
+    []
+    """
+    scores = settings.get("chosen_from", {})
+    if not scores:
+        return []
+    told = ", ".join(f"{name} {score:.4f}" for name, score in scores.items())
+    return [
+        f"Model: {settings['variant']}, which best predicts an annotation from all others (mean log score: {told})."
+    ]
+
+
 def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
     """Refuse a result that would not fit, before anything is drawn."""
     sizes, most = {"chain": request.chains, "draw": request.draws}, request.max_bytes

@@ -30,7 +30,7 @@ import xarray as xr
 
 from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import MAX_BYTES
+from bayesagree._inference.results import MAX_BYTES, settings_of
 from bayesagree._inference.streams import Seed, item_blocks
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
@@ -40,7 +40,7 @@ from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility._draws.top_labels import truth_draws
 from bayesagree.plausibility.dawid_skene._cells import Candidates
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
-from bayesagree.plausibility.dawid_skene._results import check_result, require_mixed
+from bayesagree.plausibility.dawid_skene._results import CHOSEN, check_result, require_mixed
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.predictions import Predictions
@@ -96,8 +96,8 @@ def dawid_skene(
         Models whose output tells the prior of each item's true label, learnt with the annotators, for ``engine="em"``;
         items without labels take that prior. Not models that were trained on these labels.
     draws, chains, tune, thin
-        Kept draws per chain; sweeps before the first of them (500, 1500 for mixed membership); sweeps per kept draw (1,
-        6 for mixed membership).
+        Kept draws per chain; sweeps before the first of them (500; 1000 for hierarchical, 1500 for mixed membership);
+        sweeps per kept draw (1; 3 for hierarchical, 6 for mixed membership).
     restarts
         Further random starts of EM; the best likelihood wins.
     seed
@@ -203,6 +203,8 @@ def dawid_skene_blocks(
     )  # fmt: skip
     if not allow_unmixed:
         require_mixed(tree)
+    if schedule.told is not None:
+        schedule.told.update({name: value for name, value in settings_of(tree).items() if name in CHOSEN})
     draws_of_items = truth_draws(tree, depth, plausibility=plausibility)
     for items in item_blocks(labels.items.size)[schedule.first :]:
         block = draws_of_items.read(items)

@@ -10,14 +10,16 @@ from scipy import special
 
 from bayesagree._numerics.gamma import log_gamma_draw
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
-from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
+from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_rows, draw_truth
+from bayesagree.plausibility.dawid_skene._population_kernels import (
     concentration_density,
     draw_concentration,
-    draw_relabelling,
-    draw_rows,
+    draw_names,
     draw_tables,
-    draw_truth,
+    fresh_draws,
     log_rising,
+    name_gains,
     row_factors,
 )
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -28,6 +30,10 @@ def _cells(seed: int = 1):
     labels = crowd_labels(n_items=30, n_annotators=5, n_labels=3, seed=seed).labels
     triple = (labels.item_index, labels.annotator_index, labels.label_index)
     return annotation_cells(*triple, n_items=30, n_annotators=5, n_labels=3), triple
+
+
+def _rows(cells, learnt: bool = False):
+    return ConfusionRows(cells, DawidSkenePrior(), 3, 5, learnt=learnt).rows
 
 
 def test_draw_truth_has_the_conditional_probabilities():
@@ -56,16 +62,16 @@ def test_draw_rows_has_dirichlet_means_with_unseen_labels_as_one_share():
     cells = annotation_cells(
         item[seen], annotator[seen], np.minimum(label[seen], 1), n_items=30, n_annotators=5, n_labels=3
     )
-    prior = DawidSkenePrior().confusion(3)
+    prior, rows = DawidSkenePrior().confusion(3), _rows(cells)
     rng = np.random.default_rng(4)
     weights = rng.integers(0, 5, cells.cell_label.size).astype(float)
     draws = np.empty((6000, weights.size))
     for s in range(6000):
-        draw_rows(rng, cells, weights, prior, prior.sum(axis=1), draws[s])
+        draw_rows(rng, cells, weights, rows, draws[s])
     row = cells.row_of_cell()
     shape = prior[cells.row_label[row], cells.cell_label] + weights
     total = prior.sum(axis=1)[cells.row_label[row]] + np.bincount(row, weights)[row]
-    mean, values = shape / total, np.exp(draws)
+    mean, values = shape / total, draws
     z = (values.mean(axis=0) - mean) / np.sqrt(mean * (1 - mean) / (total + 1) / 6000)
     assert np.abs(z).max() < 4.5
 
@@ -89,18 +95,48 @@ def test_log_rising_equals_exact_products(a, n):
 
 def test_draw_tables_has_antoniak_means():
     cells, _ = _cells()
-    prior = DawidSkenePrior().confusion(3)
+    prior, rows = DawidSkenePrior().confusion(3), _rows(cells)
     rng = np.random.default_rng(6)
     weights = rng.integers(0, 6, cells.cell_label.size).astype(float)
+    weights[:20] = rng.integers(30, 300, 20)
     row = cells.row_of_cell()
     a = prior[cells.row_label[row], cells.cell_label]
     expected = np.zeros((3, 3))
     np.add.at(
         expected, (cells.row_label[row], cells.cell_label), a * (special.digamma(a + weights) - special.digamma(a))
     )
-    draws = np.array([draw_tables(rng, cells, weights, prior) for _ in range(4000)])
+    draws = np.array([draw_tables(rng, cells, weights, rows) for _ in range(4000)])
     z = (draws.mean(axis=0) - expected) / (draws.std(axis=0) / np.sqrt(4000) + 1e-12)
     assert np.abs(z).max() < 4.5
+
+
+@pytest.mark.parametrize("shape", [0.2, 3.0, 40.0])
+def test_fresh_draws_have_the_variance_of_their_sum(shape):
+    rng, chance = np.random.default_rng(8), shape / (shape + np.arange(1, 500))
+    draws = np.array([fresh_draws(rng, shape, 500) for _ in range(4000)])
+    assert draws.var() == pytest.approx((chance * (1 - chance)).sum(), rel=5 * np.sqrt(2 / 4000))
+
+
+@pytest.mark.parametrize("learnt", [False, True])
+def test_new_names_gain_what_the_density_of_the_annotations_does(learnt):
+    cells, _ = _cells()
+    rng, rows = np.random.default_rng(9), _rows(cells, learnt)
+    rows.phi[:] = rng.dirichlet(np.ones(3), 3) if learnt else rows.phi
+    weights = rng.integers(0, 6, cells.cell_label.size).astype(float)
+    counts = np.zeros((5, 3, 3))
+    row = cells.row_of_cell()
+    counts[cells.row_annotator[row], cells.row_label[row], cells.cell_label] = weights
+
+    def log_density(name) -> float:
+        if learnt:
+            return float(sum(((rows.base[name[k]] - 1) * np.log(rows.phi[k])).sum() for k in range(3)))
+        shape = rows.base[list(name)] + counts
+        return float(special.gammaln(shape).sum() - special.gammaln(rows.base[list(name)]).sum() * 5)
+
+    gain = name_gains(cells, rows, weights)
+    for name in itertools.permutations(range(3)):
+        found = sum(gain[k, name[k]] - gain[k, k] for k in range(3))
+        assert found == pytest.approx(log_density(name) - log_density((0, 1, 2)), abs=1e-9)
 
 
 @pytest.mark.parametrize("n_labels", [2, 4])
@@ -109,7 +145,7 @@ def test_names_are_drawn_by_the_crowds_prior(n_labels):
     phi, gain, draws = rng.dirichlet(np.full(n_labels, 3.0), n_labels), 1.3, 40_000
     log_phi, drawn = np.log(phi), {}
     for _ in range(draws):
-        name = tuple(draw_relabelling(rng, log_phi, gain).tolist())
+        name = tuple(draw_names(rng, gain * log_phi).tolist())
         # Steps start from the present names: go on from those drawn.
         log_phi = log_phi[np.argsort(name)]
         key = tuple(np.argsort(log_phi[:, 0]).tolist())
@@ -120,6 +156,31 @@ def test_names_are_drawn_by_the_crowds_prior(n_labels):
     share = np.array([drawn.get(key, 0) for key in keys]) / draws
     # Neighbouring draws are dependent: they count for a third of their number.
     assert_share(share, chance / chance.sum(), draws // 3)
+
+
+@pytest.mark.parametrize(("one_coin", "n_labels"), [(False, 3), (True, 2)])
+def test_new_names_of_accuracies_gain_what_the_density_of_the_annotations_does(one_coin, n_labels):
+    crowd = crowd_labels(n_items=30, n_annotators=5, n_labels=n_labels, labels_per_item=3, seed=2).labels
+    triple = (crowd.item_index, crowd.annotator_index, crowd.label_index)
+    cells = annotation_cells(*triple, n_items=30, n_annotators=5, n_labels=n_labels)
+    accuracies = Accuracies(cells, DawidSkenePrior(), n_labels, one_coin=one_coin)
+    row, truth = cells.row_of_cell(), np.arange(30) % n_labels
+    counts = np.zeros((5, n_labels, n_labels))
+    np.add.at(counts, (crowd.annotator_index, truth[crowd.item_index], crowd.label_index), 1)
+    weights = counts[cells.row_annotator[row], cells.row_label[row], cells.cell_label]
+
+    def log_density(name) -> float:
+        right = counts[:, np.arange(n_labels), list(name)]
+        wrong = counts.sum(axis=2) - right
+        right, wrong = (each.sum(axis=1) if one_coin else each for each in (right, wrong))
+        wrong_labels = wrong.sum() * np.log(n_labels - 1)
+        return float(special.betaln(4.8 + right, 3.2 + wrong).sum() - wrong_labels)
+
+    gain = accuracies.name_gains(weights)
+    same = tuple(range(n_labels))
+    for name in itertools.permutations(same):
+        found = sum(gain[k, name[k]] - gain[k, k] for k in same)
+        assert found == pytest.approx(log_density(name) - log_density(same), abs=1e-9)
 
 
 def test_draw_concentration_has_the_density_on_a_grid():

@@ -11,7 +11,11 @@ from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, annotation_cells
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
-from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import draw_seats_given_labels
+from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
+    count_latent,
+    draw_ambiguity,
+    draw_tables_of_items,
+)
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
@@ -42,19 +46,21 @@ def test_alpha_is_drawn_from_its_conditional_distribution(candidates):
     shares = 1 / np.repeat(np.diff(cells.candidate_start), np.diff(cells.candidate_start))
     prior = DawidSkenePrior(ambiguity=1.0, ambiguity_sd=0.7)
     sampler = MixedMembershipSampler(cells, 6, prior, shares, 3, rng)
-    sampler.prevalence = rng.dirichlet(np.ones(3))
+    sampler.choice = rng.integers(0, np.repeat(np.diff(cells.candidate_start), cells.sizes))
+    count_latent(cells, sampler.choice, sampler.weights, sampler.latent, sampler.above)
+    prevalence = rng.dirichlet(np.ones(3))
     grid = np.linspace(-4, 4, 201)
     density = -0.5 * (grid / 0.7) ** 2
     for i in range(12):
         here = slice(cells.candidate_start[i], cells.candidate_start[i + 1])
-        sampler.latent[here] = rng.multinomial(cells.sizes[i], shares[here])
-        share = sampler.prevalence[cells.candidate[here]]
+        assert sampler.latent[here].sum() == cells.sizes[i]
+        share = prevalence[cells.candidate[here]]
         density += [split_weight(np.exp(u), share, sampler.latent[here]) for u in grid]
-    draws = np.empty(5_000)
+    draws, alpha = np.empty(5_000), 1.0
     for s in range(draws.size):
         for _ in range(4):  # a slice sampler forgets where it was in a few steps
-            sampler.draw_alpha(rng)
-        draws[s] = np.log(sampler.alpha)
+            alpha = draw_ambiguity(rng, alpha, prevalence, sampler.above, sampler.sizes_above, 0.0, 0.7)
+        draws[s] = np.log(alpha)
     mass = special.softmax(density)
     mean = mass @ grid
     assert_mean(np.column_stack([draws, (draws - mean) ** 2]), [mean, mass @ (grid - mean) ** 2])
@@ -63,22 +69,26 @@ def test_alpha_is_drawn_from_its_conditional_distribution(candidates):
 def test_tables_have_their_conditional_distribution():
     cells, rng = crowd(7, n_labels=3), np.random.default_rng(8)
     share, alpha, draws = rng.dirichlet(np.full(3, 2.0)), 2.0, 20_000
-    n, own = int(cells.item_start[-1]), np.repeat(cells.item_start[:-1], cells.sizes)
-    latent = rng.integers(0, 3, n)
-    seat, guests = np.arange(n) - own, np.ones(n, np.int64)  # every annotation alone at the table of its label
-    dish = latent.copy()
-    tables = np.empty(draws)
-    for s in range(draws):
-        draw_seats_given_labels(rng, cells, share, alpha, seat, dish, guests)
-        tables[s] = (guests > 0).sum()
-    np.testing.assert_array_equal(dish[own + seat], latent)
-    np.testing.assert_array_equal(np.bincount(own + seat, minlength=n), guests)
-    taken = np.zeros((12, 3))
-    np.add.at(taken, (np.repeat(np.arange(12), cells.sizes), latent), 1)
+    sampler = MixedMembershipSampler(cells, 6, DawidSkenePrior(), np.full(36, 1 / 3), 3, rng)
+    sampler.choice = rng.integers(0, 3, int(cells.item_start[-1]))
+    count_latent(cells, sampler.choice, sampler.weights, sampler.latent, sampler.above)
+    tables = [draw_tables_of_items(rng, alpha, share, sampler.above) for _ in range(draws)]
     shape = alpha * share
-    # A table opens for the r-th equal latent label with probability shape / (shape + r).
-    expected = (shape * (special.digamma(shape + taken) - special.digamma(shape))).sum()
-    assert_mean(tables, expected)
+    # The r-th equal latent label of an item is fresh with probability shape / (shape + r).
+    taken = sampler.latent.reshape(12, 3)
+    expected = (shape * (special.digamma(shape + taken) - special.digamma(shape))).sum(axis=0)
+    assert_mean(np.array(tables), expected)
+
+
+def test_counts_stay_those_of_the_latent_labels():
+    cells, rng = crowd(3), np.random.default_rng(4)
+    sampler = MixedMembershipSampler(cells, 6, DawidSkenePrior(), np.full(48, 0.25), 4, rng)
+    sampler.sweep(rng, 20)
+    kept = [a.copy() for a in (sampler.weights, sampler.latent, sampler.above)]
+    count_latent(cells, sampler.choice, sampler.weights, sampler.latent, sampler.above)
+    for found, expected in zip(kept, (sampler.weights, sampler.latent, sampler.above)):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(sampler.latent.reshape(12, 4).sum(axis=1), cells.sizes)
 
 
 def test_gold_is_an_experts_label():
@@ -123,7 +133,7 @@ def test_the_chance_of_an_annotation_given_all_others_is_that_of_a_fit_without_i
 
 def test_auto_keeps_the_variant_that_predicts_annotations_left_out():
     crowd = crowd_labels(n_items=150, n_annotators=6, n_labels=3, labels_per_item=5, ambiguity=1.0, seed=4)
-    few = {"draws": 50, "chains": 2, "tune": 100, "thin": 1, "seed": 1}
+    few = {"draws": 50, "chains": 2, "tune": 400, "thin": 1, "seed": 1}
     tree = dawid_skene(crowd.labels, variant="auto", **few)  # type: ignore[arg-type]
     settings = settings_of(tree)
     assert settings["variant"] == "mixed_membership"

@@ -1,0 +1,274 @@
+"""Compiled steps of what annotators' confusion rows have in common: concentration, mean row, names of labels.
+
+A confusion row of true label k is Dirichlet(kappa_k phi_k), integrated out. The full variant knows kappa and phi; the
+hierarchical ones learn them. `cells` is an `AnnotationCells`, `weights` how many annotations fall into each cell.
+"""
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._numerics.draws import log_dirichlet_draw, slice_step
+
+type Floats = NDArray[np.float64]
+
+
+class RowPrior(NamedTuple):
+    """Prior of the confusion rows; `kappa` and `phi` are drawn in place where they are learnt.
+
+    Attributes
+    ----------
+    row, expert, names_truth
+        Of each cell: its confusion row, whether it is an expert's (who gives the latent label without error, outside of
+        the population), and whether the given label is the true one.
+    order, start
+        Rows of true label k, without experts: ``order[start[k]:start[k + 1]]``.
+    base
+        Prior counts, shape (category, observed_category); the prior of phi_k is Dirichlet(base_k).
+    kappa, phi
+        Concentration and mean row of each true label.
+    learnt, exchangeable
+        Whether kappa and phi are drawn; whether labels may change names: every one may be the truth of every item.
+    log_mean, log_sd
+        Normal prior of log kappa.
+    """
+
+    row: NDArray[np.int32]
+    expert: NDArray[np.bool_]
+    names_truth: NDArray[np.bool_]
+    order: NDArray[np.int64]
+    start: NDArray[np.int64]
+    base: Floats
+    kappa: Floats
+    phi: Floats
+    learnt: bool
+    exchangeable: bool
+    log_mean: float
+    log_sd: float
+
+
+RENAMING_SHARE = 0.25
+"""How often the full variant tries new names in a sweep: the chance of all names costs as much as half a sweep."""
+
+
+@numba.njit(cache=True, nogil=True)
+def fresh_draws(rng, shape, n):
+    """Draw how many of n annotations of a cell came fresh from the population's row (Antoniak 1974), n > 0.
+
+    A sum of Bernoulli(shape / (shape + r)), r = 0..n-1. From r on the chances fall: the next success is a geometric
+    step at the chance of r, kept with the ratio of the two; r doubles, so that few are thrown away.
+    """
+    found, r = 1, 1
+    while r < min(n, 8):
+        if rng.random() * (shape + r) < shape:
+            found += 1
+        r += 1
+    while r < n:
+        stop = min(2 * r, n)
+        rate = math.log1p(shape / r)  # -log Pr(not fresh) at r
+        place = float(r)
+        while True:
+            place += math.floor(rng.standard_exponential() / rate)
+            if place >= stop:
+                break
+            if rng.random() * (shape + place) < shape + r:
+                found += 1
+            place += 1.0
+        r = stop
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_tables(rng, cells, weights, rows):
+    """Draw how many annotations came fresh from the population's rows, shape (category, observed_category)."""
+    tables = np.zeros(rows.phi.shape)
+    for r in rows.order:
+        k = cells.row_label[r]
+        for cell in cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]:
+            if weights[cell] > 0.0:
+                label = cells.cell_label[cell]
+                tables[k, label] += fresh_draws(rng, rows.kappa[k] * rows.phi[k, label], int(weights[cell]))
+    return tables
+
+
+@numba.njit(cache=True, nogil=True)
+def log_rising(a, n):
+    """Return log a (a + 1) ... (a + n - 1) = log Gamma(a + n) - log Gamma(a)."""
+    if n > 30:
+        # far from both ends lgamma loses its digits: Stirling's difference
+        return n * math.log(a) + 0.5 * n * (n - 1.0) / a if a > 1e8 * n else math.lgamma(a + n) - math.lgamma(a)
+    product, total = 1.0, 0.0
+    for r in range(n):
+        product *= a + r
+        if product > 1e250 or product < 1e-250:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)
+
+
+@numba.njit(cache=True, nogil=True)
+def concentration_density(u, scale, size, times, log_mean, log_sd):
+    """Log density of u = log x: sum of times * log_rising(scale * x, size), with a normal prior on u."""
+    x = math.exp(u)
+    value = -0.5 * ((u - log_mean) / log_sd) ** 2
+    for g in range(size.size):
+        value += times[g] * log_rising(scale[g] * x, size[g])
+    return value
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_concentration(rng, value, scale, size, times, log_mean, log_sd):
+    """Draw a concentration with a log-normal prior by slice sampling on its logarithm (Neal 2003).
+
+    Its likelihood is a product of rising factorials (scale x)(scale x + 1)...(scale x + size - 1), each to a power.
+    """
+    given = (scale, size, times, log_mean, log_sd)
+    # Width 1: a concentration known to a factor of e takes no more than a few steps.
+    return math.exp(slice_step(rng, concentration_density, math.log(value), 1.0, given))
+
+
+GROUPED = 64
+"""Counts below this stand once for all annotators who have them: rows of a crowd have few distinct small counts."""
+
+
+@numba.njit(cache=True, nogil=True)
+def row_factors(cells, weights, own, phi):
+    """Return scale, size and power of each factor in the likelihood of the concentration of the rows `own`.
+
+    With a row integrated out its annotations have probability prod (x phi_l)^(n_l rising) / x^(n rising).
+    """
+    n_labels = phi.size
+    often = np.zeros((n_labels + 1, GROUPED))  # the last line counts the totals of rows
+    most = own.size + often.size
+    for r in own:
+        most += cells.row_start[r + 1] - cells.row_start[r]
+    scale, size, times = np.ones(most), np.zeros(most, np.int64), np.ones(most)
+    g = 0
+    for r in own:
+        total = 0
+        for cell in cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]:
+            n = int(weights[cell])
+            total += n
+            if n < GROUPED:
+                often[cells.cell_label[cell], n] += 1.0
+            else:
+                scale[g], size[g] = phi[cells.cell_label[cell]], n
+                g += 1
+        if total < GROUPED:
+            often[n_labels, total] -= 1.0
+        else:
+            size[g], times[g] = total, -1.0
+            g += 1
+    for label in range(n_labels + 1):
+        for n in range(1, GROUPED):
+            if often[label, n] != 0.0:
+                scale[g] = phi[label] if label < n_labels else 1.0
+                size[g], times[g] = n, often[label, n]
+                g += 1
+    return scale[:g], size[:g], times[:g]
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_population(rng, cells, rows, weights):
+    """Draw concentration kappa_k and mean row phi_k of every true label in place, all rows integrated out."""
+    for k in range(rows.kappa.size):
+        own = rows.order[rows.start[k] : rows.start[k + 1]]
+        scale, size, times = row_factors(cells, weights, own, rows.phi[k])
+        rows.kappa[k] = draw_concentration(rng, rows.kappa[k], scale, size, times, rows.log_mean, rows.log_sd)
+    tables = draw_tables(rng, cells, weights, rows)
+    for k in range(rows.kappa.size):
+        log_phi = log_dirichlet_draw(rng, rows.base[k] + tables[k])
+        # A share of e^-300 is never drawn again, and 0 has no logarithm.
+        for n in range(log_phi.size):
+            rows.phi[k, n] = math.exp(max(log_phi[n], -300.0))
+
+
+@numba.njit(cache=True, nogil=True)
+def name_gains(cells, rows, weights):
+    """Log density of the annotations of true label k under the name n, up to a constant, shape (category, category).
+
+    All true labels are renamed at once. Where phi is learnt it takes the new name along, and its prior density
+    phi_kn^(right - wrong) is all that changes. Where it is known, each row keeps its counts under another prior.
+    """
+    right, wrong = rows.base[0, 0], rows.base[0, 1]
+    if rows.learnt:
+        return (right - wrong) * np.log(rows.phi)
+    gain = np.zeros(rows.phi.shape)
+    for r in rows.order:
+        for cell in cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]:
+            n = int(weights[cell])
+            if n > 0:
+                gain[cells.row_label[r], cells.cell_label[cell]] += log_rising(right, n) - log_rising(wrong, n)
+    return gain
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_names(rng, gain):
+    """Draw a permutation of the true labels, shape (label,), by swaps of two and turns of three: a relabelling move.
+
+    True label k under the name n adds ``gain[k, n]`` to the log density. The rest of a sweep moves item by item and
+    cannot relabel.
+    """
+    n_labels = gain.shape[0]
+    name = np.arange(n_labels)
+    for _ in range(n_labels * n_labels):
+        a, b, c = rng.integers(0, n_labels), rng.integers(0, n_labels), rng.integers(0, n_labels)
+        if a == b:
+            continue
+        if b == c:  # a swap is a turn whose third row stays
+            c = a
+        before = gain[a, name[a]] + gain[b, name[b]]
+        after = gain[a, name[b]] + gain[b, name[c]]
+        if c != a:
+            before += gain[c, name[c]]
+            after += gain[c, name[a]]
+        if -rng.standard_exponential() < after - before:
+            if c == a:
+                name[a], name[b] = name[b], name[a]
+            else:
+                name[a], name[b], name[c] = name[b], name[c], name[a]
+    return name
+
+
+@numba.njit(cache=True, nogil=True)
+def rename_labels(rng, cells, rows, weights, place):
+    """Draw new names of the true labels and write them to `place`, kappa and phi; tell whether any changed."""
+    if not rows.exchangeable or (not rows.learnt and rng.random() > RENAMING_SHARE):
+        return False
+    name = draw_names(rng, name_gains(cells, rows, weights))
+    changed = False
+    for k in range(name.size):
+        changed |= name[k] != k
+    if changed:
+        if rows.learnt:
+            kappa, phi = rows.kappa.copy(), rows.phi.copy()
+            for k in range(name.size):
+                rows.kappa[name[k]] = kappa[k]
+                for n in range(name.size):
+                    rows.phi[name[k], n] = phi[k, n]
+        for t in range(place.size):
+            place[t] = name[place[t]]
+    return changed
+
+
+@numba.njit(cache=True, nogil=True)
+def pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance):
+    """Write prior shape plus count of each cell and of each row, and their ratio, the chance of the next label.
+
+    It is 1 or 0 for experts.
+    """
+    for r in range(cells.row_label.size):
+        k = cells.row_label[r]
+        own = cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]
+        expert = rows.expert[own[0]]
+        total = 1.0 if expert else rows.kappa[k] * rows.phi[k].sum()
+        for cell in own:
+            total += weights[cell]
+            shape = rows.names_truth[cell] if expert else rows.kappa[k] * rows.phi[k, cells.cell_label[cell]]
+            cell_counts[cell] = shape + weights[cell]
+        row_counts[r] = total
+        for cell in own:
+            chance[cell] = cell_counts[cell] / total
