@@ -31,6 +31,21 @@ def test_hierarchical_evidence_is_its_integral(m, s):
         assert found == pytest.approx(np.log(sum(parts)), abs=1e-7)
 
 
+@pytest.mark.parametrize("ends", [(0.0, 0.0), (0.1, 0.3)])
+def test_priors_of_all_widths_share_one_table(ends):
+    """The compiled sums against nodes and likelihoods of each prior alone; narrow priors lie between the nodes."""
+    given = simulate.ratings(n_items=9, ratings_per_item=4, phi=0.4, n_levels=5, seed=3).ratings
+    means, (m, s) = prepare(given).means, (np.array([0.02, 0.37, 0.5, 0.9]), np.array([0.002, 0.05, 0.3, 0.95]))
+    assert isinstance(means, HierarchicalMeans)
+    means = means.with_ends(ends)
+    for precision in (0.3, 3.0, 40.0):
+        found = means.log_density(precision, m, s, 0)
+        alone = np.array([[means.like.weight @ means.pattern_evidence(precision, (a, b)) for b in s] for a in m])
+        live = alone > alone.max() - 20  # elsewhere it is a matter of where each cuts the tails of a prior
+        assert live.sum() > 3
+        assert found[live] == pytest.approx(alone[live], abs=1e-6)
+
+
 def test_few_items_with_many_ratings():
     """Their item-mean prior has a funnel for posterior, far narrower in m at small s than at large."""
     given = simulate.ratings(

@@ -6,6 +6,7 @@
 - `likelihood`: log likelihood of each pattern over nodes of the item mean.
 - `item_means`: flat and known item means, integrated out.
 - `hyper_grid`: hierarchical item means, and the grid that follows the posterior of their prior.
+- `prior_masses`: the compiled sums over item means that it makes.
 - `posterior`: the marginal posterior of Phi.
 - `outright_ends`: the same with outright answers at the ends of the scale, their shares integrated out.
 - `outright_density`: the log density that it integrates; `surrogate`: a Gaussian process through it.

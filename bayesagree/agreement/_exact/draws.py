@@ -9,8 +9,6 @@ from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans, HyperGrid
 from bayesagree.agreement._exact.item_means import ItemMeans
 from bayesagree.agreement._exact.patterns import Floats, RatingCounts
 
-TABLES = 33
-"""Precisions at which the posterior of (m, s) is tabulated, a quarter of their standard deviation apart."""
 LEAST_LOG = -200.0
 """Log densities of (m, s) below their maximum are cut here, so that the spline does not swing."""
 SCATTERED, COARSE, LEAST = 40, -1, 1e-9
@@ -44,12 +42,13 @@ def _draw_without_ends(
 ) -> tuple[Floats, Floats]:
     """Draw (m, s) given each draw of log p, two arrays of shape (sample,).
 
-    The posterior of (m, s) is tabulated at `TABLES` precisions across the draws. A draw takes its place inside the box
-    from one of the two neighbouring tables, chosen by distance, and the box itself from between them.
+    The posterior of Phi has tabulated that of (m, s) at precisions less than a standard deviation apart. A draw takes
+    its place inside the box from one of the two neighbouring tables, chosen by distance, and the box itself from
+    between them.
     """
-    at = np.linspace(log_precision.min(), log_precision.max(), TABLES) if log_precision.size > 1 else log_precision
-    grids = [means.grid(float(np.exp(y)), 0) for y in at]
-    place = np.interp(log_precision, at, np.arange(at.size)) if at.size > 1 else np.zeros(1)
+    at = np.array(sorted(means.grids))
+    grids = [means.grids[y] for y in at]
+    place = np.interp(log_precision, at, np.arange(at.size))
     table = np.minimum(np.floor(place + rng.random(place.size)), at.size - 1).astype(int)
     relative = np.empty((2, place.size))
     for k in np.unique(table):

@@ -5,12 +5,12 @@ The box of the grid zooms in on the posterior at one precision and starts, at th
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy as sp
 
-from bayesagree._numerics.beta import SMALLEST
+from bayesagree._numerics.multisets import run_starts
 from bayesagree.agreement._exact.compression import refined
 from bayesagree.agreement._exact.item_means import (
     ItemMeans,
@@ -20,9 +20,11 @@ from bayesagree.agreement._exact.item_means import (
     nodes,
     prior_step,
     prior_window,
-    scaled,
+    steps,
 )
+from bayesagree.agreement._exact.likelihood import Ends
 from bayesagree.agreement._exact.patterns import Floats
+from bayesagree.agreement._exact.prior_masses import REACH, evidence_of_priors
 from bayesagree.errors import ConvergenceError
 
 DROP, LEAST_DROP, MOST_DROP = 18.0, 15.5, 25.0
@@ -57,6 +59,21 @@ class HyperGrid(NamedTuple):
     box: Box
 
 
+class Grids(dict[float, HyperGrid]):
+    """Grids by log precision; a finer level replaces those before."""
+
+    level = -np.inf
+
+    def keep(self, y: float, grid: HyperGrid, level: int) -> HyperGrid:
+        """Return the grid, and keep it unless there are finer ones."""
+        if level > self.level:
+            self.clear()
+            self.level = level
+        if level == self.level:
+            self[y] = grid
+        return grid
+
+
 UNIT = Box((0.0, 1.0), (0.0, 1.0))
 
 
@@ -73,9 +90,16 @@ class HierarchicalMeans(ItemMeans):
         Likelihood of the ratings.
     found
         Boxes of (m, s) of earlier integrations, by log precision: the next one starts there.
+    grids
+        Grids of the finest level so far, by log precision.
     """
 
     found: dict[float, Box] = field(default_factory=dict)
+    grids: Grids = field(default_factory=Grids)
+
+    def with_ends(self, ends: Ends, **changes: Any) -> Self:
+        """Return the same prior and ratings with other shares of outright answers at the ends, and no grids."""
+        return super().with_ends(ends, grids=Grids(), **changes)
 
     def log_evidence(self, precision: float, level: int) -> float:
         """Return log Pr(ratings | precision)."""
@@ -102,8 +126,9 @@ class HierarchicalMeans(ItemMeans):
                 if any(k < MOST_NODES and more > 1.1 * k for k, more in zip((n_m, n_s), enough)):
                     n_m, n_s = (min(max(k, more), MOST_NODES) for k, more in zip((n_m, n_s), enough))
                     continue
-                self.found[float(np.log(precision))] = box
-                return HyperGrid(m, s, density, np.outer(weight_m, weight_s), box)
+                y = float(np.log(precision))
+                self.found[y] = box
+                return self.grids.keep(y, HyperGrid(m, s, density, np.outer(weight_m, weight_s), box), level)
             box = fitted
         raise ConvergenceError(
             f"the posterior of the item-mean prior was not located at precision {precision:.4g} (box {box}); "
@@ -128,22 +153,23 @@ class HierarchicalMeans(ItemMeans):
         mean, deviation = np.repeat(m, s.size), np.tile(s, m.size)
         window, step = prior_window(mean, deviation), likelihood_step(self.like, precision)
         # Narrow priors need a short step, but only near their centre: one grid per halving of the step and place.
-        octave = np.ceil(np.log2(np.maximum(step / prior_step(window), 1))).astype(int)
-        place = 64 * octave + np.where(octave > 0, np.round(window.centre / 3).astype(int), 0)
-        groups, grids, weights = [place == k for k in np.unique(place)], [], []
-        for some in groups:
-            short = refined(level) * step / 2.0 ** octave[some][0]
-            at, log_weight = nodes(short, window.low[some].min(), window.high[some].max())
-            grids.append(at)
-            weights.append(log_weight)
-        ends = np.cumsum([0, *(at.size for at in grids)])
+        octave = np.ceil(np.log2(np.maximum(step / prior_step(window), 1))).astype(np.int64)
+        place = 64 * octave + np.where(octave > 0, np.round(window.centre / 3).astype(np.int64), 0)
+        order = np.argsort(place, kind="stable")
+        step = refined(level) * step
+        first, last = steps(step / 2.0**octave, window.low, window.high)
+        # The lattice of the first halving is the table's, where narrower priors take the likelihood from.
+        times = 2 if octave.any() else 1
+        low, high = steps(step / times, window.low.min(), window.high.max())
+        at = 2 * np.sinh(step / times * np.arange(low - REACH, high + REACH + 1))
+        pitch, starts = times / 2.0 ** octave[order], run_starts(place[order])
         total = np.zeros(mean.size)
-        for block in blocks(like, int(ends[-1])):
-            table = block.table(precision, np.concatenate(grids))  # one for all grids: small problems are all calls
-            for some, at, log_weight, start, stop in zip(groups, grids, weights, ends, ends[1:]):
-                relative, top = scaled(table[:, start:stop])
-                mass = np.maximum(relative @ _shares(at, log_weight, mean[some], deviation[some]), SMALLEST)
-                total[some] += block.weight @ (np.log(mass, out=mass) + top[:, None])
+        for block in blocks(like, at.size):
+            table = block.table(precision, at)
+            total[order] += evidence_of_priors(
+                table, block.weight, low - REACH, step / times, pitch, mean[order], deviation[order], first[order],
+                last[order], starts,
+            )  # fmt: skip
         log_m, log_s = (log_beta(x, shapes) for x, shapes in ((m, prior.mean_location), (s, prior.mean_spread)))
         return total.reshape(m.size, s.size) + log_m[:, None] + log_s
 
@@ -157,15 +183,6 @@ class HierarchicalMeans(ItemMeans):
         at, log_weight = nodes(fineness * step, float(window.low), float(window.high))
         log_prior = log_beta_shape(at, m, s) + log_weight
         return at, (log_prior - sp.special.logsumexp(log_prior))[None]
-
-
-def _shares(at: Floats, log_weight: Floats, m: Floats, s: Floats) -> Floats:
-    """Return the mass of the prior of an item mean at each node, for each (m, s), shape (node, prior)."""
-    mass = log_beta_shape(at[:, None], m, s)
-    mass += log_weight[:, None]
-    np.exp(mass, out=mass)
-    mass /= mass.sum(axis=0)
-    return mass
 
 
 def log_beta(x: Floats, shapes: tuple[float, float]) -> Floats:

@@ -37,13 +37,20 @@ class Nodes(NamedTuple):
     log_weight: Floats
 
 
+def steps(step: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """Return the first and the last number of a lattice in z that covers logit(mu) = low to high."""
+    first, last = np.floor(np.arcsinh(low / 2) / step), np.ceil(np.arcsinh(high / 2) / step)
+    most = np.max(last - first)
+    if most > MOST_STEPS:
+        raise ConvergenceError(
+            f"an item's likelihood is too narrow for the exact engine ({most:.0f} nodes); use engine='nuts'"
+        )
+    return first.astype(np.int64), last.astype(np.int64)
+
+
 def nodes(step: float, low: float, high: float) -> Nodes:
     """Return nodes from logit(mu) = low to high."""
-    first, last = np.floor(np.arcsinh(low / 2) / step), np.ceil(np.arcsinh(high / 2) / step)
-    if last - first > MOST_STEPS:
-        raise ConvergenceError(
-            f"an item's likelihood is too narrow for the exact engine ({last - first:.0f} nodes); use engine='nuts'"
-        )
+    first, last = steps(step, low, high)
     z = step * np.arange(first, last + 1)
     return Nodes(2 * np.sinh(z), np.log(2 * step * np.cosh(z)))
 
