@@ -23,6 +23,7 @@ from dawid_skene import big_crowd
 from stream import LEVELS, RATERS, write
 
 from bayesagree import RatingPatterns, prirn
+from bayesagree._numerics.gamma import gamma_draw
 from bayesagree.datasets import load
 from bayesagree.metrics.auc.concordant_pairs import GradedTruth, ScoreOrder
 from bayesagree.plausibility.dawid_skene import _em_kernels as passes
@@ -31,6 +32,7 @@ from bayesagree.plausibility.dirichlet._kernels import best_of_draws, plausibili
 from bayesagree.plausibility.plackett_luce._cases import read_cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
 from bayesagree.plausibility.plackett_luce._sampler import Run, worth_prior
+from bayesagree.plausibility.plackett_luce._stages import stages_of
 
 SAMPLES = 1000
 
@@ -155,32 +157,27 @@ def selection(price: Prices) -> HotPath:
 
 
 def gibbs(price: Prices) -> HotPath:
-    cases, rng, sweeps = read_cases(load("derm-ddx").annotations), generator(), 200
+    cases, rng, sweeps, n_items = read_cases(load("derm-ddx").annotations), generator(), 2000, 100
     prior = worth_prior(cases, None, "lumped")
-    items = range(300)
-    out = [np.empty((1, cases.label_start[i + 1] - cases.label_start[i] + 1)) for i in items]
+    stages = stages_of(cases, slice(0, n_items))
+    out = [np.empty((1, size + 1)) for size in np.diff(stages.label_start)]
 
     def sample() -> None:
-        for i in items:
-            sample_item(cases, i, prior, Run(1, sweeps - 1, 1, 1), rng, out[i])
+        for i in range(n_items):
+            sample_item(stages, i, prior, Run(1, sweeps - 1, 1, 1), rng, out[i])
 
-    single = pair = tied = tied_labels = 0
-    width = np.diff(cases.entry_start)
-    for r in range(cases.ranking_start[items[-1] + 1]):
-        size, multiplicity = width[cases.block_start[r] : cases.block_start[r + 1]], cases.multiplicity[r]
-        single += multiplicity * (size == 1).sum()
-        pair += multiplicity * (size == 2).sum()
-        tied += multiplicity * (size > 2).sum()
-        tied_labels += multiplicity * size[size > 2].sum()
+    size, repeats = np.diff(stages.tie_label_start), stages.tie_repeats
+    single, sums = (stages.singles == 1).sum(), (stages.singles > 1).sum()
+    tied_labels, choices = (repeats * size).sum(), (repeats * (size - 1)).sum()
+    # Beside the worths: their total, and the factor of the tail.
     worths = sum(o.size for o in out) + 2 * len(out)
-    truncated = price.uniform + price.exp + price.log
-    floor = single * price.exponential + pair * (2 * price.exponential + price.uniform)
-    floor += (tied + tied_labels) * truncated + worths * (price.normal + price.exponential)
-    n = single + 2 * pair + tied_labels + worths
+    gamma = price_of(lambda rng, k: gamma_draw(rng, 5 / 3, 0.258))
+    floor = (worths + sums) * gamma + (single + tied_labels) * price.exponential + choices * price.uniform
+    n = worths + sums + single + tied_labels
     spent = shortest(sample) / (sweeps * n)
     name = "Gibbs sweep of Plackett-Luce, dermatology"
     return HotPath(
-        name, "arrival or worth", spent, floor / n, "waits, truncated ones in ties, and a gamma for each worth"
+        name, "worth or wait", spent, floor / n, "a gamma for each worth and set at risk, waits and order of ties"
     )
 
 
@@ -235,8 +232,8 @@ def stream(price: Prices) -> HotPath:
 
 NOTES = """
 What lies between: a PrIRN draw asks once, at the price of two exponentials, whether any unnamed label can be the best;
-selections, ties and rejections branch where nobody can predict it; a Gibbs sweep of Plackett-Luce
-adds up exposures for every ranking of three labels; the AUC counts pairs in a tree after its sort; EM waits for cells
+selections, ties and rejections branch where nobody can predict it; a Gibbs sweep of Plackett-Luce adds up worths and
+exposures over sets of three labels; the AUC counts pairs in a tree after its sort; EM waits for cells
 that lie far apart in memory."""
 
 PATHS = [best_of_few, best_of_many, full_draws, selection, gibbs, pairs, em, stream]

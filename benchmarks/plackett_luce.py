@@ -2,10 +2,9 @@
 
 Run with ``BAYESAGREE_DATA=... uv run python benchmarks/plackett_luce.py [FIGURE.png]``. Prints the wall time of
 4 chains x (100 + 250) sweeps with and without compilation (a fresh cache), sweeps and effective draws per second, the
-ratio to the published JAX sampler per effective draw, the ratio to one scan around its sweep, the share of the time
-that drawing the same number of gammas and exponentials takes alone, and the time of a sweep against the size of a tied
-block. The published sampler needs minutes per case, so its times are constants measured once (2 cores, CPU, float32,
-google-deepmind/uncertain_ground_truth 98349d8, shape = rate = 1, lumped) and not run here.
+ratio to the published JAX sampler per effective draw, the ratio to one scan around its sweep, and the time of a sweep
+against the size of a tied block. The published sampler needs minutes per case, so its times are constants measured once
+(2 cores, CPU, float32, google-deepmind/uncertain_ground_truth 98349d8, shape = rate = 1, lumped) and not run here.
 """
 
 import os
@@ -15,14 +14,15 @@ import time
 
 os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp()
 
-import numba
 import numpy as np
 
 from bayesagree.annotations import Rankings
 from bayesagree.datasets import load
-from bayesagree.plausibility.plackett_luce import _gibbs_kernels as kernel
 from bayesagree.plausibility.plackett_luce import plackett_luce
-from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
+from bayesagree.plausibility.plackett_luce._cases import read_cases
+from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
+from bayesagree.plausibility.plackett_luce._sampler import Run, worth_prior
+from bayesagree.plausibility.plackett_luce._stages import stages_of
 
 CHAINS, TUNE, DRAWS = 4, 100, 250
 PUBLISHED_COMPILE, PUBLISHED_SWEEP, PUBLISHED_SCAN = 6.3, 4.1e-3, 0.026e-3  # seconds; the fastest of each range
@@ -43,31 +43,14 @@ def sample(rankings: Rankings):
     return plackett_luce(rankings, unranked="lumped", chains=CHAINS, tune=TUNE, draws=DRAWS, top_labels=3, seed=1)
 
 
-@numba.njit
-def raw_draws(rng, exponentials, gammas, shape):
-    total = 0.0
-    for _ in range(exponentials):
-        total += rng.standard_exponential()
-    for _ in range(gammas):
-        total += rng.standard_gamma(shape)
-    return total
-
-
-def draws_per_sweep(cases: Cases) -> tuple[float, float]:
-    """Exponentials (or uniforms) and gammas that one sweep over all cases cannot do without."""
-    sizes = np.diff(cases.entry_start)
-    copies = np.repeat(cases.copies, np.diff(cases.block_start))
-    waits = np.where(copies == 1, 1, 0)[sizes == 1].sum() + (copies * (sizes + 1))[sizes > 1].sum()
-    return waits, cases.label.size + 2 * cases.n_items + (copies > 1)[sizes == 1].sum()
-
-
 def block_times(figure: str | None) -> None:
     sizes = np.array([1, 2, 3, 5, 10, 20, 30, 40, 50])
     micro = []
     for size in sizes:
         rankings = Rankings.from_blocks([[[list(range(size))]]], labels=60)
-        cases, rng, out = read_cases(rankings), np.random.Generator(np.random.SFC64(1)), np.empty((2000, size + 1))
-        run = lambda: kernel.sample_item(cases, 0, 0.5, 5.0, 1, 0, 2000, 1, rng, out)  # noqa: B023, E731
+        cases, rng, out = read_cases(rankings), np.random.Generator(np.random.SFC64(1)), np.empty((1, size + 1))
+        stages, prior = stages_of(cases, slice(0, 1)), worth_prior(cases, None, "lumped")
+        run = lambda: sample_item(stages, 0, prior, Run(1, 1999, 1, 1), rng, out)  # noqa: B023, E731
         run()
         micro.append(seconds(run, 15, time.process_time) / 2000 * 1e6)
     print("\nlabels in the tied block   microseconds a sweep   per label")
@@ -91,7 +74,6 @@ def main() -> None:
     one = Rankings.from_blocks([[[[0], [1, 2]]]], labels=4)
     compiling = seconds(lambda: sample(one))
     wall = seconds(lambda: sample(rankings), 3)
-    processor = seconds(lambda: sample(rankings), 3, time.process_time)
     effective = float(sample(rankings)["diagnostics"]["ess"].sum())
     print(
         f"{rankings.items.size} cases, {rankings.n_annotations} rankings, {CHAINS} chains x ({TUNE} + {DRAWS}) sweeps"
@@ -105,15 +87,6 @@ def main() -> None:
     )
     scan = PUBLISHED_SCAN * PUBLISHED_TIME
     print(f"one scan around the published sweep / ours, per effective draw, without compilation: {scan / per_draw:.1f}")
-    cases, rng = read_cases(rankings), np.random.Generator(np.random.SFC64(1))
-    exponentials, gammas = draws_per_sweep(cases)
-    raw_draws(rng, 1, 1, 2.0)
-    raw = seconds(lambda: raw_draws(rng, int(exponentials) * 100, int(gammas) * 100, 2.0), 5, time.process_time) / 100
-    per_sweep = processor / (CHAINS * (TUNE + DRAWS))
-    print(
-        f"a sweep over all cases needs {exponentials} exponentials and {gammas} gammas, alone {raw * 1e3:.2f} ms "
-        f"({(exponentials + gammas) / raw:.3g} a second): {raw / per_sweep:.0%} of the processor time"
-    )
     block_times(sys.argv[1] if len(sys.argv) > 1 else None)
 
 

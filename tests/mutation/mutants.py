@@ -70,9 +70,9 @@ MUTANTS = [
     Mutant("Phi: decision at the wrong end", "agreement/summary.py", '"disagreement" if upper < 0', '"disagreement" if lower < 0', "agreement/test_phi.py"),
     Mutant("Phi: difference the wrong way round", "agreement/summary.py", "hdi(a - b, ci_prob)", "hdi(b - a, ci_prob)", "agreement/test_phi.py"),
     # Rankings.
-    Mutant("Plackett-Luce: absent labels compete", PL + "_gibbs_kernels.py", "    named[:] = limited\n", "    named[:] = False\n", PL_TESTS + "test_choice_sets.py"),
-    Mutant("Plackett-Luce: the rest competes with choice sets", PL + "_gibbs_kernels.py", "rest = 0.0 if limited else theta[n]", "rest = theta[n]", PL_TESTS + "test_choice_sets.py"),
-    Mutant("Plackett-Luce: the rest is exposed with choice sets", PL + "_gibbs_kernels.py", "for k in range(n if limited else n + 1):", "for k in range(n + 1):", PL_TESTS + "test_choice_sets.py"),
+    Mutant("Plackett-Luce: absent labels compete", PL + "_stages.py", "frozenset(offered if cases.limited else everything)", "frozenset(everything)", PL_TESTS + "test_choice_sets.py"),
+    Mutant("Plackett-Luce: equal rankings count once", PL + "_stages.py", "singles[one] += times", "singles[one] += 1", PL_TESTS + "test_plackett_luce.py"),
+    Mutant("Plackett-Luce: what a tie leaves is not exposed", PL + "_gibbs_kernels.py", "state.wait[rest] += finish", "pass", PL_TESTS + "test_choice_sets.py"),
     Mutant("Plackett-Luce: equal rankings of unequal offers are one", PL + "_cases.py", "tuple(np.searchsorted(named, choice[r]).tolist())", "tuple(np.searchsorted(named, choice[first]).tolist())", PL_TESTS + "test_choice_sets.py"),
     Mutant("Plackett-Luce: chance of all labels", PL + "_ranking_kernels.py", "worth[-1] = rest[offered[offered_start[r] : offered_start[r + 1]]].sum()", "worth[-1] = rest.sum()", PL_TESTS + "test_choice_sets.py"),
     Mutant("Lumped: order of unnamed labels by name", "plausibility/_draws/pseudo_label.py", "top_labels(theta, named, unnamed, self.shape, rng, top[k])", "top[k] = np.argsort(-self.split(values, items)[:, :, k].reshape(len(theta), -1), axis=1, kind='stable')[:, :depth]", PL_TESTS + "test_unnamed_labels.py"),

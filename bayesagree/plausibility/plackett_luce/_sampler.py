@@ -12,6 +12,7 @@ from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, la
 from bayesagree.plausibility._draws.convergence import worst_diagnostics
 from bayesagree.plausibility.plackett_luce._cases import Cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
+from bayesagree.plausibility.plackett_luce._stages import stages_of
 from bayesagree.plausibility.plackett_luce._unnamed_labels import spread, top_labels
 
 type Unranked = Literal["exact", "lumped"]
@@ -82,10 +83,10 @@ class WorthBlock(NamedTuple):
 
 def gibbs_worths(cases: Cases, prior: WorthPrior, run: Run, items: slice, rng: np.random.Generator) -> WorthBlock:
     """Run the Gibbs sampler for one block of items."""
-    theta = []
-    for i in range(items.start, items.stop):
-        out = np.empty((run.chains * run.draws, cases.label_start[i + 1] - cases.label_start[i] + 1))
-        sample_item(cases, i, prior, run, rng, out)
+    theta, stages, prior = [], stages_of(cases, items), prior._replace(unnamed=prior.unnamed[items])
+    for i in range(items.stop - items.start):
+        out = np.empty((run.chains * run.draws, stages.label_start[i + 1] - stages.label_start[i] + 1))
+        sample_item(stages, i, prior, run, rng, out)
         theta.append(out)
     return WorthBlock(items, theta, diagnostics_of(theta, run.chains), rng)
 

@@ -13,6 +13,7 @@ from pymc.util import get_random_generator
 from bayesagree.errors import InputError
 from bayesagree.plausibility.plackett_luce._cases import Cases, Integers
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sweep_items
+from bayesagree.plausibility.plackett_luce._stages import stages_of
 
 
 @dataclass_state
@@ -93,14 +94,15 @@ class PlackettLuceGibbs(BlockedStep):
         alpha, scale = worth.owner.op.dist_params(worth.owner)
         parameters = context.replace_rvs_by_values([alpha + 0 * worth, 1 / scale + 0 * worth])
         self.parameters: Any = context.compile_fn(parameters, inputs=list(context.value_vars), on_unused_input="ignore")
-        self.cases = _of_model(context) if ranks is None else _of_table(ranks, item, tuple(worth.shape.eval()))
+        cases = _of_model(context) if ranks is None else _of_table(ranks, item, tuple(worth.shape.eval()))
+        self.stages = stages_of(cases, slice(0, cases.n_items))
 
     def step(self, point: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Redraw the worths given everything else."""
         value = np.asarray(point[self.value_name])
         shape, rate = self.parameters(point)
         worth = (np.exp(value) if self.on_log_scale else value.copy()).ravel()
-        sweep_items(worth, shape.ravel(), rate.ravel(), self.cases, self.rng)
+        sweep_items(worth, shape.ravel(), rate.ravel(), self.stages, self.rng)
         worth = worth.reshape(value.shape)
         new = dict(point)
         new[self.value_name] = np.log(worth) if self.on_log_scale else worth
