@@ -2,6 +2,7 @@
 
     BAYESAGREE_DATA=<folder> uv run python benchmarks/next_items.py [--sets name,...] [--starts 50] [--rows rows.jsonl]
     uv run python benchmarks/next_items.py --rows rows.jsonl --report
+    NUMBA_NUM_THREADS=1 uv run python benchmarks/next_items.py --million
 
 From one vote on each of 500 items (others at every start), real votes are bought in batches (10, then 2% of what was
 bought) until Pr(A better than B) leaves (.05, .95): A is better on more items by the most plausible label, items given.
@@ -14,6 +15,7 @@ before its votes do has no ratio; it is counted.
 import argparse
 import json
 import os
+import time
 from itertools import combinations
 from pathlib import Path
 
@@ -136,13 +138,33 @@ def report(rows: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def million() -> None:
+    """Print the processor time of the next thousand of a million items, compiled, for each goal."""
+    rng = np.random.default_rng(1)
+    truth = rng.dirichlet([0.6, 0.4, 0.3], 1_000_000)
+    labels = Labels.from_counts(rng.multinomial(3, truth))
+    log = np.log(truth + 1e-3)
+    noisy = {name: np.exp(log + rng.normal(0, sd, log.shape)) for name, sd in (("A", 1.2), ("B", 1.6))}
+    models = Predictions.from_scores(noisy)
+    for goal in ("decision", "metric", "certainty"):
+        for run in range(2):
+            began = time.process_time()
+            annotate_next(labels, models, n=1000, goal=goal, seed=1)
+            if run:
+                print(f"{goal}: {time.process_time() - began:.1f} s")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=Path, default=Path("next_items.jsonl"))
     parser.add_argument("--sets", default="chaosnli-snli,cifar10h,popquorn")
     parser.add_argument("--starts", type=int, default=50)
     parser.add_argument("--report", action="store_true")
+    parser.add_argument("--million", action="store_true")
     asked = parser.parse_args()
+    if asked.million:
+        million()
+        return
     done = (
         pd.read_json(asked.rows, lines=True)
         if asked.rows.exists() and asked.rows.stat().st_size

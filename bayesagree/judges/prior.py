@@ -18,7 +18,7 @@ class CorrectedRatePrior:
         mean verdict of a system.
     system_sd
         Scale of the half-normal prior of the standard deviation of intercepts over systems, or over levels of a
-        feature: how much better one system is at equal verdicts.
+        feature, or over how many judges say positive: how much better one system is at equal verdicts.
     leniency_sd
         The same of slopes: how much more one judge's verdict says about one system than about others.
     people_right, people_wrong
