@@ -12,7 +12,7 @@ from bayesagree.errors import InputError, shorten
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesagree.annotations import Annotations, Labels, Rankings
+    from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
     from bayesagree.predictions import Predictions
 
 
@@ -165,7 +165,7 @@ def _pairs(tree: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _people(votes: "pd.DataFrame", columns: dict[str, str], scale: tuple[float, float] | None) -> "Annotations":
+def _people(votes: "pd.DataFrame", columns: dict[str, str], scale: tuple[float, float] | None) -> "Rankings | Ratings":
     """Return people's rankings, where there is a column of ranks, or their ratings."""
     from bayesagree.annotations import Rankings, Ratings
 
@@ -177,26 +177,33 @@ def _people(votes: "pd.DataFrame", columns: dict[str, str], scale: tuple[float, 
     return Ratings.from_long(votes, **names, rating=columns["rating"], scale=scale)
 
 
-def _judges(table: "pd.DataFrame", people: "Annotations", columns: dict[str, str]) -> "Predictions":
+def _judges(table: "pd.DataFrame", people: "Rankings | Ratings", columns: dict[str, str]) -> "Predictions":
     """Return what each judge said of the people's items: ranks as scores, unnamed labels last; or the mean rating."""
-    from bayesagree.annotations import Rankings
+    from bayesagree.annotations import Rankings, Ratings
     from bayesagree.predictions import Predictions
 
-    rows = table[table[columns["item"]].isin(people.items.tolist())]
     said = columns["rank" if isinstance(people, Rankings) else "rating"]
-    if said not in rows.columns:
+    if said not in table.columns:
         raise InputError(f"people's table has a column {said!r} and the verdicts have none; judges say what people say")
-    of_each: dict[str, Any] = {str(judge): part for judge, part in rows.groupby(columns["judge"])}
+    rows = table[table[columns["item"]].isin(people.items.tolist())]
+    names: dict[str, Any] = {"item": columns["item"], "annotator": columns["judge"]}
     if isinstance(people, Rankings):
-        return Predictions.from_scores({name: _scores(part, people, name, columns) for name, part in of_each.items()})
-    means: dict[str, Any] = {judge: part.groupby(columns["item"])[said].mean() for judge, part in of_each.items()}
-    means = {judge: mean.reindex(people.items.tolist()) for judge, mean in means.items()}
-    return Predictions.from_labels(means)
+        labels = people.categories.tolist()
+        ranked = Rankings.from_long(rows, **names, label=columns["label"], rank=said, labels=labels).to_long()
+        scores: dict[str, Any] = {
+            str(judge): _scores(part, people, judge) for judge, part in ranked.groupby("annotator")
+        }
+        return Predictions.from_scores(scores)
+    rated = Ratings.from_long(rows, **names, rating=said, scale=people.scale, duplicates="keep").to_long()
+    means: dict[str, Any] = {
+        str(judge): part.groupby("item")["rating"].mean() for judge, part in rated.groupby("annotator")
+    }
+    return Predictions.from_labels({judge: mean.reindex(people.items.tolist()) for judge, mean in means.items()})
 
 
-def _scores(part: "pd.DataFrame", people: "Rankings", judge: str, columns: dict[str, str]) -> "pd.DataFrame":
+def _scores(part: "pd.DataFrame", people: "Rankings", judge: Any) -> "pd.DataFrame":
     """Return a judge's ranks, the best highest and labels without a rank below all, one row for each item."""
-    wide = part.pivot(index=columns["item"], columns=columns["label"], values=columns["rank"])
+    wide = part.pivot(index="item", columns="label", values="rank")
     missing = [item for item in people.items.tolist() if item not in wide.index]
     if missing:
         raise InputError(

@@ -296,6 +296,16 @@ def test_judge_is_compared_with_ratings_and_rankings(run, folder, kind):
     assert row["advantage_probability"] == expected["advantage_probability"].item()
 
 
+def test_a_judge_who_ranks_a_label_twice_is_named(run, folder):
+    people = [("t1", who, label, place) for who in ("ann", "bob") for place, label in enumerate("xy", 1)]
+    pd.DataFrame(people, columns=["item", "annotator", "label", "rank"]).to_csv(folder / "two.csv", index=False)
+    said = [("t1", "gpt", "x", 1), ("t1", "gpt", "y", 2), ("t1", "gpt", "x", 3)]
+    pd.DataFrame(said, columns=["item", "judge", "label", "rank"]).to_csv(folder / "twice.csv", index=False)
+    code, _, err = run("judge", "twice.csv", "--people", "two.csv")
+    assert code != 0
+    assert "annotator 'gpt': label 'x' is named twice" in err
+
+
 def test_evaluate_by_slices_with_clusters_an_annotator_and_a_function(run, folder, monkeypatch):
     monkeypatch.syspath_prepend(folder)
     files = ("evaluate", "labels.csv", "models.csv")
