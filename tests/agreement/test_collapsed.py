@@ -5,6 +5,7 @@ import pytest
 
 from bayesagree.agreement._collapsed import collapsed_log_likelihood
 
+pytestmark = pytest.mark.long  # the kernel, which models by NUTS alone use, compiles for ten seconds
 STEP = 1e-6
 
 
