@@ -154,7 +154,7 @@ def corrected_rate(
 
     Examples
     --------
-    >>> rng = np.random.default_rng(1)
+    >>> rng = np.random.default_rng(3)
     >>> good = rng.random(300) < 0.7
     >>> said = np.where(rng.random(300) < 0.8, good, ~good)
     >>> verdicts = Labels.from_matrix(said[:, None], annotators=["judge"])

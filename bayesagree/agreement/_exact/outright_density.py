@@ -92,7 +92,7 @@ def look_around(density: LogDensity) -> None:
 
     for start in STARTS:
         simplex = start + np.vstack([np.zeros(3), np.diag([0.5, -0.2, -0.2])])
-        options = {"initial_simplex": simplex, "xatol": 0.1, "fatol": 0.5, "maxfev": 60}
+        options = {"initial_simplex": simplex, "xatol": 0.03, "fatol": 0.2, "maxfev": 60}
         sp.optimize.minimize(mirrored, start, method="Nelder-Mead", options=options)
     best = int(np.argmax(density.values))
     mode, top = density.at[best], density.values[best]

@@ -174,7 +174,7 @@ def _cases(ranks: Integers, numbers: Integers, item_of_worth: Integers, item: In
     by_mean_rank = np.lexsort((rank_sum, item_of_worth))
     order = np.empty(n_worths, np.int64)
     order[by_mean_rank] = np.arange(n_worths) - start[item_of_worth]
-    sizes = [one.size for one in offered] if limited else []
+    sizes = [one.size if limited else 0 for one in offered]
     return Cases(
         label_start=start,
         label=np.arange(n_worths) - start[item_of_worth],
