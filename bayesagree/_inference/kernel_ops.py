@@ -1,6 +1,7 @@
 """PyTensor operations whose values a compiled kernel of the package computes."""
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,9 +19,9 @@ class KernelOp(Op):
 
     __props__ = ()
 
+    @abstractmethod
     def compute(self, *inputs: Any) -> Sequence[Any]:
         """Return all outputs."""
-        raise NotImplementedError
 
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Any) -> None:
         """Compute all outputs."""

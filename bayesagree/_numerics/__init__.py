@@ -1,7 +1,7 @@
 """Numerical kernels: numbers in, numbers out, by NumPy, SciPy and numba alone.
 
 - `beta`: incomplete beta function, both tails and derivatives.
-- `gamma`: gamma and log-gamma draws.
+- `gamma`: gamma and log-gamma draws, rising factorials.
 - `draws`: categorical, Dirichlet and slice-sampler draws, sorted insertion.
 - `dirichlet_argmax`: probabilities of the largest entry of a Dirichlet vector.
 - `intervals`: highest density intervals.

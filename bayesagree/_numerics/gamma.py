@@ -1,4 +1,7 @@
-"""Gamma variates in compiled code (Marsaglia and Tsang 2000), about twice as fast as `Generator.standard_gamma`."""
+"""Gamma variates and rising factorials in compiled code.
+
+Marsaglia and Tsang (2000): about twice as fast as `Generator.standard_gamma`.
+"""
 
 import math
 
@@ -52,3 +55,18 @@ def log_gamma_draw(rng: np.random.Generator, shape: float) -> float:
         return math.log(gamma_draw(rng, d, c))
     d, c = gamma_constants(shape + 1.0)
     return math.log(gamma_draw(rng, d, c)) - rng.standard_exponential() / shape
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def log_rising(a: float, n: int) -> float:
+    """Return log a (a + 1) ... (a + n - 1) = log Gamma(a + n) - log Gamma(a)."""
+    if n > 32:
+        # far from both ends lgamma loses its digits: Stirling's difference
+        return n * math.log(a) + 0.5 * n * (n - 1.0) / a if a > 1e8 * n else math.lgamma(a + n) - math.lgamma(a)
+    product, total = 1.0, 0.0
+    for r in range(n):
+        product *= a + r
+        if product > 1e200 or product < 1e-200:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)

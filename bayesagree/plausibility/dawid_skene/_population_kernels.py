@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._numerics.draws import log_dirichlet_draw, slice_step
+from bayesagree._numerics.gamma import log_rising
 
 type Floats = NDArray[np.float64]
 
@@ -92,21 +93,6 @@ def draw_tables(rng, cells, weights, rows):
                 label = cells.cell_label[cell]
                 tables[k, label] += fresh_draws(rng, rows.kappa[k] * rows.phi[k, label], int(weights[cell]))
     return tables
-
-
-@numba.njit(cache=True, nogil=True)
-def log_rising(a, n):
-    """Return log a (a + 1) ... (a + n - 1) = log Gamma(a + n) - log Gamma(a)."""
-    if n > 30:
-        # far from both ends lgamma loses its digits: Stirling's difference
-        return n * math.log(a) + 0.5 * n * (n - 1.0) / a if a > 1e8 * n else math.lgamma(a + n) - math.lgamma(a)
-    product, total = 1.0, 0.0
-    for r in range(n):
-        product *= a + r
-        if product > 1e250 or product < 1e-250:
-            total += math.log(product)
-            product = 1.0
-    return total + math.log(product)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._numerics.draws import insert_best, normalise_logs
-from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw
+from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw, log_rising
 from bayesagree._numerics.vectors import copy_to
 
 type Floats = NDArray[np.float64]
@@ -41,22 +41,8 @@ TAIL = 36.0
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def _rise(a, n):
-    """Return ln Gamma(a + n) - ln Gamma(a)."""
-    if n > 32:
-        return math.lgamma(a + n) - math.lgamma(a)
-    total, product = 0.0, 1.0
-    for r in range(n):
-        product *= a + r
-        if product > 1e200 or product < 1e-200:
-            total += math.log(product)
-            product = 1.0
-    return total + math.log(product)
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
 def _rise_slope(a, n):
-    """Return the derivative of `_rise` by a: sum of 1 / (a + r), r < n."""
+    """Return the derivative of `log_rising` by a: sum of 1 / (a + r), r < n."""
     total = 0.0
     for r in range(n):
         total += 1.0 / (a + r)
@@ -124,17 +110,17 @@ def _log_weights(theta, first, h, mean, log_mean, label, count, prior, posterior
     open_, clear = 0.0, 0.0
     for e in range(label.size):
         votes += count[e]
-        open_ += _rise(s * mean[label[e]], count[e])
-        clear += _rise(S * blur * mean[label[e]], count[e])
+        open_ += log_rising(s * mean[label[e]], count[e])
+        clear += log_rising(S * blur * mean[label[e]], count[e])
     prior[0] = 0.0
-    posterior[0] = open_ - _rise(s, votes)
-    clear -= _rise(S, votes)
+    posterior[0] = open_ - log_rising(s, votes)
+    clear -= log_rising(S, votes)
     for k in range(n_labels):
         prior[k + 1] = t[2] + t[3] * h + log_mean[k] + theta[first + n_labels + k]
         posterior[k + 1] = prior[k + 1] + clear
     for e in range(label.size):
         a = S * blur * mean[label[e]]
-        posterior[label[e] + 1] += _rise(S * (1.0 - blur) + a, count[e]) - _rise(a, count[e])
+        posterior[label[e] + 1] += log_rising(S * (1.0 - blur) + a, count[e]) - log_rising(a, count[e])
 
 
 @numba.njit(cache=True, nogil=True, inline="always")

@@ -8,7 +8,7 @@ from _errors_of_draws import assert_share
 from arviz_stats.base.array import array_stats
 from scipy import special
 
-from bayesagree._numerics.gamma import log_gamma_draw
+from bayesagree._numerics.gamma import log_gamma_draw, log_rising
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_rows, draw_truth
@@ -18,7 +18,6 @@ from bayesagree.plausibility.dawid_skene._population_kernels import (
     draw_names,
     draw_tables,
     fresh_draws,
-    log_rising,
     name_gains,
     row_factors,
 )
