@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from bayesagree.annotations import Labels
 from bayesagree.calibration.recalibration import calibration_scores, label_probability
@@ -15,22 +15,37 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
 
 N_ITEMS, N_ANNOTATORS, N_LABELS, DRAWS = 20, 4, 3, 63
-THIN = {"full": 6, "hierarchical": 10, "mixed_membership": 30}
+THIN = {
+    "full": 6,
+    "one_coin": 6,
+    "class_conditional": 6,
+    "item_difficulty": 10,
+    "hierarchical": 10,
+    "mixed_membership": 30,
+}
 PRIOR = DawidSkenePrior()
 
 
 def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str, float]]:
     """Draw everything from the prior; return the labels and the parameters to be ranked."""
     prevalence = rng.dirichlet(np.full(N_LABELS, PRIOR.prevalence))
-    base = PRIOR.confusion(N_LABELS)
     truth = {"prevalence 0": prevalence[0], "prevalence 2": prevalence[2]}
-    rows = base
-    if variant != "full":
-        kappa = np.exp(rng.normal(np.log(PRIOR.concentration), PRIOR.concentration_sd, N_LABELS))
-        phi = np.array([rng.dirichlet(row) for row in base])
-        rows = kappa[:, None] * phi
-        truth |= {"concentration 0": kappa[0], "crowd confusion 01": phi[0, 1]}
-    confusion = np.array([[rng.dirichlet(np.maximum(row, 1e-9)) for row in rows] for _ in range(N_ANNOTATORS)])
+    if variant == "item_difficulty":
+        labels, unknown = _of_difficult_items(prevalence, rng)
+        return labels, truth | unknown
+    if variant in ("one_coin", "class_conditional"):
+        shape = (N_ANNOTATORS, 1 if variant == "one_coin" else N_LABELS)
+        right = rng.beta(PRIOR.strength * PRIOR.accuracy, PRIOR.strength * (1 - PRIOR.accuracy), shape)
+        confusion = _equal_errors(np.broadcast_to(right, (N_ANNOTATORS, N_LABELS)))
+    else:
+        rows = PRIOR.confusion(N_LABELS)
+        if variant != "full":
+            kappa = np.exp(rng.normal(np.log(PRIOR.concentration), PRIOR.concentration_sd, N_LABELS))
+            phi = np.array([rng.dirichlet(row) for row in rows])
+            rows = kappa[:, None] * phi
+            truth |= {"concentration 0": kappa[0], "crowd confusion 01": phi[0, 1]}
+        confusion = np.array([[rng.dirichlet(np.maximum(row, 1e-9)) for row in rows] for _ in range(N_ANNOTATORS)])
+        truth["confusion 102"] = confusion[1, 0, 2]
     ambiguity = 0.0
     if variant == "mixed_membership":
         ambiguity = float(np.exp(rng.normal(np.log(PRIOR.ambiguity), PRIOR.ambiguity_sd)))
@@ -39,11 +54,29 @@ def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str,
         n_items=N_ITEMS, n_annotators=N_ANNOTATORS, n_labels=N_LABELS, labels_per_item=3,
         prevalence=prevalence.tolist(), confusion=confusion, ambiguity=ambiguity, seed=rng,
     )  # fmt: skip
-    truth |= {"confusion 000": confusion[0, 0, 0], "confusion 102": confusion[1, 0, 2]}
-    truth["accuracy 2"] = prevalence @ np.diag(confusion[2])
+    truth |= {"confusion 000": confusion[0, 0, 0], "accuracy 2": prevalence @ np.diag(confusion[2])}
     if variant == "mixed_membership":
         truth["plausibility 00"] = crowd.plausibility[0, 0]
     return crowd.labels, truth
+
+
+def _equal_errors(right: np.ndarray) -> np.ndarray:
+    """Confusion (..., label, given label) of annotators right with these chances, else saying any other label."""
+    wrong = (1 - right) / (N_LABELS - 1)
+    return np.where(np.eye(N_LABELS, dtype=bool), right[..., None], wrong[..., None])
+
+
+def _of_difficult_items(prevalence: np.ndarray, rng: np.random.Generator) -> tuple[Labels, dict[str, float]]:
+    """Three labels an item, Pr(right) a logistic function of the annotator's ability minus the item's difficulty."""
+    ability = rng.normal(PRIOR.ability, PRIOR.ability_sd, N_ANNOTATORS)
+    difficulty = rng.normal(0, PRIOR.difficulty_sd, N_ITEMS)
+    given = np.full((N_ITEMS, N_ANNOTATORS), np.nan)
+    for item, label in enumerate(rng.choice(N_LABELS, N_ITEMS, p=prevalence)):
+        for annotator in rng.choice(N_ANNOTATORS, 3, replace=False):
+            right = special.expit(ability[annotator] - difficulty[item])
+            given[item, annotator] = rng.choice(N_LABELS, p=_equal_errors(np.full(N_LABELS, right))[label])
+    unknown = {"difficulty 0": difficulty[0], "difficulty 1": difficulty[1], "accuracy 2": special.expit(ability[2])}
+    return Labels.from_matrix(given, labels=list(range(N_LABELS))), unknown
 
 
 def _draws(variant: str, labels: Labels, seed: int) -> dict[str, np.ndarray]:
@@ -62,7 +95,9 @@ def _draws(variant: str, labels: Labels, seed: int) -> dict[str, np.ndarray]:
         "accuracy 2": v["accuracy"][:, 2],
         "plausibility 00": v["plausibility"][:, 0, 0],
     }
-    if variant != "full":
+    if variant == "item_difficulty":
+        drawn |= {f"difficulty {item}": v["difficulty"][:, item] for item in (0, 1)}
+    if variant in ("hierarchical", "mixed_membership"):
         drawn |= {"concentration 0": v["concentration"][:, 0], "crowd confusion 01": v["crowd_confusion"][:, 0, 1]}
     if variant == "mixed_membership":
         drawn["ambiguity"] = v["ambiguity"]
@@ -88,13 +123,24 @@ def _assert_uniform(ranks: dict[str, np.ndarray]) -> None:
     assert min(p_values.values()) > 1e-3 / len(p_values), p_values
 
 
-@pytest.mark.parametrize(("variant", "replicates"), [("full", 120), ("hierarchical", 80), ("mixed_membership", 24)])
+@pytest.mark.parametrize(
+    ("variant", "replicates"),
+    [
+        ("full", 120),
+        ("hierarchical", 80),
+        ("mixed_membership", 24),
+        *(
+            pytest.param(name, 100, marks=pytest.mark.long)
+            for name in ("one_coin", "class_conditional", "item_difficulty")
+        ),
+    ],
+)
 def test_ranks_of_the_truth_are_uniform(variant, replicates):
     _assert_uniform(_ranks(variant, replicates, seed=1))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", ["full", "hierarchical", "mixed_membership"])
+@pytest.mark.parametrize("variant", list(THIN))
 def test_ranks_of_the_truth_are_uniform_in_long_runs(variant, calibration):
     for name, ranks in _ranks(variant, 500, seed=2).items():
         calibration.uniform(f"dawid_skene, {variant}", name, ranks, DRAWS + 1)
