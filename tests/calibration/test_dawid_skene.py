@@ -9,9 +9,12 @@ from bayesagree.calibration.recalibration import calibration_scores, label_proba
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._gibbs import Keep, run_chains
+from bayesagree.plausibility.dawid_skene._item_prior import Regression
 from bayesagree.plausibility.dawid_skene.em import vote_shares
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
+from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree.predictions import Predictions
 from bayesagree.simulate import crowd_labels
 
 N_ITEMS, N_ANNOTATORS, N_LABELS, DRAWS = 20, 4, 3, 63
@@ -23,6 +26,7 @@ THIN = {
     "hierarchical": 10,
     "mixed_membership": 30,
 }
+WITH_PREDICTIONS = ("full and predictions", "one_coin and predictions")
 PRIOR = DawidSkenePrior()
 
 
@@ -60,6 +64,29 @@ def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str,
     return crowd.labels, truth
 
 
+def _predicted(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str, float], Predictions]:
+    """Draw everything from the prior, the truth of each item from the regression on a model's scores."""
+    scores = rng.dirichlet(np.ones(N_LABELS), N_ITEMS)
+    predictions = Predictions.from_scores({"model": scores}, labels=list(range(N_LABELS)))
+    regression = Regression(Covariates.of(predictions), np.ones(N_ITEMS, bool))
+    prior = np.exp(regression.log_prior(rng.normal(0, regression.precision**-0.5)))
+    if variant == "one_coin":
+        right = rng.beta(PRIOR.strength * PRIOR.accuracy, PRIOR.strength * (1 - PRIOR.accuracy), (N_ANNOTATORS, 1))
+        confusion = _equal_errors(np.broadcast_to(right, (N_ANNOTATORS, N_LABELS)))
+    else:
+        rows = PRIOR.confusion(N_LABELS)
+        confusion = np.array([[rng.dirichlet(row) for row in rows] for _ in range(N_ANNOTATORS)])
+    given = np.full((N_ITEMS, N_ANNOTATORS), np.nan)
+    for item in range(N_ITEMS):
+        label = rng.choice(N_LABELS, p=prior[item])
+        for annotator in rng.choice(N_ANNOTATORS, 3, replace=False):
+            given[item, annotator] = rng.choice(N_LABELS, p=confusion[annotator, label])
+    prevalence = prior.mean(axis=0)
+    truth = {"prevalence 0": prevalence[0], "prevalence 2": prevalence[2], "confusion 000": confusion[0, 0, 0]}
+    truth["accuracy 2"] = prevalence @ np.diag(confusion[2])
+    return Labels.from_matrix(given, labels=list(range(N_LABELS))), truth, predictions
+
+
 def _equal_errors(right: np.ndarray) -> np.ndarray:
     """Confusion (..., label, given label) of annotators right with these chances, else saying any other label."""
     wrong = (1 - right) / (N_LABELS - 1)
@@ -79,12 +106,12 @@ def _of_difficult_items(prevalence: np.ndarray, rng: np.random.Generator) -> tup
     return Labels.from_matrix(given, labels=list(range(N_LABELS))), unknown
 
 
-def _draws(variant: str, labels: Labels, seed: int) -> dict[str, np.ndarray]:
+def _draws(variant: str, labels: Labels, seed: int, predictions: Predictions | None = None) -> dict[str, np.ndarray]:
     triple = (labels.item_index, labels.annotator_index, labels.label_index)
     cells = annotation_cells(*triple, n_items=N_ITEMS, n_annotators=N_ANNOTATORS, n_labels=N_LABELS)
     shares = vote_shares(cells, labels.item_index, labels.label_index)
     keep = Keep(N_LABELS, N_ANNOTATORS, None, True, np.array([0]))
-    start = DawidSkenePosterior(labels, variant, PRIOR).start(cells, shares)
+    start = DawidSkenePosterior(labels, variant, PRIOR, predictions=predictions).start(cells, shares)
     (chain,) = run_chains(start, keep, tune=20 * THIN[variant], draws=DRAWS, thin=THIN[variant], chains=1, seed=seed)
     v = chain.variables
     drawn = {
@@ -104,14 +131,20 @@ def _draws(variant: str, labels: Labels, seed: int) -> dict[str, np.ndarray]:
     return drawn
 
 
-def _ranks(variant: str, replicates: int, seed: int) -> dict[str, np.ndarray]:
+def _ranks(name: str, replicates: int, seed: int) -> dict[str, np.ndarray]:
+    """Rank the truth among draws; with predictions where the name of the variant is followed by the word."""
     ranks: dict[str, list[int]] = {}
+    variant, _, with_predictions = name.partition(" and ")
     for replicate in range(replicates):
-        labels, truth = _simulate(variant, np.random.default_rng([seed, replicate]))
-        drawn = _draws(variant, labels, seed=replicate)
-        for name, value in truth.items():
-            ranks.setdefault(name, []).append(int((drawn[name] < np.float32(value)).sum()))
-    return {name: np.array(values) for name, values in ranks.items()}
+        rng, predictions = np.random.default_rng([seed, replicate]), None
+        if with_predictions:
+            labels, truth, predictions = _predicted(variant, rng)
+        else:
+            labels, truth = _simulate(variant, rng)
+        drawn = _draws(variant, labels, replicate, predictions)
+        for parameter, value in truth.items():
+            ranks.setdefault(parameter, []).append(int((drawn[parameter] < np.float32(value)).sum()))
+    return {parameter: np.array(values) for parameter, values in ranks.items()}
 
 
 def _assert_uniform(ranks: dict[str, np.ndarray]) -> None:
@@ -130,8 +163,8 @@ def _assert_uniform(ranks: dict[str, np.ndarray]) -> None:
         ("hierarchical", 80),
         ("mixed_membership", 24),
         *(
-            pytest.param(name, 100, marks=pytest.mark.long)
-            for name in ("one_coin", "class_conditional", "item_difficulty")
+            pytest.param(name, 60, marks=pytest.mark.long)
+            for name in ("one_coin", "class_conditional", "item_difficulty", *WITH_PREDICTIONS)
         ),
     ],
 )
@@ -140,7 +173,7 @@ def test_ranks_of_the_truth_are_uniform(variant, replicates):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", list(THIN))
+@pytest.mark.parametrize("variant", [*THIN, *WITH_PREDICTIONS])
 def test_ranks_of_the_truth_are_uniform_in_long_runs(variant, calibration):
     for name, ranks in _ranks(variant, 500, seed=2).items():
         calibration.uniform(f"dawid_skene, {variant}", name, ranks, DRAWS + 1)

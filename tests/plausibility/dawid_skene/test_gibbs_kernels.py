@@ -48,7 +48,7 @@ def test_draw_truth_has_the_conditional_probabilities():
     truth, probability = np.zeros(30, np.int64), np.empty(90)
     counts = np.zeros((30, 3))
     for _ in range(4000):
-        draw_truth(rng, cells, np.log(prevalence), log_confusion, truth, probability)
+        draw_truth(rng, cells, np.log(prevalence), np.empty(0), log_confusion, truth, probability)
         counts[np.arange(30), truth] += 1
     expected = special.softmax(joint, axis=1)
     np.testing.assert_allclose(probability.reshape(30, 3), expected, atol=1e-12)
@@ -75,7 +75,17 @@ def test_true_labels_and_difficulties_have_their_joint_probabilities():
     for draw in range(2000):
         for _ in range(3):  # of three draws one is as good as independent
             item_difficulty.draw_truth(
-                rng, cells, annotator, label, np.log(prevalence), ability, difficulty, sd, truth, probability
+                rng,
+                cells,
+                annotator,
+                label,
+                np.log(prevalence),
+                np.empty(0),
+                ability,
+                difficulty,
+                sd,
+                truth,
+                probability,
             )
         drawn[draw], value[draw] = truth, difficulty
     for c in range(3):
