@@ -5,6 +5,7 @@
     uv run python benchmarks/judges.py chosen 60
     BAYESAGREE_DATA=<folder> uv run python benchmarks/judges.py votes 60
     NUMBA_NUM_THREADS=1 uv run python benchmarks/judges.py large 1
+    uv run python benchmarks/judges.py decisions 100
     uv run python benchmarks/judges.py                  writes benchmarks/results/judges.md from all of them
 
 2,000 items of five systems, rates drawn from U(.5, .9) in each run; three judges, 85 % right, who err together on 15 %
@@ -16,6 +17,8 @@ models of ChaosNLI as judges of whether one sentence follows from another, again
 estimate, a verdict alone; the judge errs more often where in doubt, and is too lenient. 200 items of 2,000, one vote
 each, chosen at random or where the judge is in doubt (`label_allocation`).
 `large`: ten judges of 20,000 items of twenty systems, three votes on 1,000 of them, `target="truth"`, default settings.
+`decisions`: may a judge replace these people? Numbers of people and of items of each as in nine sets of Calderon et al.
+(2025); people win over a judge by margins of N(m, .05), m from U(0, .4), and a third of the items are ties.
 
 The simulated worlds have chains of 400 draws: the shortest interval of 200 independent draws of a normal variable
 holds .937 of it, of 400 .942, of the default 4,000 .948. With one vote an item nothing in `crisp` tells how
@@ -49,6 +52,8 @@ from bayesagree import (
 )
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.judges import label_allocation
+from bayesagree.judges._win_rates import win_draws
+from bayesagree.judges.annotator_test import ENOUGH, Wins, benjamini_yekutieli, wins_p_values
 
 RESULTS = Path(__file__).parent / "results"
 N_ITEMS, N_SYSTEMS, N_JUDGES = 2000, 5, 3
@@ -57,6 +62,8 @@ REAL_CELLS = [(150, 1), (150, 3), (400, 3)]
 SHORT: dict[str, Any] = {"draws": 400, "chains": 1, "tune": 250, "thin": 1}
 """The chain of the simulated worlds: 1200 runs of it take a quarter of an hour of one processor."""
 RUN: dict[str, Any] = {"draws": 1000, "chains": 1, "tune": 500, "thin": 2}
+SHAPES = [(8, 246), (4, 640), (3, 82), (6, 500), (10, 711), (3, 6400), (13, 1698), (4, 2552), (10, 1008)]
+EPSILON = 0.2
 TARGETS: dict[str, Any] = {"crisp": "truth", "spread": "share"}
 
 
@@ -187,6 +194,23 @@ def run_large(world: str, seed: int) -> dict[str, Any]:
     }
 
 
+def run_decision(people: int, items: int, seed: int) -> dict[str, Any]:
+    """Return what the exact test and the posterior say of one judge, whose margin behind each person is known."""
+    rng = np.random.default_rng([seed, people, items])
+    margin = np.clip(rng.normal(rng.uniform(0, 0.4), 0.05, people), -0.6, 0.6)
+    counts = np.array([rng.multinomial(items, (1 / 3, (2 / 3 - m) / 2, (2 / 3 + m) / 2)) for m in margin])
+    wins = Wins(*counts.T)
+    replaced = benjamini_yekutieli(wins_p_values(wins, EPSILON))
+    drawn, _ = win_draws(counts, 2000, rng)
+    below = (drawn[:, :, 2] - drawn[:, :, 1] < EPSILON).mean(axis=1) >= ENOUGH
+    may, exact, posterior = (margin < EPSILON).mean() >= ENOUGH, replaced.mean() >= ENOUGH, below.mean() > 0.95
+    found: dict[str, list[bool]] = {"same": [exact == posterior]}
+    for name, said in (("exact test", exact), ("posterior", posterior)):
+        found[f"{name}: passes who may"] = [said] if may else []
+        found[f"{name}: passes who may not"] = [] if may else [said]
+    return found
+
+
 def _formulas(
     system: NDArray[Any], verdicts: NDArray[Any], asked: NDArray[Any], said: NDArray[Any], rates: NDArray[Any]
 ) -> dict[str, list[bool]]:
@@ -215,6 +239,8 @@ def measure(world: str, runs: int) -> None:
     kept: dict[str, Any] = {}
     if world == "chosen":
         jobs = {design: partial(run_chosen, design) for design in ("random", "doubt")}
+    elif world == "decisions":
+        jobs = {f"{n} {items}": partial(run_decision, n, items) for n, items in SHAPES}
     elif world == "large":
         jobs = {name: partial(run_large, name) for name in ("alone", "together")}
     elif world == "votes":
@@ -258,7 +284,7 @@ def write() -> None:
             row += [covers[k] for k in ("ppi_majority", "ppi_shares", "rogan_gladen_majority")]
             lines.append(f"| {' | '.join(row)} |")
         lines.append("")
-    lines += _chosen() + _votes() + _large()
+    lines += _chosen() + _votes() + _large() + _decisions()
     (RESULTS / "judges.md").write_text("\n".join(lines))
 
 
@@ -306,6 +332,29 @@ def _large() -> list[str]:
     for cell, values in record["cells"].items():
         seconds, r_hat, ess, rate = (values[k]["mean"] for k in ("seconds", "r_hat", "ess", "rate"))
         lines.append(f"| {cell} | {seconds:.0f} | {r_hat:.3f} | {ess:.0f} | {rate:.2f} |")
+    return [*lines, ""]
+
+
+def _decisions() -> list[str]:
+    """Return the table of decisions by the exact test and by the posterior."""
+    path = RESULTS / "judges_decisions.json"
+    if not path.exists():
+        return []
+    record = json.loads(path.read_text())
+    names = list(record["cells"]["8 246"])
+    lines = [
+        "## decisions: may a judge replace these people?",
+        "",
+        f"{record['runs']} judges a cell; epsilon {EPSILON}.",
+    ]
+    lines += [
+        "The posterior passes a judge with Pr > .95. Where the two differ the exact test has not enough people: of three"
+    ]
+    lines += ["Benjamini and Yekutieli ask .009 of the smallest p-value.", ""]
+    lines += [f"| people | items | {' | '.join(names)} |", "| --- " * (2 + len(names)) + "|"]
+    for cell, values in record["cells"].items():
+        shown = [f"{values[name]['mean']:.2f} +- {values[name]['error']:.2f}" for name in names]
+        lines.append(f"| {' | '.join([*cell.split(), *shown])} |")
     return [*lines, ""]
 
 

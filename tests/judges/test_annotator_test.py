@@ -8,7 +8,7 @@ import scipy as sp
 from _paths import ROOT
 
 from bayesagree import InputError, Labels, Predictions, Rankings, Ratings, alternative_annotator_test
-from bayesagree.judges._win_rates import log_posterior, win_draws
+from bayesagree.judges._win_rates import _shared_draws, log_posterior, win_draws
 from bayesagree.judges.annotator_test import Wins, _posterior, benjamini_yekutieli, wins_p_values
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "judges.json").read_text())["annotator_test"]
@@ -175,3 +175,15 @@ def test_annotators_with_few_items_are_named():
     with pytest.warns(UserWarning, match="fewer than 30 items that count and are left out: 3"):
         found = alternative_annotator_test(Labels.from_matrix(people, labels=[0, 1, 2]), judges, seed=1)
     assert found["annotator"].values.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("people", "items"), [(2, 30), (3, 82), (3, 6400), (13, 1698)])
+def test_proposals_are_where_the_posterior_is(people, items):
+    # The more annotators may differ, the wider their mean is: a normal approximation of both together had one of a
+    # thousand proposals there, and the same few points were drawn again and again.
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        counts = rng.multinomial(items, (0.34, 0.26, 0.4), people)
+        drawn = win_draws(counts, 1000, rng)[1]
+        assert np.isfinite(drawn).all()
+        assert np.unique(_shared_draws(counts, 1000, rng), axis=0).shape[0] > 850
