@@ -348,7 +348,7 @@ def _decisions() -> list[str]:
         f"{record['runs']} judges a cell; epsilon {EPSILON}.",
     ]
     lines += [
-        "The posterior passes a judge with Pr > .95. Where the two differ the exact test has not enough people: of three"
+        "The posterior passes a judge with Pr > .95. Where the two differ, people are too few for the exact test: of three"
     ]
     lines += ["Benjamini and Yekutieli ask .009 of the smallest p-value.", ""]
     lines += [f"| people | items | {' | '.join(names)} |", "| --- " * (2 + len(names)) + "|"]
