@@ -345,12 +345,10 @@ def _decisions() -> list[str]:
     lines = [
         "## decisions: may a judge replace these people?",
         "",
-        f"{record['runs']} judges a cell; epsilon {EPSILON}.",
+        f"{record['runs']} judges a cell; epsilon {EPSILON}. The posterior passes a judge with Pr > .95. Where the two",
+        "differ, people are too few for the exact test: of three, Benjamini and Yekutieli ask .009 of the least p-value.",
+        "",
     ]
-    lines += [
-        "The posterior passes a judge with Pr > .95. Where the two differ, people are too few for the exact test: of three"
-    ]
-    lines += ["Benjamini and Yekutieli ask .009 of the smallest p-value.", ""]
     lines += [f"| people | items | {' | '.join(names)} |", "| --- " * (2 + len(names)) + "|"]
     for cell, values in record["cells"].items():
         shown = [f"{values[name]['mean']:.2f} +- {values[name]['error']:.2f}" for name in names]
