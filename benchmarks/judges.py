@@ -25,9 +25,6 @@ holds .937 of it, of 400 .942, of the default 4,000 .948. With one vote an item 
 often people are right; the answer is then that of the prior (8 right to 2 wrong), and of one world it need not cover:
 of 300 items, in 40 runs with people right in 75, 85 and 95 % of their answers, .93, .93 and .90 +- .02 (rates .04 to
 .06 too low). A prior of 3 right to 1 wrong, three times as vague, does no better: .94, .92, .89.
-`spread` and `votes` were measured before the number of judges who say positive had an intercept of its own; with it, in
-36 runs a cell of `spread`, rates are covered in .928, .922, .933 of 100 items (1, 3, 5 votes) and .956 of 300 with one
-vote, as before.
 """
 
 import json
@@ -345,8 +342,8 @@ def _decisions() -> list[str]:
     lines = [
         "## decisions: may a judge replace these people?",
         "",
-        f"{record['runs']} judges a cell; epsilon {EPSILON}. The posterior passes a judge with Pr > .95. Where the two",
-        "differ, people are too few for the exact test: of three, Benjamini and Yekutieli ask .009 of the least p-value.",
+        f"{record['runs']} judges a cell; epsilon {EPSILON}. The posterior passes a judge with Pr > .95. Where",
+        "the two differ, people are too few for the exact test: of three, Benjamini and Yekutieli ask .009 of the least p.",
         "",
     ]
     lines += [f"| people | items | {' | '.join(names)} |", "| --- " * (2 + len(names)) + "|"]
