@@ -342,8 +342,8 @@ def _decisions() -> list[str]:
     lines = [
         "## decisions: may a judge replace these people?",
         "",
-        f"{record['runs']} judges a cell; epsilon {EPSILON}. The posterior passes a judge with Pr > .95. Where",
-        "the two differ, people are too few for the exact test: of three, Benjamini and Yekutieli ask .009 of the least p.",
+        f"{record['runs']} judges a cell; epsilon {EPSILON}. The posterior passes a judge with Pr > .95. Where the",
+        "two differ, people are too few for the exact test: of three, Benjamini and Yekutieli ask .009 of the least p.",
         "",
     ]
     lines += [f"| people | items | {' | '.join(names)} |", "| --- " * (2 + len(names)) + "|"]
