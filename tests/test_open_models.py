@@ -140,7 +140,7 @@ def test_prior_sensitivity_of_every_model_with_a_likelihood_of_its_annotations(n
 @EVERY
 def test_traces_feed_certainty_metrics_and_evaluate(name):
     with built(name, own=True):
-        drawn = pm.sample_prior_predictive(20, random_seed=1)
+        drawn = pm.sample_prior_predictive(200, random_seed=1)
     trace = xr.DataTree.from_dict(
         {
             "posterior": drawn["prior"].to_dataset(),
@@ -155,7 +155,7 @@ def test_traces_feed_certainty_metrics_and_evaluate(name):
     assert certainty["item"].values.tolist() == ITEMS
     if not threshold:
         found = ba.top_k_accuracy(trace, MODELS)
-        assert dict(found.sizes) == {"chain": 1, "draw": 20, "model": 2}
+        assert dict(found.sizes) == {"chain": 1, "draw": 200, "model": 2}
         whole = ba.evaluate(OPENED[name][0], MODELS, plausibility=trace, metrics=("top_1_accuracy",))
         assert np.allclose(
             whole["posterior"]["top_1_accuracy"].values[:, :, 0], found.transpose("chain", "draw", "model")
