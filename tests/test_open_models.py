@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import bayesagree as ba
+from bayesagree._inference.random_draws import beta_variable, dirichlet_variable
 
 pm: Any = pytest.importorskip("pymc")
 
@@ -97,6 +98,51 @@ def test_observed_values_are_those_of_the_annotations():
     model = built("plackett_luce", own=False)
     who, of = (model[f"{what}_of_ranking"].get_value() for what in ("annotator", "item"))
     assert sorted(zip(of, who)) == sorted(zip(RANKINGS.item_index, RANKINGS.annotator_index))
+
+
+def our_confusion():
+    """The prior of the confusion matrices of `dawid_skene_model` under another name."""
+    return pm.Dirichlet("rows", np.broadcast_to(ba.DawidSkenePrior().confusion(3), (2, 3, 3)))
+
+
+def our_item_means():
+    """The prior of the item means of `common_agreement_model` under other names."""
+    m, s = pm.Uniform("m", 0, 1), pm.Uniform("s", 0, 1)
+    return beta_variable("own_mean", m * (s**-2 - 1), (1 - m) * (s**-2 - 1), dims="item")
+
+
+NORMAL = ba.NormalInverseGammaPrior.for_scale((1, 5))
+OURS = {
+    "dirichlet": {"plausibility": lambda: dirichlet_variable("own", np.full((3, 3), 1 / 3))},
+    "dawid_skene": {
+        "prevalence": lambda: pm.Dirichlet("own", np.full(3, ba.DawidSkenePrior().prevalence)) * np.ones((3, 1)),
+        "confusion": our_confusion,
+    },
+    "informed_dirichlet": {"predictions": MODELS, "log_mean": lambda eta: eta},
+    "plackett_luce": {"worth": lambda shape, item, category: pm.Gamma("own", shape, 1, dims="slot")},
+    "normal_inverse_gamma": {
+        "variance": lambda: pm.InverseGamma("own", alpha=NORMAL.shape, beta=NORMAL.scale, dims="item"),
+        "mean": lambda variance: NORMAL.mean + pm.Normal("z", shape=3) * (variance / NORMAL.strength) ** 0.5,
+    },
+    "common_agreement": {
+        "phi": lambda: pm.Uniform("own_phi", -1, 1), "item_mean": our_item_means,
+        "mean": lambda mean, item, annotator: mean, "precision": lambda precision, item, annotator: precision,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize("name", OURS)
+def test_a_model_opened_with_parts_equal_to_ours_is_ours(name):
+    """Of three models the tests compare two, engine and NUTS of ours, by draws; the opened one has our density."""
+    models = built(name, own=False), getattr(ba, f"{name}_model")(OPENED[name][0], **OURS[name])
+    rng, shapes = np.random.default_rng(1), models[0].eval_rv_shapes()
+    at = [rng.normal(size=shapes[value.name]) for value in models[0].value_vars]
+    ours, opened = (
+        float(model.compile_logp(mode="FAST_COMPILE")(dict(zip([v.name for v in model.value_vars], at))))
+        for model in models
+    )
+    assert ours == pytest.approx(opened, rel=1e-12)
 
 
 def prior_as_trace(model: Any) -> xr.DataTree:

@@ -3,7 +3,8 @@
 Some seconds of processor a replication leave few of them; the fast engines, which tests hold to equal these models,
 have thousands. Not here:
 
-* `dawid_skene_model`: the true labels are summed out, so its likelihood is a potential and no annotation can be drawn.
+* `dawid_skene_model` with its own priors: the true labels are summed out, so its likelihood is a potential, from which
+  simuk can draw no annotation. Those of the model opened by a covariate of the items are drawn without it.
 * Its mixed membership has observed labels, but takes half a minute a replication.
 * `normal_group_model`: location and scale have improper priors; there is no truth to draw.
 * `prirn_model`: PrIRN is no model of how annotators rank.
@@ -13,18 +14,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from bayesagree import (
+    DawidSkenePrior,
     Labels,
     Rankings,
     Ratings,
     common_agreement_model,
+    dawid_skene_model,
     dirichlet_model,
     normal_inverse_gamma_model,
     plackett_luce_model,
 )
+from bayesagree._inference.nuts import sample_nuts
 from bayesagree.subjective.group_model import GroupCounts, group_performance_model
 
+pm: Any = pytest.importorskip("pymc")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 SIMULATIONS, DRAWS = 40, 1000
 
@@ -64,6 +70,33 @@ def test_common_agreement_model(calibration):
     model = common_agreement_model(Ratings.from_matrix(np.tile([1, 2, 3], (6, 1)), scale=(1, 5), step=1))
     quantities = {"phi": [0], "mean_location": [0], "mean_spread": [0], "unit_item_mean": [0]}
     judge(calibration, "common_agreement_model", model, quantities, target_accept=0.9)
+
+
+def test_dawid_skene_model_with_a_prior_of_the_truth_by_a_covariate(calibration):
+    """Twelve items, three annotators: slopes of the log odds of three labels in place of the prevalence."""
+    covariate, base = np.linspace(-2, 2, 12), DawidSkenePrior().confusion(3)
+    labels = Labels.from_matrix(np.arange(36).reshape(12, 3) % 3, labels=[0, 1, 2])
+
+    def prevalence():
+        return pm.math.softmax(covariate[:, None] * pm.Normal("slope", shape=3), axis=1)
+
+    model = dawid_skene_model(labels, prevalence=prevalence)
+    ranks = {}
+    for k in range(SIMULATIONS):
+        rng = np.random.default_rng([1, k])
+        slope = rng.normal(size=3)
+        confusion = np.array([[rng.dirichlet(row) for row in base] for _ in range(3)])
+        truth = [rng.choice(3, p=p) for p in softmax(covariate[:, None] * slope, axis=1)]
+        said = [rng.choice(3, p=confusion[j, truth[i]]) for i, j in zip(labels.item_index, labels.annotator_index)]
+        model["observed_label"].set_value(np.array(said))
+        drawn = sample_nuts(model, draws=DRAWS, chains=1, seed=k, recorded=["slope", "confusion"])["posterior"]
+        true = {"slope 0": slope[0], "confusion 000": confusion[0, 0, 0], "confusion 102": confusion[1, 0, 2]}
+        for name, value in true.items():
+            variable, at = name.split()
+            draws = drawn[variable].values.reshape(DRAWS, *confusion.shape if variable == "confusion" else (3,))
+            ranks.setdefault(name, []).append(int((draws[:, *map(int, at)] < value).sum()))
+    for name, found in ranks.items():
+        calibration.uniform("dawid_skene_model opened, NUTS", name, found, DRAWS + 1)
 
 
 def test_normal_inverse_gamma_model(calibration):
