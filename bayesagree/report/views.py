@@ -41,6 +41,7 @@ COEFFICIENTS = {
     "icc_one_way": "ICC, one way",
     "icc_agreement": "ICC, agreement",
     "icc_consistency": "ICC, consistency",
+    "icc_polychoric": "ICC, polychoric",
 }
 
 

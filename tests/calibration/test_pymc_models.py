@@ -88,7 +88,7 @@ def test_dawid_skene_model_with_a_prior_of_the_truth_by_a_covariate(calibration)
         confusion = np.array([[rng.dirichlet(row) for row in base] for _ in range(3)])
         truth = [rng.choice(3, p=p) for p in softmax(covariate[:, None] * slope, axis=1)]
         said = [rng.choice(3, p=confusion[j, truth[i]]) for i, j in zip(labels.item_index, labels.annotator_index)]
-        model["observed_label"].set_value(np.array(said))
+        model.set_data("observed_label", np.array(said))
         drawn = sample_nuts(model, draws=DRAWS, chains=1, seed=k, recorded=["slope", "confusion"])["posterior"]
         true = {"slope 0": slope[0], "confusion 000": confusion[0, 0, 0], "confusion 102": confusion[1, 0, 2]}
         for name, value in true.items():
