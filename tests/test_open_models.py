@@ -9,6 +9,7 @@ import xarray as xr
 
 import bayesagree as ba
 from bayesagree._inference.random_draws import beta_variable, dirichlet_variable
+from bayesagree.subjective.group_model import GroupCounts, group_performance_model
 
 pm: Any = pytest.importorskip("pymc")
 
@@ -56,6 +57,17 @@ OPENED = {
     ),
     "common_agreement": (RATINGS, {"item_mean": lambda: pm.Beta("unit_item_mean", 2, 2, dims="item")}),
 }  # fmt: skip
+COUNTS = GroupCounts(
+    np.array(["A"]), np.array(["old", "young"]), np.array([0, 0, 1, 1]), np.array([[5, 6, 4, 3]]), np.full((1, 4), 8)
+)
+OTHERS = {
+    "corrected_rate": lambda: ba.corrected_rate_model(
+        ba.Labels.from_matrix([[1], [0], [1], [0]], annotators=["judge"]),
+        ba.Labels.from_matrix([[1, 1], [0, 1]], items=[0, 1]),
+        positive=1,
+    ),
+    "group_performance": lambda: group_performance_model(COUNTS),
+}
 EVERY = pytest.mark.parametrize("name", OPENED)
 
 
@@ -162,14 +174,18 @@ def prior_as_trace(model: Any) -> xr.DataTree:
     [
         ("dirichlet", "plausibility"), ("plackett_luce", "plausibility"), ("normal_inverse_gamma", "variance"),
         ("common_agreement", "phi"), ("dawid_skene, mixed membership", "ambiguity"),
-        ("informed_dirichlet", "plausibility"),
+        ("informed_dirichlet", "plausibility"), ("corrected_rate", "vote_correlation"),
+        ("group_performance", "location"),
     ],
 )  # fmt: skip
 def test_prior_sensitivity_of_every_model_with_a_likelihood_of_its_annotations(name, variable):
-    """Of models whose likelihood is a potential `with_log_likelihood` has it; PrIRN has none."""
+    """Of models whose likelihood is a potential `with_log_likelihood` has it; PrIRN has none.
+
+    The location and scale of `normal_group_model` have improper priors, from which nothing can be drawn.
+    """
     import arviz as az
 
-    model = built(name, own=False)
+    model = OTHERS[name]() if name in OTHERS else built(name, own=False)
     trace = prior_as_trace(model)
     with model:
         pm.compute_log_likelihood(trace, progressbar=False)
