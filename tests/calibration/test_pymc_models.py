@@ -72,31 +72,40 @@ def test_common_agreement_model(calibration):
     judge(calibration, "common_agreement_model", model, quantities, target_accept=0.9)
 
 
-def test_dawid_skene_model_with_a_prior_of_the_truth_by_a_covariate(calibration):
+COVARIATE = np.linspace(-2, 2, 12)
+OPENED = {"slope": [(0,)], "confusion": [(0, 0, 0), (1, 0, 2)]}
+
+
+def opened_dawid_skene_model():
     """Twelve items, three annotators: slopes of the log odds of three labels in place of the prevalence."""
-    covariate, base = np.linspace(-2, 2, 12), DawidSkenePrior().confusion(3)
     labels = Labels.from_matrix(np.arange(36).reshape(12, 3) % 3, labels=[0, 1, 2])
 
     def prevalence():
-        return pm.math.softmax(covariate[:, None] * pm.Normal("slope", shape=3), axis=1)
+        return pm.math.softmax(COVARIATE[:, None] * pm.Normal("slope", shape=3), axis=1)
 
-    model = dawid_skene_model(labels, prevalence=prevalence)
-    ranks = {}
-    for k in range(SIMULATIONS):
-        rng = np.random.default_rng([1, k])
-        slope = rng.normal(size=3)
-        confusion = np.array([[rng.dirichlet(row) for row in base] for _ in range(3)])
-        truth = [rng.choice(3, p=p) for p in softmax(covariate[:, None] * slope, axis=1)]
-        said = [rng.choice(3, p=confusion[j, truth[i]]) for i, j in zip(labels.item_index, labels.annotator_index)]
-        model.set_data("observed_label", np.array(said))
-        drawn = sample_nuts(model, draws=DRAWS, chains=1, seed=k, recorded=["slope", "confusion"])["posterior"]
-        true = {"slope 0": slope[0], "confusion 000": confusion[0, 0, 0], "confusion 102": confusion[1, 0, 2]}
-        for name, value in true.items():
-            variable, at = name.split()
-            draws = drawn[variable].values.reshape(DRAWS, *confusion.shape if variable == "confusion" else (3,))
-            ranks.setdefault(name, []).append(int((draws[:, *map(int, at)] < value).sum()))
-    for name, found in ranks.items():
-        calibration.uniform("dawid_skene_model opened, NUTS", name, found, DRAWS + 1)
+    return dawid_skene_model(labels, prevalence=prevalence)
+
+
+def opened_dawid_skene_ranks(model, replicate):
+    """Draw everything from the prior, sample, and return the ranks of the truth."""
+    rng, base = np.random.default_rng([1, replicate]), DawidSkenePrior().confusion(3)
+    true = {"slope": rng.normal(size=3), "confusion": np.array([[rng.dirichlet(row) for row in base] for _ in "abc"])}
+    truth = [rng.choice(3, p=p) for p in softmax(COVARIATE[:, None] * true["slope"], axis=1)]
+    who = zip(*(model[f"{name}_of_annotation"].get_value() for name in ("item", "annotator")))
+    said = [rng.choice(3, p=true["confusion"][j, truth[i]]) for i, j in who]
+    model.set_data("observed_label", np.array(said))
+    drawn = sample_nuts(model, draws=DRAWS, chains=1, seed=replicate, recorded=list(OPENED))["posterior"]
+    return {
+        f"{name} {''.join(map(str, at))}": int((drawn[name].values[(0, slice(None), *at)] < true[name][at]).sum())
+        for name, places in OPENED.items() for at in places
+    }  # fmt: skip
+
+
+def test_dawid_skene_model_with_a_prior_of_the_truth_by_a_covariate(calibration):
+    model = opened_dawid_skene_model()
+    ranks = [opened_dawid_skene_ranks(model, replicate) for replicate in range(SIMULATIONS)]
+    for name in ranks[0]:
+        calibration.uniform("dawid_skene_model opened, NUTS", name, [one[name] for one in ranks], DRAWS + 1)
 
 
 def test_normal_inverse_gamma_model(calibration):
