@@ -8,6 +8,8 @@ import pytest
 import xarray as xr
 
 import bayesagree as ba
+from bayesagree._inference.random_draws import beta_variable, dirichlet_variable
+from bayesagree.subjective.group_model import GroupCounts, group_performance_model
 
 pm: Any = pytest.importorskip("pymc")
 
@@ -55,6 +57,17 @@ OPENED = {
     ),
     "common_agreement": (RATINGS, {"item_mean": lambda: pm.Beta("unit_item_mean", 2, 2, dims="item")}),
 }  # fmt: skip
+COUNTS = GroupCounts(
+    np.array(["A"]), np.array(["old", "young"]), np.array([0, 0, 1, 1]), np.array([[5, 6, 4, 3]]), np.full((1, 4), 8)
+)
+OTHERS = {
+    "corrected_rate": lambda: ba.corrected_rate_model(
+        ba.Labels.from_matrix([[1], [0], [1], [0]], annotators=["judge"]),
+        ba.Labels.from_matrix([[1, 1], [0, 1]], items=[0, 1]),
+        positive=1,
+    ),
+    "group_performance": lambda: group_performance_model(COUNTS),
+}
 EVERY = pytest.mark.parametrize("name", OPENED)
 
 
@@ -99,6 +112,51 @@ def test_observed_values_are_those_of_the_annotations():
     assert sorted(zip(of, who)) == sorted(zip(RANKINGS.item_index, RANKINGS.annotator_index))
 
 
+def our_confusion():
+    """The prior of the confusion matrices of `dawid_skene_model` under another name."""
+    return pm.Dirichlet("rows", np.broadcast_to(ba.DawidSkenePrior().confusion(3), (2, 3, 3)))
+
+
+def our_item_means():
+    """The prior of the item means of `common_agreement_model` under other names."""
+    m, s = pm.Uniform("m", 0, 1), pm.Uniform("s", 0, 1)
+    return beta_variable("own_mean", m * (s**-2 - 1), (1 - m) * (s**-2 - 1), dims="item")
+
+
+NORMAL = ba.NormalInverseGammaPrior.for_scale((1, 5))
+OURS = {
+    "dirichlet": {"plausibility": lambda: dirichlet_variable("own", np.full((3, 3), 1 / 3))},
+    "dawid_skene": {
+        "prevalence": lambda: pm.Dirichlet("own", np.full(3, ba.DawidSkenePrior().prevalence)) * np.ones((3, 1)),
+        "confusion": our_confusion,
+    },
+    "informed_dirichlet": {"predictions": MODELS, "log_mean": lambda eta: eta},
+    "plackett_luce": {"worth": lambda shape, item, category: pm.Gamma("own", shape, 1, dims="slot")},
+    "normal_inverse_gamma": {
+        "variance": lambda: pm.InverseGamma("own", alpha=NORMAL.shape, beta=NORMAL.scale, dims="item"),
+        "mean": lambda variance: NORMAL.mean + pm.Normal("z", shape=3) * (variance / NORMAL.strength) ** 0.5,
+    },
+    "common_agreement": {
+        "phi": lambda: pm.Uniform("own_phi", -1, 1), "item_mean": our_item_means,
+        "mean": lambda mean, item, annotator: mean, "precision": lambda precision, item, annotator: precision,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize("name", OURS)
+def test_a_model_opened_with_parts_equal_to_ours_is_ours(name):
+    """Of three models the tests compare two, engine and NUTS of ours, by draws; the opened one has our density."""
+    models = built(name, own=False), getattr(ba, f"{name}_model")(OPENED[name][0], **OURS[name])
+    rng, shapes = np.random.default_rng(1), models[0].eval_rv_shapes()
+    at = [rng.normal(size=shapes[value.name]) for value in models[0].value_vars]
+    ours, opened = (
+        float(model.compile_logp(mode="FAST_COMPILE")(dict(zip([v.name for v in model.value_vars], at))))
+        for model in models
+    )
+    assert ours == pytest.approx(opened, rel=1e-12)
+
+
 def prior_as_trace(model: Any) -> xr.DataTree:
     """Return draws of the prior in the place of a posterior's."""
     with model:
@@ -116,14 +174,18 @@ def prior_as_trace(model: Any) -> xr.DataTree:
     [
         ("dirichlet", "plausibility"), ("plackett_luce", "plausibility"), ("normal_inverse_gamma", "variance"),
         ("common_agreement", "phi"), ("dawid_skene, mixed membership", "ambiguity"),
-        ("informed_dirichlet", "plausibility"),
+        ("informed_dirichlet", "plausibility"), ("corrected_rate", "vote_correlation"),
+        ("group_performance", "location"),
     ],
 )  # fmt: skip
 def test_prior_sensitivity_of_every_model_with_a_likelihood_of_its_annotations(name, variable):
-    """Of models whose likelihood is a potential `with_log_likelihood` has it; PrIRN has none."""
+    """Of models whose likelihood is a potential `with_log_likelihood` has it; PrIRN has none.
+
+    The location and scale of `normal_group_model` have improper priors, from which nothing can be drawn.
+    """
     import arviz as az
 
-    model = built(name, own=False)
+    model = OTHERS[name]() if name in OTHERS else built(name, own=False)
     trace = prior_as_trace(model)
     with model:
         pm.compute_log_likelihood(trace, progressbar=False)
@@ -140,7 +202,7 @@ def test_prior_sensitivity_of_every_model_with_a_likelihood_of_its_annotations(n
 @EVERY
 def test_traces_feed_certainty_metrics_and_evaluate(name):
     with built(name, own=True):
-        drawn = pm.sample_prior_predictive(20, random_seed=1)
+        drawn = pm.sample_prior_predictive(200, random_seed=1)
     trace = xr.DataTree.from_dict(
         {
             "posterior": drawn["prior"].to_dataset(),
@@ -155,7 +217,7 @@ def test_traces_feed_certainty_metrics_and_evaluate(name):
     assert certainty["item"].values.tolist() == ITEMS
     if not threshold:
         found = ba.top_k_accuracy(trace, MODELS)
-        assert dict(found.sizes) == {"chain": 1, "draw": 20, "model": 2}
+        assert dict(found.sizes) == {"chain": 1, "draw": 200, "model": 2}
         whole = ba.evaluate(OPENED[name][0], MODELS, plausibility=trace, metrics=("top_1_accuracy",))
         assert np.allclose(
             whole["posterior"]["top_1_accuracy"].values[:, :, 0], found.transpose("chain", "draw", "model")

@@ -65,35 +65,49 @@ def tails(a, b, x, log_beta):
 
 
 @numba.njit(cache=True, nogil=True)
-def tails_with_slopes(a, b, x):
-    """Return Pr(X <= x) and Pr(X > x) for X ~ Beta(a, b), and the derivatives of the first by a and b."""
+def of_shapes(a, b):
+    """Return log B(a, b) and the digammas of a, b and a + b, which all points of one distribution share."""
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b), digamma(a), digamma(b), digamma(a + b)
+
+
+@numba.njit(cache=True, nogil=True)
+def tails_with_slopes(a, b, x, shared):
+    """Return Pr(X <= x) and Pr(X > x) for X ~ Beta(a, b), and the derivatives of the first by a and b.
+
+    `shared` is ``of_shapes(a, b)``.
+    """
     if x <= 0 or x >= 1:
         return (0.0, 1.0, 0.0, 0.0) if x <= 0 else (1.0, 0.0, 0.0, 0.0)
     if x < (a + 1) / (a + b + 2):
-        return _tails_from_left(a, b, x, 1 - x)
-    above, below, by_b, by_a = _tails_from_left(b, a, 1 - x, x)
+        return _tails_from_left(a, b, x, 1 - x, shared)
+    above, below, by_b, by_a = _tails_from_left(b, a, 1 - x, x, _swapped(shared))
     return below, above, -by_a, -by_b
 
 
 @numba.njit(cache=True, nogil=True)
-def _tails_from_left(a, b, x, y):
+def _swapped(shared):
+    return shared[0], shared[2], shared[1], shared[3]
+
+
+@numba.njit(cache=True, nogil=True)
+def _tails_from_left(a, b, x, y, shared):
     """Return both tails and the derivatives of the left one, for x = 1 - y left of the mean."""
-    below, by_a, by_b = _left_tail(a, b, x, y)
+    below, by_a, by_b = _left_tail(a, b, x, y, shared)
     above = 1 - below
     if above < CANCELS:
-        above, by_b, by_a = _left_tail(b, a, y, x)
+        above, by_b, by_a = _left_tail(b, a, y, x, _swapped(shared))
         by_a, by_b = -by_a, -by_b
     return below, above, by_a, by_b
 
 
 @numba.njit(cache=True, nogil=True)
-def _left_tail(a, b, x, y):
+def _left_tail(a, b, x, y, shared):
+    log_beta, of_a, of_b, of_both = shared
     log_x, log_y = math.log(x), math.log(y)
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * log_x + b * log_y) / a
-    both = digamma(a + b)
+    front = math.exp(a * log_x + b * log_y - log_beta) / a
     h, h_a, h_b = _fraction_with_slopes(a, b, x)
-    by_a = front * (h * (log_x - digamma(a) + both - 1 / a) + h_a)
-    return front * h, by_a, front * (h * (log_y - digamma(b) + both) + h_b)
+    by_a = front * (h * (log_x - of_a + of_both - 1 / a) + h_a)
+    return front * h, by_a, front * (h * (log_y - of_b + of_both) + h_b)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -111,20 +125,26 @@ def _fraction_with_slopes(a, b, x):
         for even in (True, False):
             if even:
                 u, v = a + 2 * m - 1, a + 2 * m
-                t = m * (b - m) * x / (u * v)
-                t_a, t_b = -t * (1 / u + 1 / v), m * x / (u * v)
+                per_uv = 1 / (u * v)
+                t_b = m * x * per_uv
+                t = t_b * (b - m)
+                t_a = -t * (u + v) * per_uv
             else:
                 u, v = a + 2 * m, a + 2 * m + 1
-                t = -(a + m) * (a + b + m) * x / (u * v)
-                t_a = -(2 * a + b + 2 * m) * x / (u * v) - t * (1 / u + 1 / v)
-                t_b = -(a + m) * x / (u * v)
+                per_uv = 1 / (u * v)
+                t_b = -(a + m) * x * per_uv
+                t = t_b * (a + b + m)
+                t_a = -(2 * a + b + 2 * m) * x * per_uv - t * (u + v) * per_uv
             e = 1 + t * d
             e = e if abs(e) > tiny else tiny
             e_a, e_b = t_a * d + t * d_a, t_b * d + t * d_b
-            d, d_a, d_b = 1 / e, -e_a / (e * e), -e_b / (e * e)
-            g = 1 + t / c
+            d = 1 / e
+            d_a, d_b = -e_a * d * d, -e_b * d * d
+            per_c = 1 / c
+            step = t * per_c
+            g = 1 + step
             g = g if abs(g) > tiny else tiny
-            g_a, g_b = t_a / c - t * c_a / (c * c), t_b / c - t * c_b / (c * c)
+            g_a, g_b = (t_a - step * c_a) * per_c, (t_b - step * c_b) * per_c
             c, c_a, c_b = g, g_a, g_b
             ratio = d * c
             ratio_a, ratio_b = d_a * c + d * c_a, d_b * c + d * c_b

@@ -15,7 +15,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from bayesagree._inference.kernel_ops import KernelOp
 from bayesagree._inference.random_draws import draw_beta
-from bayesagree._numerics.beta import SMALLEST, tails_with_slopes
+from bayesagree._numerics.beta import SMALLEST, of_shapes, tails_with_slopes
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.errors import InputError
 
@@ -29,17 +29,17 @@ def bins_log_probability(value, alpha, beta, edges):
     n = value.size
     log_p, by_alpha, by_beta = np.empty(n), np.empty(n), np.empty(n)
     tails, computed = np.empty((edges.size, 4)), np.full(edges.size, -1)
-    first = 0
+    first, a, b, shared = -1, 0.0, 0.0, (0.0, 0.0, 0.0, 0.0)
     for i in range(n):
-        if alpha[i] != alpha[first] or beta[i] != beta[first]:
-            first = i
-        a, b = max(alpha[i], SMALLEST), max(beta[i], SMALLEST)
+        if first < 0 or alpha[i] != alpha[first] or beta[i] != beta[first]:
+            first, a, b = i, max(alpha[i], SMALLEST), max(beta[i], SMALLEST)
+            shared = of_shapes(a, b)
         if value[i] < 0 or value[i] > edges.size - 2:
             log_p[i], by_alpha[i], by_beta[i] = -np.inf, 0.0, 0.0
             continue
         for e in (value[i], value[i] + 1):
             if computed[e] != first:
-                copy_to(tails[e], tails_with_slopes(a, b, edges[e]))
+                copy_to(tails[e], tails_with_slopes(a, b, edges[e], shared))
                 computed[e] = first
         low, high = tails[value[i]], tails[value[i] + 1]
         # From the smaller tail, so that a bin far out keeps its digits.

@@ -12,6 +12,7 @@ from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._items import MOST_VALUES, Items
+from bayesagree.agreement._polychoric import joined, polychoric
 from bayesagree.errors import InputError
 
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -103,8 +104,20 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
     gwet = "gwet_ac1" if kind == "identity" else "gwet_ac2"
     yield gwet, of_counts(lambda W: formula.gwet(W, C, A), many)
     yield "brennan_prediger", of_counts(lambda W: formula.brennan_prediger(W, C, A), many)
+    yield "icc_polychoric", _polychoric(items)
     yield "icc_one_way", of_counts(lambda W: formula.icc_one_way(W, items.moments()), words)
     yield from _two_way(items, words)
+
+
+def _polychoric(items: Items) -> Coefficient:
+    """Polychoric ICC: of pairs of answers in a few classes, however many values there are."""
+    patterns = items.patterns
+    several = patterns.size >= 2
+    given = patterns.counts.multiply(several[:, None]).tocsr()
+    share = patterns.weight @ given
+    classes = joined(share / max(share.sum(), 1))
+    compute = partial(polychoric, C=np.asarray(given @ classes))
+    return _defined(Coefficient(compute, patterns.weight, patterns.pattern_of_item, 4 * classes.shape[1] ** 2), items)
 
 
 def _defined(found: Coefficient, items: Items) -> Coefficient:

@@ -16,9 +16,8 @@ from pytensor.gradient import grad_not_implemented
 from pytensor.graph.basic import Apply
 
 from bayesagree._inference.kernel_ops import KernelOp
-from bayesagree._numerics.vectors import copy_to
 from bayesagree.agreement._binned_beta import bins_log_probability
-from bayesagree.agreement._exact.item_means import PER_WIDTH
+from bayesagree.agreement._exact.item_means import PER_DEVIATION, PER_WIDTH, TAIL, WIDEST
 from bayesagree.agreement._exact.patterns import RatingCounts
 
 MOST_NODES = 3000
@@ -77,28 +76,24 @@ def collapsed_log_likelihood(patterns, weight, precision, m, s, low, high):
     log_prior, by_m, by_s = _log_prior(at, log_weight, m, s)
     log_p, slopes = _log_levels(at, precision, low, high, n_levels)
     prior = np.exp(log_prior)
-    mass, by_log_p = -weight.sum() * prior, np.zeros((at.size, n_levels))
+    mass, by_log_p = -weight.sum() * prior, np.zeros((n_levels, at.size))
     value = 0.0
     for i in range(n_patterns):
         of_node = log_prior.copy()
         for k in range(n_levels):
             if patterns[i, k] > 0:
-                of_node += patterns[i, k] * log_p[:, k]
+                _add(of_node, patterns[i, k], log_p[k])
         top = of_node.max()
         of_node = np.exp(of_node - top)
         total = of_node.sum()
         value += weight[i] * (top + math.log(total))
-        of_node *= weight[i] / total
-        mass += of_node
+        _add(mass, weight[i] / total, of_node)
         for k in range(n_levels):
             if patterns[i, k] > 0:
-                by_log_p[:, k] += patterns[i, k] * of_node
+                _add(by_log_p[k], weight[i] / total * patterns[i, k], of_node)
     found = np.empty(5)
-    found[0], found[3], found[4] = (
-        (by_log_p * slopes[0]).sum(),
-        (by_log_p * slopes[1]).sum(),
-        (by_log_p * slopes[2]).sum(),
-    )
+    for number, slope in ((0, 0), (3, 1), (4, 2)):
+        found[number] = (by_log_p * slopes[slope]).sum()
     found[1], found[2] = (mass * by_m).sum(), (mass * by_s).sum()
     return value, found
 
@@ -108,9 +103,9 @@ def _nodes(precision, m, s, most):
     """Return the nodes and the logarithms of their weights, of which there are as many as the parameters need."""
     t, centre = 1 / s**2 - 1, math.log(m) - math.log1p(-m)
     width = min(s / math.sqrt(m * (1 - m)), 2.0)
-    step = min(0.15, 0.5 / math.sqrt(most * (precision + 1)), width / (PER_WIDTH * math.sqrt(4 + centre**2)))
-    first = math.asinh((centre - 7.5 * width - 28 / (m * t)) / 2)
-    last = math.asinh((centre + 7.5 * width + 28 / ((1 - m) * t)) / 2)
+    step = min(0.15, PER_DEVIATION / math.sqrt(most * (precision + 1)), width / (PER_WIDTH * math.sqrt(4 + centre**2)))
+    first = math.asinh((centre - WIDEST * width - TAIL / (m * t)) / 2)
+    last = math.asinh((centre + WIDEST * width + TAIL / ((1 - m) * t)) / 2)
     step = max(step, (last - first) / MOST_NODES)
     z = step * np.arange(math.floor(first / step), math.ceil(last / step) + 1)
     return 2 * np.sinh(z), np.log(2 * step * np.cosh(z))
@@ -129,19 +124,29 @@ def _log_prior(at, log_weight, m, s):
 
 
 @numba.njit(cache=True, nogil=True)
+def _add(out, factor, values):
+    for j in range(out.size):
+        out[j] += factor * values[j]
+
+
+@numba.njit(cache=True, nogil=True)
 def _log_levels(at, precision, low, high, n_levels):
-    """Return log probabilities of the levels at each node, and their derivatives by precision and both shares."""
-    log_p, slopes = np.empty((at.size, n_levels)), np.zeros((3, at.size, n_levels))
-    levels, edges = np.arange(n_levels), np.linspace(0, 1, n_levels + 1)
-    for j in range(at.size):
-        mean, rest = 1 / (1 + math.exp(-at[j])), 1 / (1 + math.exp(at[j]))
-        alpha, beta = np.full(n_levels, mean * precision), np.full(n_levels, rest * precision)
-        log_bin, by_alpha, by_beta = bins_log_probability(levels, alpha, beta, edges)
-        copy_to(log_p[j], np.maximum(log_bin, NEVER))
-        copy_to(slopes[0, j], mean * by_alpha + rest * by_beta)
-        if low > 0 or high > 0:
+    """Return log probabilities of the levels, shape (level, node), and their derivatives by precision and both shares.
+
+    The derivatives have shape (parameter, level, node).
+    """
+    slopes = np.zeros((3, n_levels, at.size))
+    level, node = np.arange(n_levels * at.size) % n_levels, np.arange(n_levels * at.size) // n_levels
+    mean, rest = 1 / (1 + np.exp(-at))[node], 1 / (1 + np.exp(at))[node]
+    log_bin, by_alpha, by_beta = bins_log_probability(
+        level, mean * precision, rest * precision, np.linspace(0, 1, n_levels + 1)
+    )
+    log_p = np.maximum(log_bin, NEVER).reshape((at.size, n_levels)).T.copy()
+    slopes[0] = (mean * by_alpha + rest * by_beta).reshape((at.size, n_levels)).T
+    if low > 0 or high > 0:
+        for j in range(at.size):
             odds = math.exp(min(max(at[j], -FARTHEST), FARTHEST))
-            _with_outright_ends(log_p[j], slopes[:, j], odds, low, high)
+            _with_outright_ends(log_p[:, j], slopes[:, :, j], odds, low, high)
     return log_p, slopes
 
 

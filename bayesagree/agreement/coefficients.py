@@ -82,7 +82,8 @@ def agreement_table(
     Krippendorff, Content Analysis (2004), chapter 11. Gwet, Handbook of Inter-Rater Reliability (2014), chapters 2-4.
     McGraw and Wong, "Forming inferences about some intraclass correlation coefficients", Psychological Methods 1
     (1996), doi:10.1037/1082-989X.1.1.30. Rubin, "The Bayesian bootstrap", Annals of Statistics 9 (1981),
-    doi:10.1214/aos/1176345338.
+    doi:10.1214/aos/1176345338. ``icc_polychoric``: Olsson, "Maximum likelihood estimation of the polychoric correlation
+    coefficient", Psychometrika 44 (1979), doi:10.1007/BF02296207, of the pairs of answers to an item.
 
     Examples
     --------

@@ -111,7 +111,7 @@ def warn_of_binning(ratings: Ratings | RatingPatterns, found: Interval) -> None:
     _warn(
         f"the claim of agreement depends on what the {levels} levels stand for: here for intervals of equal width; if "
         f"people round to the nearest level, so that both ends are half as wide, random answers already have "
-        f"Phi = {limit:.2f}; the ordinal alpha of agreement_table does not depend on it"
+        f"Phi = {limit:.2f}; icc_polychoric of agreement_table hardly depends on it"
     )
 
 

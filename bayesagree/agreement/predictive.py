@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 from bayesagree._inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
 from bayesagree._inference.streams import Seed
 from bayesagree.agreement._exact.hyper_grid import log_beta
-from bayesagree.agreement._exact.item_means import KnownMeans, beta_shapes, likelihood_step, log_beta_shape, nodes
+from bayesagree.agreement._exact.item_means import (
+    KnownMeans,
+    likelihood_step,
+    log_beta_shape,
+    nodes,
+    prior_step,
+    prior_window,
+)
 from bayesagree.agreement._exact.posterior import precision_of
 from bayesagree.agreement._exact.problem import checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER, LEVELS, item_log_likelihood
@@ -141,11 +148,9 @@ def _item_log_likelihood(
 
 def _hierarchical_evidence(like: Any, precision: float, m: Floats, s: Floats) -> Floats:
     """Log Pr(ratings of one item | precision, m, s) for every pattern of ratings, shape (pattern,)."""
-    a, b = beta_shapes(m, s)
-    width, centre = min(float(s / np.sqrt(m * (1 - m))), 2.0), float(sp.special.logit(m))
-    # 1.6 steps a width and 7.5 widths on each side, with the exponential tails of the logit: error below 1e-8.
-    step = min(likelihood_step(like, precision), width / (1.6 * float(np.hypot(2, centre))))
-    at, log_weight = nodes(step, centre - 7.5 * width - 28 / float(a), centre + 7.5 * width + 28 / float(b))
+    window = prior_window(m, s)
+    step = min(likelihood_step(like, precision), float(prior_step(window)))
+    at, log_weight = nodes(step, float(window.low), float(window.high))
     log_prior = log_beta_shape(at, m, s) + log_weight
     log_prior -= sp.special.logsumexp(log_prior)
     return np.asarray(sp.special.logsumexp(like.table(precision, at) + log_prior, axis=1))

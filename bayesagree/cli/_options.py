@@ -14,6 +14,8 @@ from bayesagree.cli import with_options
 from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from bayesagree.annotations import Annotations
     from bayesagree.annotations.annotators import Annotators
     from bayesagree.io.exports import Export
@@ -52,6 +54,10 @@ SmallestGroup = Annotated[
 Plausibility = Annotated[
     str | None,
     Option("--plausibility", help="Posterior of the truth, such as dirichlet, plackett_luce or dawid_skene."),
+]
+PlausibilityOrTrace = Annotated[
+    str | None,
+    Option("--plausibility", help="Posterior of the truth, such as dirichlet, or the file (.nc, .zarr) of a trace."),
 ]
 Draws = Annotated[int, Option("--draws", help="Draws per chain.", min=1)]
 Chains = Annotated[int, Option("--chains", help="Chains.", min=1)]
@@ -242,6 +248,13 @@ def one_of(value: str, option: str, known: tuple[str, ...]) -> Any:
     if value not in known:
         raise InputError(f"{option} {value!r} is not one of {', '.join(known)}")
     return value
+
+
+def name_or_trace(plausibility: str) -> "str | xr.DataTree":
+    """Return the name of a posterior as it is, and the trace that the file of this name keeps."""
+    from bayesagree.io.files import read_result
+
+    return read_result(plausibility) if Path(plausibility).suffix in (".nc", ".zarr") else plausibility
 
 
 def label_names(text: str | None) -> list[Any] | None:

@@ -23,7 +23,7 @@ def evaluate(
     simulated_models: Annotated[
         int, Option(help="Where a data set has no predictions: simulate this many noisy models.", min=0)
     ] = 0,
-    plausibility: _options.Plausibility = None,
+    plausibility: _options.PlausibilityOrTrace = None,
     reliability: Annotated[str, Option(help="Weight of an annotation, one or several: 0.1,1,10.")] = "1",
     metrics: Annotated[
         str,
@@ -55,12 +55,13 @@ def evaluate(
     Example: bayesagree evaluate annotations.csv predictions.csv --item task --annotator worker --reliability 0.1,1,10
     """
     from bayesagree._inference.results import settings_of
+    from bayesagree.evaluation._draw_blocks import record_for
     from bayesagree.evaluation._informed import items_to_score
     from bayesagree.evaluation.scoring import evaluate as run
     from bayesagree.evaluation.tables import prior_notes
     from bayesagree.io.files import write_result
     from bayesagree.plausibility.dawid_skene._results import choice_notes
-    from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
+    from bayesagree.plausibility.registry import fitting_posteriors
 
     truth, known = source.read()
     models = _predictions(source, truth, known, predictions, simulated_models, model, sampling.seed)
@@ -68,12 +69,13 @@ def evaluate(
     levels = _options.numbers(reliability, "--reliability")
     chosen = _options.one_of(items, "--items", ("fixed", "bootstrap"))
     groups = _groups(item_features, source.item, {"by": by, "cluster": cluster})
-    record = posterior_for(truth, plausibility or fitting_posteriors(truth)[0].name)
+    model_of_truth = _options.name_or_trace(plausibility or fitting_posteriors(truth)[0].name)
+    record = record_for(truth, model_of_truth)
     if allow_unmixed and record.checks_chains:
         options["allow_unmixed"] = True
     with _output.progress("scoring", items_to_score(record, truth, models, len(levels))) as advance:
         tree = run(
-            truth, models, plausibility=record.name, reliability=levels,
+            truth, models, plausibility=model_of_truth, reliability=levels,
             metrics=_options.words(metrics), truth_is=_options.one_of(truth_is, "--truth-is", ("top", "sampled")),
             items=chosen, further_annotator=further_annotator, **groups, client=_options.dask_client(dask),
             progress=advance, **vars(sampling), **options,

@@ -29,7 +29,7 @@ def report(
     smallest_group: _options.SmallestGroup = 1,
     specification: _options.SpecificationFile = None,
     title: Annotated[str | None, Option("--title", help="Title of the page.")] = None,
-    plausibility: _options.Plausibility = None,
+    plausibility: _options.PlausibilityOrTrace = None,
     reliability: Annotated[
         str | None, Option(help="Weights of an annotation, comma separated; the headlines are about the first.")
     ] = None,
@@ -53,7 +53,6 @@ def report(
     _require_jinja2()
     from bayesagree.annotations import Ratings
     from bayesagree.evaluation._informed import items_to_score
-    from bayesagree.plausibility.registry import POSTERIORS
     from bayesagree.report.data import report_data
     from bayesagree.report.headlines import headlines
     from bayesagree.report.page import write_report
@@ -70,7 +69,7 @@ def report(
     people = source.features(annotators)
     groups = _groups(truth, people, group, smallest_group)
     settings = ReportSettings(
-        plausibility or "",
+        "" if plausibility is None else _options.name_or_trace(plausibility),
         () if reliability is None else tuple(_options.numbers(reliability, "--reliability")),
         () if metrics is None else tuple(_options.words(metrics)),
         items=_options.one_of(items, "--items", ("fixed", "bootstrap")),
@@ -79,15 +78,18 @@ def report(
         allow_unmixed=allow_unmixed,
         **vars(sampling),
     ).fitting(truth, models)
-    record = POSTERIORS[settings.plausibility]
-    total = None if models is None else items_to_score(record, truth, models, len(settings.reliability))
+    total = None if models is None else items_to_score(settings.record, truth, models, len(settings.reliability))
     with _output.progress("computing", total) as advance:
         data = report_data(
             truth, models, settings=settings, source=_origin(source), progress=advance,
             groups=groups, annotators=people, specification=_specification(specification),
         )  # fmt: skip
         write_report(data, output, title=title)
-    rows = [{"output": str(output), "version": data.version} | vars(data.settings)]
+    rows = [
+        {"output": str(output), "version": data.version}
+        | vars(data.settings)
+        | {"plausibility": plausibility or data.settings.record.name}
+    ]
     tables = [
         _output.Table("settings", rows, most=0),
         _output.Table("warnings", [{"warning": text} for text in data.warnings], most=0),

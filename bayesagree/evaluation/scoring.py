@@ -24,7 +24,7 @@ from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.annotations import Annotations
 from bayesagree.errors import InputError, positive_int
-from bayesagree.evaluation._draw_blocks import draw_blocks, record_of_trace
+from bayesagree.evaluation._draw_blocks import draw_blocks, record_for
 from bayesagree.evaluation._informed import informed_groups, informed_passes
 from bayesagree.evaluation._results import PARTS, Pass, Results, WholeMetrics
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
@@ -40,7 +40,7 @@ from bayesagree.plausibility._draws.blocks import Schedule
 from bayesagree.plausibility._draws.convergence import warn_not_converged
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.plausibility.informed.posterior import ESTIMATED
-from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, posterior_for
+from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
 from bayesagree.predictions import Predictions
 
 PROVEN = "score that these annotations prove"
@@ -162,8 +162,10 @@ def evaluate(
     asked = [Metric.of(metric) for metric in metrics]
     if not asked:
         raise InputError("there is no metric to compute")
-    chosen = _record(annotations, plausibility, to)
+    chosen = record_for(annotations, plausibility)
     if isinstance(plausibility, xr.DataTree):
+        if to is not None:
+            raise InputError("to= keeps a run that makes its draws; the draws of this trace exist already")
         chains, draws = (plausibility["posterior"].sizes[dim] for dim in ("chain", "draw"))
         n_samples = chains * draws
     if chosen.takes_predictions:
@@ -214,17 +216,6 @@ def evaluate(
         write_result(tree, checkpoint.result)
         checkpoint.remove()
     return tree
-
-
-def _record(annotations: Annotations, plausibility: str | xr.DataTree, to: Any) -> PosteriorRecord:
-    """Return what is known about the posterior: the package's own, or a trace of the same items."""
-    if isinstance(plausibility, str):
-        return posterior_for(annotations, plausibility)
-    if to is not None:
-        raise InputError("to= keeps a run that makes its draws; the draws of this trace exist already")
-    if not np.array_equal(np.asarray(plausibility["posterior"]["item"]), annotations.items):
-        raise InputError("the items of the trace are not those of the annotations, in their order")
-    return record_of_trace(plausibility, annotations)
 
 
 def _scoring(

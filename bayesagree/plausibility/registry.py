@@ -95,7 +95,7 @@ class PosteriorRecord:
         Mean weight of the prior in the posterior of an item, from annotations, ``reliability=`` and ``prior=``; None
         where there is no such number.
     sentence, reference
-        For the methods section of a report.
+        For the methods section of a report; no reference: a trace of the user's own.
     predictive
         Functions of the predictive checks; None without a sampling model of the annotations.
     held_out
@@ -109,7 +109,7 @@ class PosteriorRecord:
     blocks: Callable[..., Iterator[Any]]
     model: Callable[..., Any]
     sentence: str
-    reference: Reference
+    reference: Reference | None
     reliabilities: tuple[float, ...] = (1.0,)
     learns_reliability: bool = False
     takes_predictions: bool = False

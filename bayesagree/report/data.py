@@ -20,7 +20,6 @@ from bayesagree.errors import InputError
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
 from bayesagree.plausibility.informed.covariates import on_items_of
-from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
 from bayesagree.report.crowd import AreaResults, annotator_results, area_results, level_results
 from bayesagree.report.groups import GroupResults, group_results
@@ -157,7 +156,7 @@ def report_data(
     chosen = (settings or ReportSettings()).fitting(annotations, predictions)
     kind = kind_of(annotations)
     labels = getattr(annotations, "categories", THRESHOLD_LABELS)  # ratings ask on which side of the threshold
-    if predictions is not None and POSTERIORS[chosen.plausibility].takes_predictions:
+    if predictions is not None and chosen.record.takes_predictions:
         annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]
     models = None if predictions is None else predictions.aligned(annotations.items, labels)
     with warnings.catch_warnings(record=True) as caught:
@@ -193,7 +192,7 @@ def posterior(
     annotations: Annotations, models: Predictions | None, settings: ReportSettings, reliability: float
 ) -> xr.DataTree:
     """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
-    chosen = POSTERIORS[settings.plausibility]
+    chosen = settings.record
     options: dict[str, Any] = dict(chosen.defaults) | ({} if chosen.asks_threshold else {"top_labels": 1})
     if chosen.takes_predictions:
         options["predictions"] = models
@@ -207,7 +206,7 @@ def posterior(
 
 
 def _label_certainty(tree: xr.DataTree, settings: ReportSettings) -> xr.DataArray:
-    return label_certainty(tree, threshold=settings.threshold, exact=POSTERIORS[settings.plausibility].closed_form)
+    return label_certainty(tree, threshold=settings.threshold, exact=settings.record.closed_form)
 
 
 def _certainty(
@@ -224,7 +223,7 @@ def _certainty(
     """
     rows = [reference.max("category").values]
     for k, level in enumerate(settings.reliability[1:], 1):
-        if seen is None or POSTERIORS[settings.plausibility].closed_form:
+        if seen is None or settings.record.closed_form:
             certainty = _label_certainty(posterior(annotations, models, settings, level), settings)
             rows.append(certainty.max("category").values)
         else:

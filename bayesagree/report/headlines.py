@@ -7,7 +7,6 @@ import xarray as xr
 
 from bayesagree.evaluation.scoring import PROVEN
 from bayesagree.evaluation.tables import prior_notes
-from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.scores import ModelScores
@@ -114,7 +113,7 @@ def _ceiling(scores: ModelScores, metric: str) -> Iterator[str]:
 
 def _open(data: ReportData) -> Iterator[str]:
     n = int((data.certainty.isel(reliability=0) < OPEN).sum())
-    informed = POSTERIORS[data.settings.plausibility].takes_predictions
+    informed = data.settings.record.takes_predictions
     who = "annotators and models together" if informed else "annotators"
     if n == 0:
         yield (
@@ -165,9 +164,9 @@ def _size(data: ReportData) -> Iterator[str]:
     yield (
         f"All of this rests on {count(given.n_annotations)} annotations{people} of {count(given.items.size)} items "
         f"({given.n_annotations / given.items.size:.1f} an item), read with the "
-        f"{POSTERIORS[data.settings.plausibility].title} model."
+        f"{data.settings.record.title} model."
     )
-    informed = POSTERIORS[data.settings.plausibility].takes_predictions
+    informed = data.settings.record.takes_predictions
     bare = given.items.size - np.unique(given.item_index).size if informed else 0  # type: ignore[union-attr]
     if bare:
         yield f"{count(bare)} of these items have predictions and no annotations; the plug-in metric leaves them out."

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import concentration_of, settings_of
 from bayesagree.annotations import Annotations, Rankings
+from bayesagree.plausibility._draws.top_labels import plausibility_block
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of
@@ -114,6 +115,9 @@ def _mean_plausibility(
     if (concentration := concentration_of(tree)) is not None:
         shape = concentration.values[at]
         return shape / shape.sum(axis=1, keepdims=True)
+    if "plausibility" in tree["posterior"]:
+        means = [plausibility_block(tree, slice(i, i + 1)).mean(axis=(0, 1)) for i in at]
+        return np.concatenate([np.empty((0, n_labels)), *means])
     if "derived" in tree:
         return tree["derived"]["label_probability"].transpose("item", "category").values[at]
     if isinstance(annotations, Rankings):

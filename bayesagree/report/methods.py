@@ -46,27 +46,30 @@ def references(data: ReportData) -> list[Reference]:
         KRIPPENDORFF,
         RUBIN,
         STUTZ,
-        *(record.reference for record in POSTERIORS.values()),
+        *(record.reference for record in POSTERIORS.values() if record.reference is not None),
     }
     return sorted(reference for reference in known if reference.key in text)
 
 
 def _truth(data: ReportData) -> str:
     settings, given = data.settings, data.annotations
-    record = POSTERIORS[settings.plausibility]
+    record = settings.record
     asked = settings.threshold
     question = "" if asked is None else f" The question is whether the mean is below {asked:g}."
     weight = f"reliability (weight of an annotation) {settings.reference:g}"
     if record.takes_predictions:
         weight = "annotators counting as exchangeable"
+    elif record.reference is None:
+        weight = ""
     elif record.learns_reliability:
         weight = "the reliability of each annotator is learnt from the data"
     others = settings.reliability[1:]
+    source = "" if record.reference is None else f" ({record.reference.key}), with {weight}"
     shown = f", results also shown at {listed([f'{r:g}' for r in others])}" if others else ""
     return (
         f"The {count(given.items.size)} items have {count(given.n_annotations)} annotations. Their truth was treated "
-        f"as uncertain ({STUTZ.key}): the plausibilities of each item's labels follow {record.sentence} "
-        f"({record.reference.key}), with {weight}{shown}.{question} Annotation certainty is the posterior "
+        f"as uncertain ({STUTZ.key}): the plausibilities of each item's labels follow {record.sentence}"
+        f"{source}{shown}.{question} Annotation certainty is the posterior "
         "probability of the label most likely to be the most plausible one."
     )
 

@@ -17,7 +17,6 @@ from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR, has_one_lab
 from bayesagree.metrics._scorer import over_draws
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
-from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.settings import ReportSettings
@@ -71,7 +70,7 @@ def model_scores(
     annotations: Annotations, predictions: Predictions, settings: ReportSettings, progress: Callable[[int], None]
 ) -> tuple[ModelScores, xr.DataArray]:
     """Score the models at every reliability; returns also the annotation certainty (reliability, item)."""
-    chosen, options = POSTERIORS[settings.plausibility], _options(settings)
+    chosen, options = settings.record, _options(settings)
     of_one_label = [m for m in settings.metrics if not chosen.asks_threshold and has_one_label(Metric.named(m))]
     with_ceiling = not chosen.closed_form and len(of_one_label) == len(settings.metrics)
     tree = evaluate(
@@ -106,7 +105,7 @@ def _options(settings: ReportSettings) -> dict[str, Any]:
     options |= {"chains": settings.chains, "seed": settings.seed, "items": settings.items}
     if settings.threshold is not None:
         options["threshold"] = settings.threshold
-    if POSTERIORS[settings.plausibility].checks_chains:
+    if settings.record.checks_chains:
         options["allow_unmixed"] = settings.allow_unmixed
     return options
 

@@ -1,12 +1,15 @@
 """Settings of a report, with defaults that fit the annotations."""
 
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
+
+import xarray as xr
 
 from bayesagree.annotations import Annotations
 from bayesagree.errors import InputError
+from bayesagree.evaluation._draw_blocks import record_for, record_of_trace
 from bayesagree.metrics.registry import Metric
-from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
+from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, fitting_posteriors
 from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of, require_threshold
 
@@ -18,13 +21,13 @@ class ReportSettings:
     Attributes
     ----------
     plausibility
-        Name of the model of the truth, as in `evaluate`.
+        Name of the model of the truth, or a trace of one's own model of the same items, as in `evaluate`.
     reliability
         Weights of an annotation; the first is the reference, which the headlines are about.
     metrics
         As in `evaluate`; the headlines are about the first.
     draws, chains, seed, items
-        As in `evaluate`.
+        As in `evaluate`. A trace has its own draws and chains.
     threshold
         For ratings: is the mean below this value or not?
     least_certain
@@ -33,7 +36,7 @@ class ReportSettings:
         Whether to report where the chains of a sampler that joins all items disagree.
     """
 
-    plausibility: str = ""
+    plausibility: str | xr.DataTree = ""
     reliability: tuple[float, ...] = ()
     metrics: tuple[str, ...] = ()
     draws: int = 500
@@ -43,6 +46,12 @@ class ReportSettings:
     threshold: float | None = None
     least_certain: int = 50
     allow_unmixed: bool = False
+
+    @property
+    def record(self) -> PosteriorRecord:
+        """What is known about the model of the truth."""
+        name = self.plausibility
+        return POSTERIORS[name] if isinstance(name, str) else record_of_trace(name)
 
     @property
     def reference(self) -> float:
@@ -57,8 +66,8 @@ class ReportSettings:
         Raises
         ------
         InputError
-            A plausibility for other annotations, or for predictions where there are none; ratings without a
-            threshold; an unknown metric.
+            A plausibility for other annotations, or for predictions where there are none; a trace of other items or
+            labels; ratings without a threshold; an unknown metric.
 
         Examples
         --------
@@ -66,7 +75,10 @@ class ReportSettings:
         >>> ReportSettings().fitting(Labels.from_counts([[2, 1]]), None).reliability
         (1.0, 0.3, 3.0)
         """
-        record = posterior_for(annotations, self.plausibility or fitting_posteriors(annotations)[0].name)
+        chosen = self.plausibility
+        if isinstance(chosen, str):
+            chosen = chosen or fitting_posteriors(annotations)[0].name
+        record = record_for(annotations, chosen)
         if record.takes_predictions and predictions is None:
             raise InputError(f"plausibility={record.name!r} learns from predictions; give them (--predictions FILE)")
         if record.asks_threshold:
@@ -74,9 +86,13 @@ class ReportSettings:
         scored = predictions is not None and predictions.scores is not None and predictions.categories.size > 3
         several = kind_of(annotations).ordered and scored
         metrics = self.metrics or (("top_3_accuracy", "average_overlap_3") if several else ("top_1_accuracy",))
+        own: dict[str, Any] = {}
+        if not isinstance(chosen, str):
+            own["plausibility"] = record.posterior(annotations)
+            own |= {f"{dim}s": chosen["posterior"].sizes[dim] for dim in ("chain", "draw")}
         return replace(
             self,
-            plausibility=record.name,
+            **{"plausibility": record.name} | own,
             reliability=self.reliability or record.reliabilities,
             metrics=tuple(dict.fromkeys(Metric.named(metric).name for metric in metrics)),
         )

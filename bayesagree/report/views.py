@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
+from bayesagree.plausibility.registry import PosteriorRecord
 from bayesagree.plots._panels import with_sizes
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
@@ -41,6 +41,7 @@ COEFFICIENTS = {
     "icc_one_way": "ICC, one way",
     "icc_agreement": "ICC, agreement",
     "icc_consistency": "ICC, consistency",
+    "icc_polychoric": "ICC, polychoric",
 }
 
 
@@ -202,8 +203,8 @@ def settings(data: ReportData) -> list[tuple[str, str]]:
     rows = [
         ("Annotations", f"{kind}: {count(given.n_annotations)} of {count(given.items.size)} items"),
         ("Annotators", count(given.annotators.size) if given.annotators.size else "not named"),
-        ("Model of the truth", POSTERIORS[chosen.plausibility].title),
-        ("Reliability", _weights(POSTERIORS[chosen.plausibility], weights)),
+        ("Model of the truth", chosen.record.title),
+        ("Reliability", _weights(chosen.record, weights)),
         ("Draws", f"{chosen.chains} chains of {chosen.draws}"),
         ("Seed", str(chosen.seed)),
         ("Version", f"bayesagree {data.version}"),
@@ -219,6 +220,8 @@ def settings(data: ReportData) -> list[tuple[str, str]]:
 
 
 def _weights(record: PosteriorRecord, weights: str) -> str:
+    if record.reference is None:
+        return "as that model has it"
     if record.takes_predictions:
         return "annotators count as exchangeable"
     return "learnt for each annotator" if record.learns_reliability else weights

@@ -31,6 +31,24 @@ def test_pymc_model_is_the_same_posterior(known):
 
 
 @pytest.mark.nuts
+@pytest.mark.parametrize("collapsed", [False, True])
+def test_nutpie_draws_from_the_same_posterior(collapsed):
+    """The extra ``nutpie``: our kernels run inside of its functions, and what ran stands in attrs."""
+    pytest.importorskip("nutpie")
+    ratings = simulate.ratings(n_items=30, ratings_per_item=5, phi=0.4, seed=7).ratings
+    given = {"likelihood": "binned", "seed": 1}
+    exact = common_agreement(ratings, **given)["agreement"]
+    how = {"draws": 400, "chains": 2, "sampler": {"nuts_sampler": "nutpie"}}
+    if collapsed:
+        tree = sample_nuts(common_agreement_model(ratings, likelihood="binned", collapsed=True), seed=1, **how)
+    else:
+        tree = common_agreement(ratings, **given, engine="nuts", **how)
+    assert tree.attrs["sampler"].startswith("nutpie")
+    phi = tree["posterior"].to_dataset()[["phi"]]
+    assert abs(float(phi["phi"].mean()) - float(exact["mean"])) < 4.5 * float(az.mcse(phi)["phi"])
+
+
+@pytest.mark.nuts
 def test_item_means_are_in_units_of_the_scale_from_both_engines():
     ratings = simulate.ratings(n_items=8, ratings_per_item=6, phi=0.6, seed=3).ratings
     exact = common_agreement(ratings, keep_item_means=True, seed=1)["posterior"].to_dataset()

@@ -3,7 +3,8 @@
 Some seconds of processor a replication leave few of them; the fast engines, which tests hold to equal these models,
 have thousands. Not here:
 
-* `dawid_skene_model`: the true labels are summed out, so its likelihood is a potential and no annotation can be drawn.
+* `dawid_skene_model` with its own priors: the true labels are summed out, so its likelihood is a potential, from which
+  simuk can draw no annotation. Those of the model opened by a covariate of the items are drawn without it.
 * Its mixed membership has observed labels, but takes half a minute a replication.
 * `normal_group_model`: location and scale have improper priors; there is no truth to draw.
 * `prirn_model`: PrIRN is no model of how annotators rank.
@@ -13,18 +14,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from bayesagree import (
+    DawidSkenePrior,
     Labels,
     Rankings,
     Ratings,
     common_agreement_model,
+    dawid_skene_model,
     dirichlet_model,
     normal_inverse_gamma_model,
     plackett_luce_model,
 )
+from bayesagree._inference.nuts import sample_nuts
 from bayesagree.subjective.group_model import GroupCounts, group_performance_model
 
+pm: Any = pytest.importorskip("pymc")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 SIMULATIONS, DRAWS = 40, 1000
 
@@ -64,6 +70,42 @@ def test_common_agreement_model(calibration):
     model = common_agreement_model(Ratings.from_matrix(np.tile([1, 2, 3], (6, 1)), scale=(1, 5), step=1))
     quantities = {"phi": [0], "mean_location": [0], "mean_spread": [0], "unit_item_mean": [0]}
     judge(calibration, "common_agreement_model", model, quantities, target_accept=0.9)
+
+
+COVARIATE = np.linspace(-2, 2, 12)
+OPENED = {"slope": [(0,)], "confusion": [(0, 0, 0), (1, 0, 2)]}
+
+
+def opened_dawid_skene_model():
+    """Twelve items, three annotators: slopes of the log odds of three labels in place of the prevalence."""
+    labels = Labels.from_matrix(np.arange(36).reshape(12, 3) % 3, labels=[0, 1, 2])
+
+    def prevalence():
+        return pm.math.softmax(COVARIATE[:, None] * pm.Normal("slope", shape=3), axis=1)
+
+    return dawid_skene_model(labels, prevalence=prevalence)
+
+
+def opened_dawid_skene_ranks(model, replicate):
+    """Draw everything from the prior, sample, and return the ranks of the truth."""
+    rng, base = np.random.default_rng([1, replicate]), DawidSkenePrior().confusion(3)
+    true = {"slope": rng.normal(size=3), "confusion": np.array([[rng.dirichlet(row) for row in base] for _ in "abc"])}
+    truth = [rng.choice(3, p=p) for p in softmax(COVARIATE[:, None] * true["slope"], axis=1)]
+    who = zip(*(model[f"{name}_of_annotation"].get_value() for name in ("item", "annotator")))
+    said = [rng.choice(3, p=true["confusion"][j, truth[i]]) for i, j in who]
+    model.set_data("observed_label", np.array(said))
+    drawn = sample_nuts(model, draws=DRAWS, chains=1, seed=replicate, recorded=list(OPENED))["posterior"]
+    return {
+        f"{name} {''.join(map(str, at))}": int((drawn[name].values[(0, slice(None), *at)] < true[name][at]).sum())
+        for name, places in OPENED.items() for at in places
+    }  # fmt: skip
+
+
+def test_dawid_skene_model_with_a_prior_of_the_truth_by_a_covariate(calibration):
+    model = opened_dawid_skene_model()
+    ranks = [opened_dawid_skene_ranks(model, replicate) for replicate in range(SIMULATIONS)]
+    for name in ranks[0]:
+        calibration.uniform("dawid_skene_model opened, NUTS", name, [one[name] for one in ranks], DRAWS + 1)
 
 
 def test_normal_inverse_gamma_model(calibration):

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from bayesagree import simulate
 
@@ -64,6 +65,22 @@ def test_json_is_one_document(run, tmp_path):
     assert any("of the items" in note for note in document["notes"])
     assert document["settings"][0]["reliability"] == [2.0, 4.0]
     assert (tmp_path / "page.html").exists()
+
+
+def test_a_trace_may_be_the_truth(run, tmp_path):
+    """A posterior of one's own, saved with `to_netcdf`, in the place of the package's."""
+    drawn = np.random.default_rng(1).dirichlet([2.0, 1.0], size=(2, 100, 30))
+    coords = {"item": sorted(f"t{i}" for i in range(30)), "category": ["no", "yes"]}
+    values = xr.Dataset({"plausibility": (("chain", "draw", "item", "category"), drawn)}, coords)
+    xr.DataTree.from_dict({"posterior": values}).to_netcdf(tmp_path / "trace.nc", engine="h5netcdf")
+    out = tmp_path / "page.html"
+    asked = ("labels.csv", *COLUMNS, "--predictions", "models.csv", "--plausibility", tmp_path / "trace.nc")
+    code, said, err = run(*asked, "--json", "-o", out)
+    assert code == 0, err
+    settings = json.loads(said)["settings"][0]
+    assert settings["plausibility"].endswith("trace.nc")
+    assert (settings["chains"], settings["draws"]) == (2, 100)
+    assert "a posterior of the authors&#39; own" in out.read_text(encoding="utf-8")
 
 
 def test_predictions_may_inform_the_truth(run, tmp_path):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from bayesagree import (
     Annotators,
@@ -30,6 +31,7 @@ from bayesagree.metrics.registry import METRICS
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.groups import group_results
 from bayesagree.report.kinds import kind_of
+from bayesagree.report.methods import methods_paragraph
 from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import noisy_models, rankings, ratings
 from bayesagree.subjective.groups import Groups
@@ -42,6 +44,38 @@ def test_certainty_is_exact_at_every_reliability(data, test_set):
         exact = annotation_certainty(tree, exact=True)
         np.testing.assert_allclose(data.certainty.sel(reliability=level), exact, rtol=1e-12)
     assert data.open_share == float((data.certainty.sel(reliability=1.0) < OPEN).mean())
+
+
+@pytest.fixture(scope="module")
+def trace(test_set):
+    """Draws of plausibilities, as a model of the user's own gives them."""
+    drawn = dirichlet(test_set.labels, prior=2.0, draws=200, seed=3)["posterior"].to_dataset()
+    return xr.DataTree.from_dict({"posterior": drawn})
+
+
+def test_a_trace_of_ones_own_is_the_truth_of_the_report(trace, test_set):
+    given = test_set.labels, test_set.predictions
+    found = report_data(*given, settings=ReportSettings(plausibility=trace, seed=1))
+    scores = evaluate(*given, plausibility=trace, seed=1)["posterior"]["top_1_accuracy"].mean(("chain", "draw"))
+    shown = found.scores.table["score"].sel(metric="top_1_accuracy", model=scores["model"], reliability=1.0)
+    np.testing.assert_allclose(shown, scores.isel(reliability=0))
+    np.testing.assert_allclose(found.certainty.isel(reliability=0), annotation_certainty(trace))
+    first = found.open_items[0]
+    at = test_set.labels.items.astype(str).tolist().index(first.item)
+    mean = trace["posterior"]["plausibility"].isel(item=at).mean(("chain", "draw"))
+    by_label = dict(zip(map(str, mean["category"].values), mean.values))
+    for candidate in first.candidates:
+        assert candidate.plausibility == pytest.approx(by_label[candidate.label])
+    assert (found.settings.chains, found.settings.draws) == (4, 200)
+    assert 0.99 < found.diagnostics["r_hat"] < 1.1
+    assert "a posterior of the authors' own. Annotation certainty" in methods_paragraph(found)
+
+
+@pytest.mark.parametrize("dim", ["item", "category"])
+def test_a_trace_of_others_is_refused(trace, test_set, dim):
+    turned = xr.DataTree.from_dict({"posterior": trace["posterior"].to_dataset().isel({dim: slice(None, None, -1)})})
+    with pytest.raises(InputError, match="of the trace are not those of the annotations"):
+        report_data(test_set.labels, settings=ReportSettings(plausibility=turned))
 
 
 def test_scores_are_those_of_evaluate_and_agree_with_the_closed_form(data, test_set):

@@ -26,6 +26,10 @@ MOST_STEPS = 200_000
 """Nodes at most: enough for item likelihoods with a standard deviation of 1e-4 in logit(mu)."""
 PER_WIDTH = 1.6
 """Nodes within one standard deviation of a narrow prior: the trapezoidal rule then errs by exp(-2 pi^2 1.6^2)."""
+WIDEST, TAIL = 7.5, 28.0
+"""A prior ends so many standard deviations away, or so many divided by its shape, where its tail is exponential."""
+PER_DEVIATION = 0.7
+"""Step in standard deviations of the narrowest item likelihood, in logit(mu)."""
 FARTHEST = 26.0
 """Logit beyond which a mean has less than 1e-11 of the mass of a flat prior."""
 
@@ -58,12 +62,12 @@ def nodes(step: float, low: float, high: float) -> Nodes:
 def likelihood_step(like: Likelihood, precision: float) -> float:
     """Return the step that resolves the narrowest item likelihood.
 
-    That is 0.7 of its standard deviation in logit(mu), whether its mean lies in the middle or, as the farthest item's,
-    so near an end that the nodes are stretched there.
+    That is `PER_DEVIATION` of its standard deviation in logit(mu), whether its mean lies in the middle or, as the
+    farthest item's, so near an end that the nodes are stretched there.
     """
     n = float(like.size.max())
     stretch = np.hypot(1, np.log1p(precision * like.farthest) / 2)
-    return min(0.15, 0.7 / float(np.sqrt(n * (precision + 1))), 0.45 / float(np.sqrt(n) * stretch))
+    return min(0.15, PER_DEVIATION / float(np.sqrt(n * (precision + 1))), 0.45 / float(np.sqrt(n) * stretch))
 
 
 def blocks(like: Likelihood, n_nodes: int) -> Iterator[Likelihood]:
@@ -190,13 +194,10 @@ class PriorWindow(NamedTuple):
 
 
 def prior_window(m: Floats, s: Floats) -> PriorWindow:
-    """Return the place of Beta(m t, (1 - m) t): 7.5 standard deviations, or 28 / shape where its tail is exponential.
-
-    Below 1e-12 of its mass lies outside.
-    """
+    """Return the place of Beta(m t, (1 - m) t), of whose mass less than 1e-12 lies outside."""
     a, b = beta_shapes(m, s)
     centre, width = np.log(m) - np.log1p(-m), np.minimum(s / np.sqrt(m * (1 - m)), 2.0)
-    return PriorWindow(centre, width, centre - 7.5 * width - 28 / a, centre + 7.5 * width + 28 / b)
+    return PriorWindow(centre, width, centre - WIDEST * width - TAIL / a, centre + WIDEST * width + TAIL / b)
 
 
 def prior_step(window: PriorWindow) -> Floats:
