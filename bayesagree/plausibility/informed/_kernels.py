@@ -309,7 +309,8 @@ def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[A
     """Fill `out`, shape (item, sample, rank), with the best labels of each draw.
 
     Labels stand in falling order of their shapes. A label of shape a < 1 has worth G exp(-E / a), G ~ Gamma(a + 1),
-    E ~ Exp(1): where even a G at the far end of its tail could not lift it among the best, G is not drawn.
+    E ~ Exp(1): where even a G at the far end of its tail could not lift it among the best, G is not drawn. Nor is E:
+    what one E exceeds its label's reach by is an E again, for the next label.
     """
     n_items, n_samples, depth = out.shape
     n_labels = dense.shape[2]
@@ -322,7 +323,7 @@ def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[A
     log_most = math.log(2.0 + math.sqrt(4.0 * TAIL) + TAIL)
     for i in range(n_items):
         names, counts = label[start[i] : start[i + 1]], count[start[i] : start[i + 1]]
-        order = np.empty(0, dtype=np.int64)
+        order, left = np.empty(0, dtype=np.int64), rng.standard_exponential()
         for j in range(thetas.shape[0]):
             h = _prior_mean(thetas[j], dense[i], hit[i], said, soft, mean, log_mean)
             _components(thetas[j], clearness[j], h, mean, names, counts, room, chance)
@@ -338,9 +339,11 @@ def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[A
                     fall = 0.0
                     a = shape[k] + own if k == component - 1 else shape[k]
                     if a < 1.0:
-                        fall = rng.standard_exponential() / a
-                        if log_most - fall < best[depth - 1]:
+                        reach = a * max(log_most - best[depth - 1], 0.0)
+                        if left > reach:
+                            left -= reach
                             continue
+                        fall, left = left / a, rng.standard_exponential()
                         a += 1.0
                     first_, second = gamma_constants(a)
                     insert_best(best, best_label, math.log(gamma_draw(rng, first_, second)) - fall, int(k))
