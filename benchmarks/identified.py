@@ -6,8 +6,8 @@ From k of the votes of each item, drawn without replacement, `informed_dirichlet
 `identified_accuracy` gives the range of each model's accuracy. Many votes: against the shares of all votes (100 on
 chaosnli-snli, 99 on dices350, about 51 on cifar10h; 1,000 items at most). Accuracy: mean over the models; "holds":
 share of models whose many-vote accuracy is inside. Mean entropy (nats) of the truth: range over all items at once, on
-which every score of entropies rests (EntCE). Two draws of votes. dices350 from ten votes and cifar10h, whose ten labels have
-many patterns of votes, from more than three take minutes each and are left out.
+which every score of entropies rests (EntCE). Two draws of votes. dices350 from ten votes and cifar10h, whose ten
+labels have many patterns of votes, from more than three take minutes each and are left out.
 
 What the table says: one vote an item identifies next to nothing. Three leave the accuracy on ambiguous items
 (chaosnli-snli, dices350) anywhere in a range of .4 to .5, and their mean entropy in one of .06 to .11; ten leave .25 of
