@@ -6,7 +6,10 @@
 <folder> holds ``crowd-gold`` and ``human-objects``. Fits never see gold; `calibrate` sees 200 gold items (half of them
 where there are fewer than 400) and is scored on the others, 20 random splits. Rows are appended to the file as they are
 done, so that a run that was stopped goes on where it ended. --keep writes the label probabilities that
-`calibration_forms.py` reads. Half an hour on two quiet cores.
+`calibration_forms.py` reads. Three quarters of an hour of one processor.
+
+Posteriors are drawn at the default settings. "auto" is the better of hierarchical and mixed membership by the
+leave-one-out predictive density of the annotations, as in ``dawid_skene(variant="auto")``, taken from the same chains.
 """
 
 import argparse
@@ -20,9 +23,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
 from bayesagree.calibration import calibrate, calibration_scores, label_probability, pool_with_votes
-from bayesagree.plausibility.dawid_skene._engines import VARIANTS, Variant
+from bayesagree.plausibility._draws.run import Request
+from bayesagree.plausibility.dawid_skene._engines import AUTO_VARIANTS, VARIANTS, DawidSkenePosterior, Variant
+from bayesagree.plausibility.dawid_skene._results import chains_tree
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
 SETS = (
@@ -34,6 +40,7 @@ SPLITS, MIXED = 20, 1.05
 METHODS = (
     "vote share", "crowd-kit EM", "EM", "full", "one_coin", "class_conditional", "hierarchical",
     "pool of hierarchical and votes", "item_difficulty", "mixed_membership", "pool of mixed_membership and votes",
+    "auto",
 )  # fmt: skip
 
 
@@ -80,13 +87,17 @@ def methods(labels: Labels, done: set[str]) -> Iterator[tuple[str, xr.DataArray 
     ):
         if name not in done:
             yield name, fit(labels)
+    scores: dict[str, tuple[float, xr.DataTree]] = {}
     for variant in VARIANTS:
-        if variant in done:
+        if variant in done and (variant not in AUTO_VARIANTS or "auto" in done):
             continue
-        tree = mixed_chains(labels, variant)
+        tree, score = fitted(labels, variant)
         yield variant, tree
-        if variant in ("hierarchical", "mixed_membership"):
+        if variant in AUTO_VARIANTS:
+            scores[variant] = score, tree
             yield f"pool of {variant} and votes", pool_with_votes(tree, labels, seed=1)
+    if scores:
+        yield "auto", max(scores.values(), key=lambda one: one[0])[1]
 
 
 def calibrated_gaps(tree: xr.DataTree, gold: dict) -> list[float]:
@@ -105,17 +116,13 @@ def calibrated_gaps(tree: xr.DataTree, gold: dict) -> list[float]:
     return gaps
 
 
-def mixed_chains(labels: Labels, variant: Variant) -> xr.DataTree:
-    """Draw 200 times; chains that have not mixed are run again five times as long, once."""
-    small = labels.n_annotations < 30_000
-    for longer in (1, 5):
-        tree = dawid_skene(
-            labels, variant=variant, draws=200, chains=4 if small else 2, tune=500 * longer,
-            thin=(3 if small else 2) * longer, top_labels=1, confusion=False, seed=1,
-        )  # fmt: skip
-        if float(tree["diagnostics"]["r_hat"].max()) < MIXED:
-            break
-    return tree
+def fitted(labels: Labels, variant: Variant) -> tuple[xr.DataTree, float]:
+    """Draw at the default settings; return the posterior and its leave-one-out predictive density."""
+    asked = Request(draws=1000, chains=4, seed=1, engine="gibbs", top_labels=1)
+    drawn = DawidSkenePosterior(labels, variant).chains(asked, confusion=False, tune=None, thin=None)
+    return chains_tree(
+        labels, drawn.cells, drawn.chains, engine="gibbs", seed=1, settings=drawn.settings
+    ), drawn.log_score
 
 
 def keep_fit(probability: xr.DataArray, gold: dict, path: Path) -> None:
@@ -136,7 +143,8 @@ def rows_of(name: str, folder: Path, done: set[str], kept: Path | None) -> Itera
             row |= {"calibrated_gap": float(np.mean(np.abs(gaps))), "calibrated_bias": float(np.mean(gaps))}
             if kept is not None:
                 keep_fit(probability, gold, kept / f"{name}__{method}.npz")
-        if method in VARIANTS:
+        if method in (*VARIANTS, "auto"):
+            row["variant"] = settings_of(result)["variant"]
             row["r_hat"] = float(result["diagnostics"]["r_hat"].max())
         if method == "mixed_membership":
             row["ambiguity"] = float(result["posterior"]["ambiguity"].mean())

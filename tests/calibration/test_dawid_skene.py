@@ -2,35 +2,54 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from bayesagree.annotations import Labels
 from bayesagree.calibration.recalibration import calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._gibbs import Keep, run_chains
+from bayesagree.plausibility.dawid_skene._item_prior import Regression
 from bayesagree.plausibility.dawid_skene.em import vote_shares
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
+from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree.predictions import Predictions
 from bayesagree.simulate import crowd_labels
 
 N_ITEMS, N_ANNOTATORS, N_LABELS, DRAWS = 20, 4, 3, 63
-THIN = {"full": 6, "hierarchical": 10, "mixed_membership": 30}
+THIN = {
+    "full": 6,
+    "one_coin": 6,
+    "class_conditional": 6,
+    "item_difficulty": 10,
+    "hierarchical": 10,
+    "mixed_membership": 30,
+}
+WITH_PREDICTIONS = ("full and predictions", "one_coin and predictions")
 PRIOR = DawidSkenePrior()
 
 
 def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str, float]]:
     """Draw everything from the prior; return the labels and the parameters to be ranked."""
     prevalence = rng.dirichlet(np.full(N_LABELS, PRIOR.prevalence))
-    base = PRIOR.confusion(N_LABELS)
     truth = {"prevalence 0": prevalence[0], "prevalence 2": prevalence[2]}
-    rows = base
-    if variant != "full":
-        kappa = np.exp(rng.normal(np.log(PRIOR.concentration), PRIOR.concentration_sd, N_LABELS))
-        phi = np.array([rng.dirichlet(row) for row in base])
-        rows = kappa[:, None] * phi
-        truth |= {"concentration 0": kappa[0], "crowd confusion 01": phi[0, 1]}
-    confusion = np.array([[rng.dirichlet(np.maximum(row, 1e-9)) for row in rows] for _ in range(N_ANNOTATORS)])
+    if variant == "item_difficulty":
+        labels, unknown = _of_difficult_items(prevalence, rng)
+        return labels, truth | unknown
+    if variant in ("one_coin", "class_conditional"):
+        shape = (N_ANNOTATORS, 1 if variant == "one_coin" else N_LABELS)
+        right = rng.beta(PRIOR.strength * PRIOR.accuracy, PRIOR.strength * (1 - PRIOR.accuracy), shape)
+        confusion = _equal_errors(np.broadcast_to(right, (N_ANNOTATORS, N_LABELS)))
+    else:
+        rows = PRIOR.confusion(N_LABELS)
+        if variant != "full":
+            kappa = np.exp(rng.normal(np.log(PRIOR.concentration), PRIOR.concentration_sd, N_LABELS))
+            phi = np.array([rng.dirichlet(row) for row in rows])
+            rows = kappa[:, None] * phi
+            truth |= {"concentration 0": kappa[0], "crowd confusion 01": phi[0, 1]}
+        confusion = np.array([[rng.dirichlet(np.maximum(row, 1e-9)) for row in rows] for _ in range(N_ANNOTATORS)])
+        truth["confusion 102"] = confusion[1, 0, 2]
     ambiguity = 0.0
     if variant == "mixed_membership":
         ambiguity = float(np.exp(rng.normal(np.log(PRIOR.ambiguity), PRIOR.ambiguity_sd)))
@@ -39,19 +58,60 @@ def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str,
         n_items=N_ITEMS, n_annotators=N_ANNOTATORS, n_labels=N_LABELS, labels_per_item=3,
         prevalence=prevalence.tolist(), confusion=confusion, ambiguity=ambiguity, seed=rng,
     )  # fmt: skip
-    truth |= {"confusion 000": confusion[0, 0, 0], "confusion 102": confusion[1, 0, 2]}
-    truth["accuracy 2"] = prevalence @ np.diag(confusion[2])
+    truth |= {"confusion 000": confusion[0, 0, 0], "accuracy 2": prevalence @ np.diag(confusion[2])}
     if variant == "mixed_membership":
         truth["plausibility 00"] = crowd.plausibility[0, 0]
     return crowd.labels, truth
 
 
-def _draws(variant: str, labels: Labels, seed: int) -> dict[str, np.ndarray]:
+def _predicted(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str, float], Predictions]:
+    """Draw everything from the prior, the truth of each item from the regression on a model's scores."""
+    scores = rng.dirichlet(np.ones(N_LABELS), N_ITEMS)
+    predictions = Predictions.from_scores({"model": scores}, labels=list(range(N_LABELS)))
+    regression = Regression(Covariates.of(predictions), np.ones(N_ITEMS, bool))
+    prior = np.exp(regression.log_prior(rng.normal(0, regression.precision**-0.5)))
+    if variant == "one_coin":
+        right = rng.beta(PRIOR.strength * PRIOR.accuracy, PRIOR.strength * (1 - PRIOR.accuracy), (N_ANNOTATORS, 1))
+        confusion = _equal_errors(np.broadcast_to(right, (N_ANNOTATORS, N_LABELS)))
+    else:
+        rows = PRIOR.confusion(N_LABELS)
+        confusion = np.array([[rng.dirichlet(row) for row in rows] for _ in range(N_ANNOTATORS)])
+    given = np.full((N_ITEMS, N_ANNOTATORS), np.nan)
+    for item in range(N_ITEMS):
+        label = rng.choice(N_LABELS, p=prior[item])
+        for annotator in rng.choice(N_ANNOTATORS, 3, replace=False):
+            given[item, annotator] = rng.choice(N_LABELS, p=confusion[annotator, label])
+    prevalence = prior.mean(axis=0)
+    truth = {"prevalence 0": prevalence[0], "prevalence 2": prevalence[2], "confusion 000": confusion[0, 0, 0]}
+    truth["accuracy 2"] = prevalence @ np.diag(confusion[2])
+    return Labels.from_matrix(given, labels=list(range(N_LABELS))), truth, predictions
+
+
+def _equal_errors(right: np.ndarray) -> np.ndarray:
+    """Confusion (..., label, given label) of annotators right with these chances, else saying any other label."""
+    wrong = (1 - right) / (N_LABELS - 1)
+    return np.where(np.eye(N_LABELS, dtype=bool), right[..., None], wrong[..., None])
+
+
+def _of_difficult_items(prevalence: np.ndarray, rng: np.random.Generator) -> tuple[Labels, dict[str, float]]:
+    """Three labels an item, Pr(right) a logistic function of the annotator's ability minus the item's difficulty."""
+    ability = rng.normal(PRIOR.ability, PRIOR.ability_sd, N_ANNOTATORS)
+    difficulty = rng.normal(0, PRIOR.difficulty_sd, N_ITEMS)
+    given = np.full((N_ITEMS, N_ANNOTATORS), np.nan)
+    for item, label in enumerate(rng.choice(N_LABELS, N_ITEMS, p=prevalence)):
+        for annotator in rng.choice(N_ANNOTATORS, 3, replace=False):
+            right = special.expit(ability[annotator] - difficulty[item])
+            given[item, annotator] = rng.choice(N_LABELS, p=_equal_errors(np.full(N_LABELS, right))[label])
+    unknown = {"difficulty 0": difficulty[0], "difficulty 1": difficulty[1], "accuracy 2": special.expit(ability[2])}
+    return Labels.from_matrix(given, labels=list(range(N_LABELS))), unknown
+
+
+def _draws(variant: str, labels: Labels, seed: int, predictions: Predictions | None = None) -> dict[str, np.ndarray]:
     triple = (labels.item_index, labels.annotator_index, labels.label_index)
     cells = annotation_cells(*triple, n_items=N_ITEMS, n_annotators=N_ANNOTATORS, n_labels=N_LABELS)
     shares = vote_shares(cells, labels.item_index, labels.label_index)
     keep = Keep(N_LABELS, N_ANNOTATORS, None, True, np.array([0]))
-    start = DawidSkenePosterior(labels, variant, PRIOR).start(cells, shares)
+    start = DawidSkenePosterior(labels, variant, PRIOR, predictions=predictions).start(cells, shares)
     (chain,) = run_chains(start, keep, tune=20 * THIN[variant], draws=DRAWS, thin=THIN[variant], chains=1, seed=seed)
     v = chain.variables
     drawn = {
@@ -62,21 +122,29 @@ def _draws(variant: str, labels: Labels, seed: int) -> dict[str, np.ndarray]:
         "accuracy 2": v["accuracy"][:, 2],
         "plausibility 00": v["plausibility"][:, 0, 0],
     }
-    if variant != "full":
+    if variant == "item_difficulty":
+        drawn |= {f"difficulty {item}": v["difficulty"][:, item] for item in (0, 1)}
+    if variant in ("hierarchical", "mixed_membership"):
         drawn |= {"concentration 0": v["concentration"][:, 0], "crowd confusion 01": v["crowd_confusion"][:, 0, 1]}
     if variant == "mixed_membership":
         drawn["ambiguity"] = v["ambiguity"]
     return drawn
 
 
-def _ranks(variant: str, replicates: int, seed: int) -> dict[str, np.ndarray]:
+def _ranks(name: str, replicates: int, seed: int) -> dict[str, np.ndarray]:
+    """Rank the truth among draws; with predictions where the name of the variant is followed by the word."""
     ranks: dict[str, list[int]] = {}
+    variant, _, with_predictions = name.partition(" and ")
     for replicate in range(replicates):
-        labels, truth = _simulate(variant, np.random.default_rng([seed, replicate]))
-        drawn = _draws(variant, labels, seed=replicate)
-        for name, value in truth.items():
-            ranks.setdefault(name, []).append(int((drawn[name] < np.float32(value)).sum()))
-    return {name: np.array(values) for name, values in ranks.items()}
+        rng, predictions = np.random.default_rng([seed, replicate]), None
+        if with_predictions:
+            labels, truth, predictions = _predicted(variant, rng)
+        else:
+            labels, truth = _simulate(variant, rng)
+        drawn = _draws(variant, labels, replicate, predictions)
+        for parameter, value in truth.items():
+            ranks.setdefault(parameter, []).append(int((drawn[parameter] < np.float32(value)).sum()))
+    return {parameter: np.array(values) for parameter, values in ranks.items()}
 
 
 def _assert_uniform(ranks: dict[str, np.ndarray]) -> None:
@@ -88,13 +156,24 @@ def _assert_uniform(ranks: dict[str, np.ndarray]) -> None:
     assert min(p_values.values()) > 1e-3 / len(p_values), p_values
 
 
-@pytest.mark.parametrize(("variant", "replicates"), [("full", 120), ("hierarchical", 80), ("mixed_membership", 24)])
+@pytest.mark.parametrize(
+    ("variant", "replicates"),
+    [
+        ("full", 120),
+        ("hierarchical", 80),
+        ("mixed_membership", 24),
+        *(
+            pytest.param(name, 60, marks=pytest.mark.long)
+            for name in ("one_coin", "class_conditional", "item_difficulty", *WITH_PREDICTIONS)
+        ),
+    ],
+)
 def test_ranks_of_the_truth_are_uniform(variant, replicates):
     _assert_uniform(_ranks(variant, replicates, seed=1))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", ["full", "hierarchical", "mixed_membership"])
+@pytest.mark.parametrize("variant", [*THIN, *WITH_PREDICTIONS])
 def test_ranks_of_the_truth_are_uniform_in_long_runs(variant, calibration):
     for name, ranks in _ranks(variant, 500, seed=2).items():
         calibration.uniform(f"dawid_skene, {variant}", name, ranks, DRAWS + 1)

@@ -21,12 +21,19 @@ def count_votes(cells, item, label):
 
 
 @numba.njit(cache=True, nogil=True)
-def item_log_joint(cells, i, log_prevalence, log_confusion, joint):
-    """Log p(truth = candidate, annotations of item i) of every candidate: a view of `joint`, shape (candidate,)."""
-    candidates = cells.candidate[cells.candidate_start[i] : cells.candidate_start[i + 1]]
+def item_log_joint(cells, i, log_prevalence, log_prior, log_confusion, joint):
+    """Log p(truth = candidate, annotations of item i) of every candidate: a view of `joint`, shape (candidate,).
+
+    `log_prior` of each candidate, shape (candidate,), is added to the prevalence of its label; it may be empty.
+    """
+    first = cells.candidate_start[i]
+    candidates = cells.candidate[first : cells.candidate_start[i + 1]]
     n, m, start = cells.item_start[i + 1] - cells.item_start[i], candidates.size, cells.cell_start[i]
     for c in range(m):
         joint[c] = log_prevalence[candidates[c]]
+    if log_prior.size > 0:
+        for c in range(m):
+            joint[c] += log_prior[first + c]
     own = cells.cell[start : start + n * m]  # a view: positions in it need no check
     for t in range(n):
         for c in range(m):
@@ -60,19 +67,14 @@ def expected_counts(cells, probability, weights, count):
 
 @numba.njit(cache=True, nogil=True)
 def expect(cells, log_prevalence, log_prior, log_confusion, probability, weights, count):
-    """E step: posterior probability of each candidate, and their sums as `expected_counts`; returns log L.
-
-    `log_prior` of each candidate, shape (candidate,), is added to the prevalence of its label; it may be empty.
-    """
+    """E step: posterior probability of each candidate, and their sums as `expected_counts`; returns log L."""
     weights[:] = 0.0
     count[:] = 0.0
     joint = np.empty(log_prevalence.size)
     log_likelihood = 0.0
     for i in range(cells.item_start.size - 1):
         first = cells.candidate_start[i]
-        own = item_log_joint(cells, i, log_prevalence, log_confusion, joint)
-        if log_prior.size > 0:
-            own += log_prior[first : first + own.size]
+        own = item_log_joint(cells, i, log_prevalence, log_prior, log_confusion, joint)
         log_total = normalise_logs(own)
         for c in range(own.size):
             probability[first + c] = own[c]

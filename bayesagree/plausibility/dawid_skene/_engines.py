@@ -27,6 +27,7 @@ from bayesagree.plausibility.dawid_skene._gibbs import (
     run_chains,
 )
 from bayesagree.plausibility.dawid_skene._item_difficulty import ItemDifficultySampler
+from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior, Regression
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene._results import chains_tree, coordinates, labels_given, watched_candidates
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
@@ -41,9 +42,13 @@ VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_diffi
 # The two that learn the population: on the 12 open sets no other predicts annotations left out better.
 AUTO_VARIANTS = ("hierarchical", "mixed_membership")
 """What ``variant="auto"`` chooses from."""
+AUTO_OF_PREDICTIONS = ("full", "hierarchical")
+"""The same with predictions, which mixed membership does not take."""
 # Concentrations move slowly with what they are learnt from: rows of the crowd, and latent labels.
 SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1500, 6)}
 """Sweeps before the first draw and per draw, where 500 and 1 are too few."""
+SWEEPS_OF_PREDICTIONS = (1000, 4)
+"""The same with predictions: where annotators are poor, slopes and true labels follow one another."""
 EM_VARIANTS = ("full", "one_coin", "class_conditional")
 
 
@@ -67,6 +72,10 @@ class DawidSkenePosterior:
         if labels.categories.size < 2:
             raise InputError(
                 f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
+            )
+        if self.predictions is not None and self.variant == "mixed_membership":
+            raise InputError(
+                "variant='mixed_membership' takes no predictions; 'hierarchical' learns the crowd with them"
             )
         if self.variant not in (*VARIANTS, "auto"):
             raise InputError(f"variant={self.variant!r} is not one of {shorten((*VARIANTS, 'auto'), 9)}")
@@ -95,17 +104,19 @@ class DawidSkenePosterior:
         if self.variant != "auto":
             kept, chosen_from = self.chains(request, confusion=confusion, tune=tune, thin=thin), {}
         else:
-            fits = (replace(self, variant=variant) for variant in AUTO_VARIANTS)
+            offered = AUTO_VARIANTS if self.predictions is None else AUTO_OF_PREDICTIONS
+            fits = (replace(self, variant=variant) for variant in offered)
             drawn = [fit.chains(request, confusion=confusion, tune=tune, thin=thin) for fit in fits]
             scores = [one.log_score for one in drawn]
             kept = drawn[int(np.argmax(scores))]
-            chosen_from = {"chosen_from": dict(zip(AUTO_VARIANTS, scores))}
+            chosen_from = {"chosen_from": dict(zip(offered, scores))}
         settings = kept.settings | chosen_from
         return chains_tree(self.labels, kept.cells, kept.chains, engine="gibbs", seed=request.seed, settings=settings)
 
     def chains(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> "Drawn":
         """Run the chains of one variant."""
-        usual_tune, usual_thin = SWEEPS.get(self.variant, (500, 1))
+        usual = SWEEPS.get(self.variant, (500, 1))
+        usual_tune, usual_thin = usual if self.predictions is None else SWEEPS_OF_PREDICTIONS
         tune = usual_tune if tune is None else tune
         thin = usual_thin if thin is None else positive_int(thin, "thin")
         labels, gold = self.labels, self.gold_index
@@ -135,14 +146,18 @@ class DawidSkenePosterior:
         """Return how a chain of the variant starts."""
         labels, variant, prior = self.labels, self.variant, self.prior or DawidSkenePrior()
         n_labels, n_annotators = labels.categories.size, labels.annotators.size
+        regression = None
+        if self.predictions is not None:
+            regression = Regression(Covariates.of(self.predictions), cells.counted)
 
         def start(rng: Rng) -> CrowdSampler:
+            item_prior = None if regression is None else DrawnPrior(regression, cells, shares)
             if variant == "mixed_membership":
                 return MixedMembershipSampler(cells, n_annotators, prior, shares, n_labels, rng)
             if variant == "item_difficulty":
                 given = (labels.annotator_index, labels.label_index)
-                return ItemDifficultySampler(cells, *given, n_annotators, prior, shares, n_labels, rng)
-            shared = (prior.prevalence, shares, n_labels, rng)
+                return ItemDifficultySampler(cells, *given, n_annotators, prior, shares, n_labels, rng, item_prior)
+            shared = (prior.prevalence, shares, n_labels, rng, item_prior)
             if variant in ("full", "hierarchical"):
                 rows = ConfusionRows(cells, prior, n_labels, n_annotators, learnt=variant == "hierarchical")
                 return RowSampler(cells, rows, *shared)

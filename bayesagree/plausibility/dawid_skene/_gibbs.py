@@ -14,11 +14,13 @@ from bayesagree.plausibility._draws.blocks import label_dtype
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows, Floats, Rng
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
+    NOTHING,
     count_truth,
     draw_truth,
     items_with_repeats,
     sweep_truth,
 )
+from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior
 
 CONDITIONAL_SHARE = 2.0**-10
 """Mixing weight of the Rao-Blackwellised probabilities in a draw's plausibility; the drawn truth has the rest.
@@ -64,9 +66,16 @@ class TruthSampler:
     """One true label per item, for any model of the annotators: its draws, and the counts they give."""
 
     def __init__(
-        self, cells: AnnotationCells, prevalence_shape: float, shares: Floats, n_labels: int, rng: Rng
+        self,
+        cells: AnnotationCells,
+        prevalence_shape: float,
+        shares: Floats,
+        n_labels: int,
+        rng: Rng,
+        item_prior: DrawnPrior | None = None,
     ) -> None:
-        self.cells, self.prevalence_shape = cells, prevalence_shape
+        self.cells, self.prevalence_shape, self.item_prior = cells, prevalence_shape, item_prior
+        self.log_prior = np.empty(0)
         self.truth = start_truth(cells, shares, rng)
         self.weights, self.count = np.empty(cells.cell_label.size), np.empty(n_labels)
         self.surprise = np.empty(0)
@@ -74,7 +83,11 @@ class TruthSampler:
         count_truth(cells, self.truth, self.weights, self.count)
 
     def draw_prevalence(self, rng: Rng) -> Floats:
-        """Draw the prevalence given the truth; return its logarithm."""
+        """Draw the prevalence given the truth, or the prior of each item; return the logarithm of the former."""
+        if self.item_prior is not None:
+            self.log_prior = self.item_prior.draw(rng, self.truth)
+            self.prevalence = self.item_prior.prevalence()
+            return np.zeros_like(self.prevalence)
         log_prevalence = log_dirichlet_draw(rng, self.prevalence_shape + self.count)
         self.prevalence = np.exp(log_prevalence)
         return log_prevalence
@@ -99,16 +112,24 @@ class RowSampler(TruthSampler):
         shares: Floats,
         n_labels: int,
         rng: Rng,
+        item_prior: DrawnPrior | None = None,
     ) -> None:
-        super().__init__(cells, prevalence_shape, shares, n_labels, rng)
+        super().__init__(cells, prevalence_shape, shares, n_labels, rng, item_prior)
         self.confusion = confusion
         self.repeats = items_with_repeats(cells, confusion.rows.row)
         self.surprise = np.zeros(int(cells.item_start[-1]))
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw hyperparameters and prevalence given the truth, then the truth."""
+        if self.item_prior is None:
+            return self._sweep(rng, times, np.empty(0))
+        for _ in range(times):
+            self.draw_prevalence(rng)
+            self._sweep(rng, 1, np.maximum(np.exp(self.log_prior), NOTHING))
+
+    def _sweep(self, rng: Rng, times: int, prior: Floats) -> None:
         sweep_truth(
-            rng, times, self.cells, self.confusion.rows, self.repeats, self.prevalence_shape, self.prevalence,
+            rng, times, self.cells, self.confusion.rows, self.repeats, self.prevalence_shape, self.prevalence, prior,
             self.truth, self.weights, self.count, self.expected, self.surprise,
         )  # fmt: skip
 
@@ -136,19 +157,21 @@ class AccuracySampler(TruthSampler):
         shares: Floats,
         n_labels: int,
         rng: Rng,
+        item_prior: DrawnPrior | None = None,
     ) -> None:
-        super().__init__(cells, prevalence_shape, shares, n_labels, rng)
+        super().__init__(cells, prevalence_shape, shares, n_labels, rng, item_prior)
         self.accuracies = accuracies
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw prevalence and accuracies given the truth, then the truth."""
         for _ in range(times):
-            if (name := self.accuracies.relabel(rng, self.weights)) is not None:
+            # Predictions name the labels: others would be as good to annotators alone.
+            if self.item_prior is None and (name := self.accuracies.relabel(rng, self.weights)) is not None:
                 self.truth = name[self.truth]
                 count_truth(self.cells, self.truth, self.weights, self.count)
             log_prevalence = self.draw_prevalence(rng)
             log_confusion = self.accuracies.draw(rng, self.weights)
-            draw_truth(rng, self.cells, log_prevalence, log_confusion, self.truth, self.expected)
+            draw_truth(rng, self.cells, log_prevalence, self.log_prior, log_confusion, self.truth, self.expected)
             count_truth(self.cells, self.truth, self.weights, self.count)
 
     def diagonal(self, rng: Rng) -> Floats:

@@ -49,11 +49,11 @@ def draw_candidate(rng, joint, probability, first):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_truth(rng, cells, log_prevalence, log_confusion, truth, probability):
+def draw_truth(rng, cells, log_prevalence, log_prior, log_confusion, truth, probability):
     """Draw every item's true label, and leave its conditional probabilities in `probability`."""
     joint = np.empty(log_prevalence.size)
     for i in range(cells.item_start.size - 1):
-        own = item_log_joint(cells, i, log_prevalence, log_confusion, joint)
+        own = item_log_joint(cells, i, log_prevalence, log_prior, log_confusion, joint)
         truth[i] = draw_candidate(rng, own, probability, cells.candidate_start[i])
 
 
@@ -265,10 +265,11 @@ def draw_position(rng, weight, m, total):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def draw_truth_collapsed(
-    rng, cells, row, repeats, prevalence, cell_counts, row_counts, chance, truth, probability, surprise
+    rng, cells, row, repeats, prevalence, prior, cell_counts, row_counts, chance, truth, probability, surprise
 ):
     """Draw every item's true label with the confusion integrated out, and leave its conditional probabilities.
 
+    `prior` of each candidate, shape (candidate,), stands in the place of the prevalence where it is not empty.
     `surprise` grows by 1 / Pr(annotation given all others), the truth of its item summed out.
     """
     weight, logs = np.empty(prevalence.size), np.empty(prevalence.size)
@@ -278,7 +279,7 @@ def draw_truth_collapsed(
         first, start, stop, begin = candidate_start[i], item_start[i], item_start[i + 1], cells.cell_start[i]
         m, old, position = candidate_start[i + 1] - first, truth[i], begin
         for c in range(m):
-            weight[c], logs[c] = prevalence[candidate[first + c]], 0.0
+            weight[c], logs[c] = prior[first + c] if prior.size > 0 else prevalence[candidate[first + c]], 0.0
         if repeats[i]:
             chance_of_repeats(cells, row, i, together, 0, old, cell_counts, row_counts, logs[:m])
         else:
@@ -305,19 +306,34 @@ def draw_truth_collapsed(
 
 @numba.njit(cache=True, nogil=True)
 def sweep_truth(
-    rng, times, cells, rows, repeats, prevalence_shape, prevalence, truth, weights, count, probability, surprise
+    rng, times, cells, rows, repeats, prevalence_shape, prevalence, prior, truth, weights, count, probability, surprise
 ):
-    """Draw hyperparameters, names of labels and prevalence given the truth, then the truth; so many times."""
+    """Draw hyperparameters, names of labels and prevalence given the truth, then the truth; so many times.
+
+    With a `prior` of the candidates neither names nor prevalence are drawn.
+    """
     cell_counts, row_counts, chance = np.empty(weights.size), np.empty(cells.row_label.size), np.empty(weights.size)
     for _ in range(times):
         if rows.learnt:
             draw_population(rng, cells, rows, weights)
-        if rename_labels(rng, cells, rows, weights, truth):
-            count_truth(cells, truth, weights, count)
-        draw_prevalence(rng, prevalence_shape, count, prevalence)
+        if prior.size == 0:
+            if rename_labels(rng, cells, rows, weights, truth):
+                count_truth(cells, truth, weights, count)
+            draw_prevalence(rng, prevalence_shape, count, prevalence)
         pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance)
         draw_truth_collapsed(
-            rng, cells, rows.row, repeats, prevalence, cell_counts, row_counts, chance, truth, probability, surprise
+            rng,
+            cells,
+            rows.row,
+            repeats,
+            prevalence,
+            prior,
+            cell_counts,
+            row_counts,
+            chance,
+            truth,
+            probability,
+            surprise,
         )
         count_truth(cells, truth, weights, count)
 

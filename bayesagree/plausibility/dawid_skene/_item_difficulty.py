@@ -1,6 +1,6 @@
 """Gibbs sampler of Dawid-Skene with item difficulty: logit Pr(right) = ability_j - difficulty_i.
 
-Wrong own are uniform over the other labels. The conditional density of one ability or one difficulty is a product
+Wrong labels are uniform over the other labels. The conditional density of one ability or one difficulty is a product
 of logistic terms and a normal prior, hence log-concave: slice sampling needs no tuning and rejects little.
 
 Source: Whitehill et al., "Whose vote should count more", NIPS 2009 (GLAD); Paun et al., TACL 6 (2018), section 4.3.
@@ -18,6 +18,7 @@ from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._confusion import Floats, Rng
 from bayesagree.plausibility.dawid_skene._gibbs import start_truth, truth_plausibility
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_candidate
+from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
@@ -34,8 +35,10 @@ class ItemDifficultySampler:
         shares: Floats,
         n_labels: int,
         rng: Rng,
+        item_prior: DrawnPrior | None = None,
     ) -> None:
-        self.cells, self.prior, self.n_labels = cells, prior, n_labels
+        self.cells, self.prior, self.n_labels, self.item_prior = cells, prior, n_labels, item_prior
+        self.log_prior = np.empty(0)
         self.annotator, self.label = annotator, label
         self.ability = rng.normal(prior.ability, prior.ability_sd / 4, n_annotators)
         self.difficulty = np.zeros(cells.n_items)
@@ -51,10 +54,8 @@ class ItemDifficultySampler:
         cells, prior = self.cells, self.prior
         for _ in range(times):
             self.swap_labels(rng)
+            log_prevalence = self.draw_prevalence(rng)
             position = cells.candidate_start[:-1] + self.truth
-            counts = np.bincount(cells.candidate[position[cells.counted]], minlength=self.n_labels)
-            log_prevalence = log_dirichlet_draw(rng, prior.prevalence + counts)
-            self.prevalence = np.exp(log_prevalence)
             right = self.label == cells.candidate[position][self.item]
             order = np.arange(self.item.size)
             draw_logits(
@@ -66,14 +67,26 @@ class ItemDifficultySampler:
                 1.0, prior.ability, prior.ability_sd,
             )  # fmt: skip
             draw_truth(
-                rng, cells, self.annotator, self.label, log_prevalence, self.ability, self.difficulty, self.truth,
-                self.expected,
+                rng, cells, self.annotator, self.label, log_prevalence, self.log_prior, self.ability, self.difficulty,
+                prior.difficulty_sd, self.truth, self.expected,
             )  # fmt: skip
+
+    def draw_prevalence(self, rng: Rng) -> Floats:
+        """Draw the prevalence given the truth, or the prior of each item; return the logarithm of the former."""
+        if self.item_prior is not None:
+            self.log_prior = self.item_prior.draw(rng, self.truth)
+            self.prevalence = self.item_prior.prevalence()
+            return np.zeros(self.n_labels)
+        position = self.cells.candidate_start[:-1] + self.truth
+        counts = np.bincount(self.cells.candidate[position[self.cells.counted]], minlength=self.n_labels)
+        log_prevalence = log_dirichlet_draw(rng, self.prior.prevalence + counts)
+        self.prevalence = np.exp(log_prevalence)
+        return log_prevalence
 
     def swap_labels(self, rng: Rng) -> None:
         """Offer two labels each other's name: abilities and difficulties change sign, and who was right was wrong."""
         prior = self.prior
-        if self.n_labels != 2 or (np.diff(self.cells.candidate_start) != 2).any():
+        if self.item_prior is not None or self.n_labels != 2 or (np.diff(self.cells.candidate_start) != 2).any():
             return
         gain = -2 * prior.ability * self.ability.sum() / prior.ability_sd**2
         if -rng.standard_exponential() < gain:
@@ -128,17 +141,69 @@ def draw_logits(rng, order, start, right, other_index, other, value, sign, mean,
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_truth(rng, cells, annotator, label, log_prevalence, ability, difficulty, truth, probability):
-    """Draw every item's true label; Pr(right)/Pr(one wrong label) = (K - 1) exp(ability - difficulty)."""
+def difficulty_density(d, ability, n_right, sd):
+    """Log density of an item's difficulty, up to a constant of who was right; its slope and minus its curvature.
+
+    log sigmoid(x) = x + log sigmoid(-x): of the annotators who named the truth only the number remains.
+    """
+    value, slope, precision = -0.5 * (d / sd) ** 2 - n_right * d, -d / sd**2 - n_right, sd**-2.0
+    for a in ability:
+        odds = math.exp(a - d)
+        chance = odds / (1 + odds)
+        value -= math.log1p(odds)
+        slope += chance
+        precision += chance * (1 - chance)
+    return value, slope, precision
+
+
+@numba.njit(cache=True, nogil=True)
+def normal_difficulty(ability, n_right, sd):
+    """Mode, density there and sd of the normal approximation to a difficulty; Newton steps of at most 2."""
+    mode = 0.0
+    value, slope, precision = difficulty_density(mode, ability, n_right, sd)
+    for _ in range(30):
+        step = min(max(slope / precision, -2.0), 2.0)
+        if abs(step) < 1e-4:
+            break
+        mode += step
+        value, slope, precision = difficulty_density(mode, ability, n_right, sd)
+    return mode, value, precision**-0.5
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_truth(rng, cells, annotator, label, log_prevalence, log_prior, ability, difficulty, sd, truth, probability):
+    """Draw every item's true label, with its difficulty and then given it.
+
+    Pr(right) / Pr(one wrong label) = (K - 1) exp(ability - difficulty), K labels.
+    An item that most annotators get wrong is difficult or has another truth, and neither changes without the other. So
+    both are proposed at once, the label with its difficulty integrated out by Laplace's method, and taken as Metropolis
+    and Hastings have it.
+    """
     log_wrong_labels = math.log(max(log_prevalence.size - 1, 1))
-    joint = np.empty(log_prevalence.size)
+    logs, n_right, weight = np.empty((3, log_prevalence.size))
+    mode, top, width = np.empty((3, log_prevalence.size))
     for i in range(cells.item_start.size - 1):
         first = cells.candidate_start[i]
         m = cells.candidate_start[i + 1] - first
-        own = joint[:m]
+        start, stop = cells.item_start[i], cells.item_start[i + 1]
+        own = ability[annotator[start:stop]]
         for c in range(m):
-            own[c] = log_prevalence[cells.candidate[first + c]]
-            for t in range(cells.item_start[i], cells.item_start[i + 1]):
+            logs[c], n_right[c] = log_prevalence[cells.candidate[first + c]], 0.0
+            if log_prior.size > 0:
+                logs[c] += log_prior[first + c]
+            for t in range(start, stop):
                 if label[t] == cells.candidate[first + c]:
-                    own[c] += ability[annotator[t]] - difficulty[i] + log_wrong_labels
-        truth[i] = draw_candidate(rng, own, probability, first)
+                    logs[c] += ability[annotator[t]] + log_wrong_labels
+                    n_right[c] += 1.0
+            mode[c], top[c], width[c] = normal_difficulty(own, n_right[c], sd)
+            weight[c] = logs[c] + top[c] + math.log(width[c])
+        old, at = truth[i], difficulty[i]
+        new = draw_candidate(rng, weight[:m], probability, first)
+        d = mode[new] + width[new] * rng.standard_normal()
+        gain = difficulty_density(d, own, n_right[new], sd)[0] - top[new] + 0.5 * ((d - mode[new]) / width[new]) ** 2
+        gain -= difficulty_density(at, own, n_right[old], sd)[0] - top[old] + 0.5 * ((at - mode[old]) / width[old]) ** 2
+        if -rng.standard_exponential() < gain:
+            difficulty[i] = d
+        for c in range(m):
+            weight[c] = logs[c] - n_right[c] * difficulty[i]
+        truth[i] = draw_candidate(rng, weight[:m], probability, first)

@@ -93,11 +93,12 @@ def dawid_skene(
         Which labels may be true: ``"all"``, or ``"observed"``, those that somebody gave the item. With thousands of
         labels the second keeps time and memory proportional to the annotations.
     predictions
-        Models whose output tells the prior of each item's true label, learnt with the annotators, for ``engine="em"``;
-        items without labels take that prior. Not models that were trained on these labels.
+        Models whose output tells the prior of each item's true label, by a regression that is learnt with the
+        annotators (``engine="gibbs"`` and ``"em"``; not mixed membership); items without labels take that prior, and
+        ``prevalence`` is its mean over items. Not models that were trained on these labels.
     draws, chains, tune, thin
-        Kept draws per chain; sweeps before the first of them (500; 1000 for hierarchical, 1500 for mixed membership);
-        sweeps per kept draw (1; 3 for hierarchical, 6 for mixed membership).
+        Kept draws per chain; sweeps before the first of them (500; 1000 for hierarchical and with predictions, 1500 for
+        mixed membership); sweeps per kept draw (1; 3 for hierarchical, 4 with predictions, 6 for mixed membership).
     restarts
         Further random starts of EM; the best likelihood wins.
     seed
@@ -158,8 +159,8 @@ def dawid_skene(
     if engine not in ("gibbs", "em", "nuts"):
         raise InputError(f"engine={engine!r} is not one of 'gibbs', 'em', 'nuts'")
     if predictions is not None:
-        if engine != "em":
-            raise InputError("predictions= exists for engine='em'; for draws use informed_dirichlet, or leave them out")
+        if engine == "nuts":
+            raise InputError("predictions= exists for engine='gibbs' and 'em'; leave it out, or name one of them")
         labels = on_items_of(labels, predictions)
         predictions = predictions.aligned(labels.items, labels.categories)
     fit = DawidSkenePosterior(labels, variant, prior, gold, candidates, predictions)

@@ -52,6 +52,10 @@ HYPERPARAMETERS = {
 
 
 def _variant_and_prior(settings: Settings) -> tuple[str, DawidSkenePrior]:
+    if settings.get("predictions"):
+        raise InputError(
+            "a posterior that learnt from predictions keeps no prior of items to draw from; fit without predictions="
+        )
     prior = settings.get("prior") or {}
     return settings.get("variant", "full"), prior if isinstance(prior, DawidSkenePrior) else DawidSkenePrior(**prior)
 
