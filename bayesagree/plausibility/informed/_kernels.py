@@ -36,6 +36,8 @@ ENTROPY_CENTRE = 0.4
 ENTROPY_SCALE = 3.0
 N_SHAPES = 6
 """Parameters that all labels share, last in the vector."""
+SUMS = {"reassoc", "contract"}
+"""Sums over labels go several labels at a time."""
 TAIL = 36.0
 """exp(-TAIL) is below the distance of neighbouring uniform random numbers."""
 
@@ -60,7 +62,7 @@ def _softmax(x):
         x[k] /= total
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=SUMS)
 def _prior_mean(theta, dense, hit, said, soft, mean, log_mean):
     """Write what the models say together, softmax(eta), the floored mean and its logs; return the scaled entropy h."""
     n_dense, n_labels = dense.shape
@@ -101,53 +103,73 @@ def prior_means(theta, dense, hit, out):
 
 
 @numba.njit(cache=True, nogil=True)
-def _log_weights(theta, first, h, mean, log_mean, label, count, prior, posterior):
-    """Write log p and log p + log likelihood of all components, open first, up to a constant."""
+def _clearness(thetas, first, n_labels):
+    """Return exp(clarity) of each label, shape (row of `thetas`, label)."""
+    out = np.empty((thetas.shape[0], n_labels))
+    for j in range(thetas.shape[0]):
+        for k in range(n_labels):
+            out[j, k] = math.exp(thetas[j, first + n_labels + k])
+    return out
+
+
+@numba.njit(cache=True, nogil=True, fastmath=SUMS)
+def _components(theta, clearness, h, mean, label, count, own, chance):
+    """Write the probabilities of the components given the votes, open first.
+
+    Returns the log marginal likelihood, and what the probability of each clear component before the votes is divided
+    by m_k exp(clarity_k). Labels without votes share all they need but that product, so that no label takes a log or
+    an exponential. `own` is room for one number an entry.
+    """
     n_labels = mean.size
     t = theta[theta.size - N_SHAPES :]
-    s, S, blur = math.exp(t[0] + t[1] * h), math.exp(t[4]), 1.0 / (1.0 + math.exp(-t[5]))
+    odds, s = t[2] + t[3] * h, math.exp(t[0] + t[1] * h)
+    S, blur = math.exp(t[4]), 1.0 / (1.0 + math.exp(-t[5]))
     votes = 0
-    open_, clear = 0.0, 0.0
+    open_, clear = 0.0, odds
     for e in range(label.size):
-        votes += count[e]
-        open_ += log_rising(s * mean[label[e]], count[e])
-        clear += log_rising(S * blur * mean[label[e]], count[e])
-    prior[0] = 0.0
-    posterior[0] = open_ - log_rising(s, votes)
+        n, a = count[e], S * blur * mean[label[e]]
+        votes += n
+        open_ += log_rising(s * mean[label[e]], n)
+        own[e] = log_rising(a, n)
+        clear += own[e]
+        own[e] = log_rising(S * (1.0 - blur) + a, n) - own[e]
+    open_ -= log_rising(s, votes)
     clear -= log_rising(S, votes)
-    for k in range(n_labels):
-        prior[k + 1] = t[2] + t[3] * h + log_mean[k] + theta[first + n_labels + k]
-        posterior[k + 1] = prior[k + 1] + clear
+    top = max(open_, clear)
     for e in range(label.size):
-        a = S * blur * mean[label[e]]
-        posterior[label[e] + 1] += log_rising(S * (1.0 - blur) + a, count[e]) - log_rising(a, count[e])
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def _log_sum(x):
-    top = x.max()
-    total = 0.0
-    for k in range(x.size):
-        total += math.exp(x[k] - top)
-    return top + math.log(total)
+        top = max(top, clear + own[e])
+    total, weight = 0.0, 0.0
+    chance[0], unvoted = math.exp(open_ - top), math.exp(clear - top)
+    for k in range(n_labels):
+        prior = mean[k] * clearness[k]
+        weight += prior
+        chance[k + 1] = unvoted * prior
+    for e in range(label.size):
+        k = label[e]
+        chance[k + 1] = mean[k] * clearness[k] * math.exp(clear + own[e] - top)
+    for c in range(n_labels + 1):
+        total += chance[c]
+    for c in range(n_labels + 1):
+        chance[c] /= total
+    # log(1 + e^odds weight), for odds of any size
+    whole = math.log1p(math.exp(odds) * weight) if odds < 0.0 else odds + math.log(math.exp(-odds) + weight)
+    return top + math.log(total) - whole, math.exp(odds - whole)
 
 
 @numba.njit(cache=True, nogil=True)
 def log_likelihood(theta, dense, hit, start, label, count, out):
     """Write the log marginal likelihood of the votes of each item, without multinomial coefficients."""
-    n_labels = dense.shape[2]
-    said, soft = np.empty(n_labels), np.empty(n_labels)
+    n_labels, first = dense.shape[2], dense.shape[1] + hit.shape[1]
+    said, soft, own, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
     mean, log_mean = np.empty(n_labels), np.empty(n_labels)
-    prior, posterior = np.empty(n_labels + 1), np.empty(n_labels + 1)
-    first = dense.shape[1] + hit.shape[1]
+    clearness = _clearness(theta.reshape(1, -1), first, n_labels)[0]
     for i in range(out.size):
         h = _prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
         votes = slice(start[i], start[i + 1])
-        _log_weights(theta, first, h, mean, log_mean, label[votes], count[votes], prior, posterior)
-        out[i] = _log_sum(posterior) - _log_sum(prior)
+        out[i], _ = _components(theta, clearness, h, mean, label[votes], count[votes], own, chance)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=SUMS)
 def score_functions(theta, dense, hit, start, label, count, value, out):
     """Write each item's log marginal likelihood into `value` and add or write its gradient by theta.
 
@@ -158,10 +180,10 @@ def score_functions(theta, dense, hit, start, label, count, value, out):
     n_hits = hit.shape[1]
     first = n_dense + n_hits
     pairs, at = first + 2 * n_labels, theta.size - N_SHAPES
-    said, soft = np.empty(n_labels), np.empty(n_labels)
+    said, soft, own, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
     mean, log_mean = np.empty(n_labels), np.empty(n_labels)
-    prior, posterior = np.empty(n_labels + 1), np.empty(n_labels + 1)
     by_mean, moved = np.empty(n_labels), np.empty(n_labels)
+    clearness = _clearness(theta.reshape(1, -1), first, n_labels)[0]
     S, blur = math.exp(theta[at + 4]), 1.0 / (1.0 + math.exp(-theta[at + 5]))
     for i in range(n_items):
         begin, end = start[i], start[i + 1]
@@ -171,15 +193,11 @@ def score_functions(theta, dense, hit, start, label, count, value, out):
         g = out[0] if out.shape[0] == 1 else out[i]
         h = _prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
         names, counts = label[begin:end], count[begin:end]
-        _log_weights(theta, first, h, mean, log_mean, names, counts, prior, posterior)
-        whole, with_votes = _log_sum(prior), _log_sum(posterior)
-        value[i] = with_votes - whole
-        open_, clear, excess = math.exp(posterior[0] - with_votes), 0.0, 0.0
+        value[i], before = _components(theta, clearness, h, mean, names, counts, own, chance)
+        clear, excess = 0.0, 0.0
         for k in range(n_labels):
-            r = math.exp(posterior[k + 1] - with_votes)
-            posterior[k + 1] = r
-            clear += r
-            change = r - math.exp(prior[k + 1] - whole)
+            clear += chance[k + 1]
+            change = chance[k + 1] - before * mean[k] * clearness[k]
             g[first + n_labels + k] += change
             excess += change
             by_mean[k] = change / mean[k]
@@ -189,15 +207,15 @@ def score_functions(theta, dense, hit, start, label, count, value, out):
         for e in range(names.size):
             k, n = names[e], counts[e]
             votes += n
-            slope = open_ * _rise_slope(s * mean[k], n)
+            slope = chance[0] * _rise_slope(s * mean[k], n)
             by_s += mean[k] * slope
             by_mean[k] += s * slope
-            a, r = S * blur * mean[k], posterior[k + 1]
+            a, r = S * blur * mean[k], chance[k + 1]
             slope, home = (clear - r) * _rise_slope(a, n), r * _rise_slope(S * (1.0 - blur) + a, n)
             by_S += blur * mean[k] * slope + (1.0 - blur + blur * mean[k]) * home
             by_blur += S * (mean[k] * slope + (mean[k] - 1.0) * home)
             by_mean[k] += S * blur * (slope + home)
-        by_s = s * (by_s - open_ * _rise_slope(s, votes))
+        by_s = s * (by_s - chance[0] * _rise_slope(s, votes))
         g[at] += by_s
         g[at + 1] += h * by_s
         g[at + 2] += excess
@@ -237,13 +255,11 @@ def score_functions(theta, dense, hit, start, label, count, value, out):
 
 
 @numba.njit(cache=True, nogil=True)
-def _components(theta, first, h, mean, log_mean, label, count, prior, posterior, shapes):
-    """Write the probabilities of the components given the votes, and the shapes of an open and of a clear item.
+def _shapes(theta, h, mean, label, count, shapes):
+    """Write the shapes of an open and of a clear item given the votes.
 
     Returns what a clear item has on its own label beside.
     """
-    _log_weights(theta, first, h, mean, log_mean, label, count, prior, posterior)
-    _softmax(posterior)
     t = theta[theta.size - N_SHAPES :]
     s, S, blur = math.exp(t[0] + t[1] * h), math.exp(t[4]), 1.0 / (1.0 + math.exp(-t[5]))
     for k in range(mean.size):
@@ -271,17 +287,17 @@ def plausibility_draws(rng, thetas, dense, hit, start, label, count, out):
     """Fill `out`, shape (item, sample, label); equal shares of the samples go to each row of `thetas`, in order."""
     n_items, n_samples, n_labels = out.shape
     each = n_samples // thetas.shape[0]
-    said, soft = np.empty(n_labels), np.empty(n_labels)
-    mean, log_mean = np.empty(n_labels), np.empty(n_labels)
-    prior, posterior, shapes = np.empty(n_labels + 1), np.empty(n_labels + 1), np.empty((2, n_labels))
-    first = dense.shape[1] + hit.shape[1]
+    said, soft, room, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
+    mean, log_mean, shapes = np.empty(n_labels), np.empty(n_labels), np.empty((2, n_labels))
+    clearness = _clearness(thetas, dense.shape[1] + hit.shape[1], n_labels)
     for i in range(n_items):
         names, counts = label[start[i] : start[i + 1]], count[start[i] : start[i + 1]]
         for j in range(thetas.shape[0]):
             h = _prior_mean(thetas[j], dense[i], hit[i], said, soft, mean, log_mean)
-            own = _components(thetas[j], first, h, mean, log_mean, names, counts, prior, posterior, shapes)
+            _components(thetas[j], clearness[j], h, mean, names, counts, room, chance)
+            own = _shapes(thetas[j], h, mean, names, counts, shapes)
             for d in range(j * each, (j + 1) * each):
-                component = _pick(rng, posterior)
+                component = _pick(rng, chance)
                 shape, draw = shapes[min(component, 1)], out[i, d]
                 for k in range(n_labels):
                     draw[k] = log_gamma_draw(rng, shape[k] + own if k == component - 1 else shape[k])
@@ -293,28 +309,29 @@ def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[A
     """Fill `out`, shape (item, sample, rank), with the best labels of each draw.
 
     Labels stand in falling order of their shapes. A label of shape a < 1 has worth G exp(-E / a), G ~ Gamma(a + 1),
-    E ~ Exp(1): where even a G at the far end of its tail could not lift it among the best, G is not drawn.
+    E ~ Exp(1): where even a G at the far end of its tail could not lift it among the best, G is not drawn. Nor is E:
+    what one E exceeds its label's reach by is an E again, for the next label.
     """
     n_items, n_samples, depth = out.shape
     n_labels = dense.shape[2]
     each = n_samples // thetas.shape[0]
-    said, soft = np.empty(n_labels), np.empty(n_labels)
-    mean, log_mean = np.empty(n_labels), np.empty(n_labels)
-    prior, posterior, shapes = np.empty(n_labels + 1), np.empty(n_labels + 1), np.empty((2, n_labels))
+    said, soft, room, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
+    mean, log_mean, shapes = np.empty(n_labels), np.empty(n_labels), np.empty((2, n_labels))
     best, best_label = np.empty(depth), np.empty(depth, dtype=np.int32)
-    first = dense.shape[1] + hit.shape[1]
+    clearness = _clearness(thetas, dense.shape[1] + hit.shape[1], n_labels)
     # Chernoff, Pr(Gamma(s) > s + sqrt(2 s t) + t) <= exp(-t), at the largest shape of such a G, 2.
     log_most = math.log(2.0 + math.sqrt(4.0 * TAIL) + TAIL)
     for i in range(n_items):
         names, counts = label[start[i] : start[i + 1]], count[start[i] : start[i + 1]]
-        order = np.empty(0, dtype=np.int64)
+        order, left = np.empty(0, dtype=np.int64), rng.standard_exponential()
         for j in range(thetas.shape[0]):
             h = _prior_mean(thetas[j], dense[i], hit[i], said, soft, mean, log_mean)
-            own = _components(thetas[j], first, h, mean, log_mean, names, counts, prior, posterior, shapes)
+            _components(thetas[j], clearness[j], h, mean, names, counts, room, chance)
+            own = _shapes(thetas[j], h, mean, names, counts, shapes)
             if j == 0:
                 order = np.argsort(-shapes[0], kind="mergesort")
             for d in range(j * each, (j + 1) * each):
-                component = _pick(rng, posterior)
+                component = _pick(rng, chance)
                 shape = shapes[min(component, 1)]
                 for r in range(depth):
                     best[r], best_label[r] = -np.inf, -1
@@ -322,9 +339,11 @@ def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[A
                     fall = 0.0
                     a = shape[k] + own if k == component - 1 else shape[k]
                     if a < 1.0:
-                        fall = rng.standard_exponential() / a
-                        if log_most - fall < best[depth - 1]:
+                        reach = a * max(log_most - best[depth - 1], 0.0)
+                        if left > reach:
+                            left -= reach
                             continue
+                        fall, left = left / a, rng.standard_exponential()
                         a += 1.0
                     first_, second = gamma_constants(a)
                     insert_best(best, best_label, math.log(gamma_draw(rng, first_, second)) - fall, int(k))

@@ -6,8 +6,14 @@ standard deviation, and with it total variation and Brier score. Steps in units 
 theta = mode + root z, make all directions about equally long, so that trajectories of a few units forget where they
 started.
 
+With many labels most parameters are levels and clarities that few votes know, near enough to normal that the normal
+part of the trajectory is solved exactly, a turn on a circle in place of a step on a straight line, and only what the
+posterior differs from normal by takes steps: 4 gradients a trajectory in place of 15 with 859 parameters, and turns of
+up to half a circle suffice. With few labels the two take the same steps.
+
 Source: Neal, "MCMC using Hamiltonian dynamics" (2011), https://arxiv.org/abs/1206.1901, section 4 (whitening) and 4.2
-(trajectories of random length).
+(trajectories of random length). Shahbaba, Lan, Johnson and Neal, "Split Hamiltonian Monte Carlo" (2014),
+https://arxiv.org/abs/1106.5941, section 2.1 (the circle).
 """
 
 import math
@@ -22,7 +28,7 @@ from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.informed._kernels import score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.fit import FARTHEST, Fit, Votes, gather
-from bayesagree.plausibility.informed.parameters import Layout
+from bayesagree.plausibility.informed.parameters import MOST_CONFUSED, Layout
 
 type Floats = NDArray[np.float64]
 
@@ -38,6 +44,8 @@ ACCEPTANCE = 0.8
 # fit equally well, the approximation knows one of them, and only long trajectories find the other: up to 8, R-hat is
 # 1.07 to 1.15 where 2.5 leaves 1.27 to 1.36, at twice the cost; up to 14 costs twice as much again.
 SHORTEST, LONGEST = 1.0, 8.0
+HALF_CIRCLE = 3.0
+"""Longest trajectory on the circle: beyond pi it comes back to where it started."""
 
 
 def parameter_draws(
@@ -48,11 +56,11 @@ def parameter_draws(
     if voted.size > MOST_ITEMS:
         return normal_draws(fit, draws, chains, seed)
     dense, hit, start, label, count = gather(votes, covariates, voted)
-    root = np.ascontiguousarray(fit.root)
+    root, circle = np.ascontiguousarray(fit.root), len(layout.categories) > MOST_CONFUSED
 
     def chain(rng: np.random.Generator) -> Floats:
         out = np.empty((draws, fit.mode.size))
-        parameter_chain(rng, layout.mean, layout.sd, fit.mode, root, dense, hit, start, label, count, out)
+        parameter_chain(rng, layout.mean, layout.sd, fit.mode, root, dense, hit, start, label, count, circle, out)
         return out
 
     return np.stack(list(map_blocks(chain, block_generators(seed, chains))))
@@ -85,9 +93,12 @@ def _log_density(z, mean, sd, mode, root, dense, hit, start, label, count, value
 
 
 @numba.njit(cache=True, nogil=True)
-def parameter_chain(rng: Any, mean, sd, mode, root, dense, hit, start, label, count, out):
-    """Fill `out`, shape (draw, parameter), with one Markov chain that starts at a draw of the approximation."""
-    n = mode.size
+def parameter_chain(rng: Any, mean, sd, mode, root, dense, hit, start, label, count, circle, out):
+    """Fill `out`, shape (draw, parameter), with one Markov chain that starts at a draw of the approximation.
+
+    On a circle the normal part of the density, whose pull towards the mode is -z, is solved between the steps.
+    """
+    n, pull = mode.size, 1.0 if circle else 0.0
     value = np.empty(dense.shape[0])
     z, slope, new_slope = np.empty(n), np.zeros(n), np.zeros(n)
     for j in range(n):
@@ -99,18 +110,22 @@ def parameter_chain(rng: Any, mean, sd, mode, root, dense, hit, start, label, co
         for j in range(n):
             momentum[j] = rng.standard_normal()
         energy = log_density - 0.5 * (momentum @ momentum)
-        length = rng.uniform(SHORTEST, LONGEST)
+        length = rng.uniform(SHORTEST, HALF_CIRCLE if circle else LONGEST)
         n_steps = math.ceil(length / math.exp(log_step))
         step = length / n_steps
+        turn, ahead = (math.cos(step), math.sin(step)) if circle else (1.0, step)
         new, new_density = z.copy(), log_density
         copy_to(new_slope, slope)
-        momentum += 0.5 * step * new_slope
+        momentum += 0.5 * step * (new_slope + pull * new)
         for s in range(n_steps):
-            new += step * momentum
+            for j in range(n):
+                here = new[j]
+                new[j] = turn * here + ahead * momentum[j]
+                momentum[j] = turn * momentum[j] - pull * ahead * here
             new_density = _log_density(new, mean, sd, mode, root, dense, hit, start, label, count, value, new_slope)
             if new_density == -math.inf:
                 break
-            momentum += (step if s < n_steps - 1 else 0.5 * step) * new_slope
+            momentum += (step if s < n_steps - 1 else 0.5 * step) * (new_slope + pull * new)
         change = new_density - 0.5 * (momentum @ momentum) - energy
         accepted = math.exp(min(change, 0.0)) if math.isfinite(change) else 0.0
         if d < 0:

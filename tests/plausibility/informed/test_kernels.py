@@ -69,7 +69,7 @@ def test_gradient_is_that_of_the_likelihood(n_labels, confusions):
     _kernels.score_functions(theta, *data, found, slopes)
     step = 1e-5
     numerical = np.array([value(theta + step * e) - value(theta - step * e) for e in np.eye(theta.size)]).T / (2 * step)
-    np.testing.assert_allclose(found, value(theta), rtol=1e-12)
+    np.testing.assert_allclose(found, value(theta), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(slopes, numerical, atol=1e-7)
     summed = np.zeros((1, theta.size))
     _kernels.score_functions(theta, *data, found, summed)
