@@ -92,8 +92,6 @@ def simulated(repetitions: int) -> list[str]:
         (kind, cut, k): cell(kind, cut, k, truth[kind], repetitions)
         for kind in CROWDS for cut in ROUNDED for k in LEVELS
     }  # fmt: skip
-    held = sum(int(one["held"]) for one in cells.values())
-    n = repetitions * len(cells)
     lines = [f"Latent values: {', '.join(f'{kind} {value:.2f}' for kind, value in truth.items())}.", ""]
     for key, title in TABLES.items():
         lines += [f"## {title}", "", "| crowd | levels are | " + " | ".join(f"{k} levels" for k in LEVELS) + " |"]
@@ -102,8 +100,13 @@ def simulated(repetitions: int) -> list[str]:
             for cut, words in ROUNDED.items():
                 lines.append(f"| {kind} | {words} | " + " | ".join(cells[kind, cut, k][key] for k in LEVELS) + " |")
         lines.append("")
-    share = held / n
-    lines += [f"Together {held} of {n}: {share:.3f} ± {np.sqrt(share * (1 - share) / n):.3f}.", ""]
+    polarised = [int(one["held"]) for (kind, _, _), one in cells.items() if kind == "polarised"]
+    held, n = sum(int(one["held"]) for one in cells.values()) - sum(polarised), len(cells) - len(polarised)
+    lines += [
+        f"Together {held} of {repetitions * n} but for the polarised, whose latent answers are not normal:",
+        f"{sum(polarised)} of {repetitions * len(polarised)}. The ten cells of a kind share its crowds, so that these",
+        "are not so many independent ones.", "",
+    ]  # fmt: skip
     return lines
 
 

@@ -19,6 +19,8 @@ MOST_CLASSES = 9
 invariance and costs a few hundredths of the precision."""
 NEAREST = 0.995
 """rho stays so far from -1 and 1, where the rule below loses its digits; 1 where no two answers differ."""
+LEAST = 1e-12
+"""Least probability of a class or a pair of classes, and least information."""
 LEGENDRE = tuple((most, np.polynomial.legendre.leggauss(n)) for most, n in ((0.3, 6), (0.75, 12), (1.0, 20)))
 """Nodes of the integral for rho up to a value, as Genz chooses them: errors below 1e-9."""
 MOST_STEPS, CLOSE, LONGEST = 50, 1e-6, 0.2
@@ -44,7 +46,7 @@ def polychoric(W: Floats, C: Floats) -> Floats:
     if v < 2 or not total.all() or (table.sum(axis=2) > 0).sum() < 2 * len(W):
         return np.full(len(W), np.nan)
     table /= total
-    below = np.cumsum(table.sum(axis=2), axis=1)[:, :-1]
+    below = np.clip(np.cumsum(table.sum(axis=2), axis=1)[:, :-1], LEAST, 1 - LEAST)
     cuts = sp.special.ndtri(below)
     # From the value at the mean weights, near which all replicates are.
     rho = np.zeros(1) if len(W) == 1 else polychoric(W.mean(axis=0, keepdims=True), C).repeat(len(W))
@@ -52,7 +54,8 @@ def polychoric(W: Floats, C: Floats) -> Floats:
     for _ in range(MOST_STEPS):
         cell, slope = _cells(cuts, below, rho)
         score, information = np.sum(table * slope / cell, axis=(1, 2)), np.sum(slope**2 / cell, axis=(1, 2))
-        new = np.clip(rho + np.clip(score / information, -LONGEST, LONGEST), -NEAREST, NEAREST)
+        step = score / np.maximum(information, LEAST)  # none where a replicate has nearly one class
+        new = np.clip(rho + np.clip(step, -LONGEST, LONGEST), -NEAREST, NEAREST)
         rho, moved = new, np.abs(new - rho).max()
         if moved < CLOSE:
             break
@@ -92,4 +95,4 @@ def _cells(cuts: Floats, below: Floats, rho: Floats) -> tuple[Floats, Floats]:
     corner[:, -1, -1] = 1
     slope[:, first + 1, second + 1] = slope[:, second + 1, first + 1] = density(angle) / (2 * np.pi * np.cos(angle))
     cell, by_rho = (np.diff(np.diff(values, axis=1), axis=2) for values in (corner, slope))
-    return np.maximum(cell, 1e-12), by_rho
+    return np.maximum(cell, LEAST), by_rho

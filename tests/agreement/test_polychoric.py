@@ -94,6 +94,12 @@ def test_edges(answers, value):
     assert bool(table.loc["icc_polychoric", "note"]) == np.isnan(value)
 
 
+def test_replicates_with_nearly_all_weight_on_one_item_have_a_value():
+    counts = np.array([[3.0, 0.0], [0.0, 3.0], [1.0, 2.0]])
+    found = polychoric(np.array([[1.0, 1e-300, 1e-300], [1e-17, 1.0, 1e-14], [1.0, 1.0, 1.0]]), counts)
+    assert (np.abs(found) <= 1).all()
+
+
 def test_continuous_ratings_have_it():
     x = special.ndtr(latent(0.7, (60, 4), np.random.default_rng(5)))
     row = agreement_table(Ratings.from_matrix(x, scale=(0, 1)), seed=1).set_index("coefficient").loc["icc_polychoric"]
