@@ -10,10 +10,11 @@ Run: BAYESAGREE_DATA=<folder> python benchmarks/crowdtruth.py
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 import pandas as pd
+from scaling import crowd
 
 from bayesagree.crowd_quality import crowdtruth, crowdtruth_posterior
 from bayesagree.datasets import load
@@ -73,6 +74,10 @@ def main() -> None:
     start = perf_counter()
     crowdtruth_posterior(labels, draws=50, chains=2, seed=1)
     print(f"ours: load {loading:.3f} s, scores {scoring:.4f} s, 100 bootstrap draws {perf_counter() - start:.1f} s")
+    million = crowd(n_items=200_000, n_annotators=2000)
+    start = process_time()
+    rounds = crowdtruth(million).attrs["n_iterations"]
+    print(f"a million judgments, {rounds} iterations: {process_time() - start:.2f} s of processor time")
     # This script has the package's name, and its folder is where Python looks first.
     sys.path = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).resolve().parent]
     if find_spec("crowdtruth") is None:

@@ -1,6 +1,7 @@
 """How near the hot paths come to what this machine could do: nanoseconds of one thread, ours and a floor.
 
     uv run python benchmarks/run.py limits          (needs BAYESAGREE_DATA)
+    uv run python benchmarks/run.py guard FILE      (small sizes, seconds: what continuous integration keeps as JSON)
 
 A floor adds up what a path cannot do without - each random number, logarithm and exponential, each byte that comes from
 or goes to memory - at the price of that alone, in a loop that does nothing else. What computes the same cannot be
@@ -9,9 +10,10 @@ memory. Writes benchmarks/results/limits.md.
 """
 
 import math
+import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +36,8 @@ from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
 from bayesagree.plausibility.plackett_luce._sampler import Run, worth_prior
 from bayesagree.plausibility.plackett_luce._stages import stages_of
 
-SAMPLES = 1000
+SMALL = 20
+"""The guard's problems are so many times smaller: a slowdown shows, and all of it takes seconds."""
 
 
 class Prices(NamedTuple):
@@ -88,14 +91,14 @@ def price_of(operation: Callable[[np.random.Generator, int], float], n: int = 10
     return shortest(lambda: loop(rng, n)) / n
 
 
-def prices() -> Prices:
-    source, target = np.ones(2**25), np.ones(2**25)
+def prices(small: int = 1) -> Prices:
+    source, target, n = np.ones(2**25 // small), np.ones(2**25 // small), 10**7 // small
     return Prices(
-        normal=price_of(lambda rng, k: rng.standard_normal()),
-        exponential=price_of(lambda rng, k: rng.standard_exponential()),
-        uniform=price_of(lambda rng, k: rng.random()),
-        log=price_of(lambda rng, k: math.log(1.0 + k)),
-        exp=price_of(lambda rng, k: math.exp(-1e-6 * k)),
+        normal=price_of(lambda rng, k: rng.standard_normal(), n),
+        exponential=price_of(lambda rng, k: rng.standard_exponential(), n),
+        uniform=price_of(lambda rng, k: rng.random(), n),
+        log=price_of(lambda rng, k: math.log(1.0 + k), n),
+        exp=price_of(lambda rng, k: math.exp(-1e-6 * k), n),
         byte=shortest(lambda: np.copyto(target, source)) / (16 * source.size),
     )
 
@@ -111,36 +114,37 @@ def gammas(price: Prices, shape: np.ndarray) -> float:
     return shape.size * (price.normal + price.exponential + price.log) + (shape < 1).sum() * price.exponential
 
 
-def best_of_few(price: Prices) -> HotPath:
-    rng, n_items, n_labels = generator(), 500, 10
+def best_of_few(price: Prices, small: int) -> HotPath:
+    rng, n_items, n_labels, samples = generator(), 500, 10, 1000 // small
     shape = rng.uniform(1, 30, n_items * n_labels)
     start, label = np.arange(n_items + 1) * n_labels, np.tile(np.arange(n_labels, dtype=np.int32), n_items)
-    out = np.empty((n_items, SAMPLES, 3), np.int16)
+    out = np.empty((n_items, samples, 3), np.int16)
     spent = shortest(lambda: top_label_draws(rng, start, label, shape, 0.1, n_labels, out))
-    floor, n = gammas(price, shape) / shape.size, shape.size * SAMPLES
+    floor, n = gammas(price, shape) / shape.size, shape.size * samples
     name = "Dirichlet draws, the best three of ten labels, all of them named"
     return HotPath(name, "label", spent / n, floor, "normal, exponential and logarithm: one gamma")
 
 
-def best_of_many(price: Prices) -> HotPath:
+def best_of_many(price: Prices, small: int) -> HotPath:
+    samples = 200 // small
     dense = prirn(load("derm-ddx").annotations, reliability=10, draws=1, chains=1, seed=1, top_labels=1)
     table = dense["posterior_parameters"]["concentration"].values
     rest = float(table.min())
     item, label = np.nonzero(table > rest)
     start, shape = np.searchsorted(item, np.arange(len(table) + 1)), table[item, label]
-    out, rng = np.empty((len(table), 200, 1), np.int16), generator()
+    out, rng = np.empty((len(table), samples, 1), np.int16), generator()
     spent = shortest(lambda: top_label_draws(rng, start, label.astype(np.int32), shape, rest, table.shape[1], out)) / (
-        len(table) * 200
+        len(table) * samples
     )
     floor = gammas(price, shape) / len(table) + price.exponential
     name = f"PrIRN draws, dermatology, the best of {table.shape[1]} labels, {shape.size / len(table):.1f} of them named"
     return HotPath(name, "item and draw", spent, floor, "gammas of the named labels, one wait for the others")
 
 
-def full_draws(price: Prices) -> HotPath:
+def full_draws(price: Prices, small: int) -> HotPath:
     rng, n_items, n_labels = generator(), 64, 419
     start, label = np.arange(n_items + 1) * 5, np.tile(np.arange(5, dtype=np.int32), n_items)
-    shape, out = rng.uniform(1, 5, 5 * n_items), np.empty((n_items, 100, n_labels))
+    shape, out = rng.uniform(1, 5, 5 * n_items), np.empty((n_items, 100 // small, n_labels))
     spent = shortest(lambda: plausibility_draws(rng, start, label, shape, 0.1, out)) / out.size
     small = np.full(n_labels - 5, 0.1)
     floor = (gammas(price, np.concatenate([np.ones(5), small])) / n_labels) + price.exp + 8 * price.byte
@@ -149,15 +153,16 @@ def full_draws(price: Prices) -> HotPath:
     )
 
 
-def selection(price: Prices) -> HotPath:
-    values, out = generator().random((200, 64, 419)), np.empty((64, 200, 3), np.int16)
+def selection(price: Prices, small: int) -> HotPath:
+    samples = 200 // small
+    values, out = generator().random((samples, 64, 419)), np.empty((64, samples, 3), np.int16)
     spent = shortest(lambda: best_of_draws(values, out)) / values.size
     name = "the best three of 419 plausibilities on record"
     return HotPath(name, "label", spent, 8 * price.byte, "eight bytes from memory")
 
 
-def gibbs(price: Prices) -> HotPath:
-    cases, rng, sweeps, n_items = read_cases(load("derm-ddx").annotations), generator(), 2000, 100
+def gibbs(price: Prices, small: int) -> HotPath:
+    cases, rng, sweeps, n_items = read_cases(load("derm-ddx").annotations), generator(), 2000 // small, 100
     prior = worth_prior(cases, None, "lumped")
     stages = stages_of(cases, slice(0, n_items))
     out = [np.empty((1, size + 1)) for size in np.diff(stages.label_start)]
@@ -171,7 +176,7 @@ def gibbs(price: Prices) -> HotPath:
     tied_labels, choices = (repeats * size).sum(), (repeats * (size - 1)).sum()
     # Beside the worths: their total, and the factor of the tail.
     worths = sum(o.size for o in out) + 2 * len(out)
-    gamma = price_of(lambda rng, k: gamma_draw(rng, 5 / 3, 0.258))
+    gamma = price_of(lambda rng, k: gamma_draw(rng, 5 / 3, 0.258), 10**7 // small)
     floor = (worths + sums) * gamma + (single + tied_labels) * price.exponential + choices * price.uniform
     n = worths + sums + single + tied_labels
     spent = shortest(sample) / (sweeps * n)
@@ -181,17 +186,18 @@ def gibbs(price: Prices) -> HotPath:
     )
 
 
-def pairs(price: Prices) -> HotPath:
-    rng = generator()
-    scores, truth = rng.random((4, 100_000)), rng.random(100_000)
+def pairs(price: Prices, small: int) -> HotPath:
+    rng, n_items = generator(), 100_000 // small
+    scores, truth = rng.random((4, n_items)), rng.random(n_items)
     graded = GradedTruth.of(truth)
     spent = shortest(lambda: ScoreOrder.of(scores).graded(graded)) / scores.size
     floor = shortest(lambda: np.argsort(scores, axis=1)) / scores.size
-    return HotPath("AUC against a graded truth, 100,000 items", "item", spent, floor, "numpy's argsort of the scores")
+    name = f"AUC against a graded truth, {n_items:,} items"
+    return HotPath(name, "item", spent, floor, "numpy's argsort of the scores")
 
 
-def em(price: Prices) -> HotPath:
-    crowd = big_crowd(10**6)
+def em(price: Prices, small: int) -> HotPath:
+    crowd = big_crowd(10**6 // small)
     n_labels = crowd.labels.size
     cells = annotation_cells(
         crowd.item_index, crowd.annotator_index, crowd.label_index, n_items=crowd.items.size,
@@ -212,13 +218,14 @@ def em(price: Prices) -> HotPath:
     # and log confusion written and read, row and label read.
     bytes_moved = 2 * 4 + 3 * 8 + (4 * 8 + 8 + 4) * n_cells / n
     floor = bytes_moved * price.byte + price.log * n_cells / n + price.exp * cells.candidate.size / n
-    name = "an iteration of Dawid-Skene EM, 10^6 annotations, 10^4 annotators, 100 labels"
+    size = f"{10**6 // small:,} annotations, {crowd.annotators.size:,} annotators, {n_labels} labels"
+    name = f"an iteration of Dawid-Skene EM, {size}"
     return HotPath(name, "annotation and candidate", spent, floor, "bytes, a log per cell, an exp per candidate")
 
 
-def stream(price: Prices) -> HotPath:
+def stream(price: Prices, small: int) -> HotPath:
     with tempfile.TemporaryDirectory() as folder:
-        path, n_items = Path(folder) / "ratings.parquet", 2_000_000
+        path, n_items = Path(folder) / "ratings.parquet", 2_000_000 // small
         write(path, n_items)
 
         def decode() -> None:
@@ -226,7 +233,7 @@ def stream(price: Prices) -> HotPath:
 
         floor = shortest(decode) / (n_items * RATERS)
         spent = shortest(lambda: RatingPatterns.from_file(path, scale=(1, LEVELS), step=1)) / (n_items * RATERS)
-    name = "patterns of 10^7 ratings in a Parquet file"
+    name = f"patterns of {n_items * RATERS:,} ratings in a Parquet file"
     return HotPath(name, "rating", spent, floor, "pyarrow's decoding of the two columns")
 
 
@@ -237,12 +244,29 @@ exposures over sets of three labels; the AUC counts pairs in a tree after its so
 that lie far apart in memory."""
 
 PATHS = [best_of_few, best_of_many, full_draws, selection, gibbs, pairs, em, stream]
+ON_PUBLIC_DATA = (best_of_many, gibbs)
+
+
+def rows(price: Prices, small: int = 1) -> Iterator[HotPath]:
+    """Measure every path for which there are data, on problems that many times smaller."""
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    for path in PATHS:
+        if path not in ON_PUBLIC_DATA or "BAYESAGREE_DATA" in os.environ:
+            yield path(price, small)
+
+
+def guard() -> dict[str, object]:
+    """Measure small problems: prices of the operations, and each path with its floor and their ratio."""
+    price = prices(SMALL)
+    return {
+        "prices_ns": price._asdict(),
+        "paths": [row._asdict() | {"ratio": row.nanoseconds / row.floor} for row in rows(price, SMALL)],
+    }
 
 
 def table() -> list[str]:
     """Print the rows as they come, and return them."""
-    pa.set_cpu_count(1)
-    pa.set_io_thread_count(1)
     price = prices()
     listed = ", ".join(f"{name} {value:.2g}" for name, value in price._asdict().items())
     reads = ", ".join(f"{random_read(10**k):.2g}" for k in range(4, 8))
@@ -254,8 +278,7 @@ def table() -> list[str]:
         "| --- | --- | ---: | ---: | ---: | --- |",
     ]
     print(*lines, sep="\n", flush=True)
-    for path in PATHS:
-        row = path(price)
+    for row in rows(price):
         ratio = row.nanoseconds / row.floor
         lines.append(
             f"| {row.name} | {row.unit} | {row.nanoseconds:.3g} | {row.floor:.3g} | {ratio:.1f} | {row.floor_is} |"

@@ -1,21 +1,26 @@
 """One table of ratios: this package against what a user would otherwise pick, each row from one run on one machine.
 
-    uv run --group bench python benchmarks/run.py [ROW ...]       (all rows by default; needs BAYESAGREE_DATA)
+    uv run --group bench python benchmarks/run.py                 (every page; needs BAYESAGREE_DATA)
+    uv run --group bench python benchmarks/run.py ROW ...         (rows of the table of ratios, printed only)
     uv run python benchmarks/run.py scaling [LARGEST]             (cost against size: benchmarks/scaling.py)
     uv run python benchmarks/run.py limits                        (hot paths against the machine: benchmarks/limits.py)
+    uv run python benchmarks/run.py guard FILE                    (the same, small, as JSON: continuous integration)
 
 Rows: phi, phi_levels, plackett_luce, prirn, dirichlet, alpha, alpha_nominal, fleiss, em, crowdtruth, auc, import,
 warm_start. A row runs in a process of its own after a call that compiles; times are wall seconds, the shortest of a few
 runs where that is cheap. A peer that is not installed leaves its cells empty. Peers whose times were measured once and
 stand here as numbers are marked "measured before": the published Plackett-Luce sampler takes hours, CrowdTruth needs
-pandas 1. Writes benchmarks/results/table.md, scaling.md and limits.md.
+pandas 1. Writes benchmarks/results/table.md, scaling.md and limits.md, each when it is complete: a run that is stopped
+ends its processes and leaves the pages as they were.
 """
 
 import datetime
 import importlib.util
+import json
 import multiprocessing
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
@@ -300,7 +305,22 @@ def line(row: Row) -> str:
 def keep(name: str, title: str, command: str, lines: list[str]) -> None:
     machine = f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}"
     head = f"# {title}\n\nMeasured {datetime.date.today():%Y-%m-%d} by `{command}` on {machine}.\n\n"
-    (RESULTS / name).write_text(head + "\n".join(lines) + "\n")
+    write(RESULTS / name, head + "\n".join(lines) + "\n")
+
+
+def write(file: Path, text: str) -> None:
+    """Write a whole file or nothing."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(".part")
+    part.write_text(text)
+    part.replace(file)
+
+
+def stop(number: int, _: object) -> None:
+    """End the processes of rows that run, then this one, by which its open files and folders close."""
+    for process in multiprocessing.active_children():
+        process.terminate()
+    sys.exit(128 + number)
 
 
 def scaling(largest: str = "inf") -> None:
@@ -317,22 +337,36 @@ def limits() -> None:
     keep("limits.md", "Hot paths against the machine", "benchmarks/run.py limits", limits.table())
 
 
-def main() -> None:
-    tables = {"scaling": scaling, "limits": limits}
-    if sys.argv[1:] and sys.argv[1] in tables:
-        tables[sys.argv[1]](*sys.argv[2:])
-        return
-    chosen = sys.argv[1:] or list(ROWS)
+def guard(file: str) -> None:
+    import limits
+
+    write(Path(file), json.dumps(limits.guard(), indent=1) + "\n")
+
+
+def ratios(*chosen: str) -> None:
     lines = ["| job | seconds | peer | seconds | peer / ours | note |", "| --- | ---: | --- | ---: | ---: | --- |"]
     print(*lines, sep="\n", flush=True)
-    for name in chosen:
+    for name in chosen or ROWS:
         # Samplers start processes of their own, which the workers of a multiprocessing pool may not.
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
             new = [line(row) for row in pool.submit(ROWS[name]).result()]
         print(*new, sep="\n", flush=True)
         lines += new
-    if chosen == list(ROWS):
+    if not chosen:
         keep("table.md", "Ratios to what one would otherwise pick", "benchmarks/run.py", lines)
+
+
+def main() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    pages = {"scaling": scaling, "limits": limits, "guard": guard}
+    if sys.argv[1:] and sys.argv[1] in pages:
+        pages[sys.argv[1]](*sys.argv[2:])
+        return
+    ratios(*sys.argv[1:])
+    if not sys.argv[1:]:
+        limits()
+        scaling()
 
 
 if __name__ == "__main__":

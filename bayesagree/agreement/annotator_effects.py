@@ -200,7 +200,7 @@ def level_share(ratings: Ratings) -> tuple[float, float]:
         if before - rest < SETTLED * total:
             break
     ratio = ((total - rest) / levels) / max(rest / (free - levels), 1e-300)
-    return 1 - rest / (free - levels) / (total / free), float(sp.stats.f.sf(ratio, levels, free - levels))
+    return 1 - rest / (free - levels) / (total / free), float(sp.special.fdtrc(levels, free - levels, ratio))
 
 
 def levels_matter(ratings: Ratings) -> bool:

@@ -12,12 +12,14 @@ what probability.
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree.annotations import Labels
-from bayesagree.crowd_quality.quality import Floats, Judgments, Marks, Quality, annotator_quality, solve
+from bayesagree.crowd_quality._kernels import Floats, compare_vectors
+from bayesagree.crowd_quality.quality import Judgments, Quality, solve
 from bayesagree.errors import InputError, positive_int
 
 
@@ -72,10 +74,12 @@ def crowdtruth_posterior(
         quality = solve(
             judgments, closed=closed, tolerance=tolerance, max_iterations=max_iterations, item_weight=weight
         ).last
-        _, wwa, wsa = annotator_quality(judgments, quality, weight, _dealt(judgments, rng))
+        dealt = _dealt(judgments.annotator, places, rng)
+        _, wwa, wsa = compare_vectors(judgments.vectors, dealt, quality.wqs, quality.uqs * weight, quality.aqs)
         return quality, wwa * wsa
 
-    _ = judgments.visits  # built once, before threads share it
+    _ = judgments.visits, judgments.vectors  # built once, before threads share them
+    places = np.argsort(judgments.annotator, kind="stable")
     solved = list(map_blocks(one, generators))
     shape = (chains, draws, -1)
     dims = ("chain", "draw")
@@ -138,16 +142,8 @@ def spammers(tree: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
     return listed.sort_values(["prob_spammer", "wqs"], ascending=[False, True])
 
 
-def _dealt(judgments: Judgments, rng: np.random.Generator) -> Marks:
-    """Deal the vectors of every annotator at random over their own items."""
-    places = np.argsort(judgments.annotator, kind="stable")
-    shuffled = np.lexsort((rng.random(judgments.annotator.size), judgments.annotator))
-    receiver = np.empty_like(places)
-    receiver[shuffled] = places
-    n_labels = judgments.shape[2]
-    judgment = receiver[judgments.judgment]
-    own_marks = judgments.judgment * n_labels + judgments.label
-    asked = judgment * n_labels + judgments.label
-    at = np.minimum(np.searchsorted(own_marks, asked), own_marks.size - 1)
-    own = np.where(own_marks[at] == asked, at, -1)
-    return Marks(judgment, judgments.label, judgments.item[judgment] * n_labels + judgments.label, own)
+def _dealt(annotator: NDArray[np.int64], places: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Deal the vectors of every annotator at random over their own items: whose vector each judgment gets."""
+    dealt = np.empty_like(places)
+    dealt[places] = np.lexsort((rng.random(annotator.size), annotator))
+    return dealt

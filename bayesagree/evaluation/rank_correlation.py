@@ -149,7 +149,7 @@ def williams_test(
         return DependentCorrelationTest(float("nan"), float("nan"))
 
     statistic = float((r_xy - r_xz) * np.sqrt((1 + r_yz) / scale))
-    return DependentCorrelationTest(statistic, float(2 * sp.stats.t.sf(abs(statistic), n - 3)))
+    return DependentCorrelationTest(statistic, float(2 * sp.special.stdtr(n - 3, -abs(statistic))))
 
 
 def _pair(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:

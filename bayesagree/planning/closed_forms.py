@@ -168,6 +168,6 @@ def items_for_icc(icc: float, annotators: int, width: float, *, ci_prob: float =
     k = positive_int(annotators, "annotators")
     if not 0 <= icc < 1 or k < 2 or not 0 < width < 2:
         raise InputError(f"icc={icc!r}, annotators={k}, width={width!r}: need 0 <= icc < 1, two ratings, 0 < width < 2")
-    z = float(sp.stats.norm.isf((1 - ci_prob) / 2))
+    z = float(sp.special.ndtri((1 + ci_prob) / 2))
     n = 8 * z**2 * (1 - icc) ** 2 * (1 + (k - 1) * icc) ** 2 / (k * (k - 1) * width**2) + 1
     return int(np.ceil(n))

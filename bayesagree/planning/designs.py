@@ -290,7 +290,7 @@ def _widths(studies: Studies, sizes: NDArray[np.int64], votes: NDArray[np.int64]
     of_world = rest.mean(axis=0).var() * replicates / (replicates - 1)
     own = (rest - rest.mean(axis=0)).var() * n_designs / max(n_designs - 1, 1) * replicates / (replicates - 1)
     variance = max(of_world - own / n_designs, 0.0) + own * studies.items[-1] / sizes + of_world / replicates
-    reach = sp.stats.t.isf((1 - CI_PROB) / 2, replicates - 1) * np.sqrt(variance)
+    reach = sp.special.stdtrit(replicates - 1, (1 + CI_PROB) / 2) * np.sqrt(variance)
     return width, np.broadcast_to(reach[:, None], width.shape)
 
 

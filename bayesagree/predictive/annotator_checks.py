@@ -203,10 +203,12 @@ def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200,
     mixed = "ambiguity" in posterior
     shape, pairs = (labels.items.size, labels.categories.size), _pairs(labels)
     found = [_agreement(labels.item_index, labels.label_index, shape, pairs)]
-    for at in rng.integers(chains * draws, size=replicates):
-        draw = posterior.isel(chain=at // draws, draw=at % draws)
-        plausibility = draw["plausibility"].transpose("item", "category").values
-        confusion = draw["confusion"].transpose("annotator", "category", "observed_category").values
+    at = rng.integers(chains * draws, size=replicates)
+    places = {"chain": ("replicate", at // draws), "draw": ("replicate", at % draws)}
+    drawn = posterior[["plausibility", "confusion"]].isel(places)
+    plausibilities = drawn["plausibility"].transpose("replicate", "item", "category").values
+    confusions = drawn["confusion"].transpose("replicate", "annotator", "category", "observed_category").values
+    for plausibility, confusion in zip(plausibilities, confusions):
         if mixed:
             read = categories(rng, plausibility[labels.item_index])
         else:

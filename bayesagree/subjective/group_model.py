@@ -210,7 +210,7 @@ def minimum_group_size(
     posterior = tree["posterior"].to_dataset()
     mean = posterior["performance"]
     variance = mean * (1 - mean) * (1 + (n - 1) * posterior["within_spread"] ** 2) / n
-    z = float(sp.stats.norm.ppf((1 + ci_prob) / 2))
+    z = float(sp.special.ndtri((1 + ci_prob) / 2))
     needed = variance.mean(("chain", "draw")) * (z / half_width) ** 2
     return (
         needed.copy(data=np.ceil(needed.values))
