@@ -77,6 +77,16 @@ def test_labels_in_another_order_move_nothing_but_rounding(test_set):
     np.testing.assert_allclose(second.sel(category=[0, 1, 2]), first, atol=2e-3)
 
 
+def test_who_voted_and_in_which_order_changes_nothing(test_set):
+    votes = [np.repeat(np.arange(row.size), row) for row in test_set.labels.counts()]
+    rng = np.random.default_rng(2)
+    one, other = (
+        Labels.from_matrix(np.array(v), labels=[0, 1, 2]) for v in (votes, [rng.permutation(v) for v in votes])
+    )
+    first, second = (small(labels, test_set.predictions)["posterior"]["plausibility"] for labels in (one, other))
+    assert (first == second).all()
+
+
 def test_excluded_models_do_not_count(test_set):
     labels, predictions = test_set.labels, test_set.predictions
     names = dict(items=predictions.items, labels=predictions.categories)
