@@ -42,25 +42,22 @@ def log_posterior(point: Floats, counts: NDArray[np.int64]) -> Floats:
 
 
 def _shared_draws(counts: NDArray[np.int64], n_draws: int, rng: np.random.Generator) -> Floats:
-    mode, root, log_mass = _means_given_spread(counts)
+    mode, root, height = _means_given_spread(counts)
     size = PROPOSALS * n_draws
+    log_mass = height + np.log(np.abs(np.linalg.det(root)))  # Laplace's method
     mass = np.exp(log_mass - log_mass.max())
     cell = rng.choice(SPREADS.size, size, p=mass / mass.sum())
     spread = SPREADS[cell] + WIDTH * (rng.random(size) - 0.5)
     normal = rng.standard_normal((size, 2)) / np.sqrt(rng.chisquare(DEGREES, size) / DEGREES)[:, None]
     points = np.column_stack([mode[cell] + np.einsum("pij,pj->pi", root[cell], normal), spread])
-    log_proposal = (
-        log_mass[cell]
-        - np.log(np.abs(np.linalg.det(root)))[cell]
-        - (DEGREES + 2) / 2 * np.log1p((normal**2).sum(axis=1) / DEGREES)
-    )
+    log_proposal = height[cell] - (DEGREES + 2) / 2 * np.log1p((normal**2).sum(axis=1) / DEGREES)
     log_weight = log_posterior(points, counts) - log_proposal
     weight = np.exp(log_weight - log_weight.max())
     return points[rng.choice(size, n_draws, p=weight / weight.sum())]
 
 
 def _means_given_spread(counts: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
-    """Mode of the log ratios at each of `SPREADS`, a root of their covariance, and the log mass by Laplace's method.
+    """Mode of the log ratios at each of `SPREADS`, a root of their covariance, and the log density at the mode.
 
     Shapes (cell, 2), (cell, 2, 2) and (cell,). The larger the spread of annotators, the wider their mean is: a normal
     approximation of all three parameters would have no tails where it matters.
@@ -75,7 +72,7 @@ def _means_given_spread(counts: NDArray[np.int64]) -> tuple[Floats, Floats, Floa
         if np.abs(step).max() < 1e-4:
             break
     root = np.linalg.inv(np.linalg.cholesky(curvature)).transpose(0, 2, 1)
-    return mode, root, value + np.log(np.abs(np.linalg.det(root)))
+    return mode, root, value
 
 
 def _differences(mode: Floats, counts: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
