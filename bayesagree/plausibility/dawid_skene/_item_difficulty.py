@@ -13,16 +13,16 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.draws import log_dirichlet_draw, slice_step
+from bayesagree._numerics.draws import slice_step
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._confusion import Floats, Rng
-from bayesagree.plausibility.dawid_skene._gibbs import start_truth, truth_plausibility
-from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_candidate
+from bayesagree.plausibility.dawid_skene._gibbs import TruthSampler
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth, draw_candidate
 from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
-class ItemDifficultySampler:
+class ItemDifficultySampler(TruthSampler):
     """One chain: prevalence, truth, difficulties and abilities are drawn in turn."""
 
     def __init__(
@@ -37,14 +37,10 @@ class ItemDifficultySampler:
         rng: Rng,
         item_prior: DrawnPrior | None = None,
     ) -> None:
-        self.cells, self.prior, self.n_labels, self.item_prior = cells, prior, n_labels, item_prior
-        self.log_prior = np.empty(0)
-        self.annotator, self.label = annotator, label
         self.ability = rng.normal(prior.ability, prior.ability_sd / 4, n_annotators)
+        super().__init__(cells, prior.prevalence, shares, n_labels, rng, item_prior)
+        self.prior, self.n_labels, self.annotator, self.label = prior, n_labels, annotator, label
         self.difficulty = np.zeros(cells.n_items)
-        self.truth = start_truth(cells, shares, rng)
-        self.surprise = np.empty(0)
-        self.expected, self.prevalence = np.empty(cells.candidate.size), np.empty(n_labels)
         self.item = np.repeat(np.arange(cells.n_items), cells.sizes)
         self.by_annotator = np.argsort(annotator, kind="stable")
         self.annotator_start = np.searchsorted(annotator[self.by_annotator], np.arange(n_annotators + 1))
@@ -70,18 +66,7 @@ class ItemDifficultySampler:
                 rng, cells, self.annotator, self.label, log_prevalence, self.log_prior, self.ability, self.difficulty,
                 prior.difficulty_sd, self.truth, self.expected,
             )  # fmt: skip
-
-    def draw_prevalence(self, rng: Rng) -> Floats:
-        """Draw the prevalence given the truth, or the prior of each item; return the logarithm of the former."""
-        if self.item_prior is not None:
-            self.log_prior = self.item_prior.draw(rng, self.truth)
-            self.prevalence = self.item_prior.prevalence()
-            return np.zeros(self.n_labels)
-        position = self.cells.candidate_start[:-1] + self.truth
-        counts = np.bincount(self.cells.candidate[position[self.cells.counted]], minlength=self.n_labels)
-        log_prevalence = log_dirichlet_draw(rng, self.prior.prevalence + counts)
-        self.prevalence = np.exp(log_prevalence)
-        return log_prevalence
+            count_truth(cells, self.truth, self.weights, self.count)
 
     def swap_labels(self, rng: Rng) -> None:
         """Offer two labels each other's name: abilities and difficulties change sign, and who was right was wrong."""
@@ -91,10 +76,7 @@ class ItemDifficultySampler:
         gain = -2 * prior.ability * self.ability.sum() / prior.ability_sd**2
         if -rng.standard_exponential() < gain:
             self.truth, self.ability, self.difficulty = 1 - self.truth, -self.ability, -self.difficulty
-
-    def plausibility(self, rng: Rng) -> Floats:
-        """Nearly all on the drawn truth, the rest as the conditional probabilities have it."""
-        return truth_plausibility(self.cells, self.truth, self.expected)
+            count_truth(self.cells, self.truth, self.weights, self.count)
 
     def diagonal(self, rng: Rng) -> Floats:
         """Return the probability of a right answer to an item of difficulty 0, in each confusion row."""
