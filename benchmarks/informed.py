@@ -28,7 +28,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree import Labels, Predictions
-from bayesagree.plausibility.informed._kernels import plausibility_draws
+from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
 from bayesagree.plausibility.informed.posterior import InformedPosterior
 
 type Floats = NDArray[np.float64]

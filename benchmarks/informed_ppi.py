@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bayesagree import Labels, Predictions
-from bayesagree.plausibility.informed._kernels import plausibility_draws
+from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
 from bayesagree.plausibility.informed.posterior import InformedPosterior
 
 type Floats = NDArray[np.float64]

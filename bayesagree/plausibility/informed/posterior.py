@@ -41,7 +41,8 @@ from bayesagree.plausibility._draws.convergence import diagnostics
 from bayesagree.plausibility._draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
 from bayesagree.plausibility.dirichlet._draws import from_plausibilities, with_best_labels
 from bayesagree.plausibility.informed import guards
-from bayesagree.plausibility.informed._kernels import plausibility_draws, prior_means, top_label_draws
+from bayesagree.plausibility.informed._draw_kernels import plausibility_draws, top_label_draws
+from bayesagree.plausibility.informed._kernels import prior_means
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, excluded_names, on_items_of
 from bayesagree.plausibility.informed.fit import Fit, Votes, fit_parameters
 from bayesagree.plausibility.informed.parameters import InformedPrior, Layout

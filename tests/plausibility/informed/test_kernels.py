@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, logsumexp, softmax
 
-from bayesagree.plausibility.informed import _kernels
+from bayesagree.plausibility.informed import _draw_kernels, _kernels
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
 
 
@@ -85,11 +85,11 @@ def test_draws_are_those_of_the_mixture(depth):
     shapes = shapes + counts[:, None, :]
     mean = (posterior[:, :, None] * shapes / shapes.sum(axis=2, keepdims=True)).sum(axis=1)
     drawn = np.empty((len(counts), n, 3))
-    _kernels.plausibility_draws(np.random.default_rng(1), theta[None], *data, drawn)
+    _draw_kernels.plausibility_draws(np.random.default_rng(1), theta[None], *data, drawn)
     np.testing.assert_allclose(drawn.sum(axis=2), 1, rtol=1e-12)
     np.testing.assert_allclose(drawn.mean(axis=1), mean, atol=5 * 0.5 / np.sqrt(n))
     top = np.empty((len(counts), n, depth), np.int16)
-    _kernels.top_label_draws(np.random.default_rng(2), theta[None], *data, top)
+    _draw_kernels.top_label_draws(np.random.default_rng(2), theta[None], *data, top)
     ranked = np.argsort(-drawn, axis=2)[:, :, :depth]
     for r in range(depth):
         for k in range(3):

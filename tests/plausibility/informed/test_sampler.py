@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from bayesagree import Labels, Predictions
 from bayesagree.plausibility._draws.convergence import diagnostics
 from bayesagree.plausibility.informed import fit, sampler
-from bayesagree.plausibility.informed._kernels import plausibility_draws
+from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
 from bayesagree.plausibility.informed.parameters import SHAPE_NAMES
 from bayesagree.plausibility.informed.posterior import InformedPosterior
 from bayesagree.simulate import labelled_test_set
