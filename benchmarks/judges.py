@@ -281,16 +281,14 @@ def write() -> None:
             row += [covers[k] for k in ("ppi_majority", "ppi_shares", "rogan_gladen_majority")]
             lines.append(f"| {' | '.join(row)} |")
         lines.append("")
-    lines += _chosen() + _votes() + _large() + _decisions()
+    for world, section in {"chosen": _chosen, "votes": _votes, "large": _large, "decisions": _decisions}.items():
+        path = RESULTS / f"judges_{world}.json"
+        lines += section(json.loads(path.read_text())) if path.exists() else []
     (RESULTS / "judges.md").write_text("\n".join(lines))
 
 
-def _chosen() -> list[str]:
+def _chosen(record: dict[str, Any]) -> list[str]:
     """Return the table of items chosen where the judge is in doubt."""
-    path = RESULTS / "judges_chosen.json"
-    if not path.exists():
-        return []
-    record = json.loads(path.read_text())
     lines = ["## chosen: which items people see", "", f"{record['runs']} runs of each cell; `inclusion=` left out"]
     lines += ["(ignored) or given (known). PPI is that of ``checks``, weighted where the probabilities are known.", ""]
     lines += ["| design | inclusion | rate | bias | width | PPI | PPI bias | PPI width |", "| --- " * 8 + "|"]
@@ -302,12 +300,8 @@ def _chosen() -> list[str]:
     return [*lines, ""]
 
 
-def _votes() -> list[str]:
+def _votes(record: dict[str, Any]) -> list[str]:
     """Return the table of real votes."""
-    path = RESULTS / "judges_votes.json"
-    if not path.exists():
-        return []
-    record = json.loads(path.read_text())
     lines = ["## votes: ChaosNLI, five models as judges", "", f"{record['runs']} runs of each cell.", ""]
     lines += ["| labelled items | votes | rate | bias | width | width, people alone |", "| --- " * 6 + "|"]
     for cell, values in record["cells"].items():
@@ -317,12 +311,8 @@ def _votes() -> list[str]:
     return [*lines, ""]
 
 
-def _large() -> list[str]:
+def _large(record: dict[str, Any]) -> list[str]:
     """Return the table of many verdicts."""
-    path = RESULTS / "judges_large.json"
-    if not path.exists():
-        return []
-    record = json.loads(path.read_text())
     lines = ["## large: 200,000 verdicts of ten judges on twenty systems", ""]
     lines += ["| judges err | processor seconds | r-hat, largest | effective draws, least | rates held |"]
     lines += ["| --- " * 5 + "|"]
@@ -332,12 +322,8 @@ def _large() -> list[str]:
     return [*lines, ""]
 
 
-def _decisions() -> list[str]:
+def _decisions(record: dict[str, Any]) -> list[str]:
     """Return the table of decisions by the exact test and by the posterior."""
-    path = RESULTS / "judges_decisions.json"
-    if not path.exists():
-        return []
-    record = json.loads(path.read_text())
     names = list(record["cells"]["8 246"])
     lines = [
         "## decisions: may a judge replace these people?",
