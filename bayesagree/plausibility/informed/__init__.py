@@ -8,7 +8,8 @@
 - `guards`: whether predictions help to predict held-out votes, whether models know the votes already, and whether
   chains agree.
 - `model`: the same posterior in PyMC.
-- `_kernels`: likelihood, gradient, draws.
+- `_kernels`: likelihood and its gradient.
+- `_draw_kernels`: draws of the plausibilities.
 """
 
 import lazy_loader as lazy
