@@ -34,19 +34,9 @@ class Multisets(NamedTuple):
     key: Words
 
 
-@numba.njit(cache=True, nogil=True)
 def run_starts(item: NDArray[Any]) -> Integers:
     """Return where each run of equal numbers starts, and the size: shape (run + 1,)."""
-    runs = 0
-    for t in range(item.size):
-        runs += t == 0 or item[t] != item[t - 1]
-    start, runs = np.empty(runs + 1, np.int64), 0
-    for t in range(item.size):
-        if t == 0 or item[t] != item[t - 1]:
-            start[runs] = t
-            runs += 1
-    start[runs] = item.size
-    return start
+    return np.concatenate([np.arange(min(item.size, 1)), np.flatnonzero(item[1:] != item[:-1]) + 1, [item.size]])
 
 
 @numba.njit(cache=True, nogil=True)
@@ -58,13 +48,18 @@ def _word(code: Any) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-@numba.njit(cache=True, nogil=True)
 def words(codes: Integers) -> Words:
     """Return the random word of each code."""
-    out = np.empty(codes.size, np.uint64)
-    for k in range(codes.size):
-        out[k] = _word(codes[k])
-    return out
+    return _word.py_func(codes)  # as it stands, it reads arrays too
+
+
+def multisets(start: Integers, code: NDArray[Any], apart: Words) -> Multisets:
+    """Find the distinct multisets of codes; item i has ``code[start[i]:start[i + 1]]``.
+
+    Items with different words in `apart`, shape (item,), do not share a multiset.
+    """
+    # The search is compiled for one type of codes.
+    return Multisets(*_search(start, code.astype(np.int64, copy=False), apart))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -80,11 +75,8 @@ def _spread(key: Words, size: int) -> Integers:
 
 
 @numba.njit(cache=True, nogil=True)
-def multisets(start: Integers, code: NDArray[Any], apart: Words) -> Multisets:
-    """Find the distinct multisets of codes; item i has ``code[start[i]:start[i + 1]]``.
-
-    Items with different words in `apart`, shape (item,), do not share a multiset.
-    """
+def _search(start, code, apart):
+    """Return the number of each item's multiset, and the first item and the key of each."""
     n_items, found = start.size - 1, 0
     number, first, keys = np.empty(n_items, np.int64), np.empty(n_items, np.int64), np.empty(n_items, np.uint64)
     slots = np.full(FIRST_SLOTS, -1)
@@ -102,4 +94,4 @@ def multisets(start: Integers, code: NDArray[Any], apart: Words) -> Multisets:
         number[i] = slots[at]
         if 2 * found > slots.size:
             slots = _spread(keys[:found], 4 * slots.size)
-    return Multisets(number, first[:found].copy(), keys[:found].copy())
+    return number, first[:found].copy(), keys[:found].copy()
