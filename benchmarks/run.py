@@ -5,14 +5,14 @@
     uv run python benchmarks/run.py scaling [LARGEST]             (cost against size: benchmarks/scaling.py)
     uv run python benchmarks/run.py limits                        (hot paths against the machine: benchmarks/limits.py)
     uv run python benchmarks/run.py commands [RUNS]               (the command line: benchmarks/commands.py)
-    uv run python benchmarks/run.py guard FILE                    (the hot paths, small, as JSON: continuous integration)
+    uv run python benchmarks/run.py guard FILE                    (hot paths, small, as JSON: continuous integration)
 
 Rows: phi, phi_levels, plackett_luce, prirn, dirichlet, alpha, alpha_nominal, fleiss, em, crowdtruth, auc, import,
 warm_start. A row runs in a process of its own after a call that compiles; times are wall seconds, the shortest of a few
 runs where that is cheap. A peer that is not installed leaves its cells empty. Peers whose times were measured once and
 stand here as numbers are marked "measured before": the published Plackett-Luce sampler takes hours, CrowdTruth needs
-pandas 1. Writes benchmarks/results/table.md, limits.md, scaling.md and commands.md, each when it is complete: a run that
-is stopped ends its processes and leaves the pages as they were.
+pandas 1. Writes table.md, limits.md, scaling.md and commands.md of benchmarks/results, each when it is complete: a run
+that is stopped ends its processes and leaves the pages as they were.
 """
 
 import datetime
