@@ -4,14 +4,15 @@
     uv run --group bench python benchmarks/run.py ROW ...         (rows of the table of ratios, printed only)
     uv run python benchmarks/run.py scaling [LARGEST]             (cost against size: benchmarks/scaling.py)
     uv run python benchmarks/run.py limits                        (hot paths against the machine: benchmarks/limits.py)
-    uv run python benchmarks/run.py guard FILE                    (the same, small, as JSON: continuous integration)
+    uv run python benchmarks/run.py commands [RUNS]               (the command line: benchmarks/commands.py)
+    uv run python benchmarks/run.py guard FILE                    (hot paths, small, as JSON: continuous integration)
 
 Rows: phi, phi_levels, plackett_luce, prirn, dirichlet, alpha, alpha_nominal, fleiss, em, crowdtruth, auc, import,
 warm_start. A row runs in a process of its own after a call that compiles; times are wall seconds, the shortest of a few
 runs where that is cheap. A peer that is not installed leaves its cells empty. Peers whose times were measured once and
 stand here as numbers are marked "measured before": the published Plackett-Luce sampler takes hours, CrowdTruth needs
-pandas 1. Writes benchmarks/results/table.md, scaling.md and limits.md, each when it is complete: a run that is stopped
-ends its processes and leaves the pages as they were.
+pandas 1. Writes table.md, limits.md, scaling.md and commands.md of benchmarks/results, each when it is complete: a run
+that is stopped ends its processes and leaves the pages as they were.
 """
 
 import datetime
@@ -337,6 +338,15 @@ def limits() -> None:
     keep("limits.md", "Hot paths against the machine", "benchmarks/run.py limits", limits.table())
 
 
+def commands(runs: str = "") -> None:
+    import commands
+
+    if runs:  # few runs are a trial
+        commands.table(int(runs))
+    else:
+        keep("commands.md", "Seconds of the commands", "benchmarks/run.py commands", commands.table())
+
+
 def guard(file: str) -> None:
     import limits
 
@@ -359,7 +369,7 @@ def ratios(*chosen: str) -> None:
 def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
-    pages = {"scaling": scaling, "limits": limits, "guard": guard}
+    pages = {"scaling": scaling, "limits": limits, "commands": commands, "guard": guard}
     if sys.argv[1:] and sys.argv[1] in pages:
         pages[sys.argv[1]](*sys.argv[2:])
         return
@@ -367,6 +377,7 @@ def main() -> None:
     if not sys.argv[1:]:
         limits()
         scaling()
+        commands()
 
 
 if __name__ == "__main__":

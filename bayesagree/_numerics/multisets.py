@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 type Integers = NDArray[np.int64]
 type Words = NDArray[np.uint64]
 
-FIRST_SLOTS = 1024
-
 
 class Multisets(NamedTuple):
     """Distinct multisets, in the order in which they are first met.
@@ -34,19 +32,9 @@ class Multisets(NamedTuple):
     key: Words
 
 
-@numba.njit(cache=True, nogil=True)
 def run_starts(item: NDArray[Any]) -> Integers:
     """Return where each run of equal numbers starts, and the size: shape (run + 1,)."""
-    runs = 0
-    for t in range(item.size):
-        runs += t == 0 or item[t] != item[t - 1]
-    start, runs = np.empty(runs + 1, np.int64), 0
-    for t in range(item.size):
-        if t == 0 or item[t] != item[t - 1]:
-            start[runs] = t
-            runs += 1
-    start[runs] = item.size
-    return start
+    return np.concatenate([np.arange(min(item.size, 1)), np.flatnonzero(item[1:] != item[:-1]) + 1, [item.size]])
 
 
 @numba.njit(cache=True, nogil=True)
@@ -58,48 +46,40 @@ def _word(code: Any) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-@numba.njit(cache=True, nogil=True)
 def words(codes: Integers) -> Words:
     """Return the random word of each code."""
-    out = np.empty(codes.size, np.uint64)
-    for k in range(codes.size):
-        out[k] = _word(codes[k])
-    return out
+    return _word.py_func(codes)  # as it stands, it reads arrays too
 
 
-@numba.njit(cache=True, nogil=True)
-def _spread(key: Words, size: int) -> Integers:
-    """Put multisets into a table of `size` slots, a power of two: each into the first free one from its key on."""
-    slots, mask = np.full(size, -1), np.uint64(size - 1)
-    for k in range(key.size):
-        at = key[k] & mask
-        while slots[at] >= 0:
-            at = (at + np.uint64(1)) & mask
-        slots[at] = k
-    return slots
-
-
-@numba.njit(cache=True, nogil=True)
 def multisets(start: Integers, code: NDArray[Any], apart: Words) -> Multisets:
     """Find the distinct multisets of codes; item i has ``code[start[i]:start[i + 1]]``.
 
     Items with different words in `apart`, shape (item,), do not share a multiset.
     """
-    n_items, found = start.size - 1, 0
-    number, first, keys = np.empty(n_items, np.int64), np.empty(n_items, np.int64), np.empty(n_items, np.uint64)
-    slots = np.full(FIRST_SLOTS, -1)
-    for i in range(n_items):
+    n_items = apart.size
+    number, first, key = np.empty(n_items, np.int64), np.empty(n_items, np.int64), np.empty(n_items, np.uint64)
+    slots = np.zeros(2 << n_items.bit_length(), np.int64)  # of these, memory holds those that are met
+    found = _search(start, code.astype(np.int64, copy=False), apart, slots, number, first, key)
+    return Multisets(number, first[:found].copy(), key[:found].copy())
+
+
+@numba.njit(cache=True, nogil=True)
+def _search(start, code, apart, slots, number, first, keys):
+    """Fill the number of each item's multiset, and the first item and the key of each; return how many there are.
+
+    `slots`, a power of two of them, more than items, are a hash table: 0, or one more than a multiset's number.
+    """
+    found, mask = 0, np.uint64(slots.size - 1)
+    for i in range(number.size):
         key = apart[i]
         for t in range(start[i], start[i + 1]):
             key += _word(code[t])
-        mask = np.uint64(slots.size - 1)
         at = key & mask
-        while slots[at] >= 0 and keys[slots[at]] != key:
+        while slots[at] > 0 and keys[slots[at] - 1] != key:
             at = (at + np.uint64(1)) & mask
-        if slots[at] < 0:
-            slots[at], first[found], keys[found] = found, i, key
+        if slots[at] == 0:
+            first[found], keys[found] = i, key
             found += 1
-        number[i] = slots[at]
-        if 2 * found > slots.size:
-            slots = _spread(keys[:found], 4 * slots.size)
-    return Multisets(number, first[:found].copy(), keys[:found].copy())
+            slots[at] = found
+        number[i] = slots[at] - 1
+    return found

@@ -12,7 +12,6 @@ Source: A. Angelopoulos et al., "Conformal risk control", ICLR 2024, arXiv:2208.
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,44 +39,29 @@ def threshold(score: NDArray[np.floating], weight: NDArray[np.float64], n: int, 
         Number of items, the sum of all weights.
     """
     most = limit(n, alpha)
-    # Copies of one type: the kernel is compiled once.
-    return -np.inf if most < 0 else float(_smallest_above(score.astype(np.float64).ravel(), weight.flatten(), most))
+    return -np.inf if most < 0 else _smallest_above(score.ravel(), weight.ravel(), most)
 
 
-@numba.njit(cache=True, nogil=True)
-def _smallest_above(score, weight, most):
+def _smallest_above(score: NDArray[np.floating], weight: NDArray[np.float64], most: float) -> float:
     """Return the smallest score up to which the weight exceeds `most`, zooming in on the bin that holds it."""
-    below = 0.0
-    kept = np.empty(score.size, np.bool_)
-    for j in range(score.size):
-        if score[j] == -np.inf:
-            below += weight[j]
-        kept[j] = weight[j] > 0 and score[j] > -np.inf
+    below = float(weight[score == -np.inf].sum())
+    kept = (weight > 0) & (score > -np.inf)
     score, weight = score[kept], weight[kept]
     if below > most or score.size == 0:
         return -np.inf
-    while score.size > _FEW:
-        low, high = score.min(), score.max()
-        scale = (_BINS - 1) / (high - low) if high > low else np.inf
-        if not np.isfinite(scale):
-            break  # all scores are equal
-        in_bin = np.zeros(_BINS)
-        for j in range(score.size):
-            in_bin[int((score[j] - low) * scale)] += weight[j]
-        bin_ = 0
-        while bin_ < _BINS - 1 and below + in_bin[bin_] <= most:
-            below += in_bin[bin_]
-            bin_ += 1
-        inside = np.empty(score.size, np.bool_)
-        for j in range(score.size):
-            inside[j] = int((score[j] - low) * scale) == bin_
-        score, weight = score[inside], weight[inside]
+    while score.size > _FEW and 0 < (width := (score.max() - score.min()) / (_BINS - 1)) < np.inf:
+        bin_ = ((score - score.min()) / width).astype(np.int64)
+        up_to = below + np.cumsum(np.bincount(bin_, weight))
+        chosen = _first_above(up_to, most)
+        below = up_to[chosen - 1] if chosen else below
+        score, weight = score[bin_ == chosen], weight[bin_ == chosen]
     order = np.argsort(score)
-    for j in order:
-        below += weight[j]
-        if below > most:
-            return score[j]
-    return score[order[-1]]
+    return float(score[order[_first_above(below + np.cumsum(weight[order]), most)]])
+
+
+def _first_above(up_to: NDArray[np.float64], most: float) -> int:
+    """Return the first place where a running sum exceeds `most`; the last where it never does."""
+    return min(int(np.searchsorted(up_to, most, side="right")), up_to.size - 1)
 
 
 class WeightedScores(NamedTuple):

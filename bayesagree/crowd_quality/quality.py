@@ -17,19 +17,18 @@ Source: Dumitrache, Inel, Aroyo, Timmermans, Welty, "CrowdTruth 2.0: quality met
 disagreement" (2018), section 3.
 """
 
-import warnings
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple, Self
+import math
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree.annotations import Labels
-from bayesagree.crowd_quality._kernels import SMALLEST, Floats, Vectors, Visits, converge
-from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, shorten
+from bayesagree.crowd_quality._judgments import SMALLEST, Floats, Judgments
+from bayesagree.crowd_quality._kernels import pair_sums
+from bayesagree.crowd_quality._vectors import compare_vectors, ratio
+from bayesagree.errors import ConvergenceError, positive, positive_int
 
 
 class Quality(NamedTuple):
@@ -107,87 +106,6 @@ def crowdtruth(
     return xr.Dataset(scores | uas | initial, coords=coords, attrs=attrs)
 
 
-@dataclass(frozen=True, eq=False)
-class Judgments:
-    """Vectors of zeros and ones, sparse: one judgment is an (item, annotator), one mark a label that it chose.
-
-    Attributes
-    ----------
-    item, annotator
-        Of each judgment, shape (judgment,).
-    judgment, label
-        Of each mark, shape (mark,).
-    shape
-        Numbers of items, annotators and labels.
-    """
-
-    item: NDArray[np.int64]
-    annotator: NDArray[np.int64]
-    judgment: NDArray[np.int64]
-    label: NDArray[np.int64]
-    shape: tuple[int, int, int]
-
-    @classmethod
-    def of(cls, labels: Labels) -> Self:
-        """Read labels, leaving out items that fewer than two annotators judged."""
-        if not labels.annotators_known:
-            raise InputError(
-                "CrowdTruth scores annotators, but these labels do not say whose they are; use Labels.from_long"
-            )
-        shape = (labels.items.size, labels.annotators.size, labels.categories.size)
-        pair = labels.item_index.astype(np.int64) * shape[1] + labels.annotator_index
-        # `np.unique` takes ten times as long on a million.
-        marks = np.sort(pair * shape[2] + labels.label_index)
-        marks = marks[np.diff(marks, prepend=-1) > 0]
-        of_mark, label = np.divmod(marks, shape[2])
-        new = np.diff(of_mark, prepend=-1) > 0
-        item, annotator = np.divmod(of_mark[new], shape[1])
-        judged = np.bincount(item, minlength=shape[0])
-        if (judged < 2).all():
-            raise InputError("no item was judged by two annotators: there is no agreement to measure")
-        judgment = np.cumsum(new) - 1
-        if not (judged < 2).any():
-            return cls(item, annotator, judgment, label, shape)
-        alone = labels.items[judged < 2]
-        warnings.warn(
-            f"{alone.size} items have fewer than two annotators, so their quality does not exist: {shorten(alone)}",
-            stacklevel=3,
-        )
-        kept = judged[item] >= 2
-        of_kept = kept[judgment]
-        return cls(item[kept], annotator[kept], (np.cumsum(kept) - 1)[judgment[of_kept]], label[of_kept], shape)
-
-    @cached_property
-    def vectors(self) -> Vectors:
-        """What every judgment marked, as the comparison of vectors reads it."""
-        item_start = np.searchsorted(self.item, np.arange(self.shape[0] + 1))
-        mark_start = np.searchsorted(self.judgment, np.arange(self.item.size + 1))
-        return Vectors(item_start, self.annotator, mark_start, self.label)
-
-    @cached_property
-    def visits(self) -> Visits:
-        """Who marked what, as the sums over pairs of annotators read it."""
-        who, at = self.annotator[self.judgment], self.item[self.judgment]
-        # Sorting numbers that hold row and item is three times as fast as finding their order.
-        rows, items = np.divmod(np.sort((self.label * self.shape[1] + who) * self.shape[0] + at), self.shape[0])
-        start = np.flatnonzero(np.diff(rows, prepend=-1))
-        label, annotator = np.divmod(rows[start], self.shape[1])
-        opens = np.diff(self.judgment, prepend=-1) > 0
-        mark = np.column_stack([who, self.label, opens]).astype(np.uint32)
-        item_start = np.searchsorted(at, np.arange(self.shape[0] + 1))
-        return Visits(label, annotator, np.append(start, rows.size), items.astype(np.uint32), item_start, mark)
-
-    def label_share(self, quality: Floats) -> Floats:
-        """Return UAS, the share of the annotators' weight that marked each label, shape (item, category)."""
-        n_items, _, n_labels = self.shape
-        weight = np.nan_to_num(quality)[self.annotator]
-        cell = self.item[self.judgment] * n_labels + self.label
-        marked = np.bincount(cell, weight[self.judgment], n_items * n_labels).reshape(n_items, n_labels)
-        total = np.maximum(np.bincount(self.item, weight, n_items), SMALLEST)
-        judged = np.bincount(self.item, minlength=n_items) > 0
-        return np.where(judged[:, None], marked / total[:, None], np.nan)
-
-
 class Solution(NamedTuple):
     """First and last qualities, the number of iterations and the last change."""
 
@@ -211,12 +129,23 @@ def solve(
     """
     n_items, n_annotators, n_labels = judgments.shape
     present = np.ones(n_items) if item_weight is None else item_weight
-    first, last, n, moved = converge(
-        judgments.vectors, judgments.visits, present, n_annotators, n_labels, closed, tolerance, max_iterations
-    )
-    if moved < tolerance:
-        return Solution(Quality(*first), Quality(*last), n, moved)
+    everyone, moved = np.ones(n_annotators), math.inf
+    first = last = Quality(np.ones(n_items), everyone, everyone, everyone, np.ones(n_labels))
+    for n in range(1, max_iterations + 1):
+        at = last.uqs * present
+        uqs, wwa, wsa = compare_vectors(judgments, judgments.own, last.wqs, at, last.aqs)
+        aqs = np.maximum(ratio(*pair_sums(judgments.visits, last.wqs, at, n_labels)), SMALLEST) if closed else last.aqs
+        new = Quality(uqs, wwa * wsa, wwa, wsa, aqs)
+        moved = max(_furthest(new.uqs, last.uqs), _furthest(new.wqs, last.wqs), _furthest(new.aqs, last.aqs))
+        first, last = new if n == 1 else first, new
+        if moved < tolerance:
+            return Solution(first, last, n, moved)
     raise ConvergenceError(
         f"CrowdTruth qualities still move by {moved:g} after {max_iterations} iterations; "
         f"pass a tolerance above {tolerance:g} or more max_iterations"
     )
+
+
+def _furthest(new: Floats, old: Floats) -> float:
+    """Return the largest change; qualities that do not exist do not move."""
+    return float(np.nanmax(np.abs(new - old)))

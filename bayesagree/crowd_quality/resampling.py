@@ -18,8 +18,9 @@ from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree.annotations import Labels
-from bayesagree.crowd_quality._kernels import Floats, compare_vectors
-from bayesagree.crowd_quality.quality import Judgments, Quality, solve
+from bayesagree.crowd_quality._judgments import Floats, Judgments
+from bayesagree.crowd_quality._vectors import compare_vectors
+from bayesagree.crowd_quality.quality import Quality, solve
 from bayesagree.errors import InputError, positive_int
 
 
@@ -74,11 +75,11 @@ def crowdtruth_posterior(
         quality = solve(
             judgments, closed=closed, tolerance=tolerance, max_iterations=max_iterations, item_weight=weight
         ).last
-        dealt = _dealt(judgments.annotator, places, rng)
-        _, wwa, wsa = compare_vectors(judgments.vectors, dealt, quality.wqs, quality.uqs * weight, quality.aqs)
+        dealt = judgments.dealt(_dealt(judgments.annotator, places, rng))
+        _, wwa, wsa = compare_vectors(judgments, dealt, quality.wqs, quality.uqs * weight, quality.aqs)
         return quality, wwa * wsa
 
-    _ = judgments.visits, judgments.vectors  # built once, before threads share them
+    _ = judgments.visits, judgments.own  # built once, before threads share them
     places = np.argsort(judgments.annotator, kind="stable")
     solved = list(map_blocks(one, generators))
     shape = (chains, draws, -1)

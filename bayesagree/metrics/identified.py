@@ -10,10 +10,9 @@ from math import comb
 from typing import Any
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.special import gammaln, xlogy
 
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed
@@ -160,7 +159,7 @@ def identified_range(
     seen = matched[:, : len(fitted)].mean(axis=1)
     values, ends = np.asarray(value(every), dtype=float), []
     for sign in (1.0, -1.0):
-        found = linprog(sign * values, A_eq=matched, b_eq=seen, bounds=(0, None), method="highs-ds")
+        found = sp.optimize.linprog(sign * values, A_eq=matched, b_eq=seen, bounds=(0, None), method="highs-ds")
         if not found.success:
             raise ArithmeticError(f"the linear programme of the range did not end: {found.message}")
         ends.append(sign * found.fun)
@@ -170,5 +169,5 @@ def identified_range(
 def _probability(patterns: NDArray[np.int64], plausibility: Floats) -> Floats:
     """Return the multinomial probability of each pattern under each truth, shape (pattern, truth)."""
     votes = int(patterns[0].sum())
-    ways = np.exp(gammaln(votes + 1) - gammaln(patterns + 1).sum(axis=1))
-    return ways[:, None] * np.exp(xlogy(patterns[:, None], plausibility).sum(axis=2))
+    ways = np.exp(sp.special.gammaln(votes + 1) - sp.special.gammaln(patterns + 1).sum(axis=1))
+    return ways[:, None] * np.exp(sp.special.xlogy(patterns[:, None], plausibility).sum(axis=2))

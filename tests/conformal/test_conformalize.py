@@ -76,7 +76,7 @@ def test_the_threshold_is_that_of_its_plain_twin(n, n_labels, seed, alpha):
     assert threshold(score, weight, n, alpha) == cases.plain_threshold(score, weight, n, alpha)
 
 
-@pytest.mark.parametrize("kind", ["normal", "clumped", "two values", "equal", "with minus infinity"])
+@pytest.mark.parametrize("kind", ["normal", "clumped", "two values", "equal", "with minus infinity", "with infinity"])
 def test_the_threshold_of_many_scores_is_that_of_sorting_them(kind):
     rng = np.random.default_rng(2)
     score = rng.standard_normal((20_000, 3))
@@ -86,6 +86,7 @@ def test_the_threshold_of_many_scores_is_that_of_sorting_them(kind):
         "two values": np.where(score > 0, 1.0, np.nextafter(1.0, 2)),
         "equal": np.ones(score.shape),
         "with minus infinity": np.where(score < -1.5, -np.inf, score),
+        "with infinity": np.where(score > 1.5, np.inf, score),
     }[kind]
     weight = rng.dirichlet([0.3, 0.3, 0.3], 20_000)
     order = np.argsort(score.ravel(), kind="stable")

@@ -220,6 +220,36 @@ def test_item_weights_are_repetitions():
     np.testing.assert_allclose(weighted.aqs, repeated.aqs, rtol=1e-12)
 
 
+@given(multi_labels())
+def test_dealt_vectors_meet_the_own_ones_of_the_others(case):
+    """Qualities of annotators from any vectors, by the definition: cosines with each other one and with their sum."""
+    from bayesagree.crowd_quality._judgments import Judgments
+    from bayesagree.crowd_quality._vectors import compare_vectors
+
+    judgments, rng = (
+        Judgments.of(Labels.from_long(case[0], labels=[0, 1, 2], duplicates="keep")),
+        np.random.default_rng(1),
+    )
+    n_items, n_annotators, n_labels = judgments.shape
+    w, q, aqs = rng.random(n_annotators), rng.random(n_items), rng.random(n_labels)
+    source = rng.permutation(judgments.item.size)
+    own = np.zeros((source.size, n_labels))
+    own[judgments.judgment, judgments.label] = np.sqrt(aqs[judgments.label])
+    of_wwa, of_wsa = [[] for _ in w], [[] for _ in w]
+    for j, given_vector in enumerate(own[source]):
+        i, u = judgments.annotator[j], judgments.item[j]
+        others = np.flatnonzero((judgments.item == u) & (judgments.annotator != i))
+        weight = w[judgments.annotator[others]]
+        length = np.linalg.norm(own[others], axis=1) * np.linalg.norm(given_vector)
+        of_wwa[i] += [(q[u] * v, c) for v, c in zip(weight, own[others] @ given_vector / length)]
+        rest = weight @ own[others]
+        of_wsa[i].append((q[u], rest @ given_vector / np.linalg.norm(rest) / np.linalg.norm(given_vector)))
+    _, wwa, wsa = compare_vectors(judgments, judgments.dealt(source), w, q, aqs)
+    for found, pairs in ((wwa, of_wwa), (wsa, of_wsa)):
+        expected = [np.average([c for _, c in p], weights=[v for v, _ in p]) if p else 0 for p in pairs]
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+
+
 def test_validated_against_gold_as_the_paper_does(public_data):
     """WQS follows the annotators' accuracy (MSE), UQS tells items on which the majority is right (AUROC)."""
     dataset = load("crowdtruth/rte")

@@ -1,8 +1,8 @@
 """Confusion of the annotators in each variant: drawn, or integrated out, given the true labels."""
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
-from scipy.special import betaln
 
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._em_kernels import row_hits
@@ -90,7 +90,7 @@ class Accuracies:
 
         def log_density(right: Floats, total: Floats) -> Floats:
             wrong = total - right
-            return betaln(self.right_count + right, self.wrong_count + wrong) - wrong * np.log(max(n - 1, 1))
+            return sp.special.betaln(self.right_count + right, self.wrong_count + wrong) - wrong * np.log(max(n - 1, 1))
 
         if self.one_coin:  # both labels share the accuracy: the gain of the swap stands in one place
             right, total = (np.bincount(self.coin, each) for each in row_hits(cells, weights))

@@ -16,9 +16,8 @@ import math
 
 import numba
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
-from scipy.special import log_softmax
 
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
@@ -103,7 +102,7 @@ class DrawnPrior:
             self.theta = regression.climb(self.theta, target)
         # theta = root z: the information at the vote shares is that of the labels but for how sure they are.
         lower = np.linalg.cholesky(regression.information(self.theta))
-        self.root = np.ascontiguousarray(solve_triangular(lower.T, np.eye(self.theta.size)))
+        self.root = np.ascontiguousarray(sp.linalg.solve_triangular(lower.T, np.eye(self.theta.size)))
 
     def draw(self, rng: Rng, truth: NDArray[np.integer]) -> Floats:
         """Move the slopes given each item's true label, its position among the candidates; return log Pr(candidate)."""
@@ -181,4 +180,4 @@ def move_slopes(rng, theta, root, known, label, precision):
 
 
 def _log_prior(theta: Floats, x: Floats) -> Floats:
-    return log_softmax(np.einsum("f,ifk->ik", theta, x), axis=1)
+    return sp.special.log_softmax(np.einsum("f,ifk->ik", theta, x), axis=1)

@@ -4,9 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
-from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from bayesagree._inference.streams import item_blocks, n_threads
@@ -111,7 +110,8 @@ def fit_parameters(
                 return value, root.T @ slope
 
             limits = {"maxiter": most, "maxfun": 2 * most, "maxcor": 10, "ftol": 1e-10, "gtol": 1e-3}
-            return start + root @ minimize(by_step, np.zeros(mean.size), jac=True, method="L-BFGS-B", options=limits).x
+            climb = sp.optimize.minimize(by_step, np.zeros(mean.size), jac=True, method="L-BFGS-B", options=limits)
+            return start + root @ climb.x
 
         def covariance_root(theta: Floats) -> Floats:
             """L with L L' the inverse of the information at theta."""
@@ -119,8 +119,8 @@ def fit_parameters(
             for outer in each(lambda task: _outer(theta, sd, task), tasks):
                 information += outer
             # information = T T', so T'^-1 z has its inverse as covariance.
-            triangle = cholesky(information, lower=True)
-            return sd[:, None] * solve_triangular(triangle, np.eye(mean.size), lower=True).T
+            triangle = sp.linalg.cholesky(information, lower=True)
+            return sd[:, None] * sp.linalg.solve_triangular(triangle, np.eye(mean.size), lower=True).T
 
         ceiling = 0.0
         ceiling, _ = loss(mean)

@@ -73,5 +73,5 @@ def test_a_line_search_that_overshoots_is_sent_back(direction, monkeypatch):
         assert slope @ far > 0  # back is downhill
         return minimize(loss, start, **options)
 
-    monkeypatch.setattr(fit, "minimize", overshooting)
+    monkeypatch.setattr(fit.sp.optimize, "minimize", overshooting)
     np.testing.assert_array_equal(twin().fit.mode, expected.mode)
