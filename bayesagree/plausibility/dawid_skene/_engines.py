@@ -106,15 +106,17 @@ class DawidSkenePosterior:
         else:
             offered = AUTO_VARIANTS if self.predictions is None else AUTO_OF_PREDICTIONS
             fits = (replace(self, variant=variant) for variant in offered)
-            drawn = [fit.chains(request, confusion=confusion, tune=tune, thin=thin) for fit in fits]
+            drawn = [fit.chains(request, confusion=confusion, tune=tune, thin=thin, scored=True) for fit in fits]
             scores = [one.log_score for one in drawn]
             kept = drawn[int(np.argmax(scores))]
             chosen_from = {"chosen_from": dict(zip(offered, scores))}
         settings = kept.settings | chosen_from
         return chains_tree(self.labels, kept.cells, kept.chains, engine="gibbs", seed=request.seed, settings=settings)
 
-    def chains(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> "Drawn":
-        """Run the chains of one variant."""
+    def chains(
+        self, request: Request, *, confusion: bool, tune: int | None, thin: int | None, scored: bool = False
+    ) -> "Drawn":
+        """Run the chains of one variant; where they are scored, the result knows its `log_score`."""
         usual = SWEEPS.get(self.variant, (500, 1))
         usual_tune, usual_thin = usual if self.predictions is None else SWEEPS_OF_PREDICTIONS
         tune = usual_tune if tune is None else tune
@@ -128,7 +130,7 @@ class DawidSkenePosterior:
         keep = Keep(labels.categories.size, labels.annotators.size, request.top_labels, confusion, watched)
         chains = run_chains(
             self.start(cells, shares), keep, tune=tune, draws=request.draws, thin=thin, chains=request.chains,
-            seed=request.seed, client=request.client,
+            seed=request.seed, client=request.client, scored=scored,
         )  # fmt: skip
         return Drawn(cells, chains, self.settings | {"tune": tune, "thin": thin}, labels.annotators.size)
 

@@ -56,8 +56,12 @@ class MixedMembershipSampler:
         self.weights, self.latent = np.empty(cells.cell_label.size), np.empty(cells.candidate.size)
         self.above = np.empty((n_labels, self.sizes_above.size))
         self.prevalence = np.full(n_labels, 1 / n_labels)
-        self.surprise = np.zeros(int(cells.item_start[-1]))
+        self.surprise = np.empty(0)
         count_latent(cells, self.choice, self.weights, self.latent, self.above)
+
+    def start_scoring(self) -> None:
+        """Sum up `surprise` from now on."""
+        self.surprise = np.zeros(int(self.cells.item_start[-1]))
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw every unknown, so many times."""

@@ -13,14 +13,11 @@ from bayesagree._numerics.draws import normalise_logs, slice_step
 from bayesagree._numerics.gamma import log_gamma_draw
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     NOTHING,
-    chance_left,
-    chance_of_repeats,
     draw_position,
     draw_prevalence,
     move_annotation,
-    move_together,
     multiply_chance,
-    total_weight,
+    multiply_chance_of_repeats,
 )
 from bayesagree.plausibility.dawid_skene._population_kernels import draw_population, pseudo_counts, rename_labels
 
@@ -42,66 +39,95 @@ def count_latent(cells, choice, weights, latent, above):
             position += last - first
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def move_latent(candidate, old, new, size, latent, above):
+    """Count latent labels of an item, so many, for another of its candidates, given by their places in `candidate`."""
+    for _ in range(size):
+        latent[old] -= 1.0
+        above[candidate[old], int(latent[old])] -= 1.0
+        above[candidate[new], int(latent[new])] += 1.0
+        latent[new] += 1.0
+
+
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def draw_latent(rng, cells, row, repeats, shape, rise, cell_counts, row_counts, chance, choice, latent, surprise):
+def draw_latent(
+    rng, cells, row, repeats, shape, rise, weights, cell_counts, row_counts, chance, chance_without, choice, latent,
+    above, surprise,
+):  # fmt: skip
     """Draw each latent label given all others; then all equal ones of an item at once take a label it has not.
 
-    `shape` is alpha prevalence, ``rise[k, n]`` shape_k (shape_k + 1) ... (shape_k + n - 1) / n!; `cell_counts` and
-    `row_counts` hold prior shapes plus present counts, and `chance` their ratio, the chance of a label with the
-    confusion integrated out. `surprise` grows by 1 / Pr(annotation given all others and their latent labels).
+    `shape` is alpha prevalence, ``rise[k, n]`` shape_k (shape_k + 1) ... (shape_k + n - 1) / n!. `surprise`, where it
+    is not empty, grows by 1 / Pr(annotation given all others and their latent labels).
     """
-    weight, logs = np.empty(shape.size), np.empty(shape.size)
+    weight, likely = np.empty(shape.size), np.empty(shape.size)
     seen, alpha = np.empty(shape.size, np.bool_), shape.sum()
     cell, candidate, item_start, candidate_start = cells.cell, cells.candidate, cells.item_start, cells.candidate_start
+    row_start, row_cell = cells.row_start, cells.row_cell
     for i in range(item_start.size - 1):
         first, start, stop, begin = candidate_start[i], item_start[i], item_start[i + 1], cells.cell_start[i]
         m, position = candidate_start[i + 1] - first, begin
+        for c in range(m):
+            likely[c] = latent[first + c] + shape[candidate[first + c]]
         for t in range(start, stop):
             old, total = choice[t], 0.0
-            latent[first + old] -= 1.0
-            stays = chance_left(cell_counts, row_counts, row, cell[position + old])
+            likely[old] -= 1.0
             for c in range(m):
-                likely = stays if c == old else chance[cell[position + c]]
-                weight[c] = (latent[first + c] + shape[candidate[first + c]]) * likely
+                weight[c] = likely[c] * chance[cell[position + c]]
+            weight[old] = likely[old] * chance_without[cell[position + old]]
+            for c in range(m):
                 total += weight[c]
-            surprise[t] += (stop - start - 1 + alpha) / max(total, NOTHING)
+            if surprise.size > 0:
+                surprise[t] += (stop - start - 1 + alpha) / max(total, NOTHING)
             new = draw_position(rng, weight, m, total)
-            latent[first + new] += 1.0
+            likely[new] += 1.0
             if new != old:
                 choice[t] = new
-                own = cell[position + old], cell[position + new]
-                move_annotation(cells, row, *own, cell_counts, row_counts, chance)
+                move_latent(candidate, first + old, first + new, 1, latent, above)
+                move_annotation(
+                    row_start, row_cell, row, cell[position + old], cell[position + new], weights, cell_counts,
+                    row_counts, chance, chance_without,
+                )  # fmt: skip
             position += m
         # Renaming keeps who agrees with whom, so that visiting the groups by their first member visits each once.
         free = 0
         for c in range(m):
             seen[c] = False
             free += latent[first + c] == 0.0
+        if free == 0:
+            continue
         for t in range(start, stop):
             old = choice[t]
-            size = latent[first + old]
-            if free == 0 or seen[old] or size < 2.0:  # one alone has just been drawn
+            size = int(latent[first + old])
+            if seen[old] or size < 2:  # one alone has just been drawn
                 continue
             for c in range(m):
-                weight[c] = rise[candidate[first + c], int(size)] if latent[first + c] == 0.0 or c == old else 0.0
-                logs[c] = 0.0
+                weight[c] = rise[candidate[first + c], size] if latent[first + c] == 0.0 or c == old else 0.0
+            ahead = begin + (t - start) * m
             if repeats[i]:
-                chance_of_repeats(cells, row, i, choice, old, old, cell_counts, row_counts, logs[:m])
+                multiply_chance_of_repeats(cells, row, i, choice, old, old, cell_counts, row_counts, weight)
             else:
-                position = begin
-                for other in range(start, stop):
-                    if choice[other] == old:
-                        multiply_chance(cell, row, position, m, old, cell_counts, row_counts, chance, weight, logs)
-                    position += m
-            total = total_weight(weight, logs, m)
-            new = draw_position(rng, weight, m, total)
-            seen[new] = True
-            if new != old:
-                move_together(cells, row, i, choice, old, old, new, cell_counts, row_counts, chance)
-                latent[first + old], latent[first + new] = 0.0, size
+                position = ahead
                 for other in range(t, stop):
                     if choice[other] == old:
-                        choice[other] = new
+                        multiply_chance(cell, position, m, old, chance, chance_without, weight)
+                    position += m
+            total = 0.0
+            for c in range(m):
+                total += weight[c]
+            new = draw_position(rng, weight, m, total)
+            seen[new] = True
+            if new == old:
+                continue
+            move_latent(candidate, first + old, first + new, size, latent, above)
+            position = ahead
+            for other in range(t, stop):
+                if choice[other] == old:
+                    choice[other] = new
+                    move_annotation(
+                        row_start, row_cell, row, cell[position + old], cell[position + new], weights, cell_counts,
+                        row_counts, chance, chance_without,
+                    )  # fmt: skip
+                position += m
 
 
 @numba.njit(cache=True, nogil=True)
@@ -157,20 +183,24 @@ def sweep_mixed_membership(
     rng, times, cells, rows, repeats, prevalence_shape, log_mean, log_sd, sizes_above, alpha, prevalence,
     choice, weights, latent, above, surprise,
 ):  # fmt: skip
-    """Draw hyperparameters, names, prevalence, latent labels and alpha in turn, so many times; return alpha."""
-    cell_counts, row_counts, chance = np.empty(weights.size), np.empty(cells.row_label.size), np.empty(weights.size)
+    """Draw hyperparameters, names, prevalence, latent labels and alpha in turn, so many times; return alpha.
+
+    The counts move with the latent labels.
+    """
+    cell_counts, row_counts = np.empty(weights.size), np.empty(cells.row_label.size)
+    chance, chance_without = np.empty(weights.size), np.empty(weights.size)
     for _ in range(times):
         draw_population(rng, cells, rows, weights)
         if rename_labels(rng, cells, rows, weights, choice):
             count_latent(cells, choice, weights, latent, above)
         draw_prevalence(rng, prevalence_shape, draw_tables_of_items(rng, alpha, prevalence, above), prevalence)
-        pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance)
+        pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)
         shape = alpha * prevalence
         rise = rising_factors(shape, sizes_above.size)
         draw_latent(
-            rng, cells, rows.row, repeats, shape, rise, cell_counts, row_counts, chance, choice, latent, surprise
+            rng, cells, rows.row, repeats, shape, rise, weights, cell_counts, row_counts, chance, chance_without,
+            choice, latent, above, surprise,
         )  # fmt: skip
-        count_latent(cells, choice, weights, latent, above)
         alpha = draw_ambiguity(rng, alpha, prevalence, above, sizes_above, log_mean, log_sd)
     return alpha
 

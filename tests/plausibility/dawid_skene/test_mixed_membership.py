@@ -21,13 +21,13 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
 
 
-def crowd(seed: int, n_labels: int = 4, candidates: str = "all") -> AnnotationCells:
-    """Lay out 12 items with up to 6 annotations each by 6 annotators."""
+def crowd(seed: int, n_labels: int = 4, candidates: str = "all", n_annotators: int = 6) -> AnnotationCells:
+    """Lay out 12 items with up to 6 annotations each by 6 annotators; fewer of them repeat themselves."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 7, 12)
     return annotation_cells(
         np.repeat(np.arange(12), sizes),
-        np.concatenate([rng.permutation(6)[:n] for n in sizes]),
+        np.concatenate([rng.permutation(6)[:n] for n in sizes]) % n_annotators,
         rng.integers(0, n_labels, sizes.sum()),
         n_items=12, n_annotators=6, n_labels=n_labels, candidates=candidates,  # type: ignore[arg-type]
     )  # fmt: skip
@@ -80,8 +80,9 @@ def test_tables_have_their_conditional_distribution():
     assert_mean(np.array(tables), expected)
 
 
-def test_counts_stay_those_of_the_latent_labels():
-    cells, rng = crowd(3), np.random.default_rng(4)
+@pytest.mark.parametrize("n_annotators", [2, 6])
+def test_counts_stay_those_of_the_latent_labels(n_annotators):
+    cells, rng = crowd(3, n_annotators=n_annotators), np.random.default_rng(4)
     sampler = MixedMembershipSampler(cells, 6, DawidSkenePrior(), np.full(48, 0.25), 4, rng)
     sampler.sweep(rng, 20)
     kept = [a.copy() for a in (sampler.weights, sampler.latent, sampler.above)]
@@ -116,7 +117,7 @@ def test_the_chance_of_an_annotation_given_all_others_is_that_of_a_fit_without_i
     options = {"variant": "mixed_membership", "draws": 1500, "chains": 2, "tune": 300, "thin": 2, "seed": 1}
     posterior = DawidSkenePosterior(labels, "mixed_membership")
     request = Request(1500, 2, 1, "gibbs", None, None, 2**30, None)
-    drawn = posterior.chains(request, confusion=True, tune=300, thin=2)
+    drawn = posterior.chains(request, confusion=True, tune=300, thin=2, scored=True)
     order = np.lexsort((labels.label_index, labels.annotator_index, labels.item_index))
     for place in (0, 7):
         left, kept = order[place], np.delete(np.arange(labels.n_annotations), order[place])
