@@ -99,7 +99,7 @@ from .planning import annotate_next, plan, value_of_votes
 from .plausibility import majority_vote
 from .plausibility.dawid_skene import DawidSkenePrior, dawid_skene, dawid_skene_model
 from .plausibility.dirichlet import dirichlet, dirichlet_model, irn, prirn, prirn_model
-from .plausibility.informed import InformedPrior, informed_dirichlet, informed_dirichlet_model
+from .plausibility.informed import InformedPrior, informed_dirichlet, informed_dirichlet_model, informed_prior_mean
 from .plausibility.normal_inverse_gamma import NormalInverseGammaPrior, normal_inverse_gamma, normal_inverse_gamma_model
 from .plausibility.plackett_luce import (
     plackett_luce,
@@ -155,6 +155,7 @@ __all__ = [
     "dirichlet_model",
     "informed_dirichlet",
     "informed_dirichlet_model",
+    "informed_prior_mean",
     "InformedPrior",
     "irn",
     "prirn",

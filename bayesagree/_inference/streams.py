@@ -25,6 +25,7 @@ PURPOSES = (
     "resampled items",
     "parameters",
     "held-out votes",
+    "folds",
 )
 """Streams that belong to no block of items; their order fixes their place among the children of a seed."""
 

@@ -2,6 +2,16 @@
 
 A metric that is linear in the plausibilities has the same value, on average, with the shares of the votes in their
 place. The squared distance of the soft Brier score is too large by the variance of the shares, which two votes tell.
+
+With a proxy, a guess of the plausibilities of all items, items without votes count too (prediction-powered inference):
+
+    mean over voted items of (term - w proxy term) + w mean over the others of the proxy term,
+
+right on average for any proxy and any weight w. The weight is the one of least variance, cov(term, proxy term) /
+((1 + n / N) var(proxy term)) with n items voted and N not: a useless proxy gets weight zero.
+
+Source: A. N. Angelopoulos, J. C. Duchi, T. Zrnic, "PPI++: Efficient Prediction-Powered Inference" (2023),
+https://arxiv.org/abs/2311.01453, sections 2 and 6.
 """
 
 import warnings
@@ -22,33 +32,69 @@ from bayesagree.predictions import Predictions
 type Floats = NDArray[np.float64]
 
 
-def vote_sums(
+def vote_scores(
     metric: Metric,
     labels: Labels,
     predictions: Predictions,
     truth_is: str,
     slices: ItemGroups | None,
     weights: ItemWeights,
-) -> GroupSums:
-    """Sum the unbiased form of a metric over weighted items of each slice."""
+    proxy: Floats | None,
+) -> Floats:
+    """Score by the unbiased form: shape (model, sample), or (slice, side, model, sample).
+
+    Items without votes count where there is a proxy, plausibilities of all items, shape (item, category).
+    """
     terms = unbiased_terms(metric, labels, predictions, truth_is)
     known = np.isfinite(terms).all(axis=0)
-    if not known.all():
-        warnings.warn(
-            f"{(~known).sum()} of {known.size} items have too few votes for {metric.name} and do not count: "
-            f"{shorten(labels.items[~known])}",
-            UserWarning,
-            stacklevel=4,
-        )
+    _warn_of_few_votes(metric, labels, known, with_proxy=proxy is not None)
+    powered = np.zeros(terms.shape)
+    if proxy is not None:
+        powered = terms_against(metric, _given(metric, labels, predictions), proxy)
+        powered *= _weight(terms[:, known], powered[:, known], powered[:, ~known])[:, None]
     code = np.zeros(known.size, np.intp) if slices is None else slices.code
-    n_samples = weights.n_samples
-    sums = GroupSums(1 if slices is None else slices.names.size, (1, len(terms), n_samples))
+    # Of a slice: sums of terms and of weighted proxy terms on voted items, of proxy terms on others; both weights.
+    sums = GroupSums(1 if slices is None else slices.names.size, (5, len(terms), weights.n_samples))
     for items in item_blocks(known.size):
         rows = weights.rows(items)
         for group in np.unique(code[items]):
-            inside = (code[items] == group) & known[items]
-            sums.add(int(group), (terms[:, items][:, inside] @ rows[inside])[None], rows[inside].sum(axis=0))
-    return sums
+            voted, other = (np.where((code[items] == group) & these[items], 1.0, 0.0) for these in (known, ~known))
+            some, rest = rows * voted[:, None], rows * other[:, None]
+            term, guess = np.where(known[items], terms[:, items], 0.0), powered[:, items]
+            totals = [np.broadcast_to(r.sum(axis=0), (len(terms), weights.n_samples)) for r in (some, rest)]
+            sums.add(int(group), np.stack([term @ some, guess @ some, guess @ rest, *totals]), 0.0)
+    return sums.scores(lambda s, _: _finish(*s), sliced=slices is not None)
+
+
+def _finish(term: Floats, near: Floats, far: Floats, voted: Floats, other: Floats) -> Floats:
+    """Return the mean of the terms, moved by what the proxy says of the items without votes, if there are any."""
+    score = np.divide(term, voted, out=np.full(term.shape, np.nan), where=voted > 0)
+    moved = np.divide(far, other, out=np.zeros(far.shape), where=other > 0) - near / np.where(voted > 0, voted, 1.0)
+    return score + np.where(other > 0, moved, 0.0)
+
+
+def _weight(terms: Floats, near: Floats, far: Floats) -> Floats:
+    """Return the weight of the proxy with the least variance of the score, shape (model,)."""
+    n, others = terms.shape[1], far.shape[1]
+    if n < 2 or others == 0:
+        return np.zeros(len(terms))
+    pooled = np.concatenate([near, far], axis=1).var(axis=1, ddof=1)
+    centred = (terms - terms.mean(axis=1, keepdims=True)) * (near - near.mean(axis=1, keepdims=True))
+    covariance = centred.sum(axis=1) / (n - 1)
+    return np.divide(covariance, (1 + n / others) * pooled, out=np.zeros(len(terms)), where=pooled > 0)
+
+
+def _warn_of_few_votes(metric: Metric, labels: Labels, known: NDArray[np.bool_], *, with_proxy: bool) -> None:
+    """Name the items whose votes do not suffice; with a proxy those without any are meant to have none."""
+    few = ~known & (np.bincount(labels.item_index, minlength=known.size) > 0) if with_proxy else ~known
+    if few.any():
+        consequence = "count as if they had none" if with_proxy else "do not count"
+        warnings.warn(
+            f"{few.sum()} of {known.size} items have too few votes for {metric.name} and {consequence}: "
+            f"{shorten(labels.items[few])}",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def unbiased_terms(metric: Metric, labels: Labels, predictions: Predictions, truth_is: str = "top") -> Floats:
@@ -67,17 +113,33 @@ def unbiased_terms(metric: Metric, labels: Labels, predictions: Predictions, tru
             f"{metric.name} {more}has no unbiased form for votes; score a posterior of the plausibilities, such as "
             f"dirichlet(labels), or use one of {known} (truth_is='sampled' where the truth is a label)"
         )
-    aligned = predictions.aligned(labels.items, labels.categories)
-    check_needs(aligned, [metric])
-    given, votes = Given.of(aligned), labels.counts().astype(np.float64)
+    given, votes = _given(metric, labels, predictions), labels.counts().astype(np.float64)
     size = votes.sum(axis=1)
     shares = np.divide(votes, size[:, None], out=np.full(votes.shape, np.nan), where=size[:, None] > 0)
+    terms = terms_against(metric, given, shares)
+    if record.pattern != "soft_brier":
+        return terms
+    return terms - np.divide(1 - (shares**2).sum(axis=1), size - 1, out=np.full(size.size, np.nan), where=size > 1)
+
+
+def terms_against(metric: Metric, given: Given, shares: Floats) -> Floats:
+    """Return the value of each item against shares of the labels (item, category), shape (model, item).
+
+    Linear in the shares, but for the soft Brier score.
+    """
+    record = metric.record
     if record.family == "label":
-        return (record.kernel(given.hard, given.scores, labels.categories.size) * shares).sum(axis=-1)
+        return (record.kernel(given.hard, given.scores, shares.shape[1]) * shares).sum(axis=-1)
     if record.pattern == "agreement":
         hit = np.take_along_axis(shares[None], np.maximum(given.hard, 0)[:, :, None].astype(np.int64), axis=2)[:, :, 0]
         return np.where(given.hard >= 0, hit, 0.0 * hit)
     if record.pattern == "cross_entropy":
         return -(np.log(np.clip(given.scores, SMALLEST, 1.0)) * shares).sum(axis=-1)
-    noise = np.divide(1 - (shares**2).sum(axis=1), size - 1, out=np.full(size.size, np.nan), where=size > 1)
-    return ((given.scores - shares) ** 2).sum(axis=-1) - noise
+    return ((given.scores - shares) ** 2).sum(axis=-1)
+
+
+def _given(metric: Metric, labels: Labels, predictions: Predictions) -> Given:
+    """Align the predictions with the labels."""
+    aligned = predictions.aligned(labels.items, labels.categories)
+    check_needs(aligned, [metric])
+    return Given.of(aligned)

@@ -16,14 +16,16 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
+from bayesagree.errors import InputError
 from bayesagree.metrics._block_sums import BlockScoring, GroupSums
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._scorer import Scorer, over_draws
 from bayesagree.metrics._truths import TruthIs, draws_for
-from bayesagree.metrics._unbiased import vote_sums
+from bayesagree.metrics._unbiased import vote_scores
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
 from bayesagree.metrics.registry import AnyMetric, Metric
-from bayesagree.plausibility._draws.top_labels import Truth, TruthDraws
+from bayesagree.plausibility._draws.top_labels import Truth, TruthDraws, point_estimate
+from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.predictions import Predictions
 
 SIDES = ("slice", "rest", "difference")
@@ -39,6 +41,7 @@ def score(
     threshold: float | None = None,
     by: Any = None,
     cluster: Any = None,
+    proxy: xr.DataArray | None = None,
     thin: int = 1,
     seed: Seed = None,
     client: Any = None,
@@ -69,6 +72,11 @@ def score(
     cluster
         A cluster for each item, as in `by`. Items are then a sample of a larger population and whole clusters are
         weighted anew in every draw (Bayesian bootstrap; a function of the user's sees resampled clusters).
+    proxy
+        With `Labels` of some of the predicted items, chosen at random: a guess of the plausibilities of all items,
+        dims (item, category), such as `informed_prior_mean` makes; one that does not know the votes it stands beside.
+        Items without votes then count too, and the score stays right on average however wrong the guess is
+        (prediction-powered inference [2]_, with the weight of least variance).
     thin
         Keep every so manyeth draw of a chain: for slow functions.
     seed
@@ -88,7 +96,7 @@ def score(
     ------
     InputError
         An unknown metric, predictions without the scores or probabilities that it needs, other items or labels than
-        those of the truth, votes for a metric that has no unbiased form.
+        those of the truth, votes for a metric that has no unbiased form, a proxy beside a posterior.
 
     Warns
     -----
@@ -98,11 +106,13 @@ def score(
 
     See Also
     --------
-    human_ceiling, make_scorer, top_k_accuracy, evaluate
+    human_ceiling, make_scorer, top_k_accuracy, evaluate, informed_prior_mean
 
     References
     ----------
     .. [1] D. Stutz et al., arXiv:2307.02191, section 2.4, uncertainty-adjusted metrics.
+    .. [2] A. N. Angelopoulos, J. C. Duchi, T. Zrnic, "PPI++: Efficient Prediction-Powered Inference" (2023),
+       https://arxiv.org/abs/2311.01453.
 
     Examples
     --------
@@ -120,8 +130,10 @@ def score(
     asked = Metric.of(metric)
     advance = progress or (lambda done: None)
     if isinstance(truth, Labels):
-        values, slices = _of_votes(truth, predictions, asked, truth_is, by, cluster, seed)
+        values, slices = _of_votes(truth, predictions, asked, truth_is, by, cluster, seed, proxy)
         return _result(values, asked, predictions.models, (4, 1000), slices)
+    if proxy is not None:
+        raise InputError("proxy= goes with Labels as the truth; a posterior has plausibilities of all items already")
     if isinstance(truth, xr.DataArray):
         _warn_plug_in(asked)
         if asked.record.one_true_label and by is None and cluster is None:
@@ -184,13 +196,23 @@ def _of_whole(
 
 
 def _of_votes(
-    labels: Labels, predictions: Predictions, asked: Metric, truth_is: TruthIs, by: Any, cluster: Any, seed: Seed
+    labels: Labels,
+    predictions: Predictions,
+    asked: Metric,
+    truth_is: TruthIs,
+    by: Any,
+    cluster: Any,
+    seed: Seed,
+    proxy: xr.DataArray | None,
 ) -> tuple[NDArray[np.float64], ItemGroups | None]:
+    guess = None
+    if proxy is not None:
+        labels = on_items_of(labels, predictions)
+        guess = point_estimate(proxy, labels.items, labels.categories)
     slices = None if by is None else ItemGroups.of(by, labels.items, "by")
     clusters = None if cluster is None else ItemGroups.of(cluster, labels.items, "cluster")
     weights = ItemWeights(clusters, labels.items.size, 4000, seed)
-    sums = vote_sums(asked, labels, predictions, truth_is, slices, weights)
-    return sums.scores(lambda s, t: s[0] / t, sliced=slices is not None), slices
+    return vote_scores(asked, labels, predictions, truth_is, slices, weights, guess), slices
 
 
 def _result(

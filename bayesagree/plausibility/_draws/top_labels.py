@@ -15,6 +15,7 @@ from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.blocks import DrawBlock, label_dtype
 from bayesagree.plausibility._draws.pseudo_label import PseudoLabel
 from bayesagree.plausibility.dirichlet._kernels import best_of_draws
+from bayesagree.predictions import positions
 
 type Truth = xr.DataTree | xr.DataArray
 """A posterior, or a point estimate of the plausibilities with dims (item, category)."""
@@ -65,7 +66,7 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None, pla
         threshold, or no posterior at all.
     """
     if isinstance(truth, xr.DataArray):
-        values, n_labels = _point(truth), truth.sizes["category"]
+        values, n_labels = point_estimate(truth)[None, None], truth.sizes["category"]
         read = _best(lambda items: values[:, :, items], n_labels, depth, keep=plausibility)
         return TruthDraws(np.asarray(truth["item"]), np.asarray(truth["category"]), 1, 1, read)
     posterior = truth["posterior"].to_dataset()
@@ -124,7 +125,16 @@ def labels_of(tree: xr.DataTree) -> NDArray[Any]:
     raise InputError("the result does not name its labels")
 
 
-def _point(estimate: xr.DataArray) -> NDArray[np.float64]:
+def point_estimate(
+    estimate: xr.DataArray, items: NDArray[Any] | None = None, categories: NDArray[Any] | None = None
+) -> NDArray[np.float64]:
+    """Return the plausibilities of a point estimate, shape (item, category), of items and labels in an order.
+
+    Raises
+    ------
+    InputError
+        Other dims, an item without plausibilities, other items or labels than the wanted ones.
+    """
     if set(estimate.dims) != {"item", "category"}:
         raise InputError(f"a point estimate has dims (item, category), not {estimate.dims}")
     values = estimate.transpose("item", "category").values
@@ -134,7 +144,11 @@ def _point(estimate: xr.DataArray) -> NDArray[np.float64]:
             f"item {open_items[0]!r} has no plausibility ({open_items.size} such items, excluded ties?); "
             "drop them from the estimate and from the predictions"
         )
-    return values[None, None]
+    if items is not None:
+        values = values[positions(items, np.asarray(estimate["item"]), "the point estimate", "item")]
+    if categories is not None:
+        values = values[:, positions(categories, np.asarray(estimate["category"]), "the point estimate", "label")]
+    return values
 
 
 def _best(

@@ -1,6 +1,7 @@
 """The informed Dirichlet posterior: what the truth of items looks like is learnt from votes and predictions together.
 
 - `posterior`: `informed_dirichlet`, the draws.
+- `cross_fit`: `informed_prior_mean`, what predictions and the votes for other items say of an item.
 - `covariates`: what the predictions say of an item.
 - `parameters`: names, order and priors of the parameters.
 - `fit`: their mode and its uncertainty.

@@ -1,3 +1,4 @@
+from .cross_fit import informed_prior_mean
 from .model import informed_dirichlet_model
 from .parameters import InformedPrior
 from .posterior import informed_dirichlet
@@ -6,4 +7,5 @@ __all__ = [
     "InformedPrior",
     "informed_dirichlet",
     "informed_dirichlet_model",
+    "informed_prior_mean",
 ]

@@ -66,43 +66,58 @@ def plausibility_draws(rng, thetas, dense, hit, start, label, count, out):
 
 
 @numba.njit(cache=True, nogil=True)
+def _shapes_from(shape, order, rest):
+    """Write the sum of the shapes from each place of `order` on, infinity where one of them is 1 or more."""
+    total = 0.0
+    for r in range(order.size - 1, -1, -1):
+        total = total + shape[order[r]] if shape[order[r]] < 1.0 else math.inf
+        rest[r] = total
+
+
+@numba.njit(cache=True, nogil=True)
 def top_label_draws(rng, thetas, dense, hit, start, label, count, out: NDArray[Any]):
     """Fill `out`, shape (item, sample, rank), with the best labels of each draw.
 
     Labels stand in falling order of their shapes. A label of shape a < 1 has worth G exp(-E / a), G ~ Gamma(a + 1),
     E ~ Exp(1): where even a G at the far end of its tail could not lift it among the best, G is not drawn. Nor is E:
-    what one E exceeds its label's reach by is an E again, for the next label.
+    what one E exceeds its label's reach by is an E again, for the next label, or for all that are left together.
     """
     n_items, n_samples, depth = out.shape
     n_labels = dense.shape[2]
     each = n_samples // thetas.shape[0]
     said, soft, room, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
     mean, log_mean, shapes = np.empty(n_labels), np.empty(n_labels), np.empty((2, n_labels))
-    best, best_label = np.empty(depth), np.empty(depth, dtype=np.int32)
+    best, best_label, rest = np.empty(depth), np.empty(depth, dtype=np.int32), np.empty((2, n_labels))
     clearness = clearness_of(thetas, dense.shape[1] + hit.shape[1], n_labels)
     # Chernoff, Pr(Gamma(s) > s + sqrt(2 s t) + t) <= exp(-t), at the largest shape of such a G, 2.
     log_most = math.log(2.0 + math.sqrt(4.0 * TAIL) + TAIL)
     for i in range(n_items):
         names, counts = label[start[i] : start[i + 1]], count[start[i] : start[i + 1]]
-        order, left = np.empty(0, dtype=np.int64), rng.standard_exponential()
+        order, place, left = np.empty(0, np.int64), np.empty(0, np.int64), rng.standard_exponential()
         for j in range(thetas.shape[0]):
             h = prior_mean(thetas[j], dense[i], hit[i], said, soft, mean, log_mean)
             components(thetas[j], clearness[j], h, mean, names, counts, room, chance)
             own = _shapes(thetas[j], h, mean, names, counts, shapes)
             if j == 0:
                 order = np.argsort(-shapes[0], kind="mergesort")
+                place = np.argsort(order, kind="mergesort")
+            for kind in range(2):
+                _shapes_from(shapes[kind], order, rest[kind])
             for d in range(j * each, (j + 1) * each):
                 component = _pick(rng, chance)
-                shape = shapes[min(component, 1)]
+                kind, own_place = min(component, 1), place[component - 1] if component > 0 else -1
                 for r in range(depth):
                     best[r], best_label[r] = -np.inf, -1
-                for k in order:
-                    fall = 0.0
-                    a = shape[k] + own if k == component - 1 else shape[k]
+                for at in range(n_labels):
+                    k, fall = order[at], 0.0
+                    a = shapes[kind, k] + own if at == own_place else shapes[kind, k]
                     if a < 1.0:
-                        reach = a * max(log_most - best[depth - 1], 0.0)
-                        if left > reach:
-                            left -= reach
+                        reach = max(log_most - best[depth - 1], 0.0)
+                        if at > own_place and left > rest[kind, at] * reach:
+                            left -= rest[kind, at] * reach
+                            break
+                        if left > a * reach:
+                            left -= a * reach
                             continue
                         fall, left = left / a, rng.standard_exponential()
                         a += 1.0

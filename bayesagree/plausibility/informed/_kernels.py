@@ -90,15 +90,6 @@ def prior_mean(theta, dense, hit, said, soft, mean, log_mean):
 
 
 @numba.njit(cache=True, nogil=True)
-def prior_means(theta, dense, hit, out):
-    """Write the mean plausibilities of each item before its votes, shape (item, label)."""
-    n_labels = out.shape[1]
-    said, soft, log_mean = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
-    for i in range(out.shape[0]):
-        prior_mean(theta, dense[i], hit[i], said, soft, out[i], log_mean)
-
-
-@numba.njit(cache=True, nogil=True)
 def clearness_of(thetas, first, n_labels):
     """Return exp(clarity) of each label, shape (row of `thetas`, label)."""
     out = np.empty((thetas.shape[0], n_labels))
@@ -163,6 +154,22 @@ def log_likelihood(theta, dense, hit, start, label, count, out):
         h = prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
         votes = slice(start[i], start[i + 1])
         out[i], _ = components(theta, clearness, h, mean, label[votes], count[votes], own, chance)
+
+
+@numba.njit(cache=True, nogil=True)
+def prior_means(theta, dense, hit, out):
+    """Write the mean plausibilities of each item before its votes, open and clear items together, (item, label)."""
+    n_labels, first = out.shape[1], dense.shape[1] + hit.shape[1]
+    said, soft, own, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
+    mean, log_mean = np.empty(n_labels), np.empty(n_labels)
+    clearness = clearness_of(theta.reshape(1, -1), first, n_labels)[0]
+    no_label, no_count = np.empty(0, np.int32), np.empty(0, np.int64)
+    blur = 1.0 / (1.0 + math.exp(-theta[theta.size - 1]))
+    for i in range(out.shape[0]):
+        h = prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
+        components(theta, clearness, h, mean, no_label, no_count, own, chance)
+        for k in range(n_labels):
+            out[i, k] = (chance[0] + (1.0 - chance[0]) * blur) * mean[k] + (1.0 - blur) * chance[k + 1]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=SUMS)

@@ -46,7 +46,7 @@ from bayesagree.plausibility.informed._kernels import prior_means
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, excluded_names, on_items_of
 from bayesagree.plausibility.informed.fit import Fit, Votes, fit_parameters
 from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
-from bayesagree.plausibility.informed.sampler import normal_draws, parameter_draws
+from bayesagree.plausibility.informed.sampler import draws_per_parameters, parameter_draws
 from bayesagree.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -54,8 +54,6 @@ if TYPE_CHECKING:
 
 ESTIMATED = "score against a well-annotated truth (estimate)"
 """The meaning of a score under this posterior."""
-# Draws that share their parameters: a new set costs some twenty passes over all items, more than its draws.
-MOST_PER_PARAMETERS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,15 +122,13 @@ class InformedPosterior(ItemPosterior):
     def parameters(self, draws: int, chains: int, seed: Seed, engine: str = "hmc") -> NDArray[np.float64]:
         """Draw the parameters, shape (chain, draw, parameter)."""
         seed = stream_apart(seed, "parameters")
-        if engine == "normal":
-            return normal_draws(self.fit, draws, chains, seed)
-        return parameter_draws(self.votes, self.covariates, self.layout, self.fit, draws, chains, seed)
+        return parameter_draws(self.votes, self.covariates, self.layout, self.fit, draws, chains, seed, engine)
 
     def drawn(self, request: Request) -> NDArray[np.float64]:
         """Draw the parameters of a request, once."""
         asked = request.draws, request.chains, request.seed, request.engine
         if asked not in self._drawn:
-            each = next(d for d in range(MOST_PER_PARAMETERS, 0, -1) if request.draws % d == 0)
+            each = draws_per_parameters(self.votes, request.draws, request.engine)
             self._drawn[asked] = self.parameters(request.draws // each, *asked[1:])
             guards.warn_of_chains(self.layout.names, self._drawn[asked])
         return self._drawn[asked]
@@ -260,7 +256,8 @@ def informed_dirichlet(
     prior
         By default `InformedPrior()`.
     draws, chains
-        chains x draws draws of all items. Up to ten consecutive draws of a chain share one draw of the parameters.
+        chains x draws draws of all items. Up to ten consecutive draws of a chain (twenty, of the normal approximation)
+        share one draw of the parameters.
     seed
         Same seed, same draws, on any number of threads.
     engine
@@ -282,8 +279,8 @@ def informed_dirichlet(
     DataTree
         Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over category, or
         ``top_label`` (chain, draw, item, rank), positions of categories; items are those of the predictions. Group
-        ``posterior_parameters``: ``prior_mean`` (item, category), the mean of an item before its own votes,
-        and the ``estimate`` (mode) and ``sd`` (parameter) of the parameters that all items share. Group
+        ``posterior_parameters``: ``prior_mean`` (item, category), the mean of an item before its own votes, be it open
+        or clear, and the ``estimate`` (mode) and ``sd`` (parameter) of the parameters that all items share. Group
         ``diagnostics``: ``r_hat`` and ``ess`` (parameter) of their chains; ``held_out_log_score`` (prior), the mean log
         probability of held-out votes with covariates and without; ``fit_to_votes`` (model), how far a model fits the
         votes worse than the best that is possible without knowing them, in standard errors. Group ``constant_data``:

@@ -50,15 +50,36 @@ MANY_LABELS = 100
 """Labels from which trajectories turn on a circle."""
 HALF_CIRCLE = 3.0
 """Longest trajectory on the circle."""
+# A new set costs some twenty passes over all items, more than its draws, or only one where sets are independent.
+MOST_SHARED, MOST_SHARED_NORMAL = 10, 20
+"""Most consecutive draws that share their parameters, of a Markov chain and of the normal approximation."""
+
+
+def is_normal(votes: Votes, engine: str) -> bool:
+    """Tell whether the parameters are drawn from their normal approximation."""
+    return engine == "normal" or int(np.count_nonzero(np.diff(votes.start))) > MOST_ITEMS
+
+
+def draws_per_parameters(votes: Votes, draws: int, engine: str) -> int:
+    """Return how many consecutive draws of a chain share one draw of the parameters; it divides `draws`."""
+    most = MOST_SHARED_NORMAL if is_normal(votes, engine) else MOST_SHARED
+    return next(d for d in range(most, 0, -1) if draws % d == 0)
 
 
 def parameter_draws(
-    votes: Votes, covariates: Covariates, layout: Layout, fit: Fit, draws: int, chains: int, seed: Seed
+    votes: Votes,
+    covariates: Covariates,
+    layout: Layout,
+    fit: Fit,
+    draws: int,
+    chains: int,
+    seed: Seed,
+    engine: str = "hmc",
 ) -> Floats:
     """Draw the parameters, shape (chain, draw, parameter)."""
-    voted = np.flatnonzero(np.diff(votes.start))
-    if voted.size > MOST_ITEMS:
+    if is_normal(votes, engine):
         return normal_draws(fit, draws, chains, seed)
+    voted = np.flatnonzero(np.diff(votes.start))
     dense, hit, start, label, count = gather(votes, covariates, voted)
     root, circle = np.ascontiguousarray(fit.root), len(layout.categories) > MANY_LABELS
 

@@ -1,0 +1,171 @@
+"""Votes for some of the items: prior means that do not know their own votes, and scores that they power."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.special import softmax
+
+from bayesagree import InputError, Labels, Predictions, dirichlet, informed_dirichlet, informed_prior_mean, score
+from bayesagree.metrics._unbiased import unbiased_terms
+from bayesagree.metrics.registry import Metric
+from bayesagree.simulate import labelled_test_set
+
+VOTED, ITEMS = 150, 600
+
+
+@pytest.fixture(scope="module")
+def test_set():
+    given = labelled_test_set(n_items=ITEMS, per_item=3, n_labels=3, spread=0.5, noise=(0.8, 1.2, 2.0), seed=4)
+    probability = softmax(given.predictions.scores, axis=2)
+    return replace(given, predictions=Predictions.from_scores(dict(zip("ABC", probability))))
+
+
+@pytest.fixture(scope="module")
+def voted(test_set):
+    return test_set.labels.select(test_set.labels.item_index < VOTED)
+
+
+@pytest.fixture(scope="module")
+def proxy(test_set, voted):
+    return informed_prior_mean(voted, test_set.predictions, seed=1)
+
+
+def test_means_are_plausibilities_of_all_predicted_items(test_set, proxy):
+    assert proxy.dims == ("item", "category")
+    assert proxy["item"].values.tolist() == test_set.predictions.items.tolist()
+    np.testing.assert_allclose(proxy.sum("category"), 1, rtol=1e-12)
+    # They know more than nothing of items without votes.
+    guess = (proxy.values[VOTED:].argmax(axis=1) == test_set.plausibility[VOTED:].argmax(axis=1)).mean()
+    assert guess > 0.55
+
+
+def test_an_items_own_votes_do_not_move_its_mean(test_set, voted, proxy):
+    item = 7
+    counts = voted.counts()
+    counts[item] = counts[item][[1, 2, 0]]
+    other = informed_prior_mean(
+        Labels.from_counts(counts, items=voted.items, labels=voted.categories), test_set.predictions, seed=1
+    )
+    assert (counts[item] != voted.counts()[item]).any()
+    assert (other.sel(item=item) == proxy.sel(item=item)).all()
+    assert (other != proxy).any()
+
+
+def test_prior_mean_is_that_of_draws_of_items_without_votes(test_set, voted):
+    tree = informed_dirichlet(voted, test_set.predictions, draws=2000, chains=2, seed=1)
+    drawn = tree["posterior"]["plausibility"].isel(item=slice(VOTED, None)).mean(("chain", "draw"))
+    stated = tree["posterior_parameters"]["prior_mean"].isel(item=slice(VOTED, None))
+    gap = (drawn - stated).values
+    # The mean is at the mode of the parameters; 450 items x 3 labels average most of the draws' noise (.005 each).
+    assert np.abs(gap).mean() < 0.02
+    assert abs(np.corrcoef(drawn.values.ravel(), stated.values.ravel())[0, 1]) > 0.99
+
+
+def test_a_constant_proxy_gives_the_score_of_the_votes_alone(test_set, voted):
+    flat = xr.DataArray(
+        np.full((ITEMS, 3), 1 / 3),
+        dims=("item", "category"),
+        coords={"item": test_set.predictions.items, "category": test_set.predictions.categories},
+    )
+    powered = score(voted, test_set.predictions, "agreement", proxy=flat, seed=1)
+    terms = unbiased_terms(Metric.named("agreement"), voted, on_voted(test_set.predictions))
+    sd = terms.std(axis=1) / np.sqrt(VOTED)
+    np.testing.assert_allclose(powered.mean(("chain", "draw")), terms.mean(axis=1), atol=4 * sd.max() / np.sqrt(4000))
+    np.testing.assert_allclose(powered.std(("chain", "draw")), sd, rtol=0.05)
+
+
+def on_voted(predictions):
+    scores = dict(zip(predictions.models, predictions.scores[:, :VOTED]))
+    return Predictions.from_scores(scores, items=predictions.items[:VOTED], labels=predictions.categories)
+
+
+def test_score_and_error_are_those_of_the_closed_form(test_set, voted, proxy):
+    powered = score(voted, test_set.predictions, "agreement", proxy=proxy, seed=2)
+    shares = voted.counts() / voted.counts().sum(axis=1, keepdims=True)
+    said = test_set.predictions.hard_labels()
+    for j in range(3):
+        gold = shares[np.arange(VOTED), said[j, :VOTED]]
+        guess = proxy.values[np.arange(ITEMS), said[j]]
+        near, far = guess[:VOTED], guess[VOTED:]
+        weight = np.cov(gold, near)[0, 1] / ((1 + VOTED / far.size) * guess.var(ddof=1))
+        mean = gold.mean() + weight * (far.mean() - near.mean())
+        sd = np.sqrt((gold - weight * near).var() / VOTED + weight**2 * far.var() / far.size)
+        drawn = powered.isel(model=j).values
+        assert abs(drawn.mean() - mean) < 4 * sd / np.sqrt(4000)
+        assert drawn.std() == pytest.approx(sd, rel=0.05)
+        assert sd < gold.std() / np.sqrt(VOTED)
+
+
+def test_any_proxy_leaves_the_score_right_on_average(test_set):
+    """A proxy that always errs, over 200 draws of which items have votes, against the score of all items' votes."""
+    rng = np.random.default_rng(3)
+    labels, predictions = test_set.labels, test_set.predictions
+    wrong = xr.DataArray(
+        predictions.scores[0][:, [1, 2, 0]],
+        dims=("item", "category"),
+        coords={"item": predictions.items, "category": predictions.categories},
+    )
+    truth = unbiased_terms(Metric.named("agreement"), labels, predictions).mean(axis=1)
+    found, sd = [], []
+    for _ in range(200):
+        chosen = np.isin(labels.item_index, rng.permutation(ITEMS)[:VOTED])
+        drawn = score(labels.select(chosen), predictions, "agreement", proxy=wrong, seed=rng)
+        found.append(drawn.mean(("chain", "draw")).values)
+        sd.append(drawn.std(("chain", "draw")).values)
+    error = np.std(found, axis=0) / np.sqrt(len(found))
+    np.testing.assert_array_less(np.abs(np.mean(found, axis=0) - truth), 4 * error)
+    # Items are a sample of a larger population: draws are wider than samples of these 600 vary, never narrower.
+    np.testing.assert_array_less(np.std(found, axis=0), 1.15 * np.mean(sd, axis=0))
+
+
+@pytest.mark.parametrize("metric", ["cross_entropy", "soft_brier"])
+def test_metrics_of_probabilities_are_powered(test_set, voted, proxy, metric):
+    powered = score(voted, test_set.predictions, metric, proxy=proxy, seed=1)
+    alone = score(voted, on_voted(test_set.predictions), metric, seed=1)
+    whole = unbiased_terms(Metric.named(metric), test_set.labels, test_set.predictions).mean(axis=1)
+    sd = powered.std(("chain", "draw"))
+    np.testing.assert_array_less(np.abs(powered.mean(("chain", "draw")) - whole), 4 * sd)
+    assert float(sd.mean()) < float(alone.std(("chain", "draw")).mean())
+
+
+def test_slices_without_items_to_add_keep_their_votes(test_set, voted, proxy):
+    part = np.where(np.arange(ITEMS) < VOTED, "voted", "others")
+    with pytest.warns(UserWarning, match="agreement does not exist"):
+        by = score(voted, test_set.predictions, "agreement", proxy=proxy, by=part, seed=1)
+    terms = unbiased_terms(Metric.named("agreement"), voted, on_voted(test_set.predictions)).mean(axis=1)
+    inside = by.sel(slice="voted", side="slice").mean(("chain", "draw"))
+    np.testing.assert_allclose(inside, terms, atol=0.005)
+    assert np.isnan(by.sel(slice="others", side="slice")).all()
+
+
+def test_items_with_too_few_votes_are_named_and_count_by_the_proxy(test_set, voted, proxy):
+    counts = voted.counts()
+    counts[3] = [1, 0, 0]
+    few = Labels.from_counts(counts, items=voted.items, labels=voted.categories)
+    with pytest.warns(UserWarning, match="1 of 600 items .* soft_brier and count as if they had none: 3"):
+        score(few, test_set.predictions, "soft_brier", proxy=proxy, seed=1)
+
+
+def test_posterior_of_all_items_agrees_with_the_powered_score(test_set, voted, proxy):
+    powered = score(voted, test_set.predictions, "agreement", proxy=proxy, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = informed_dirichlet(voted, test_set.predictions, draws=200, seed=1)
+    informed = score(tree, test_set.predictions, "agreement", cluster=np.arange(ITEMS), seed=1)
+    gap = informed.mean(("chain", "draw")) - powered.mean(("chain", "draw"))
+    np.testing.assert_array_less(np.abs(gap), 2 * powered.std(("chain", "draw")))
+
+
+def test_a_proxy_that_cannot_be_meant_is_refused(test_set, voted, proxy):
+    predictions = test_set.predictions
+    with pytest.raises(InputError, match="items of the point estimate are not the same set"):
+        score(voted, predictions, "agreement", proxy=proxy.isel(item=slice(10)))
+    with pytest.raises(InputError, match="goes with Labels"):
+        score(dirichlet(voted, draws=10, seed=1), on_voted(predictions), "agreement", proxy=proxy)
+    with pytest.raises(InputError, match="point estimate has dims"):
+        score(voted, predictions, "agreement", proxy=proxy.rename(item="case"))
+    with pytest.raises(InputError, match="exclude names"):
+        informed_prior_mean(voted, predictions, exclude="nobody")
