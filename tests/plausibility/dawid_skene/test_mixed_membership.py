@@ -9,7 +9,7 @@ from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
 from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, annotation_cells
-from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
+from bayesagree.plausibility.dawid_skene._engines import SCORED_DRAWS, DawidSkenePosterior, Drawn
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
     count_latent,
@@ -141,3 +141,23 @@ def test_auto_keeps_the_variant_that_predicts_annotations_left_out():
     assert settings["chosen_from"]["mixed_membership"] > settings["chosen_from"]["hierarchical"]
     alone = dawid_skene(crowd.labels, variant="mixed_membership", **few)  # type: ignore[arg-type]
     np.testing.assert_array_equal(alone["posterior"]["plausibility"], tree["posterior"]["plausibility"])
+
+
+def test_auto_draws_in_full_what_was_only_scored_where_it_is_chosen(monkeypatch):
+    monkeypatch.setattr(Drawn, "log_score", property(lambda drawn: float(drawn.settings["variant"] == "hierarchical")))
+    crowd = crowd_labels(n_items=40, n_annotators=6, n_labels=3, labels_per_item=3, seed=4)
+    few = {"draws": SCORED_DRAWS + 20, "chains": 2, "tune": 20, "thin": 1, "seed": 1}
+    tree = dawid_skene(crowd.labels, variant="auto", **few)  # type: ignore[arg-type]
+    assert settings_of(tree)["variant"] == "hierarchical"
+    alone = dawid_skene(crowd.labels, variant="hierarchical", **few)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(alone["posterior"]["plausibility"], tree["posterior"]["plausibility"])
+    assert "confusion" in tree["posterior"]
+
+
+def test_many_annotations_take_more_sweeps():
+    labels = crowd_labels(n_items=3, n_annotators=3, labels_per_item=3, seed=4).labels
+    few = DawidSkenePosterior(labels, "mixed_membership")
+    many = Labels.from_matrix(np.repeat([[0, 1]], 5001, axis=0))
+    assert few.usual_sweeps == (1000, 4)
+    assert DawidSkenePosterior(many, "mixed_membership").usual_sweeps == (1500, 6)
+    assert DawidSkenePosterior(many, "hierarchical").usual_sweeps == (1000, 3)
