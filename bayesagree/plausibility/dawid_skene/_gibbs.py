@@ -92,7 +92,9 @@ class TruthSampler:
     def draw_prevalence(self, rng: Rng) -> Floats:
         """Draw the prevalence given the truth, or the prior of each item; return the logarithm of the former."""
         if self.item_prior is not None:
-            self.log_prior = self.item_prior.draw(rng, self.truth)
+            fresh = np.zeros(self.cells.candidate.size)
+            fresh[self.cells.candidate_start[:-1] + self.truth] = 1.0
+            self.log_prior = self.item_prior.draw(rng, fresh)
             self.prevalence = self.item_prior.prevalence()
             return np.zeros_like(self.prevalence)
         log_prevalence = log_dirichlet_draw(rng, self.prevalence_shape + self.count)

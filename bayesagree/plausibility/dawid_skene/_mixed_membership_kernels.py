@@ -49,25 +49,34 @@ def move_latent(candidate, old, new, size, latent, above):
         latent[new] += 1.0
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def rising(shape, n):
+    """Return shape (shape + 1) ... (shape + n - 1) / n!."""
+    product = 1.0
+    for r in range(n):
+        product *= (shape + r) / (r + 1)
+    return product
+
+
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def draw_latent(
-    rng, cells, row, repeats, shape, rise, weights, cell_counts, row_counts, chance, chance_without, choice, latent,
+    rng, cells, row, repeats, alpha, shape, weights, cell_counts, row_counts, chance, chance_without, choice, latent,
     above, surprise,
 ):  # fmt: skip
     """Draw each latent label given all others; then all equal ones of an item at once take a label it has not.
 
-    `shape` is alpha prevalence, ``rise[k, n]`` shape_k (shape_k + 1) ... (shape_k + n - 1) / n!. `surprise`, where it
-    is not empty, grows by 1 / Pr(annotation given all others and their latent labels).
+    `shape` is alpha times the mean of the item's plausibilities, shape (candidate,). `surprise`, where it is not empty,
+    grows by 1 / Pr(annotation given all others and their latent labels).
     """
-    weight, likely = np.empty(shape.size), np.empty(shape.size)
-    seen, alpha = np.empty(shape.size, np.bool_), shape.sum()
+    n_labels = above.shape[0]
+    weight, likely, seen = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels, np.bool_)
     cell, candidate, item_start, candidate_start = cells.cell, cells.candidate, cells.item_start, cells.candidate_start
     row_start, row_cell = cells.row_start, cells.row_cell
     for i in range(item_start.size - 1):
         first, start, stop, begin = candidate_start[i], item_start[i], item_start[i + 1], cells.cell_start[i]
         m, position = candidate_start[i + 1] - first, begin
         for c in range(m):
-            likely[c] = latent[first + c] + shape[candidate[first + c]]
+            likely[c] = latent[first + c] + shape[first + c]
         for t in range(start, stop):
             old, total = choice[t], 0.0
             likely[old] -= 1.0
@@ -101,7 +110,7 @@ def draw_latent(
             if seen[old] or size < 2:  # one alone has just been drawn
                 continue
             for c in range(m):
-                weight[c] = rise[candidate[first + c], size] if latent[first + c] == 0.0 or c == old else 0.0
+                weight[c] = rising(shape[first + c], size) if latent[first + c] == 0.0 or c == old else 0.0
             ahead = begin + (t - start) * m
             if repeats[i]:
                 multiply_chance_of_repeats(cells, row, i, choice, old, old, cell_counts, row_counts, weight)
@@ -128,16 +137,6 @@ def draw_latent(
                         row_counts, chance, chance_without,
                     )  # fmt: skip
                 position += m
-
-
-@numba.njit(cache=True, nogil=True)
-def rising_factors(shape, most):
-    """Return shape_k (shape_k + 1) ... (shape_k + n - 1) / n! for n = 0, ..., most, shape (category, n)."""
-    rise = np.ones((shape.size, most + 1))
-    for k in range(shape.size):
-        for n in range(most):
-            rise[k, n + 1] = rise[k, n] * (shape[k] + n) / (n + 1)
-    return rise
 
 
 @numba.njit(cache=True, nogil=True)
@@ -189,20 +188,65 @@ def sweep_mixed_membership(
     """
     cell_counts, row_counts = np.empty(weights.size), np.empty(cells.row_label.size)
     chance, chance_without = np.empty(weights.size), np.empty(weights.size)
+    shape = np.empty(cells.candidate.size)
     for _ in range(times):
         draw_population(rng, cells, rows, weights)
         if rename_labels(rng, cells, rows, weights, choice):
             count_latent(cells, choice, weights, latent, above)
         draw_prevalence(rng, prevalence_shape, draw_tables_of_items(rng, alpha, prevalence, above), prevalence)
         pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)
-        shape = alpha * prevalence
-        rise = rising_factors(shape, sizes_above.size)
+        for c in range(shape.size):
+            shape[c] = alpha * prevalence[cells.candidate[c]]
         draw_latent(
-            rng, cells, rows.row, repeats, shape, rise, weights, cell_counts, row_counts, chance, chance_without,
+            rng, cells, rows.row, repeats, alpha, shape, weights, cell_counts, row_counts, chance, chance_without,
             choice, latent, above, surprise,
         )  # fmt: skip
         alpha = draw_ambiguity(rng, alpha, prevalence, above, sizes_above, log_mean, log_sd)
     return alpha
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_fresh(rng, shape, latent):
+    """Draw how many of an item's equal latent labels came fresh from its mean (Antoniak 1974), shape (candidate,)."""
+    fresh = np.zeros(shape.size)
+    for c in range(shape.size):
+        for r in range(int(latent[c])):
+            if rng.random() * (shape[c] + r) < shape[c]:
+                fresh[c] += 1.0
+    return fresh
+
+
+@numba.njit(cache=True, nogil=True)
+def ambiguity_density_of_items(u, mean, latent, sizes_above, log_mean, log_sd):
+    """`ambiguity_density` where each item has a mean of its own, shape (candidate,)."""
+    alpha = math.exp(u)
+    value = -0.5 * ((u - log_mean) / log_sd) ** 2
+    for r in range(sizes_above.size):
+        value -= sizes_above[r] * math.log(alpha + r)
+    for c in range(mean.size):
+        for r in range(int(latent[c])):
+            value += math.log(alpha * mean[c] + r)
+    return value
+
+
+@numba.njit(cache=True, nogil=True)
+def sweep_with_means(
+    rng, cells, rows, repeats, log_mean, log_sd, sizes_above, alpha, mean, choice, weights, latent, above, surprise
+):
+    """Draw hyperparameters, latent labels and alpha in turn, given each item's mean, shape (candidate,); return alpha.
+
+    Labels keep their names: predictions have given them.
+    """
+    cell_counts, row_counts = np.empty(weights.size), np.empty(cells.row_label.size)
+    chance, chance_without = np.empty(weights.size), np.empty(weights.size)
+    draw_population(rng, cells, rows, weights)
+    pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)
+    draw_latent(
+        rng, cells, rows.row, repeats, alpha, alpha * mean, weights, cell_counts, row_counts, chance, chance_without,
+        choice, latent, above, surprise,
+    )  # fmt: skip
+    given = (mean, latent, sizes_above, log_mean, log_sd)
+    return math.exp(slice_step(rng, ambiguity_density_of_items, math.log(alpha), 0.5, given))
 
 
 @numba.njit(cache=True, nogil=True)
