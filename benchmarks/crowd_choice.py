@@ -42,7 +42,7 @@ def fit(labels: Labels, variant: Variant, seconds: float) -> tuple[Floats, Float
         sweeps = int(np.clip(seconds / (time.perf_counter() - begun), 300, 4000))
         for _ in range(sweeps // 3):
             chain.sweep(rng)
-        chain.surprise[:] = 0.0
+        chain.start_scoring()
         expected = np.zeros(cells.candidate.size)
         for _ in range(sweeps):
             chain.sweep(rng)

@@ -119,7 +119,7 @@ def calibrated_gaps(tree: xr.DataTree, gold: dict) -> list[float]:
 def fitted(labels: Labels, variant: Variant) -> tuple[xr.DataTree, float]:
     """Draw at the default settings; return the posterior and its leave-one-out predictive density."""
     asked = Request(draws=1000, chains=4, seed=1, engine="gibbs", top_labels=1)
-    drawn = DawidSkenePosterior(labels, variant).chains(asked, confusion=False, tune=None, thin=None)
+    drawn = DawidSkenePosterior(labels, variant).chains(asked, confusion=False, tune=None, thin=None, scored=True)
     return chains_tree(
         labels, drawn.cells, drawn.chains, engine="gibbs", seed=1, settings=drawn.settings
     ), drawn.log_score

@@ -26,8 +26,24 @@ THIN = {
     "hierarchical": 10,
     "mixed_membership": 30,
 }
-WITH_PREDICTIONS = ("full and predictions", "one_coin and predictions")
+WITH_PREDICTIONS = ("full and predictions", "one_coin and predictions", "mixed_membership and predictions")
 PRIOR = DawidSkenePrior()
+
+
+def _confusion(variant: str, rng: np.random.Generator) -> tuple[np.ndarray, dict[str, float]]:
+    """Draw the annotators' confusion from the prior; return it and those of its parameters that are ranked."""
+    if variant in ("one_coin", "class_conditional"):
+        shape = (N_ANNOTATORS, 1 if variant == "one_coin" else N_LABELS)
+        right = rng.beta(PRIOR.strength * PRIOR.accuracy, PRIOR.strength * (1 - PRIOR.accuracy), shape)
+        return _equal_errors(np.broadcast_to(right, (N_ANNOTATORS, N_LABELS))), {}
+    rows, truth = PRIOR.confusion(N_LABELS), {}
+    if variant != "full":
+        kappa = np.exp(rng.normal(np.log(PRIOR.concentration), PRIOR.concentration_sd, N_LABELS))
+        phi = np.array([rng.dirichlet(row) for row in rows])
+        rows = kappa[:, None] * phi
+        truth = {"concentration 0": kappa[0], "crowd confusion 01": phi[0, 1]}
+    confusion = np.array([[rng.dirichlet(np.maximum(row, 1e-9)) for row in rows] for _ in range(N_ANNOTATORS)])
+    return confusion, truth | {"confusion 102": confusion[1, 0, 2]}
 
 
 def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str, float]]:
@@ -37,19 +53,7 @@ def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str,
     if variant == "item_difficulty":
         labels, unknown = _of_difficult_items(prevalence, rng)
         return labels, truth | unknown
-    if variant in ("one_coin", "class_conditional"):
-        shape = (N_ANNOTATORS, 1 if variant == "one_coin" else N_LABELS)
-        right = rng.beta(PRIOR.strength * PRIOR.accuracy, PRIOR.strength * (1 - PRIOR.accuracy), shape)
-        confusion = _equal_errors(np.broadcast_to(right, (N_ANNOTATORS, N_LABELS)))
-    else:
-        rows = PRIOR.confusion(N_LABELS)
-        if variant != "full":
-            kappa = np.exp(rng.normal(np.log(PRIOR.concentration), PRIOR.concentration_sd, N_LABELS))
-            phi = np.array([rng.dirichlet(row) for row in rows])
-            rows = kappa[:, None] * phi
-            truth |= {"concentration 0": kappa[0], "crowd confusion 01": phi[0, 1]}
-        confusion = np.array([[rng.dirichlet(np.maximum(row, 1e-9)) for row in rows] for _ in range(N_ANNOTATORS)])
-        truth["confusion 102"] = confusion[1, 0, 2]
+    confusion, unknown = _confusion(variant, rng)
     ambiguity = 0.0
     if variant == "mixed_membership":
         ambiguity = float(np.exp(rng.normal(np.log(PRIOR.ambiguity), PRIOR.ambiguity_sd)))
@@ -58,7 +62,7 @@ def _simulate(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str,
         n_items=N_ITEMS, n_annotators=N_ANNOTATORS, n_labels=N_LABELS, labels_per_item=3,
         prevalence=prevalence.tolist(), confusion=confusion, ambiguity=ambiguity, seed=rng,
     )  # fmt: skip
-    truth |= {"confusion 000": confusion[0, 0, 0], "accuracy 2": prevalence @ np.diag(confusion[2])}
+    truth |= unknown | {"confusion 000": confusion[0, 0, 0], "accuracy 2": prevalence @ np.diag(confusion[2])}
     if variant == "mixed_membership":
         truth["plausibility 00"] = crowd.plausibility[0, 0]
     return crowd.labels, truth
@@ -70,19 +74,18 @@ def _predicted(variant: str, rng: np.random.Generator) -> tuple[Labels, dict[str
     predictions = Predictions.from_scores({"model": scores}, labels=list(range(N_LABELS)))
     regression = Regression(Covariates.of(predictions), np.ones(N_ITEMS, bool))
     prior = np.exp(regression.log_prior(rng.normal(0, regression.precision**-0.5)))
-    if variant == "one_coin":
-        right = rng.beta(PRIOR.strength * PRIOR.accuracy, PRIOR.strength * (1 - PRIOR.accuracy), (N_ANNOTATORS, 1))
-        confusion = _equal_errors(np.broadcast_to(right, (N_ANNOTATORS, N_LABELS)))
-    else:
-        rows = PRIOR.confusion(N_LABELS)
-        confusion = np.array([[rng.dirichlet(row) for row in rows] for _ in range(N_ANNOTATORS)])
+    confusion, unknown = _confusion(variant, rng)
+    truth, plausibility = unknown, np.eye(N_LABELS)[[rng.choice(N_LABELS, p=own) for own in prior]]
+    if variant == "mixed_membership":
+        truth["ambiguity"] = float(np.exp(rng.normal(np.log(PRIOR.ambiguity), PRIOR.ambiguity_sd)))
+        plausibility = np.array([rng.dirichlet(np.maximum(truth["ambiguity"] * own, 1e-9)) for own in prior])
+        truth["plausibility 00"] = plausibility[0, 0]
     given = np.full((N_ITEMS, N_ANNOTATORS), np.nan)
     for item in range(N_ITEMS):
-        label = rng.choice(N_LABELS, p=prior[item])
         for annotator in rng.choice(N_ANNOTATORS, 3, replace=False):
-            given[item, annotator] = rng.choice(N_LABELS, p=confusion[annotator, label])
+            given[item, annotator] = rng.choice(N_LABELS, p=plausibility[item] @ confusion[annotator])
     prevalence = prior.mean(axis=0)
-    truth = {"prevalence 0": prevalence[0], "prevalence 2": prevalence[2], "confusion 000": confusion[0, 0, 0]}
+    truth |= {"prevalence 0": prevalence[0], "prevalence 2": prevalence[2], "confusion 000": confusion[0, 0, 0]}
     truth["accuracy 2"] = prevalence @ np.diag(confusion[2])
     return Labels.from_matrix(given, labels=list(range(N_LABELS))), truth, predictions
 

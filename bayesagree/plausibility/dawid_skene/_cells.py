@@ -144,8 +144,9 @@ def annotation_cells(
     row_code, row = np.unique(annotator * n_labels + truth, return_inverse=True)
     row_start = np.searchsorted(np.sort(row), np.arange(row_code.size + 1))
     row_annotator, row_label = np.divmod(row_code, n_labels)
+    # Positions without a sign: compiled code need not ask whether they count from the end.
     return AnnotationCells(
-        item_start, candidate_start, candidate, cell_start[:-1], cell.astype(np.int32), label.astype(np.int32),
+        item_start, candidate_start, candidate, cell_start[:-1], cell.astype(np.uint32), label.astype(np.int32),
         row_start, np.argsort(row, kind="stable"), row_annotator.astype(np.int32), row_label.astype(np.int32),
     )  # fmt: skip
 

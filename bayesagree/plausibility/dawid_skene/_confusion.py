@@ -36,7 +36,7 @@ class ConfusionRows:
         # Labels are exchangeable where every one may be the truth of every item and no expert named any.
         exchangeable = people.size == cells.row_label.size and (np.diff(cells.candidate_start) == n_labels).all()
         self.rows = RowPrior(
-            row=row.astype(np.int32),
+            row=row.astype(np.uint32),
             expert=(cells.row_annotator >= n_annotators)[row],
             names_truth=cells.cell_label == cells.row_label[row],
             order=order,

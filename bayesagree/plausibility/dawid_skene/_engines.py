@@ -39,14 +39,18 @@ type Variant = Literal[
     "full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership", "auto"
 ]
 VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership")
-# The two that learn the population: on the 12 open sets no other predicts annotations left out better.
+# The two that learn the population: on the 12 open sets no other predicts annotations left out better; with predictions
+# (benchmarks/crowd_predictions.py) nor on five of them.
 AUTO_VARIANTS = ("hierarchical", "mixed_membership")
 """What ``variant="auto"`` chooses from."""
-AUTO_OF_PREDICTIONS = ("full", "hierarchical")
-"""The same with predictions, which mixed membership does not take."""
+SCORED_DRAWS = 100
+"""Draws of a chain, at most, of a variant that is only scored: its score is a mean over annotations and sweeps."""
 # Concentrations move slowly with what they are learnt from: rows of the crowd, and latent labels.
-SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1500, 6)}
+SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1000, 4)}
 """Sweeps before the first draw and per draw, where 500 and 1 are too few."""
+MANY_ANNOTATIONS = 10_000
+SWEEPS_OF_MANY = (1500, 6)
+"""The same of mixed membership with more annotations: alpha moves with the mean accuracy of the annotators."""
 SWEEPS_OF_PREDICTIONS = (1000, 4)
 """The same with predictions: where annotators are poor, slopes and true labels follow one another."""
 EM_VARIANTS = ("full", "one_coin", "class_conditional")
@@ -73,10 +77,6 @@ class DawidSkenePosterior:
             raise InputError(
                 f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
             )
-        if self.predictions is not None and self.variant == "mixed_membership":
-            raise InputError(
-                "variant='mixed_membership' takes no predictions; 'hierarchical' learns the crowd with them"
-            )
         if self.variant not in (*VARIANTS, "auto"):
             raise InputError(f"variant={self.variant!r} is not one of {shorten((*VARIANTS, 'auto'), 9)}")
 
@@ -95,6 +95,15 @@ class DawidSkenePosterior:
             "n_gold": int((self.gold_index >= 0).sum()),
         } | ({} if self.predictions is None else {"predictions": fingerprint(self.predictions)})
 
+    @property
+    def usual_sweeps(self) -> tuple[int, int]:
+        """Sweeps before the first draw and per draw."""
+        if self.variant == "mixed_membership" and self.labels.n_annotations > MANY_ANNOTATIONS:
+            return SWEEPS_OF_MANY
+        if self.predictions is not None:
+            return SWEEPS_OF_PREDICTIONS
+        return SWEEPS.get(self.variant, (500, 1))
+
     def all_cells(self) -> AnnotationCells:
         """Return the layout in which every label may be true, for the PyMC model."""
         return _layout(self.labels, "all", np.full(self.labels.items.size, -1), self.variant)
@@ -104,19 +113,22 @@ class DawidSkenePosterior:
         if self.variant != "auto":
             kept, chosen_from = self.chains(request, confusion=confusion, tune=tune, thin=thin), {}
         else:
-            offered = AUTO_VARIANTS if self.predictions is None else AUTO_OF_PREDICTIONS
-            fits = (replace(self, variant=variant) for variant in offered)
-            drawn = [fit.chains(request, confusion=confusion, tune=tune, thin=thin) for fit in fits]
-            scores = [one.log_score for one in drawn]
-            kept = drawn[int(np.argmax(scores))]
-            chosen_from = {"chosen_from": dict(zip(offered, scores))}
+            first, last = (replace(self, variant=variant) for variant in AUTO_VARIANTS)
+            # The last one is the usual choice: it is drawn in full at once, the first one only to be scored.
+            short = replace(request, draws=min(request.draws, SCORED_DRAWS), top_labels=1)
+            score = first.chains(short, confusion=False, tune=tune, thin=thin, scored=True).log_score
+            kept = last.chains(request, confusion=confusion, tune=tune, thin=thin, scored=True)
+            chosen_from = {"chosen_from": dict(zip(AUTO_VARIANTS, (score, kept.log_score)))}
+            if score > kept.log_score:
+                kept = first.chains(request, confusion=confusion, tune=tune, thin=thin)
         settings = kept.settings | chosen_from
         return chains_tree(self.labels, kept.cells, kept.chains, engine="gibbs", seed=request.seed, settings=settings)
 
-    def chains(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> "Drawn":
-        """Run the chains of one variant."""
-        usual = SWEEPS.get(self.variant, (500, 1))
-        usual_tune, usual_thin = usual if self.predictions is None else SWEEPS_OF_PREDICTIONS
+    def chains(
+        self, request: Request, *, confusion: bool, tune: int | None, thin: int | None, scored: bool = False
+    ) -> "Drawn":
+        """Run the chains of one variant; where they are scored, the result knows its `log_score`."""
+        usual_tune, usual_thin = self.usual_sweeps
         tune = usual_tune if tune is None else tune
         thin = usual_thin if thin is None else positive_int(thin, "thin")
         labels, gold = self.labels, self.gold_index
@@ -128,7 +140,7 @@ class DawidSkenePosterior:
         keep = Keep(labels.categories.size, labels.annotators.size, request.top_labels, confusion, watched)
         chains = run_chains(
             self.start(cells, shares), keep, tune=tune, draws=request.draws, thin=thin, chains=request.chains,
-            seed=request.seed, client=request.client,
+            seed=request.seed, client=request.client, scored=scored,
         )  # fmt: skip
         return Drawn(cells, chains, self.settings | {"tune": tune, "thin": thin}, labels.annotators.size)
 
@@ -153,7 +165,7 @@ class DawidSkenePosterior:
         def start(rng: Rng) -> CrowdSampler:
             item_prior = None if regression is None else DrawnPrior(regression, cells, shares)
             if variant == "mixed_membership":
-                return MixedMembershipSampler(cells, n_annotators, prior, shares, n_labels, rng)
+                return MixedMembershipSampler(cells, n_annotators, prior, shares, n_labels, rng, item_prior)
             if variant == "item_difficulty":
                 given = (labels.annotator_index, labels.label_index)
                 return ItemDifficultySampler(cells, *given, n_annotators, prior, shares, n_labels, rng, item_prior)

@@ -34,7 +34,7 @@ class CrowdSampler(Protocol):
     cells: AnnotationCells
     prevalence: Floats
     surprise: Floats
-    """Sum over sweeps of 1 / Pr(annotation given all others and the other unknowns); empty where it is not known."""
+    """Sum over sweeps of 1 / Pr(annotation given all others and the other unknowns); empty until `start_scoring`."""
 
     @property
     def expected(self) -> Floats:
@@ -47,6 +47,10 @@ class CrowdSampler(Protocol):
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw every unknown, so many times."""
+        ...
+
+    def start_scoring(self) -> None:
+        """Sum up `surprise` from now on, where the variant knows it."""
         ...
 
     def diagonal(self, rng: Rng) -> Floats:
@@ -82,10 +86,15 @@ class TruthSampler:
         self.expected, self.prevalence = np.empty(cells.candidate.size), np.empty(n_labels)
         count_truth(cells, self.truth, self.weights, self.count)
 
+    def start_scoring(self) -> None:
+        """Leave `surprise` empty: drawn confusion knows the annotation."""
+
     def draw_prevalence(self, rng: Rng) -> Floats:
         """Draw the prevalence given the truth, or the prior of each item; return the logarithm of the former."""
         if self.item_prior is not None:
-            self.log_prior = self.item_prior.draw(rng, self.truth)
+            fresh = np.zeros(self.cells.candidate.size)
+            fresh[self.cells.candidate_start[:-1] + self.truth] = 1.0
+            self.log_prior = self.item_prior.draw(rng, fresh)
             self.prevalence = self.item_prior.prevalence()
             return np.zeros_like(self.prevalence)
         log_prevalence = log_dirichlet_draw(rng, self.prevalence_shape + self.count)
@@ -117,7 +126,10 @@ class RowSampler(TruthSampler):
         super().__init__(cells, prevalence_shape, shares, n_labels, rng, item_prior)
         self.confusion = confusion
         self.repeats = items_with_repeats(cells, confusion.rows.row)
-        self.surprise = np.zeros(int(cells.item_start[-1]))
+
+    def start_scoring(self) -> None:
+        """Sum up `surprise` from now on."""
+        self.surprise = np.zeros(int(self.cells.item_start[-1]))
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw hyperparameters and prevalence given the truth, then the truth."""
@@ -215,7 +227,7 @@ class ChainDraws:
     spread: Floats = field(default_factory=lambda: np.empty(0))
     """Variance over draws of each candidate's conditional expectation."""
     surprise: Floats = field(default_factory=lambda: np.empty(0))
-    """Mean of 1 / Pr(annotation given all others): its inverse is the leave-one-out predictive density."""
+    """Mean of 1 / Pr(annotation given all others): its inverse is the leave-one-out predictive density; else empty."""
 
 
 @dataclass(frozen=True)
@@ -239,13 +251,15 @@ def run_chains(
     chains: int,
     seed: Seed,
     client: Any = None,
+    scored: bool = False,
 ) -> list[ChainDraws]:
-    """Run the chains in threads or on a cluster, each on its own stream."""
+    """Run the chains in threads or on a cluster, each on its own stream; sum up the surprise where they are scored."""
 
     def run(rng: Rng) -> ChainDraws:
         sampler = start(rng)
         sampler.sweep(rng, tune)
-        sampler.surprise[:] = 0.0
+        if scored:
+            sampler.start_scoring()
         kept = ChainDraws({}, np.zeros(sampler.cells.candidate.size), np.empty((draws, keep.watched.size)))
         kept.spread = np.zeros_like(kept.expected)
         for draw in range(draws):

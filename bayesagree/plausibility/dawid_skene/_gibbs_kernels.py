@@ -1,8 +1,10 @@
 """Compiled Gibbs steps of the Dawid-Skene family; each draws one block of unknowns given all others.
 
 `cells` is an `AnnotationCells`, `truth` the position of each item's drawn label among its candidates, `weights` how
-many annotations fall into each confusion cell. Logarithms throughout: Dirichlet shapes of 0.01 give gamma draws that
-underflow, and ten thousand annotations of one item multiply to less than the smallest number.
+many annotations fall into each confusion cell. `cell_counts` and `row_counts` are prior shapes plus these counts,
+`chance` of a cell is their ratio, the chance of the next label with the confusion integrated out, and `chance_without`
+that of a label which is counted in the cell, without itself. Drawn confusion is kept as logarithms: Dirichlet shapes of
+0.01 give gamma draws that underflow.
 """
 
 import math
@@ -19,7 +21,7 @@ from bayesagree.plausibility.dawid_skene._population_kernels import draw_populat
 NOTHING = 1e-150
 """Chance of a label that underflowed: it must keep an order and a logarithm."""
 LEAST = 1e-100
-"""Products of chances below this go on as logarithms."""
+"""Products of chances below this are enlarged."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -167,88 +169,75 @@ def items_with_repeats(cells, row):
     return repeats
 
 
-# Inlined where every item comes by, with plain arrays: handing a tuple of arrays on costs more than the work itself.
-@numba.njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def chance_left(cell_counts, row_counts, row, own):
-    """Chance of an annotation's label in the cell that it is counted in, without itself."""
-    return (cell_counts[own] - 1.0) / (row_counts[row[own]] - 1.0)
-
-
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def move_annotation(cells, row, old, new, cell_counts, row_counts, chance):
+def move_annotation(row_start, row_cell, row, old, new, weights, cell_counts, row_counts, chance, chance_without):
     """Count an annotation in another cell, and renew the chances of the two confusion rows."""
+    weights[old] -= 1.0
     cell_counts[old] -= 1.0
     row_counts[row[old]] -= 1.0
+    weights[new] += 1.0
     cell_counts[new] += 1.0
     row_counts[row[new]] += 1.0
     for r in (row[old], row[new]):
-        for place in range(cells.row_start[r], cells.row_start[r + 1]):
-            own = cells.row_cell[place]
-            chance[own] = cell_counts[own] / row_counts[r]
+        each, each_without = 1.0 / row_counts[r], 1.0 / (row_counts[r] - 1.0)
+        for place in range(row_start[r], row_start[r + 1]):
+            own = row_cell[place]
+            chance[own] = cell_counts[own] * each
+            chance_without[own] = (cell_counts[own] - 1.0) * each_without
 
 
-@numba.njit(cache=True, nogil=True)
-def move_together(cells, row, i, seat, table, old, new, cell_counts, row_counts, chance):
-    """Count an item's annotations at one table for another candidate."""
-    m, position = cells.candidate_start[i + 1] - cells.candidate_start[i], cells.cell_start[i]
-    for t in range(cells.item_start[i], cells.item_start[i + 1]):
-        if seat[t] == table:
-            own = cells.cell[position + old], cells.cell[position + new]
-            move_annotation(cells, row, *own, cell_counts, row_counts, chance)
-        position += m
+# Inlined where every annotation comes by: a call, even one that is hardly ever made, costs more than the work itself.
+@numba.njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def multiply_chance(cell, position, m, old, chance, chance_without, weight):
+    """Multiply the weight of each candidate by the chance of an annotation that is counted for candidate `old`.
+
+    Weights are relative: once all are small they grow together, and one that then underflows is never drawn.
+    """
+    stays = weight[old] * chance_without[cell[position + old]]
+    for c in range(m):
+        weight[c] *= chance[cell[position + c]]
+    weight[old] = stays
+    if stays < LEAST:
+        enlarge(weight, m, old)
 
 
 @numba.njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def multiply_chance(cell, row, position, m, old, cell_counts, row_counts, chance, weight, logs):
-    """Multiply the weight of each candidate by the chance of an annotation that is counted for candidate `old`."""
+def enlarge(weight, m, old):
+    """Divide the weights by the largest where that is small; `old` stays where no other candidate is possible."""
+    largest = 0.0
     for c in range(m):
-        own = cell[position + c]
-        weight[c] *= chance_left(cell_counts, row_counts, row, own) if c == old else chance[own]
-        if 0.0 < weight[c] < LEAST:
-            logs[c] += math.log(weight[c])
-            weight[c] = 1.0
+        largest = max(largest, weight[c])
+    if largest == 0.0:
+        weight[old] = 1.0
+    elif largest < LEAST:
+        for c in range(m):
+            weight[c] /= largest
 
 
-@numba.njit(cache=True, nogil=True)
-def chance_of_repeats(cells, row, i, seat, table, old, cell_counts, row_counts, log_chance):
-    """Write the log chance of an item's annotations at one table under each candidate, one after the other.
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def multiply_chance_of_repeats(cells, row, i, seat, table, old, cell_counts, row_counts, weight):
+    """Multiply the weight of each candidate by the chance of an item's annotations at one table, counted for `old`.
 
     An annotator with two labels for an item is expected to repeat the first: each is added to the counts before the
-    next one's chance. They are counted for candidate `old`, before and after.
+    next one's chance. Candidates have confusion rows of their own, so that all are counted side by side.
     """
-    log_chance[:] = 0.0
-    for c in range(-1, log_chance.size):
-        for amount in (1.0, -1.0):
-            position = cells.cell_start[i]
-            for t in range(cells.item_start[i], cells.item_start[i + 1]):
-                if seat[t] == table and (c >= 0 or amount < 0.0):
-                    own = cells.cell[position + (c if c >= 0 else old)]
-                    if amount > 0.0:
-                        log_chance[c] += math.log(cell_counts[own] / row_counts[row[own]])
+    m = cells.candidate_start[i + 1] - cells.candidate_start[i]
+    for step in range(3):  # take them out of the counts; count them for all candidates; leave them with `old`
+        position = cells.cell_start[i]
+        for t in range(cells.item_start[i], cells.item_start[i + 1]):
+            if seat[t] == table:
+                for c in range(m):
+                    own = cells.cell[position + c]
+                    if step == 1:
+                        weight[c] *= cell_counts[own] / row_counts[row[own]]
+                        amount = 1.0
+                    else:
+                        amount = -1.0 if (step == 0) == (c == old) else 0.0
                     cell_counts[own] += amount
                     row_counts[row[own]] += amount
-                position += log_chance.size
-    position = cells.cell_start[i] + old
-    for t in range(cells.item_start[i], cells.item_start[i + 1]):
-        if seat[t] == table:
-            cell_counts[cells.cell[position]] += 1.0
-            row_counts[row[cells.cell[position]]] += 1.0
-        position += log_chance.size
-
-
-@numba.njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def total_weight(weight, logs, m):
-    """Return the sum of the weights, logarithms included where there are any."""
-    least, total = 0.0, 0.0
-    for c in range(m):
-        least = min(least, logs[c])
-    if least < 0.0:
-        for c in range(m):
-            weight[c] = math.log(weight[c]) + logs[c] if weight[c] > 0.0 else -math.inf
-        normalise_logs(weight[:m])
-    for c in range(m):
-        total += weight[c]
-    return total
+                if weight[old] < LEAST:
+                    enlarge(weight, m, old)
+            position += m
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -265,43 +254,56 @@ def draw_position(rng, weight, m, total):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def draw_truth_collapsed(
-    rng, cells, row, repeats, prevalence, prior, cell_counts, row_counts, chance, truth, probability, surprise
-):
+    rng, cells, row, repeats, together, prevalence, prior, weights, count, cell_counts, row_counts, chance,
+    chance_without, truth, probability, surprise,
+):  # fmt: skip
     """Draw every item's true label with the confusion integrated out, and leave its conditional probabilities.
 
     `prior` of each candidate, shape (candidate,), stands in the place of the prevalence where it is not empty.
-    `surprise` grows by 1 / Pr(annotation given all others), the truth of its item summed out.
+    `surprise`, where it is not empty, grows by 1 / Pr(annotation given all others), the truth of its item summed out.
+    All annotations of an item sit `together`.
     """
-    weight, logs = np.empty(prevalence.size), np.empty(prevalence.size)
-    together = np.zeros(cells.item_start[-1], np.int64)  # all annotations of an item sit at one table
+    weight = np.empty(prevalence.size)
     cell, candidate, item_start, candidate_start = cells.cell, cells.candidate, cells.item_start, cells.candidate_start
+    row_start, row_cell = cells.row_start, cells.row_cell
     for i in range(item_start.size - 1):
         first, start, stop, begin = candidate_start[i], item_start[i], item_start[i + 1], cells.cell_start[i]
         m, old, position = candidate_start[i + 1] - first, truth[i], begin
         for c in range(m):
-            weight[c], logs[c] = prior[first + c] if prior.size > 0 else prevalence[candidate[first + c]], 0.0
+            weight[c] = prior[first + c] if prior.size > 0 else prevalence[candidate[first + c]]
         if repeats[i]:
-            chance_of_repeats(cells, row, i, together, 0, old, cell_counts, row_counts, logs[:m])
+            multiply_chance_of_repeats(cells, row, i, together, 0, old, cell_counts, row_counts, weight)
         else:
             for _ in range(start, stop):
-                multiply_chance(cell, row, position, m, old, cell_counts, row_counts, chance, weight, logs)
+                multiply_chance(cell, position, m, old, chance, chance_without, weight)
                 position += m
-        total = total_weight(weight, logs, m)
+        total = 0.0
+        for c in range(m):
+            total += weight[c]
         new = draw_position(rng, weight, m, total)
         for c in range(m):
             weight[c] /= total
             probability[first + c] = weight[c]
-        position = begin
-        for t in range(start, stop):
-            rare = weight[old] / chance_left(cell_counts, row_counts, row, cell[position + old])
-            for c in range(m):
-                if c != old:
-                    rare += weight[c] / chance[cell[position + c]]
-            surprise[t] += rare
-            position += m
+        if surprise.size > 0:
+            position = begin
+            for t in range(start, stop):
+                rare = weight[old] / chance_without[cell[position + old]]
+                for c in range(m):
+                    if c != old:
+                        rare += weight[c] / chance[cell[position + c]]
+                surprise[t] += rare
+                position += m
         if new != old:
-            truth[i] = new
-            move_together(cells, row, i, together, 0, old, new, cell_counts, row_counts, chance)
+            truth[i], position = new, begin
+            if stop > start:
+                count[candidate[first + old]] -= 1.0
+                count[candidate[first + new]] += 1.0
+            for _ in range(start, stop):
+                move_annotation(
+                    row_start, row_cell, row, cell[position + old], cell[position + new], weights, cell_counts,
+                    row_counts, chance, chance_without,
+                )  # fmt: skip
+                position += m
 
 
 @numba.njit(cache=True, nogil=True)
@@ -310,9 +312,11 @@ def sweep_truth(
 ):
     """Draw hyperparameters, names of labels and prevalence given the truth, then the truth; so many times.
 
-    With a `prior` of the candidates neither names nor prevalence are drawn.
+    With a `prior` of the candidates neither names nor prevalence are drawn. The counts move with the labels.
     """
-    cell_counts, row_counts, chance = np.empty(weights.size), np.empty(cells.row_label.size), np.empty(weights.size)
+    cell_counts, row_counts = np.empty(weights.size), np.empty(cells.row_label.size)
+    chance, chance_without = np.empty(weights.size), np.empty(weights.size)
+    together = np.zeros(cells.item_start[-1], np.int64)
     for _ in range(times):
         if rows.learnt:
             draw_population(rng, cells, rows, weights)
@@ -320,22 +324,11 @@ def sweep_truth(
             if rename_labels(rng, cells, rows, weights, truth):
                 count_truth(cells, truth, weights, count)
             draw_prevalence(rng, prevalence_shape, count, prevalence)
-        pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance)
+        pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)
         draw_truth_collapsed(
-            rng,
-            cells,
-            rows.row,
-            repeats,
-            prevalence,
-            prior,
-            cell_counts,
-            row_counts,
-            chance,
-            truth,
-            probability,
-            surprise,
-        )
-        count_truth(cells, truth, weights, count)
+            rng, cells, rows.row, repeats, together, prevalence, prior, weights, count, cell_counts, row_counts, chance,
+            chance_without, truth, probability, surprise,
+        )  # fmt: skip
 
 
 @numba.njit(cache=True, nogil=True)

@@ -5,8 +5,9 @@ In the place of one prevalence for all items, with covariates x_i of the predict
     Pr(z_i = k) = softmax(sum_f slope_f x_if + level)_k,    slope_f ~ N(0, .5^2),  level_k ~ N(0, 1.5^2).
 
 The M step raises sum_ik Pr(z_i = k | labels) log Pr(z_i = k) plus the log prior of the slopes, by one step of Newton's
-method; a Gibbs sweep draws the slopes given the true labels by a Hamiltonian trajectory. What annotators are and what
-the models are worth are learnt together.
+method; a Gibbs sweep draws the slopes given the true labels by a Hamiltonian trajectory. In mixed membership the
+softmax is the mean of the item's plausibilities, and latent labels that came fresh from it (Antoniak 1974) are to the
+slopes what true labels are elsewhere. What annotators are and what the models are worth are learnt together.
 
 Sources: Raykar et al., "Learning from crowds", JMLR 11 (2010) 1297-1322, section 2.4, with models' outputs as features;
 Neal, "MCMC using Hamiltonian dynamics" (2011), section 4.1 (whitening).
@@ -92,7 +93,7 @@ SHORTEST, LONGEST = 0.8, 2.4
 
 
 class DrawnPrior:
-    """The regression inside of one Gibbs chain: slopes drawn given the true labels of the items with labels or gold."""
+    """The regression inside of one Gibbs chain: slopes drawn given labels of the items with annotations or gold."""
 
     def __init__(self, regression: Regression, cells: AnnotationCells, shares: Floats) -> None:
         self.regression, self.cells = regression, cells
@@ -103,12 +104,13 @@ class DrawnPrior:
         # theta = root z: the information at the vote shares is that of the labels but for how sure they are.
         lower = np.linalg.cholesky(regression.information(self.theta))
         self.root = np.ascontiguousarray(sp.linalg.solve_triangular(lower.T, np.eye(self.theta.size)))
+        write_log_prior(self.theta, regression.columns, cells, self.log_prior)
 
-    def draw(self, rng: Rng, truth: NDArray[np.integer]) -> Floats:
-        """Move the slopes given each item's true label, its position among the candidates; return log Pr(candidate)."""
+    def draw(self, rng: Rng, fresh: Floats) -> Floats:
+        """Move the slopes given how many labels of each candidate came from the prior; return log Pr(candidate)."""
         regression, cells = self.regression, self.cells
-        label = cells.candidate[cells.candidate_start[:-1] + truth][cells.counted]
-        move_slopes(rng, self.theta, self.root, regression.known, label, regression.precision)
+        known = cells.expand(fresh, regression.columns.shape[2])[cells.counted]
+        move_slopes(rng, self.theta, self.root, regression.known, known, regression.precision)
         write_log_prior(self.theta, regression.columns, cells, self.log_prior)
         return self.log_prior
 
@@ -145,17 +147,22 @@ def write_log_prior(theta, columns, cells, log_prior):
 
 
 @numba.njit(cache=True, nogil=True)
-def truth_density(theta, known, label, precision, slope):
-    """Return the log density of the slopes given the true labels, and write its derivative, shape (parameter,)."""
+def label_density(theta, known, fresh, precision, slope):
+    """Return the log density of the slopes given labels that came from each item's prior, (item, category).
+
+    Its derivative is written to `slope`, shape (parameter,).
+    """
     value, own = 0.0, np.empty(known.shape[2])
     for f in range(theta.size):
         slope[f] = -precision[f] * theta[f]
         value += 0.5 * slope[f] * theta[f]
-    for i in range(label.size):
+    for i in range(known.shape[0]):
         item_log_prior(theta, known[i], own)
-        value += own[label[i]]
+        total = fresh[i].sum()
         for k in range(own.size):
-            own[k] = (k == label[i]) - math.exp(own[k])
+            if fresh[i, k] > 0.0:
+                value += fresh[i, k] * own[k]
+            own[k] = fresh[i, k] - total * math.exp(own[k])
         for f in range(theta.size):
             for k in range(own.size):
                 slope[f] += own[k] * known[i, f, k]
@@ -163,17 +170,17 @@ def truth_density(theta, known, label, precision, slope):
 
 
 @numba.njit(cache=True, nogil=True)
-def move_slopes(rng, theta, root, known, label, precision):
+def move_slopes(rng, theta, root, known, fresh, precision):
     """Move the slopes in place by one Hamiltonian trajectory in the units of ``root``, of random length."""
     momentum, slope, new = np.empty(theta.size), np.empty(theta.size), theta.copy()
     for f in range(theta.size):
         momentum[f] = rng.standard_normal()
-    energy = truth_density(theta, known, label, precision, slope) - 0.5 * (momentum @ momentum)
+    energy = label_density(theta, known, fresh, precision, slope) - 0.5 * (momentum @ momentum)
     n_steps, value = round(rng.uniform(SHORTEST, LONGEST) / STEP), 0.0
     momentum += 0.5 * STEP * (root.T @ slope)
     for step in range(n_steps):
         new += STEP * (root @ momentum)
-        value = truth_density(new, known, label, precision, slope)
+        value = label_density(new, known, fresh, precision, slope)
         momentum += (0.5 if step == n_steps - 1 else 1.0) * STEP * (root.T @ slope)
     if -rng.standard_exponential() < value - 0.5 * (momentum @ momentum) - energy:
         copy_to(theta, new)

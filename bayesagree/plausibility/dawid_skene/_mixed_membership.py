@@ -11,7 +11,8 @@ matrix. Joined:
 lambda is integrated out. Each latent label is drawn given all others; then all equal ones of an item together, which
 may take a label that the item has not, so that small alpha does not freeze them. The prevalence depends on the latent
 labels through how many of them came fresh from it, which is drawn with them (Antoniak 1974), and alpha through the same
-counts of items with more than r equal labels: both cost nothing beside a pass over the annotations.
+counts of items with more than r equal labels: both cost nothing beside a pass over the annotations. With predictions
+every item has a mean of its own in the place of the prevalence (`_item_prior`), learnt from the same fresh labels.
 
 A gold label is an expert's: one more draw from lambda_i, given without error. It teaches the annotators'
 confusion and makes the label plausible; it does not make an ambiguous item certain.
@@ -27,16 +28,19 @@ from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows, Floats, Rng
 from bayesagree.plausibility.dawid_skene._gibbs import start_truth
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import NOTHING, items_with_repeats
+from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
     count_latent,
+    draw_fresh,
     draw_plausibility,
     sweep_mixed_membership,
+    sweep_with_means,
 )
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
 class MixedMembershipSampler:
-    """One chain: latent labels, confusion, prevalence and alpha are drawn in turn."""
+    """One chain: latent labels, confusion, alpha and the prevalence, or the prior of each item, are drawn in turn."""
 
     def __init__(
         self,
@@ -46,8 +50,9 @@ class MixedMembershipSampler:
         shares: Floats,
         n_labels: int,
         rng: Rng,
+        item_prior: DrawnPrior | None = None,
     ) -> None:
-        self.cells, self.prior, self.alpha = cells, prior, prior.ambiguity
+        self.cells, self.prior, self.alpha, self.item_prior = cells, prior, prior.ambiguity, item_prior
         self.confusion = ConfusionRows(cells, prior, n_labels, n_annotators, learnt=True)
         self.repeats = items_with_repeats(cells, self.confusion.rows.row)
         # All annotations of an item start with one latent label, as under Dawid-Skene.
@@ -56,21 +61,40 @@ class MixedMembershipSampler:
         self.weights, self.latent = np.empty(cells.cell_label.size), np.empty(cells.candidate.size)
         self.above = np.empty((n_labels, self.sizes_above.size))
         self.prevalence = np.full(n_labels, 1 / n_labels)
-        self.surprise = np.zeros(int(cells.item_start[-1]))
+        self.surprise = np.empty(0)
         count_latent(cells, self.choice, self.weights, self.latent, self.above)
+
+    def start_scoring(self) -> None:
+        """Sum up `surprise` from now on."""
+        self.surprise = np.zeros(int(self.cells.item_start[-1]))
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw every unknown, so many times."""
-        prior = self.prior
-        self.alpha = sweep_mixed_membership(
-            rng, times, self.cells, self.confusion.rows, self.repeats, prior.prevalence,
-            float(np.log(prior.ambiguity)), float(prior.ambiguity_sd), self.sizes_above, self.alpha, self.prevalence,
-            self.choice, self.weights, self.latent, self.above, self.surprise,
-        )  # fmt: skip
+        ambiguity = float(np.log(self.prior.ambiguity)), float(self.prior.ambiguity_sd), self.sizes_above
+        counted = self.choice, self.weights, self.latent, self.above, self.surprise
+        if self.item_prior is None:
+            self.alpha = sweep_mixed_membership(
+                rng, times, self.cells, self.confusion.rows, self.repeats, self.prior.prevalence, *ambiguity,
+                self.alpha, self.prevalence, *counted,
+            )  # fmt: skip
+            return
+        for _ in range(times):
+            self.item_prior.draw(rng, draw_fresh(rng, self.alpha * self.mean, self.latent))
+            self.prevalence = self.item_prior.prevalence()
+            self.alpha = sweep_with_means(
+                rng, self.cells, self.confusion.rows, self.repeats, *ambiguity, self.alpha, self.mean, *counted
+            )
+
+    @property
+    def mean(self) -> Floats:
+        """Mean of each item's plausibilities given prevalence or predictions, shape (candidate,)."""
+        if self.item_prior is None:
+            return np.maximum(self.prevalence[self.cells.candidate], NOTHING)
+        return np.maximum(np.exp(self.item_prior.log_prior), NOTHING)
 
     def shape(self) -> Floats:
         """Return the shapes of each item's Dirichlet given its latent labels, shape (candidate,)."""
-        return np.maximum(self.alpha * self.prevalence[self.cells.candidate], NOTHING) + self.latent
+        return self.alpha * self.mean + self.latent
 
     @property
     def expected(self) -> Floats:

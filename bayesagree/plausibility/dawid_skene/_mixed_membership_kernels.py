@@ -13,14 +13,11 @@ from bayesagree._numerics.draws import normalise_logs, slice_step
 from bayesagree._numerics.gamma import log_gamma_draw
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     NOTHING,
-    chance_left,
-    chance_of_repeats,
     draw_position,
     draw_prevalence,
     move_annotation,
-    move_together,
     multiply_chance,
-    total_weight,
+    multiply_chance_of_repeats,
 )
 from bayesagree.plausibility.dawid_skene._population_kernels import draw_population, pseudo_counts, rename_labels
 
@@ -42,76 +39,104 @@ def count_latent(cells, choice, weights, latent, above):
             position += last - first
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def move_latent(candidate, old, new, size, latent, above):
+    """Count latent labels of an item, so many, for another of its candidates, given by their places in `candidate`."""
+    for _ in range(size):
+        latent[old] -= 1.0
+        above[candidate[old], int(latent[old])] -= 1.0
+        above[candidate[new], int(latent[new])] += 1.0
+        latent[new] += 1.0
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def rising(shape, n):
+    """Return shape (shape + 1) ... (shape + n - 1) / n!."""
+    product = 1.0
+    for r in range(n):
+        product *= (shape + r) / (r + 1)
+    return product
+
+
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def draw_latent(rng, cells, row, repeats, shape, rise, cell_counts, row_counts, chance, choice, latent, surprise):
+def draw_latent(
+    rng, cells, row, repeats, alpha, shape, weights, cell_counts, row_counts, chance, chance_without, choice, latent,
+    above, surprise,
+):  # fmt: skip
     """Draw each latent label given all others; then all equal ones of an item at once take a label it has not.
 
-    `shape` is alpha prevalence, ``rise[k, n]`` shape_k (shape_k + 1) ... (shape_k + n - 1) / n!; `cell_counts` and
-    `row_counts` hold prior shapes plus present counts, and `chance` their ratio, the chance of a label with the
-    confusion integrated out. `surprise` grows by 1 / Pr(annotation given all others and their latent labels).
+    `shape` is alpha times the mean of the item's plausibilities, shape (candidate,). `surprise`, where it is not empty,
+    grows by 1 / Pr(annotation given all others and their latent labels).
     """
-    weight, logs = np.empty(shape.size), np.empty(shape.size)
-    seen, alpha = np.empty(shape.size, np.bool_), shape.sum()
+    n_labels = above.shape[0]
+    weight, likely, seen = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels, np.bool_)
     cell, candidate, item_start, candidate_start = cells.cell, cells.candidate, cells.item_start, cells.candidate_start
+    row_start, row_cell = cells.row_start, cells.row_cell
     for i in range(item_start.size - 1):
         first, start, stop, begin = candidate_start[i], item_start[i], item_start[i + 1], cells.cell_start[i]
         m, position = candidate_start[i + 1] - first, begin
+        for c in range(m):
+            likely[c] = latent[first + c] + shape[first + c]
         for t in range(start, stop):
             old, total = choice[t], 0.0
-            latent[first + old] -= 1.0
-            stays = chance_left(cell_counts, row_counts, row, cell[position + old])
+            likely[old] -= 1.0
             for c in range(m):
-                likely = stays if c == old else chance[cell[position + c]]
-                weight[c] = (latent[first + c] + shape[candidate[first + c]]) * likely
+                weight[c] = likely[c] * chance[cell[position + c]]
+            weight[old] = likely[old] * chance_without[cell[position + old]]
+            for c in range(m):
                 total += weight[c]
-            surprise[t] += (stop - start - 1 + alpha) / max(total, NOTHING)
+            if surprise.size > 0:
+                surprise[t] += (stop - start - 1 + alpha) / max(total, NOTHING)
             new = draw_position(rng, weight, m, total)
-            latent[first + new] += 1.0
+            likely[new] += 1.0
             if new != old:
                 choice[t] = new
-                own = cell[position + old], cell[position + new]
-                move_annotation(cells, row, *own, cell_counts, row_counts, chance)
+                move_latent(candidate, first + old, first + new, 1, latent, above)
+                move_annotation(
+                    row_start, row_cell, row, cell[position + old], cell[position + new], weights, cell_counts,
+                    row_counts, chance, chance_without,
+                )  # fmt: skip
             position += m
         # Renaming keeps who agrees with whom, so that visiting the groups by their first member visits each once.
         free = 0
         for c in range(m):
             seen[c] = False
             free += latent[first + c] == 0.0
+        if free == 0:
+            continue
         for t in range(start, stop):
             old = choice[t]
-            size = latent[first + old]
-            if free == 0 or seen[old] or size < 2.0:  # one alone has just been drawn
+            size = int(latent[first + old])
+            if seen[old] or size < 2:  # one alone has just been drawn
                 continue
             for c in range(m):
-                weight[c] = rise[candidate[first + c], int(size)] if latent[first + c] == 0.0 or c == old else 0.0
-                logs[c] = 0.0
+                weight[c] = rising(shape[first + c], size) if latent[first + c] == 0.0 or c == old else 0.0
+            ahead = begin + (t - start) * m
             if repeats[i]:
-                chance_of_repeats(cells, row, i, choice, old, old, cell_counts, row_counts, logs[:m])
+                multiply_chance_of_repeats(cells, row, i, choice, old, old, cell_counts, row_counts, weight)
             else:
-                position = begin
-                for other in range(start, stop):
-                    if choice[other] == old:
-                        multiply_chance(cell, row, position, m, old, cell_counts, row_counts, chance, weight, logs)
-                    position += m
-            total = total_weight(weight, logs, m)
-            new = draw_position(rng, weight, m, total)
-            seen[new] = True
-            if new != old:
-                move_together(cells, row, i, choice, old, old, new, cell_counts, row_counts, chance)
-                latent[first + old], latent[first + new] = 0.0, size
+                position = ahead
                 for other in range(t, stop):
                     if choice[other] == old:
-                        choice[other] = new
-
-
-@numba.njit(cache=True, nogil=True)
-def rising_factors(shape, most):
-    """Return shape_k (shape_k + 1) ... (shape_k + n - 1) / n! for n = 0, ..., most, shape (category, n)."""
-    rise = np.ones((shape.size, most + 1))
-    for k in range(shape.size):
-        for n in range(most):
-            rise[k, n + 1] = rise[k, n] * (shape[k] + n) / (n + 1)
-    return rise
+                        multiply_chance(cell, position, m, old, chance, chance_without, weight)
+                    position += m
+            total = 0.0
+            for c in range(m):
+                total += weight[c]
+            new = draw_position(rng, weight, m, total)
+            seen[new] = True
+            if new == old:
+                continue
+            move_latent(candidate, first + old, first + new, size, latent, above)
+            position = ahead
+            for other in range(t, stop):
+                if choice[other] == old:
+                    choice[other] = new
+                    move_annotation(
+                        row_start, row_cell, row, cell[position + old], cell[position + new], weights, cell_counts,
+                        row_counts, chance, chance_without,
+                    )  # fmt: skip
+                position += m
 
 
 @numba.njit(cache=True, nogil=True)
@@ -157,22 +182,71 @@ def sweep_mixed_membership(
     rng, times, cells, rows, repeats, prevalence_shape, log_mean, log_sd, sizes_above, alpha, prevalence,
     choice, weights, latent, above, surprise,
 ):  # fmt: skip
-    """Draw hyperparameters, names, prevalence, latent labels and alpha in turn, so many times; return alpha."""
-    cell_counts, row_counts, chance = np.empty(weights.size), np.empty(cells.row_label.size), np.empty(weights.size)
+    """Draw hyperparameters, names, prevalence, latent labels and alpha in turn, so many times; return alpha.
+
+    The counts move with the latent labels.
+    """
+    cell_counts, row_counts = np.empty(weights.size), np.empty(cells.row_label.size)
+    chance, chance_without = np.empty(weights.size), np.empty(weights.size)
+    shape = np.empty(cells.candidate.size)
     for _ in range(times):
         draw_population(rng, cells, rows, weights)
         if rename_labels(rng, cells, rows, weights, choice):
             count_latent(cells, choice, weights, latent, above)
         draw_prevalence(rng, prevalence_shape, draw_tables_of_items(rng, alpha, prevalence, above), prevalence)
-        pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance)
-        shape = alpha * prevalence
-        rise = rising_factors(shape, sizes_above.size)
+        pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)
+        for c in range(shape.size):
+            shape[c] = alpha * prevalence[cells.candidate[c]]
         draw_latent(
-            rng, cells, rows.row, repeats, shape, rise, cell_counts, row_counts, chance, choice, latent, surprise
+            rng, cells, rows.row, repeats, alpha, shape, weights, cell_counts, row_counts, chance, chance_without,
+            choice, latent, above, surprise,
         )  # fmt: skip
-        count_latent(cells, choice, weights, latent, above)
         alpha = draw_ambiguity(rng, alpha, prevalence, above, sizes_above, log_mean, log_sd)
     return alpha
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_fresh(rng, shape, latent):
+    """Draw how many of an item's equal latent labels came fresh from its mean (Antoniak 1974), shape (candidate,)."""
+    fresh = np.zeros(shape.size)
+    for c in range(shape.size):
+        for r in range(int(latent[c])):
+            if rng.random() * (shape[c] + r) < shape[c]:
+                fresh[c] += 1.0
+    return fresh
+
+
+@numba.njit(cache=True, nogil=True)
+def ambiguity_density_of_items(u, mean, latent, sizes_above, log_mean, log_sd):
+    """`ambiguity_density` where each item has a mean of its own, shape (candidate,)."""
+    alpha = math.exp(u)
+    value = -0.5 * ((u - log_mean) / log_sd) ** 2
+    for r in range(sizes_above.size):
+        value -= sizes_above[r] * math.log(alpha + r)
+    for c in range(mean.size):
+        for r in range(int(latent[c])):
+            value += math.log(alpha * mean[c] + r)
+    return value
+
+
+@numba.njit(cache=True, nogil=True)
+def sweep_with_means(
+    rng, cells, rows, repeats, log_mean, log_sd, sizes_above, alpha, mean, choice, weights, latent, above, surprise
+):
+    """Draw hyperparameters, latent labels and alpha in turn, given each item's mean, shape (candidate,); return alpha.
+
+    Labels keep their names: predictions have given them.
+    """
+    cell_counts, row_counts = np.empty(weights.size), np.empty(cells.row_label.size)
+    chance, chance_without = np.empty(weights.size), np.empty(weights.size)
+    draw_population(rng, cells, rows, weights)
+    pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)
+    draw_latent(
+        rng, cells, rows.row, repeats, alpha, alpha * mean, weights, cell_counts, row_counts, chance, chance_without,
+        choice, latent, above, surprise,
+    )  # fmt: skip
+    given = (mean, latent, sizes_above, log_mean, log_sd)
+    return math.exp(slice_step(rng, ambiguity_density_of_items, math.log(alpha), 0.5, given))
 
 
 @numba.njit(cache=True, nogil=True)

@@ -37,7 +37,7 @@ class RowPrior(NamedTuple):
         Normal prior of log kappa.
     """
 
-    row: NDArray[np.int32]
+    row: NDArray[np.uint32]
     expert: NDArray[np.bool_]
     names_truth: NDArray[np.bool_]
     order: NDArray[np.int64]
@@ -240,11 +240,11 @@ def rename_labels(rng, cells, rows, weights, place):
     return changed
 
 
-@numba.njit(cache=True, nogil=True)
-def pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance):
-    """Write prior shape plus count of each cell and of each row, and their ratio, the chance of the next label.
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without):
+    """Write prior shape plus count of each cell and of each row, their ratio, and that without one annotation.
 
-    It is 1 or 0 for experts.
+    The ratio is the chance of the next label; it is 1 or 0 for experts.
     """
     for r in range(cells.row_label.size):
         k = cells.row_label[r]
@@ -258,3 +258,4 @@ def pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance):
         row_counts[r] = total
         for cell in own:
             chance[cell] = cell_counts[cell] / total
+            chance_without[cell] = (cell_counts[cell] - 1.0) / (total - 1.0)

@@ -93,12 +93,14 @@ def dawid_skene(
         Which labels may be true: ``"all"``, or ``"observed"``, those that somebody gave the item. With thousands of
         labels the second keeps time and memory proportional to the annotations.
     predictions
-        Models whose output tells the prior of each item's true label, by a regression that is learnt with the
-        annotators (``engine="gibbs"`` and ``"em"``; not mixed membership); items without labels take that prior, and
-        ``prevalence`` is its mean over items. Not models that were trained on these labels.
+        Models whose output tells the prior of each item's true label (of mixed membership: the mean of its
+        plausibilities), by a regression that is learnt with the annotators (``engine="gibbs"`` and ``"em"``); items
+        without labels take that prior, and ``prevalence`` is its mean over items. Not models that were trained on
+        these labels.
     draws, chains, tune, thin
-        Kept draws per chain; sweeps before the first of them (500; 1000 for hierarchical and with predictions, 1500 for
-        mixed membership); sweeps per kept draw (1; 3 for hierarchical, 4 with predictions, 6 for mixed membership).
+        Kept draws per chain; sweeps before the first of them (500; 1000 for hierarchical, mixed membership and with
+        predictions); sweeps per kept draw (1; 3 for hierarchical, 4 for mixed membership and with predictions). Mixed
+        membership of more than 10,000 annotations: 1500 and 6.
     restarts
         Further random starts of EM; the best likelihood wins.
     seed

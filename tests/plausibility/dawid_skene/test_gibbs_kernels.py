@@ -12,7 +12,8 @@ from bayesagree._numerics.gamma import log_gamma_draw, log_rising
 from bayesagree.plausibility.dawid_skene import _item_difficulty as item_difficulty
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
-from bayesagree.plausibility.dawid_skene._gibbs_kernels import draw_rows, draw_truth
+from bayesagree.plausibility.dawid_skene._gibbs import RowSampler
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth, draw_rows, draw_truth
 from bayesagree.plausibility.dawid_skene._population_kernels import (
     concentration_density,
     draw_concentration,
@@ -54,6 +55,63 @@ def test_draw_truth_has_the_conditional_probabilities():
     np.testing.assert_allclose(probability.reshape(30, 3), expected, atol=1e-12)
     z = (counts / 4000 - expected) / np.sqrt(expected * (1 - expected) / 4000 + 1e-12)
     assert np.abs(z).max() < 4.5
+
+
+def log_rows(cells, truth, rows, i, candidate) -> float:
+    """Log density of all annotations with item i's truth replaced, every row integrated out."""
+    changed = truth.copy()
+    changed[i] = candidate
+    cell = cells.cell[cells.cell_start.repeat(cells.sizes) + within(cells) * 3 + changed.repeat(cells.sizes)]
+    counts = np.zeros((5, 3, 3))
+    row = cells.row_of_cell()[cell]
+    np.add.at(counts, (cells.row_annotator[row], cells.row_label[row], cells.cell_label[cell]), 1)
+    prior = rows.kappa[:, None] * rows.phi
+    value = special.gammaln(prior.sum(axis=1)) - special.gammaln(prior.sum(axis=1) + counts.sum(axis=2))
+    return float(value.sum() + (special.gammaln(prior + counts) - special.gammaln(prior)).sum())
+
+
+def within(cells):
+    """Position of each annotation in its item, shape (annotation,)."""
+    return np.arange(cells.item_start[-1]) - cells.item_start[:-1].repeat(cells.sizes)
+
+
+@pytest.mark.parametrize("n", [6, 4000])
+def test_true_labels_have_their_probabilities_with_the_confusion_integrated_out(n):
+    """The last item has n annotations by five annotators who repeat themselves: products that underflow."""
+    rng = np.random.default_rng(12)
+    item = np.r_[np.repeat(np.arange(29), 4), np.full(n, 29)]
+    annotator = np.r_[np.tile(np.arange(4), 29), np.arange(n) % 5]
+    label = np.r_[rng.choice(3, 116, p=[0.6, 0.3, 0.1]), rng.choice(3, n, p=[0.4, 0.3, 0.3])]
+    cells = annotation_cells(item, annotator, label, n_items=30, n_annotators=5, n_labels=3)
+    confusion = ConfusionRows(cells, DawidSkenePrior(), 3, 5, learnt=True)
+    sampler = RowSampler(cells, confusion, 1.0, np.full(90, 1 / 3), 3, rng)
+    for _ in range(5):
+        sampler.sweep(rng)
+        density = [log_rows(cells, sampler.truth, confusion.rows, 29, c) for c in range(3)]
+        expected = special.softmax(np.log(sampler.prevalence) + density)
+        np.testing.assert_allclose(sampler.expected[-3:], expected, atol=1e-9)
+    kept = sampler.weights.copy(), sampler.count.copy()
+    count_truth(cells, sampler.truth, sampler.weights, sampler.count)
+    np.testing.assert_array_equal(kept[0], sampler.weights)
+    np.testing.assert_array_equal(kept[1], sampler.count)
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_products_that_underflow_keep_their_ratios(repeated):
+    """One item of 3000 annotators, or of three who repeat themselves: two candidates of nearly equal chance."""
+    n = 3000
+    label = np.arange(n) % 3
+    annotator = np.arange(n) // 3 % 3 if repeated else np.arange(n)
+    cells = annotation_cells(
+        np.zeros(n, int), annotator, label, n_items=1, n_annotators=3 if repeated else n, n_labels=3
+    )
+    rng = np.random.default_rng(1)
+    confusion = ConfusionRows(cells, DawidSkenePrior(), 3, n, learnt=False)
+    sampler = RowSampler(cells, confusion, 50.0, np.full(3, 1 / 3), 3, rng)
+    for _ in range(5):
+        sampler.sweep(rng)
+        # Every label was given as often as the others, by everybody or by as many.
+        np.testing.assert_allclose(sampler.expected, sampler.prevalence, rtol=1e-9)
 
 
 def test_true_labels_and_difficulties_have_their_joint_probabilities():

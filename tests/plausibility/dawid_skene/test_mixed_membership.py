@@ -9,7 +9,7 @@ from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
 from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, annotation_cells
-from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
+from bayesagree.plausibility.dawid_skene._engines import SCORED_DRAWS, DawidSkenePosterior, Drawn
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
     count_latent,
@@ -21,13 +21,13 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
 
 
-def crowd(seed: int, n_labels: int = 4, candidates: str = "all") -> AnnotationCells:
-    """Lay out 12 items with up to 6 annotations each by 6 annotators."""
+def crowd(seed: int, n_labels: int = 4, candidates: str = "all", n_annotators: int = 6) -> AnnotationCells:
+    """Lay out 12 items with up to 6 annotations each by 6 annotators; fewer of them repeat themselves."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 7, 12)
     return annotation_cells(
         np.repeat(np.arange(12), sizes),
-        np.concatenate([rng.permutation(6)[:n] for n in sizes]),
+        np.concatenate([rng.permutation(6)[:n] for n in sizes]) % n_annotators,
         rng.integers(0, n_labels, sizes.sum()),
         n_items=12, n_annotators=6, n_labels=n_labels, candidates=candidates,  # type: ignore[arg-type]
     )  # fmt: skip
@@ -80,8 +80,9 @@ def test_tables_have_their_conditional_distribution():
     assert_mean(np.array(tables), expected)
 
 
-def test_counts_stay_those_of_the_latent_labels():
-    cells, rng = crowd(3), np.random.default_rng(4)
+@pytest.mark.parametrize("n_annotators", [2, 6])
+def test_counts_stay_those_of_the_latent_labels(n_annotators):
+    cells, rng = crowd(3, n_annotators=n_annotators), np.random.default_rng(4)
     sampler = MixedMembershipSampler(cells, 6, DawidSkenePrior(), np.full(48, 0.25), 4, rng)
     sampler.sweep(rng, 20)
     kept = [a.copy() for a in (sampler.weights, sampler.latent, sampler.above)]
@@ -116,7 +117,7 @@ def test_the_chance_of_an_annotation_given_all_others_is_that_of_a_fit_without_i
     options = {"variant": "mixed_membership", "draws": 1500, "chains": 2, "tune": 300, "thin": 2, "seed": 1}
     posterior = DawidSkenePosterior(labels, "mixed_membership")
     request = Request(1500, 2, 1, "gibbs", None, None, 2**30, None)
-    drawn = posterior.chains(request, confusion=True, tune=300, thin=2)
+    drawn = posterior.chains(request, confusion=True, tune=300, thin=2, scored=True)
     order = np.lexsort((labels.label_index, labels.annotator_index, labels.item_index))
     for place in (0, 7):
         left, kept = order[place], np.delete(np.arange(labels.n_annotations), order[place])
@@ -140,3 +141,23 @@ def test_auto_keeps_the_variant_that_predicts_annotations_left_out():
     assert settings["chosen_from"]["mixed_membership"] > settings["chosen_from"]["hierarchical"]
     alone = dawid_skene(crowd.labels, variant="mixed_membership", **few)  # type: ignore[arg-type]
     np.testing.assert_array_equal(alone["posterior"]["plausibility"], tree["posterior"]["plausibility"])
+
+
+def test_auto_draws_in_full_what_was_only_scored_where_it_is_chosen(monkeypatch):
+    monkeypatch.setattr(Drawn, "log_score", property(lambda drawn: float(drawn.settings["variant"] == "hierarchical")))
+    crowd = crowd_labels(n_items=40, n_annotators=6, n_labels=3, labels_per_item=3, seed=4)
+    few = {"draws": SCORED_DRAWS + 20, "chains": 2, "tune": 20, "thin": 1, "seed": 1}
+    tree = dawid_skene(crowd.labels, variant="auto", **few)  # type: ignore[arg-type]
+    assert settings_of(tree)["variant"] == "hierarchical"
+    alone = dawid_skene(crowd.labels, variant="hierarchical", **few)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(alone["posterior"]["plausibility"], tree["posterior"]["plausibility"])
+    assert "confusion" in tree["posterior"]
+
+
+def test_many_annotations_take_more_sweeps():
+    labels = crowd_labels(n_items=3, n_annotators=3, labels_per_item=3, seed=4).labels
+    few = DawidSkenePosterior(labels, "mixed_membership")
+    many = Labels.from_matrix(np.repeat([[0, 1]], 5001, axis=0))
+    assert few.usual_sweeps == (1000, 4)
+    assert DawidSkenePosterior(many, "mixed_membership").usual_sweeps == (1500, 6)
+    assert DawidSkenePosterior(many, "hierarchical").usual_sweeps == (1000, 3)

@@ -2,7 +2,6 @@
 
 import warnings
 
-import numpy as np
 import pytest
 
 import bayesagree as ba
@@ -38,11 +37,9 @@ def test_chains_that_agree_are_not_refused():
 
 
 def test_an_evaluation_under_chains_that_disagree_is_refused():
-    """Annotators at chance, whose answers support either name of a label, and too few sweeps to change them."""
-    rng = np.random.default_rng(3)
-    matrix = np.where(rng.random((60, 8)) < 0.5, np.arange(60)[:, None] % 2, 1 - np.arange(60)[:, None] % 2)
-    labels = ba.Labels.from_matrix(matrix)
-    models = ba.Predictions.from_labels({"A": (np.arange(60) % 2).tolist()}, items=labels.items, labels=[0, 1])
+    """Items of several truths, and too few sweeps to get away from a start with one truth each."""
+    labels = ba.simulate.crowd_labels(n_items=300, n_labels=3, labels_per_item=5, ambiguity=1.0, seed=4).labels
+    models = ba.Predictions.from_labels({"A": [0] * 300}, items=labels.items, labels=labels.categories.tolist())
     how = {"plausibility": "dawid_skene", "draws": 100, "chains": 4, "seed": 1, "tune": 1, "thin": 1}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
