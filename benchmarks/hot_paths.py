@@ -151,13 +151,16 @@ def em(price: Prices, small: int) -> HotPath:
 
     n, n_cells = cells.cell.size, cells.cell_label.size
     spent = nanoseconds(iterate, n)
-    # Of a pair: the cell twice (4 bytes), its log confusion once, its weight read and written (8). Of a cell: weight
-    # and log confusion written and read, row and label read.
-    bytes_moved = 2 * 4 + 3 * 8 + (4 * 8 + 8 + 4) * n_cells / n
-    floor = bytes_moved * price.byte + price.log * n_cells / n + price.exp * cells.candidate.size / n
+    # Of a pair: a cell's log confusion, and in the same line of memory its weight, wherever they lie; the cell once
+    # more, the weight read and written. Of a cell: its place in its row, its label, both numbers written.
+    of_pair = prices.read_in(cells.cell) + (4 + 2 * 8) * price.byte
+    of_cell = prices.read_in(cells.row_cell) + (4 + 2 * 8) * price.byte + price.log
+    floor = of_pair + of_cell * n_cells / n + price.exp * cells.candidate.size / n
     size = f"{10**6 // small:,} annotations, {crowd.annotators.size:,} annotators, {n_labels} labels"
     name = f"an iteration of Dawid-Skene EM, {size}"
-    return HotPath(name, "annotation and candidate", spent, floor, "bytes, a log per cell, an exp per candidate")
+    return HotPath(
+        name, "annotation and candidate", spent, floor, "a read in its order, a log per cell, an exp per candidate"
+    )
 
 
 def mixed_membership(price: Prices, small: int) -> HotPath:
@@ -174,10 +177,15 @@ def mixed_membership(price: Prices, small: int) -> HotPath:
     sampler.sweep(rng, 100)
     spent = nanoseconds(lambda: sampler.sweep(rng, sweeps), sweeps * cells.cell.size)
     given = cells.cell[sampler.choice + np.arange(sampler.choice.size) * n_labels]
-    floor = prices.read_in(cells.cell) + (price.uniform + prices.add_in(given)) / n_labels
+    # Annotations are drawn one by one, then those of an item with equal latent labels together.
+    floor = 2 * prices.read_in(cells.cell) + (price.uniform + prices.add_in(given)) / n_labels
     name = f"a sweep of mixed membership, {n_items * 5:,} annotations, {n_annotators} annotators, {n_labels} labels"
     return HotPath(
-        name, "annotation and candidate", spent, floor, "its chance read; of an annotation, a uniform and its count"
+        name,
+        "annotation and candidate",
+        spent,
+        floor,
+        "its chance read twice; of an annotation, a uniform and its count",
     )
 
 

@@ -52,9 +52,12 @@ def draw_candidate(rng, joint, probability, first):
 def draw_truth(rng, cells, log_prevalence, log_prior, log_confusion, truth, probability):
     """Draw every item's true label, and leave its conditional probabilities in `probability`."""
     joint = np.empty(log_prevalence.size)
-    for i in range(cells.item_start.size - 1):
-        own = item_log_joint(cells, i, log_prevalence, log_prior, log_confusion, joint)
-        truth[i] = draw_candidate(rng, own, probability, cells.candidate_start[i])
+    item_start, candidate_start, candidate, cell_start, cell = cells[:5]
+    for i in range(item_start.size - 1):
+        first, n, position = candidate_start[i], item_start[i + 1] - item_start[i], cell_start[i]
+        m = candidate_start[i + 1] - first
+        item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_prior, log_confusion, joint)
+        truth[i] = draw_candidate(rng, joint[:m], probability, first)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -174,7 +177,7 @@ def chance_left(cell_counts, row_counts, row, own):
     return (cell_counts[own] - 1.0) / (row_counts[row[own]] - 1.0)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@numba.njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def move_annotation(cells, row, old, new, cell_counts, row_counts, chance):
     """Count an annotation in another cell, and renew the chances of the two confusion rows."""
     cell_counts[old] -= 1.0
@@ -193,8 +196,8 @@ def move_together(cells, row, i, seat, table, old, new, cell_counts, row_counts,
     m, position = cells.candidate_start[i + 1] - cells.candidate_start[i], cells.cell_start[i]
     for t in range(cells.item_start[i], cells.item_start[i + 1]):
         if seat[t] == table:
-            own = cells.cell[position + old], cells.cell[position + new]
-            move_annotation(cells, row, *own, cell_counts, row_counts, chance)
+            before, after = cells.cell[position + old], cells.cell[position + new]
+            move_annotation(cells, row, before, after, cell_counts, row_counts, chance)
         position += m
 
 

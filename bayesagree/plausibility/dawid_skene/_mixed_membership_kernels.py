@@ -69,8 +69,8 @@ def draw_latent(rng, cells, row, repeats, shape, rise, cell_counts, row_counts, 
             latent[first + new] += 1.0
             if new != old:
                 choice[t] = new
-                own = cell[position + old], cell[position + new]
-                move_annotation(cells, row, *own, cell_counts, row_counts, chance)
+                before, after = cell[position + old], cell[position + new]
+                move_annotation(cells, row, before, after, cell_counts, row_counts, chance)
             position += m
         # Renaming keeps who agrees with whom, so that visiting the groups by their first member visits each once.
         free = 0
