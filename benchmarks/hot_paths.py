@@ -21,11 +21,12 @@ from bayesagree._numerics.gamma import gamma_draw
 from bayesagree.datasets import load
 from bayesagree.metrics import _distribution_kernels as terms
 from bayesagree.metrics.auc.concordant_pairs import GradedTruth, ScoreOrder
+from bayesagree.plausibility._draws.blocks import best_labels
 from bayesagree.plausibility.dawid_skene import _em_kernels as passes
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-from bayesagree.plausibility.dirichlet._kernels import best_of_draws, plausibility_draws, top_label_draws
+from bayesagree.plausibility.dirichlet._kernels import plausibility_draws, top_label_draws
 from bayesagree.plausibility.informed._draw_kernels import top_label_draws as informed_draws
 from bayesagree.plausibility.informed.posterior import InformedPosterior
 from bayesagree.plausibility.plackett_luce._cases import read_cases
@@ -92,8 +93,8 @@ def full_draws(price: Prices, small: int) -> HotPath:
 
 def selection(price: Prices, small: int) -> HotPath:
     samples = 200 // small
-    values, out = generator().random((samples, 64, 419)), np.empty((64, samples, 3), np.int16)
-    spent = nanoseconds(lambda: best_of_draws(values, out), values.size)
+    values = generator().random((64, samples, 419))
+    spent = nanoseconds(lambda: best_labels(values, 3), values.size)
     floor = prices.price(lambda: values.argmax(axis=2), values.size)
     return HotPath(
         "the best three of 419 plausibilities on record", "label", spent, floor, "numpy's argmax: the best one"
