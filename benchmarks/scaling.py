@@ -4,18 +4,19 @@
 
 Items grow from 10^3 to 10^7, annotators from 10 to 10^5, labels from 2 to 10^4, about tenfold at a time, as long as the
 next call should take less than a minute; what does not grow stands in the row. Each row runs in a process of its own
-after a call that compiles; data are made outside the timing; each time the shortest of three calls or of what fits
-into five seconds. "last" is the exponent of the last step alone: small calls have a fixed cost, and the fit is flatter
-than what follows. Writes benchmarks/results/scaling.md when all sizes were asked for.
+after a call that compiles; data are made outside the timing; each time the median of five calls or of what fits into
+ten seconds, with the least and the largest in parentheses. Exponents are those of the medians; "last" is the exponent
+of the last step alone: small calls have a fixed cost, and the fit is flatter than what follows. Writes
+benchmarks/results/scaling.md when all sizes were asked for.
 """
 
 import multiprocessing
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from timing import Spread, timed
 
 from bayesagree import (
     Labels,
@@ -133,22 +134,20 @@ items with a rating in a bin next to an end of the scale (one item in seven), bu
 item: half of the time there. Rows that end below the largest size would take more than a minute there."""
 
 
-def seconds(call: Call) -> float:
+def seconds(call: Call) -> Spread:
     times = []
-    while len(times) < 3 and sum(times) < 5:
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    while len(times) < 5 and sum(times) < 10:
+        times.append(timed(call, 1).median)
+    return Spread.of(times)
 
 
-def next_seconds(found: list[tuple[int, float]]) -> float:
+def next_seconds(found: list[tuple[int, Spread]]) -> float:
     """Guess the time of the next size: it grows as the last step did; two sizes are tried in any case."""
-    times = [t for _, t in found]
+    times = [t.median for _, t in found]
     return times[-1] * times[-1] / times[-2] if len(times) > 1 else 0.0
 
 
-def measure(number: int, largest: float) -> list[tuple[int, float]]:
+def measure(number: int, largest: float) -> list[tuple[int, Spread]]:
     """Return (size, seconds) of one sweep up to a size."""
     sweep, found = SWEEPS[number], []
     sweep.call(sweep.sizes[0])()
@@ -159,11 +158,11 @@ def measure(number: int, largest: float) -> list[tuple[int, float]]:
     return found
 
 
-def line(sweep: Sweep, found: list[tuple[int, float]]) -> str:
-    size, cost = np.log(np.array(found).T)
+def line(sweep: Sweep, found: list[tuple[int, Spread]]) -> str:
+    size, cost = np.log([(n, t.median) for n, t in found]).T
     steps = [(d - c) / (b - a) for (a, c), (b, d) in pairwise(zip(size, cost))]
     fit, last = (f"{np.polyfit(size, cost, 1)[0]:.2f}", f"{steps[-1]:.2f}") if steps else ("", "")
-    times = ", ".join(f"{t:.2g}" for _, t in found)
+    times = ", ".join(str(t) for _, t in found)
     return f"| {sweep.engine} | {found[0][0]:,} to {found[-1][0]:,} {sweep.grows} | {times} | {fit} | {last} |"
 
 

@@ -6,6 +6,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+type Floats = NDArray[np.float64]
+
 
 class Visits(NamedTuple):
     """Who marked what, from both sides.
@@ -29,13 +31,19 @@ class Visits(NamedTuple):
     mark: NDArray[np.uint32]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def pair_sums(visits, w, q, n_labels):
+def pair_sums(visits: Visits, w: Floats, q: Floats, n_labels: int) -> tuple[Floats, Floats]:
     """Sum w_i w_j Pr(j marks a | i marks a), and w_i w_j, over ordered pairs i, j that met where i marked a.
 
     For each label a; the probability is a mean over these items, weighted by q. Items of weight 0 do not count.
     """
-    above, below, seen = np.zeros(n_labels), np.zeros(n_labels), np.zeros((w.size, 2))
+    above, below = np.zeros(n_labels), np.zeros(n_labels)
+    _add_pairs(visits, w, q, np.zeros((w.size, 2)), above, below)
+    return above, below
+
+
+# Zeros come from outside: numba takes a sixth of a second to compile each `np.zeros`.
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _add_pairs(visits, w, q, seen, above, below):
     mark, item_start = visits.mark, visits.item_start
     for row in range(visits.row_label.size):
         a, i = visits.row_label[row], visits.row_annotator[row]
@@ -57,4 +65,3 @@ def pair_sums(visits, w, q, n_labels):
                     below[a] += w[i] * w[j]
                     seen[j, 0] = seen[j, 1] = 0.0
         seen[i, 1] = 0.0
-    return above, below

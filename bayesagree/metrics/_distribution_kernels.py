@@ -42,25 +42,28 @@ def entropy(p):
 
 
 @numba.njit(cache=True, nogil=True)
-def _jensen_shannon(p, truth):
-    """Jensen-Shannon divergence in bits."""
-    total = 0.0
+def _jensen_shannon(p, truth, mean_entropy):
+    """Jensen-Shannon divergence in bits: the entropy of the middle beyond the mean of both entropies."""
+    total = -mean_entropy
     for k in range(p.size):
-        log_middle = _log(0.5 * (p[k] + truth[k]))
-        total += p[k] * (_log(p[k]) - log_middle) + truth[k] * (_log(truth[k]) - log_middle)
-    return max(0.5 * total / math.log(2.0), 0.0)
+        middle = 0.5 * (p[k] + truth[k])
+        total -= middle * _log(middle)
+    return max(total / math.log(2.0), 0.0)
+
+
+@numba.njit(cache=True, nogil=True)
+def _binary_entropy(x):
+    return -x * _log(x) - (1.0 - x) * _log(1.0 - x)
 
 
 @numba.njit(cache=True, nogil=True)
 def _po_jensen_shannon(p, truth):
     """One minus the mean over labels of the divergence of "this label or not"."""
     total = 0.0
-    one, other = np.empty(2), np.empty(2)
     for k in range(p.size):
-        one[0], one[1] = p[k], max(1.0 - p[k], 0.0)
-        other[0], other[1] = truth[k], max(1.0 - truth[k], 0.0)
-        total += _jensen_shannon(one, other)
-    return 1.0 - total / p.size
+        means = 0.5 * (_binary_entropy(p[k]) + _binary_entropy(truth[k]))
+        total += max(_binary_entropy(0.5 * (p[k] + truth[k])) - means, 0.0)
+    return 1.0 - total / (p.size * math.log(2.0))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -74,54 +77,57 @@ def _same_order(place, truth):
 
 
 @numba.njit(cache=True, nogil=True)
-def _value(kind, p, log_p, order, model_entropy, truth, truth_entropy):
-    """Return one term of a metric for one item: probabilities, their logs, order and entropy, and a draw."""
-    total = 0.0
-    if kind in (CROSS_ENTROPY, KL):
-        for k in range(p.size):
-            total -= truth[k] * log_p[k]
-        return total - truth_entropy if kind == KL else total
-    if kind == JENSEN_SHANNON:
-        return _jensen_shannon(p, truth)
-    if kind == JENSEN_SHANNON_DISTANCE:
-        return math.sqrt(_jensen_shannon(p, truth))
-    if kind == PO_JENSEN_SHANNON:
-        return _po_jensen_shannon(p, truth)
-    if kind == TOTAL_VARIATION:
-        for k in range(p.size):
-            total += abs(p[k] - truth[k])
-        return 0.5 * total
-    if kind == WASSERSTEIN:
-        gap = 0.0
-        for k in range(p.size - 1):
-            gap += p[k] - truth[k]
-            total += abs(gap)
-        return total
-    if kind == ENTROPY_GAP:
-        return abs(model_entropy - truth_entropy)
-    if kind == ENTROPY_DIFFERENCE:
-        return model_entropy - truth_entropy
-    if kind == RANK_MATCH:
-        return 1.0 if _same_order(order, truth) else 0.0
-    if kind == SOFT_ACCURACY:
-        for k in range(p.size):
-            total += min(p[k], truth[k])
-        return total
-    if kind == SOFT_BRIER:
-        for k in range(p.size):
-            total += (p[k] - truth[k]) ** 2
-        return total
-    if kind == AGREEMENT:
-        return truth[order[0]] if order[0] >= 0 else 0.0
-    if kind == MODEL_ENTROPY:
-        return model_entropy
-    if kind == TRUTH_ENTROPY:
-        return truth_entropy
-    if kind == MODEL_ENTROPY_SQUARED:
-        return model_entropy * model_entropy
-    if kind == TRUTH_ENTROPY_SQUARED:
-        return truth_entropy * truth_entropy
-    return model_entropy * truth_entropy
+def _values(kind, p, log_p, order, model_entropy, truth, truth_entropy, out):
+    """Write one term of a metric for one item, its probabilities, their logs, order and entropy, in every draw.
+
+    All draws in one call: a call with so many arrays counts references to each, which takes longer than most terms.
+    """
+    for s in range(out.size):
+        total = 0.0
+        if kind in (CROSS_ENTROPY, KL):
+            for k in range(p.size):
+                total -= truth[s, k] * log_p[k]
+            if kind == KL:
+                total -= truth_entropy[s]
+        elif kind in (JENSEN_SHANNON, JENSEN_SHANNON_DISTANCE):
+            total = _jensen_shannon(p, truth[s], 0.5 * (model_entropy + truth_entropy[s]))
+            if kind == JENSEN_SHANNON_DISTANCE:
+                total = math.sqrt(total)
+        elif kind == PO_JENSEN_SHANNON:
+            total = _po_jensen_shannon(p, truth[s])
+        elif kind == TOTAL_VARIATION:
+            for k in range(p.size):
+                total += 0.5 * abs(p[k] - truth[s, k])
+        elif kind == WASSERSTEIN:
+            gap = 0.0
+            for k in range(p.size - 1):
+                gap += p[k] - truth[s, k]
+                total += abs(gap)
+        elif kind == ENTROPY_GAP:
+            total = abs(model_entropy - truth_entropy[s])
+        elif kind == ENTROPY_DIFFERENCE:
+            total = model_entropy - truth_entropy[s]
+        elif kind == RANK_MATCH:
+            total = 1.0 if _same_order(order, truth[s]) else 0.0
+        elif kind == SOFT_ACCURACY:
+            for k in range(p.size):
+                total += min(p[k], truth[s, k])
+        elif kind == SOFT_BRIER:
+            for k in range(p.size):
+                total += (p[k] - truth[s, k]) ** 2
+        elif kind == AGREEMENT:
+            total = truth[s, order[0]] if order[0] >= 0 else 0.0
+        elif kind == MODEL_ENTROPY:
+            total = model_entropy
+        elif kind == TRUTH_ENTROPY:
+            total = truth_entropy[s]
+        elif kind == MODEL_ENTROPY_SQUARED:
+            total = model_entropy * model_entropy
+        elif kind == TRUTH_ENTROPY_SQUARED:
+            total = truth_entropy[s] * truth_entropy[s]
+        else:
+            total = model_entropy * truth_entropy[s]
+        out[s] = total
 
 
 @numba.njit(cache=True, nogil=True)
@@ -144,18 +150,19 @@ def add_terms(plausibility, p, log_p, order, kinds, weights, out, square, item):
         Squares over items and draws, shape (term, model), and sums over draws, shape (term, model, item).
     """
     n_items, n_samples, _ = plausibility.shape
+    truth_entropy, here = np.empty(n_samples), np.empty(n_samples)
     for i in range(n_items):
+        for s in range(n_samples):
+            truth_entropy[s] = entropy(plausibility[i, s])
         for m in range(p.shape[0]):
             model_entropy = entropy(p[m, i])
-            for s in range(n_samples):
-                truth = plausibility[i, s]
-                truth_entropy = entropy(truth)
-                w = weights[i, s] if weights.size else 1.0
-                for c in range(kinds.size):
-                    here = _value(kinds[c], p[m, i], log_p[m, i], order[m, i], model_entropy, truth, truth_entropy)
-                    out[c, m, s] += w * here
-                    square[c, m] += here * here
-                    item[c, m, i] += here
+            for c in range(kinds.size):
+                of_model = p[m, i], log_p[m, i], order[m, i], model_entropy
+                _values(kinds[c], *of_model, plausibility[i], truth_entropy, here)
+                for s in range(n_samples):
+                    out[c, m, s] += here[s] * (weights[i, s] if weights.size else 1.0)
+                    square[c, m] += here[s] * here[s]
+                    item[c, m, i] += here[s]
 
 
 @numba.njit(cache=True, nogil=True)

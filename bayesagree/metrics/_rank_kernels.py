@@ -85,7 +85,8 @@ def _number_lists(
     hash table `slots` has a power of two of them, more than samples. Where lists hardly repeat, every sample has its
     own.
     """
-    slots[:] = -1
+    for at in range(slots.size):
+        slots[at] = -1
     found, mask = 0, np.uint64(slots.size - 1)
     for s in range(lists.shape[0]):
         key = np.uint64(0)
@@ -147,7 +148,8 @@ def score_block(
     """
     n_items, n_samples, _ = truth.shape
     place, nowhere = np.empty(n_labels, np.int32), n_labels
-    place[:] = nowhere
+    for k in range(n_labels):
+        place[k] = nowhere
     size = 2
     while size < 2 * n_samples:
         size *= 2

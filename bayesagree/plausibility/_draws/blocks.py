@@ -92,6 +92,17 @@ def label_dtype(n_labels: int) -> DTypeLike:
     return np.int16 if n_labels <= np.iinfo(np.int16).max else np.int32
 
 
+def best_labels(plausibility: NDArray[np.float64], depth: int) -> NDArray[Any]:
+    """Return the best labels of plausibilities (..., category), shape (..., rank); equal ones in label order."""
+    out = np.empty((*plausibility.shape[:-1], depth), label_dtype(plausibility.shape[-1]))
+    left = plausibility if depth == 1 else plausibility.copy()
+    for rank in range(depth):
+        out[..., rank] = best = left.argmax(axis=-1)
+        if rank < depth - 1:
+            np.put_along_axis(left, best[..., None], -np.inf, axis=-1)
+    return out
+
+
 def by_chain(values: NDArray[Any], chains: int) -> NDArray[Any]:
     """Bring a block from (item, sample, ...) to (chain, draw, item, ...)."""
     n_items, n_samples, *rest = values.shape

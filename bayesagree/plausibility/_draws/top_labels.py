@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.blocks import DrawBlock, label_dtype
+from bayesagree.plausibility._draws.blocks import DrawBlock, best_labels
 from bayesagree.plausibility._draws.pseudo_label import PseudoLabel
-from bayesagree.plausibility.dirichlet._kernels import best_of_draws
 from bayesagree.predictions import positions
 
 type Truth = xr.DataTree | xr.DataArray
@@ -170,10 +169,8 @@ def _best(
         if pseudo is not None:
             top = pseudo.best(values, items, depth)
             return DrawBlock(items, top, plausibility=_by_item(pseudo.split(values, items)) if keep else None)
-        flat = np.ascontiguousarray(values).reshape(-1, *values.shape[2:])
-        top = np.empty((flat.shape[1], flat.shape[0], depth), dtype=label_dtype(n_labels))
-        best_of_draws(flat, top)
-        return DrawBlock(items, top, plausibility=_by_item(values) if keep else None)
+        by_item = _by_item(values)
+        return DrawBlock(items, best_labels(by_item, depth), plausibility=by_item if keep else None)
 
     return read
 

@@ -20,40 +20,35 @@ def count_votes(cells, item, label):
     return votes
 
 
-@numba.njit(cache=True, nogil=True)
-def item_log_joint(cells, i, log_prevalence, log_prior, log_confusion, joint):
-    """Log p(truth = candidate, annotations of item i) of every candidate: a view of `joint`, shape (candidate,).
+# Inlined, with plain arrays: taking one out of a tuple for every item counts references, and that costs as much as the
+# item's sums.
+@numba.njit(cache=True, nogil=True, inline="always")
+def item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_prior, log_confusion, joint):
+    """Write log p(truth = candidate, annotations of an item) of its m candidates: first, first + 1, ...
 
-    `log_prior` of each candidate, shape (candidate,), is added to the prevalence of its label; it may be empty.
+    Its n annotations have their cells from `position` on. `log_prior` of each candidate, shape (candidate,), is added
+    to the prevalence of its label; it may be empty.
     """
-    first = cells.candidate_start[i]
-    candidates = cells.candidate[first : cells.candidate_start[i + 1]]
-    n, m, start = cells.item_start[i + 1] - cells.item_start[i], candidates.size, cells.cell_start[i]
     for c in range(m):
-        joint[c] = log_prevalence[candidates[c]]
-    if log_prior.size > 0:
-        for c in range(m):
+        joint[c] = log_prevalence[candidate[first + c]]
+        if log_prior.size > 0:
             joint[c] += log_prior[first + c]
-    own = cells.cell[start : start + n * m]  # a view: positions in it need no check
-    for t in range(n):
+    for _ in range(n):
         for c in range(m):
-            joint[c] += log_confusion[own[t * m + c]]
-    return joint[:m]
+            joint[c] += log_confusion[cell[position]]
+            position += 1
 
 
-@numba.njit(cache=True, nogil=True)
-def _count_item(cells, i, probability, weights, count):
+@numba.njit(cache=True, nogil=True, inline="always")
+def _count_item(cell, candidate, first, m, position, n, probability, weights, count):
     """Add the probabilities of an item's candidates to the labels and to the cells of its annotations."""
-    first, last = cells.candidate_start[i], cells.candidate_start[i + 1]
-    n, m, start = cells.item_start[i + 1] - cells.item_start[i], last - first, cells.cell_start[i]
-    if n == 0 and m > 1:
-        return  # an item without labels says nothing, unless its truth is known
-    candidates, own, cell = cells.candidate[first:last], probability[first:last], cells.cell[start : start + n * m]
-    for c in range(m):
-        count[candidates[c]] += own[c]
-    for t in range(n):
-        for c in range(m):
-            weights[cell[t * m + c]] += own[c]
+    if n > 0 or m == 1:  # an item without labels says nothing, unless its truth is known
+        for c in range(first, first + m):
+            count[candidate[c]] += probability[c]
+        for _ in range(n):
+            for c in range(first, first + m):
+                weights[cell[position]] += probability[c]
+                position += 1
 
 
 @numba.njit(cache=True, nogil=True)
@@ -61,8 +56,11 @@ def expected_counts(cells, probability, weights, count):
     """Add up the probabilities of all candidates by confusion cell and by label."""
     weights[:] = 0.0
     count[:] = 0.0
-    for i in range(cells.item_start.size - 1):
-        _count_item(cells, i, probability, weights, count)
+    item_start, candidate_start, candidate, cell_start, cell = cells[:5]
+    for i in range(item_start.size - 1):
+        first, n, position = candidate_start[i], item_start[i + 1] - item_start[i], cell_start[i]
+        m = candidate_start[i + 1] - first
+        _count_item(cell, candidate, first, m, position, n, probability, weights, count)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -70,18 +68,19 @@ def expect(cells, log_prevalence, log_prior, log_confusion, probability, weights
     """E step: posterior probability of each candidate, and their sums as `expected_counts`; returns log L."""
     weights[:] = 0.0
     count[:] = 0.0
-    joint = np.empty(log_prevalence.size)
-    log_likelihood = 0.0
-    for i in range(cells.item_start.size - 1):
-        first = cells.candidate_start[i]
-        own = item_log_joint(cells, i, log_prevalence, log_prior, log_confusion, joint)
-        log_total = normalise_logs(own)
-        for c in range(own.size):
-            probability[first + c] = own[c]
-        if cells.item_start[i + 1] > cells.item_start[i] or own.size == 1:
+    joint, log_likelihood = np.empty(log_prevalence.size), 0.0
+    item_start, candidate_start, candidate, cell_start, cell = cells[:5]
+    for i in range(item_start.size - 1):
+        first, n, position = candidate_start[i], item_start[i + 1] - item_start[i], cell_start[i]
+        m = candidate_start[i + 1] - first
+        item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_prior, log_confusion, joint)
+        log_total = normalise_logs(joint[:m])
+        for c in range(m):
+            probability[first + c] = joint[c]
+        if n > 0 or m == 1:
             log_likelihood += log_total
         # At once, while the item's cells are still in the cache: with many annotators they lie far apart.
-        _count_item(cells, i, probability, weights, count)
+        _count_item(cell, candidate, first, m, position, n, probability, weights, count)
     return log_likelihood
 
 

@@ -13,9 +13,17 @@ from numpy.typing import NDArray
 from bayesagree._inference.results import check_size
 from bayesagree._inference.streams import Seed
 from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, by_chain, check_depth, label_dtype
+from bayesagree.plausibility._draws.blocks import (
+    LOCAL,
+    DrawBlock,
+    Schedule,
+    best_labels,
+    by_chain,
+    check_depth,
+    label_dtype,
+)
 from bayesagree.plausibility._draws.run import Block, Groups, ItemPosterior, Request, Values, worst_of_items
-from bayesagree.plausibility.dirichlet._kernels import best_of_draws, plausibility_draws, top_label_draws
+from bayesagree.plausibility.dirichlet._kernels import plausibility_draws, top_label_draws
 
 type Prior = float | Sequence[float] | None
 
@@ -141,9 +149,7 @@ class DirichletItems(ItemPosterior):
 def with_best_labels(depth: int, then: Callable[[DrawBlock], Any] | None, drawn: tuple[slice, Any]) -> Any:
     """Make a `DrawBlock` of drawn plausibilities (item, sample, category), and hand it on."""
     items, values = drawn
-    top = np.empty((*values.shape[:2], depth), label_dtype(values.shape[2]))
-    best_of_draws(values.swapaxes(0, 1), top)
-    block = DrawBlock(items, top, plausibility=values)
+    block = DrawBlock(items, best_labels(values, depth), plausibility=values)
     return block if then is None else then(block)
 
 
@@ -153,10 +159,7 @@ def from_plausibilities(sampled: xr.DataTree, request: Request) -> Values:
     worst = worst_of_items(drawn)
     if request.top_labels is None:
         return {"plausibility": drawn, **worst}
-    chains, draws, n_items, n_labels = drawn.shape
-    top = np.empty((n_items, chains * draws, request.top_labels), label_dtype(n_labels))
-    best_of_draws(drawn.reshape(-1, n_items, n_labels), top)
-    return {"top_label": by_chain(top, chains), **worst}
+    return {"top_label": best_labels(drawn, request.top_labels), **worst}
 
 
 def prior_shape(prior: Prior, n_labels: int) -> NDArray[np.float64]:

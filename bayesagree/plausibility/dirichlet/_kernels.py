@@ -19,20 +19,6 @@ from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_dr
 
 
 @numba.njit(cache=True, nogil=True)
-def best_of_draws(plausibility: NDArray[np.float64], out: NDArray[Any]) -> None:
-    """Fill `out`, shape (item, sample, rank), from plausibilities (sample, item, label); equal ones in label order."""
-    n_samples, n_items, n_labels = plausibility.shape
-    best, best_label = np.empty(out.shape[2]), np.empty(out.shape[2], dtype=np.int32)
-    for s in range(n_samples):
-        for i in range(n_items):
-            best[:], best_label[:] = -np.inf, -1
-            for k in range(n_labels):
-                insert_best(best, best_label, plausibility[s, i, k], k)
-            for r in range(best.size):
-                out[i, s, r] = best_label[r]
-
-
-@numba.njit(cache=True, nogil=True)
 def top_label_draws(
     rng: np.random.Generator,
     start: NDArray[np.int64],
@@ -61,16 +47,17 @@ def top_label_draws(
     best = np.empty(depth)
     best_label = np.empty(depth, dtype=np.int32)
     unnamed = np.empty(n_labels, dtype=np.int32)
-    is_named = np.empty(n_labels, dtype=np.int32)
+    is_named = np.empty(n_labels, dtype=np.bool_)
     constants = np.empty((n_labels, 3))
     thinned = 0.0 < rest <= 1.0  # otherwise the bound does not hold, and every unnamed label is drawn
     d, c = gamma_constants(rest + 1.0 if thinned else rest)
     gamma = math.gamma(rest) if thinned else 1.0
     for i in range(n_items):
         begin, end = start[i], start[i + 1]
-        is_named[:] = 0
+        for k in range(n_labels):
+            is_named[k] = False
         for e in range(begin, end):
-            is_named[label[e]] = 1
+            is_named[label[e]] = True
             small = shape[e] < 1.0
             own = constants[e - begin]
             own[0], own[1] = gamma_constants(shape[e] + 1.0 if small else shape[e])
@@ -81,8 +68,8 @@ def top_label_draws(
                 unnamed[n_unnamed] = k
                 n_unnamed += 1
         for s in range(n_samples):
-            best[:] = -np.inf
-            best_label[:] = -1
+            for r in range(depth):
+                best[r], best_label[r] = -np.inf, -1
             for e in range(end - begin):
                 worth = math.log(gamma_draw(rng, constants[e, 0], constants[e, 1]))
                 if constants[e, 2] > 0.0:
@@ -137,7 +124,8 @@ def plausibility_draws(
     n_items, n_samples, n_labels = out.shape
     shapes = np.empty(n_labels)
     for i in range(n_items):
-        shapes[:] = rest
+        for k in range(n_labels):
+            shapes[k] = rest
         for e in range(start[i], start[i + 1]):
             shapes[label[e]] = shape[e]
         for s in range(n_samples):

@@ -69,86 +69,12 @@ def new_state(n, n_sets):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def add_waits(state, stages, item, rng):
-    """Draw how long every set waited, and its ties; return how many labels arrived from sets of the tail."""
-    theta, first, arrived = state.theta, stages.set_start[item], 0
-    for s in range(stages.set_start[item + 1] - first):
-        below, singles = stages.subset[first + s], stages.singles[first + s]
-        # Worths add up from the last labels on: subtracting from a total would lose every digit of a small remainder.
-        worth, late = (state.at_risk[below], state.late[below]) if below >= 0 else (0.0, True)
-        for e in range(stages.extra_start[first + s], stages.extra_start[first + s + 1]):
-            worth += theta[stages.extra[e]]
-            late = late and state.in_tail[stages.extra[e]]
-        state.at_risk[s], state.late[s] = worth, late
-        wait = 0.0
-        if singles == 1:
-            wait = rng.standard_exponential() / worth
-        elif singles > 1:
-            wait = gamma_variate(rng, singles) / worth
-        state.wait[s], state.tail_wait[s] = (0.0, wait) if late else (wait, 0.0)
-        if late:
-            arrived += singles
-    for t in range(stages.tie_start[item], stages.tie_start[item + 1]):
-        lo, rest, repeats = stages.tie_label_start[t], stages.tie_rest[t], stages.tie_repeats[t]
-        size, late = stages.tie_label_start[t + 1] - lo, state.late[stages.tie_from[t]]
-        for j in range(size):
-            state.worth[j] = theta[stages.tie_label[lo + j]]
-        finish = tied_block(state.worth[:size], state.at_risk[rest], repeats, rng, state.time[:size])
-        if late:
-            arrived += size * repeats
-            state.tail_wait[rest] += finish
-        else:
-            state.wait[rest] += finish
-        exposure = state.tail_exposure if late else state.exposure
-        for j in range(size):
-            exposure[stages.tie_label[lo + j]] += state.time[j]
-    return arrived
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def add_exposure(state, stages, item):
-    """Add what every label was exposed to: the waits of all sets that hold it, each handed down to its subset."""
-    first = stages.set_start[item]
-    for s in range(stages.set_start[item + 1] - first - 1, -1, -1):
-        below, wait, tail_wait = stages.subset[first + s], state.wait[s], state.tail_wait[s]
-        for e in range(stages.extra_start[first + s], stages.extra_start[first + s + 1]):
-            state.exposure[stages.extra[e]] += wait
-            state.tail_exposure[stages.extra[e]] += tail_wait
-        if below >= 0:
-            state.wait[below] += wait
-            state.tail_wait[below] += tail_wait
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def rescale_tail(state, early, rng):
-    """Draw a common factor for the worths of the tail, and add its late exposures divided by it.
-
-    Multiplying the worths of the set by s and dividing by s all waits in which only the set is left changes no other
-    density, so that s given everything else is a gamma variable (generalised Gibbs step). Without it, labels that
-    everybody ranks low move together in steps much smaller than their range.
-    """
-    theta, in_tail, exposure, tail_exposure = state.theta, state.in_tail, state.exposure, state.tail_exposure
-    prior_shape, prior_exposure = state.prior_shape, state.prior_exposure
-    shape, rate = float(early), 0.0
-    for k in range(theta.size):
-        if in_tail[k]:
-            shape += prior_shape[k]
-            rate += theta[k] * (prior_exposure[k] + exposure[k])
-    factor = gamma_variate(rng, shape) / rate if rate > 0.0 else 1.0
-    # A factor this small has no finite reciprocal; any other value than its own is as good once in 10^250 draws.
-    scale = 1.0 / factor if factor > 1e-250 else 1.0
-    for k in range(theta.size):
-        exposure[k] += tail_exposure[k] * scale
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def draw_theta(state, rng):
+def draw_theta(theta, posterior_shape, prior_exposure, exposure, rng):
     """Draw the worths given the exposures, scaled to sum to one; return their sum.
 
     Worth k is Gamma(a + n_k, rate + exposure_k / S), S the total worth, exposures in units of 1 / S.
     """
-    theta, posterior_shape, prior_exposure = state.theta, state.posterior_shape, state.prior_exposure
-    exposure, exposed = state.exposure, 0.0
+    exposed = 0.0
     for k in range(theta.size):
         exposed += prior_exposure[k] + exposure[k]
     if exposed == 0.0:
@@ -174,21 +100,80 @@ def draw_theta(state, rng):
 def sweep_item(state, stages, item, rng):
     """Draw the worths of one item, `state.theta`, given its `prior_exposure`; return their sum, as `draw_theta`.
 
-    The one sweep of the package: `sample_item` (the sampler) and `sweep_items` (the PyMC step) both call it.
+    The one sweep of the package: `sample_item` (the sampler) and `sweep_items` (the PyMC step) both call it. All in one
+    function: handing on both tuples counts a reference to each of their arrays, longer than any part of the sweep.
     """
     # The tail: labels below a random place in the order of their mean ranks, and all that nobody named.
     lo, n = stages.label_start[item], state.theta.size - 1
-    in_tail, exposure, tail_exposure = state.in_tail, state.exposure, state.tail_exposure
     place, early = int(rng.random() * n), 0
-    exposure[n] = tail_exposure[n] = 0.0
+    state.exposure[n] = state.tail_exposure[n] = 0.0
     for k in range(n):
-        in_tail[k] = stages.mean_rank_order[lo + k] > place
-        early += in_tail[k] * stages.arrivals[lo + k]
-        exposure[k] = tail_exposure[k] = 0.0
-    early -= add_waits(state, stages, item, rng)
-    add_exposure(state, stages, item)
-    rescale_tail(state, early, rng)
-    return draw_theta(state, rng)
+        state.in_tail[k] = stages.mean_rank_order[lo + k] > place
+        early += state.in_tail[k] * stages.arrivals[lo + k]
+        state.exposure[k] = state.tail_exposure[k] = 0.0
+
+    # How long every set waited.
+    first = stages.set_start[item]
+    n_sets = stages.set_start[item + 1] - first
+    for s in range(n_sets):
+        below, singles = stages.subset[first + s], stages.singles[first + s]
+        # Worths add up from the last labels on: subtracting from a total would lose every digit of a small remainder.
+        worth, late = (state.at_risk[below], state.late[below]) if below >= 0 else (0.0, True)
+        for e in range(stages.extra_start[first + s], stages.extra_start[first + s + 1]):
+            worth += state.theta[stages.extra[e]]
+            late = late and state.in_tail[stages.extra[e]]
+        state.at_risk[s], state.late[s] = worth, late
+        wait = 0.0
+        if singles == 1:
+            wait = rng.standard_exponential() / worth
+        elif singles > 1:
+            wait = gamma_variate(rng, singles) / worth
+        state.wait[s], state.tail_wait[s] = (0.0, wait) if late else (wait, 0.0)
+        if late:
+            early -= singles
+
+    # When tied labels arrived.
+    for t in range(stages.tie_start[item], stages.tie_start[item + 1]):
+        begin, rest, repeats = stages.tie_label_start[t], stages.tie_rest[t], stages.tie_repeats[t]
+        size, late = stages.tie_label_start[t + 1] - begin, state.late[stages.tie_from[t]]
+        for j in range(size):
+            state.worth[j] = state.theta[stages.tie_label[begin + j]]
+        finish = tied_block(state.worth[:size], state.at_risk[rest], repeats, rng, state.time[:size])
+        if late:
+            early -= size * repeats
+            state.tail_wait[rest] += finish
+        else:
+            state.wait[rest] += finish
+        for j in range(size):
+            if late:
+                state.tail_exposure[stages.tie_label[begin + j]] += state.time[j]
+            else:
+                state.exposure[stages.tie_label[begin + j]] += state.time[j]
+
+    # What every label was exposed to: the waits of all sets that hold it, each handed down to its subset.
+    for s in range(n_sets - 1, -1, -1):
+        below, wait, tail_wait = stages.subset[first + s], state.wait[s], state.tail_wait[s]
+        for e in range(stages.extra_start[first + s], stages.extra_start[first + s + 1]):
+            state.exposure[stages.extra[e]] += wait
+            state.tail_exposure[stages.extra[e]] += tail_wait
+        if below >= 0:
+            state.wait[below] += wait
+            state.tail_wait[below] += tail_wait
+
+    # A common factor for the worths of the tail. Multiplying these by s and dividing by s all waits in which only the
+    # tail is left changes no other density, so that s given everything else is a gamma variable (generalised Gibbs
+    # step). Without it, labels that everybody ranks low move together in steps much smaller than their range.
+    shape, rate = float(early), 0.0
+    for k in range(n + 1):
+        if state.in_tail[k]:
+            shape += state.prior_shape[k]
+            rate += state.theta[k] * (state.prior_exposure[k] + state.exposure[k])
+    factor = gamma_variate(rng, shape) / rate if rate > 0.0 else 1.0
+    # A factor this small has no finite reciprocal; any other value than its own is as good once in 10^250 draws.
+    scale = 1.0 / factor if factor > 1e-250 else 1.0
+    for k in range(n + 1):
+        state.exposure[k] += state.tail_exposure[k] * scale
+    return draw_theta(state.theta, state.posterior_shape, state.prior_exposure, state.exposure, rng)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -207,7 +192,7 @@ def sample_item(stages, item, prior, run, rng, out):
     for _ in range(run.chains):
         state.exposure[:] = 1.0
         state.prior_exposure[:] = gamma_variate(rng, total_shape)
-        draw_theta(state, rng)
+        draw_theta(state.theta, state.posterior_shape, state.prior_exposure, state.exposure, rng)
         for sweep in range(run.tune + run.draws * run.thin):
             # The total is independent of theta a posteriori: drawn afresh.
             state.prior_exposure[:] = gamma_variate(rng, total_shape)

@@ -13,7 +13,8 @@ from scipy import special
 from bayesagree import InputError, Labels, SizeError, annotation_certainty, dirichlet, label_certainty
 from bayesagree._inference.streams import block_generators
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
-from bayesagree.plausibility.dirichlet._kernels import best_of_draws, top_label_draws
+from bayesagree.plausibility._draws.blocks import best_labels
+from bayesagree.plausibility.dirichlet._kernels import top_label_draws
 from bayesagree.plausibility.dirichlet.posterior import dirichlet_blocks
 
 MODEL = json.loads((ROOT / "models" / "dirichlet.json").read_text())
@@ -230,7 +231,5 @@ def test_blocks_are_the_draws_of_the_tree():
 def test_the_best_labels_are_those_of_a_stable_sort(depth):
     """Few distinct values, so that most draws have ties: equal plausibilities stand in label order."""
     plausibility = np.random.default_rng(3).integers(0, 4, (50, 20, 7)) / 4
-    out = np.empty((20, 50, depth), np.int16)
-    best_of_draws(plausibility, out)
     sorted_labels = np.argsort(-plausibility, axis=-1, kind="stable")[:, :, :depth]
-    np.testing.assert_array_equal(out, sorted_labels.swapaxes(0, 1))
+    np.testing.assert_array_equal(best_labels(plausibility, depth), sorted_labels)

@@ -1,0 +1,248 @@
+"""The hot paths of `limits`: what a unit of each path's work takes, and what it cannot do without.
+
+Each takes the prices, and how many times smaller its problem is to be.
+"""
+
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import prices
+import pyarrow.parquet as pq
+from dawid_skene import big_crowd
+from informed_speed import Size, test_set
+from prices import Prices, generator, nanoseconds, price_of
+from stream import LEVELS, RATERS, write
+from timing import Spread
+
+from bayesagree import RatingPatterns, prirn
+from bayesagree._numerics.gamma import gamma_draw
+from bayesagree.datasets import load
+from bayesagree.metrics import _distribution_kernels as terms
+from bayesagree.metrics.auc.concordant_pairs import GradedTruth, ScoreOrder
+from bayesagree.plausibility._draws.blocks import best_labels
+from bayesagree.plausibility.dawid_skene import _em_kernels as passes
+from bayesagree.plausibility.dawid_skene._cells import annotation_cells
+from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
+from bayesagree.plausibility.dirichlet._kernels import plausibility_draws, top_label_draws
+from bayesagree.plausibility.informed._draw_kernels import top_label_draws as informed_draws
+from bayesagree.plausibility.informed.posterior import InformedPosterior
+from bayesagree.plausibility.plackett_luce._cases import read_cases
+from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
+from bayesagree.plausibility.plackett_luce._sampler import Run, worth_prior
+from bayesagree.plausibility.plackett_luce._stages import stages_of
+from bayesagree.simulate import crowd_labels
+
+
+class HotPath(NamedTuple):
+    """One hot path: nanoseconds that a unit of its work takes, and at least must take."""
+
+    name: str
+    unit: str
+    nanoseconds: Spread
+    floor: float
+    floor_is: str
+
+    @property
+    def ratio(self) -> float:
+        """Return how many times its floor the path takes."""
+        return self.nanoseconds.median / self.floor
+
+
+def best_of_few(price: Prices, small: int) -> HotPath:
+    rng, n_items, n_labels, samples = generator(), 500, 10, 1000 // small
+    shape = rng.uniform(1, 30, n_items * n_labels)
+    start, label = np.arange(n_items + 1) * n_labels, np.tile(np.arange(n_labels, dtype=np.int32), n_items)
+    out = np.empty((n_items, samples, 3), np.int16)
+    spent = nanoseconds(lambda: top_label_draws(rng, start, label, shape, 0.1, n_labels, out), shape.size * samples)
+    floor = price.gammas(shape) / shape.size
+    name = "Dirichlet draws, the best three of ten labels, all of them named"
+    return HotPath(name, "label", spent, floor, "normal, exponential and logarithm: one gamma")
+
+
+def best_of_many(price: Prices, small: int) -> HotPath:
+    samples = 200 // small
+    dense = prirn(load("derm-ddx").annotations, reliability=10, draws=1, chains=1, seed=1, top_labels=1)
+    table = dense["posterior_parameters"]["concentration"].values
+    rest = float(table.min())
+    item, label = np.nonzero(table > rest)
+    start, shape = np.searchsorted(item, np.arange(len(table) + 1)), table[item, label]
+    out, rng = np.empty((len(table), samples, 1), np.int16), generator()
+    label = label.astype(np.int32)
+    spent = nanoseconds(
+        lambda: top_label_draws(rng, start, label, shape, rest, table.shape[1], out), len(table) * samples
+    )
+    floor = price.gammas(shape) / len(table) + price.exponential
+    name = f"PrIRN draws, dermatology, the best of {table.shape[1]} labels, {shape.size / len(table):.1f} of them named"
+    return HotPath(name, "item and draw", spent, floor, "gammas of the named labels, one wait for the others")
+
+
+def full_draws(price: Prices, small: int) -> HotPath:
+    rng, n_items, n_labels = generator(), 64, 419
+    start, label = np.arange(n_items + 1) * 5, np.tile(np.arange(5, dtype=np.int32), n_items)
+    shape, out = rng.uniform(1, 5, 5 * n_items), np.empty((n_items, 100 // small, n_labels))
+    spent = nanoseconds(lambda: plausibility_draws(rng, start, label, shape, 0.1, out), out.size)
+    unnamed = np.full(n_labels - 5, 0.1)
+    floor = (price.gammas(np.concatenate([np.ones(5), unnamed])) / n_labels) + price.exp + 8 * price.byte
+    return HotPath(
+        "Dirichlet draws, all plausibilities of 419 labels", "label", spent, floor, "a gamma, an exponential"
+    )
+
+
+def selection(price: Prices, small: int) -> HotPath:
+    samples = 200 // small
+    values = generator().random((64, samples, 419))
+    spent = nanoseconds(lambda: best_labels(values, 3), values.size)
+    floor = prices.price(lambda: values.argmax(axis=2), values.size)
+    return HotPath(
+        "the best three of 419 plausibilities on record", "label", spent, floor, "numpy's argmax: the best one"
+    )
+
+
+def gibbs(price: Prices, small: int) -> HotPath:
+    cases, rng, sweeps, n_items = read_cases(load("derm-ddx").annotations), generator(), 2000 // small, 100
+    prior = worth_prior(cases, None, "lumped")
+    stages = stages_of(cases, slice(0, n_items))
+    out = [np.empty((1, size + 1)) for size in np.diff(stages.label_start)]
+
+    def sample() -> None:
+        for i in range(n_items):
+            sample_item(stages, i, prior, Run(1, sweeps - 1, 1, 1), rng, out[i])
+
+    size, repeats = np.diff(stages.tie_label_start), stages.tie_repeats
+    single, sums = (stages.singles == 1).sum(), (stages.singles > 1).sum()
+    tied_labels, choices = (repeats * size).sum(), (repeats * (size - 1)).sum()
+    # Beside the worths: their total, and the factor of the tail.
+    worths = sum(o.size for o in out) + 2 * len(out)
+    gamma = price_of(lambda rng, k: gamma_draw(rng, 5 / 3, 0.258), 10**7 // small)
+    floor = (worths + sums) * gamma + (single + tied_labels) * price.exponential + choices * price.uniform
+    n = worths + sums + single + tied_labels
+    spent = nanoseconds(sample, sweeps * n)
+    name = "Gibbs sweep of Plackett-Luce, dermatology"
+    return HotPath(
+        name, "worth or wait", spent, floor / n, "a gamma for each worth and set at risk, waits and order of ties"
+    )
+
+
+def pairs(price: Prices, small: int) -> HotPath:
+    rng, n_items = generator(), 100_000 // small
+    scores, truth = rng.random((4, n_items)), rng.random(n_items)
+    graded = GradedTruth.of(truth)
+    spent = nanoseconds(lambda: ScoreOrder.of(scores).graded(graded), scores.size)
+    floor = prices.price(lambda: np.argsort(scores, axis=1), scores.size)
+    name = f"AUC against a graded truth, {n_items:,} items"
+    return HotPath(name, "item", spent, floor, "numpy's argsort of the scores")
+
+
+def em(price: Prices, small: int) -> HotPath:
+    crowd = big_crowd(10**6 // small)
+    n_labels = crowd.labels.size
+    cells = annotation_cells(
+        crowd.item_index, crowd.annotator_index, crowd.label_index, n_items=crowd.items.size,
+        n_annotators=crowd.annotators.size, n_labels=n_labels, candidates="observed",
+    )  # fmt: skip
+    log_confusion, weights = np.empty((cells.cell_label.size, 2)).T
+    probability, count = np.full(cells.candidate.size, 0.4), np.empty(n_labels)
+    log_prevalence, prior = np.full(n_labels, -np.log(n_labels)), np.zeros((n_labels, n_labels))
+    passes.expected_counts(cells, probability, weights, count)
+
+    def iterate() -> None:
+        passes.maximise_rows(cells, weights, prior, np.zeros(n_labels), log_confusion)
+        passes.expect(cells, log_prevalence, np.empty(0), log_confusion, probability, weights, count)
+
+    n, n_cells = cells.cell.size, cells.cell_label.size
+    spent = nanoseconds(iterate, n)
+    # Of a pair: a cell's log confusion, and in the same line of memory its weight, wherever they lie; the cell once
+    # more, the weight read and written. Of a cell: its place in its row, its label, both numbers written.
+    of_pair = prices.read_in(cells.cell) + (4 + 2 * 8) * price.byte
+    of_cell = prices.read_in(cells.row_cell) + (4 + 2 * 8) * price.byte + price.log
+    floor = of_pair + of_cell * n_cells / n + price.exp * cells.candidate.size / n
+    size = f"{10**6 // small:,} annotations, {crowd.annotators.size:,} annotators, {n_labels} labels"
+    name = f"an iteration of Dawid-Skene EM, {size}"
+    return HotPath(
+        name, "annotation and candidate", spent, floor, "a read in its order, a log per cell, an exp per candidate"
+    )
+
+
+def mixed_membership(price: Prices, small: int) -> HotPath:
+    n_items, n_annotators, n_labels, sweeps = 20_000 // small, 100, 5, 5
+    labels = crowd_labels(
+        n_items=n_items, n_annotators=n_annotators, n_labels=n_labels, labels_per_item=5, seed=1
+    ).labels
+    cells = annotation_cells(
+        labels.item_index, labels.annotator_index, labels.label_index, n_items=n_items, n_annotators=n_annotators,
+        n_labels=n_labels, candidates="all",
+    )  # fmt: skip
+    rng, shares = generator(), np.full(cells.candidate.size, 1 / n_labels)
+    sampler = MixedMembershipSampler(cells, n_annotators, DawidSkenePrior(), shares, n_labels, rng)
+    sampler.sweep(rng, 100)
+    spent = nanoseconds(lambda: sampler.sweep(rng, sweeps), sweeps * cells.cell.size)
+    given = cells.cell[sampler.choice + np.arange(sampler.choice.size) * n_labels]
+    # Annotations are drawn one by one, then those of an item with equal latent labels together.
+    floor = 2 * prices.read_in(cells.cell) + (price.uniform + prices.add_in(given)) / n_labels
+    name = f"a sweep of mixed membership, {n_items * 5:,} annotations, {n_annotators} annotators, {n_labels} labels"
+    return HotPath(
+        name,
+        "annotation and candidate",
+        spent,
+        floor,
+        "its chance read twice; of an annotation, a uniform and its count",
+    )
+
+
+def informed(price: Prices, small: int) -> HotPath:
+    n_labels, samples = 10, 1000 // small
+    posterior = InformedPosterior.of(*test_set(Size(500, n_labels, 5)))
+    votes, (dense, hit, _) = posterior.votes, posterior.covariates
+    thetas = posterior.fit.draws(samples // 25, np.random.default_rng(1))
+    out, rng = np.empty((len(dense), samples, 1), np.int16), generator()
+    given = (thetas, dense, hit, votes.start, votes.label, votes.number)
+    spent = nanoseconds(lambda: informed_draws(rng, *given, out), len(dense) * samples)
+    # A label with votes has a shape above 1, whatever the component.
+    voted = votes.label.size / len(dense)
+    softmax = n_labels * (price.log + price.exp) * len(thetas) / samples
+    floor = price.uniform + voted * price.gammas(np.full(1, 2.0)) + price.exponential + softmax
+    name = f"informed draws, the best of {n_labels} labels, {voted:.1f} of them with votes"
+    return HotPath(
+        name, "item and draw", spent, floor, "a uniform, gammas of labels with votes, one wait; a softmax a set"
+    )
+
+
+def soft_labels(price: Prices, small: int) -> HotPath:
+    n_models, n_items, samples, n_labels = 4, 200, 400 // small, 10
+    rng = np.random.default_rng(1)
+    truth = rng.dirichlet(np.ones(n_labels), (n_items, samples))
+    p = rng.dirichlet(np.ones(n_labels), (n_models, n_items))
+    kinds = np.array([terms.CROSS_ENTROPY, terms.JENSEN_SHANNON, terms.TOTAL_VARIATION])
+    order, weights = np.argsort(-p, axis=-1).astype(np.int32), np.empty((0, 0))
+    sums = [np.zeros((kinds.size, n_models, *size)) for size in ((samples,), (), (n_items,))]
+    spent = nanoseconds(
+        lambda: terms.add_terms(truth, p, np.log(p), order, kinds, weights, *sums), truth.size * n_models
+    )
+    floor = price.log + (price.log + 8 * price.byte) / n_models
+    name = f"cross entropy, Jensen-Shannon and total variation of {n_models} models, {n_labels} labels"
+    return HotPath(
+        name, "label and model", spent, floor, "a log of the middle; of each plausibility a log and eight bytes"
+    )
+
+
+def stream(price: Prices, small: int) -> HotPath:
+    with tempfile.TemporaryDirectory() as folder:
+        path, n_items = Path(folder) / "ratings.parquet", 2_000_000 // small
+        write(path, n_items)
+
+        def decode() -> None:
+            sum(b.num_rows for b in pq.ParquetFile(path).iter_batches(columns=["item", "rating"], use_threads=False))
+
+        floor = prices.price(decode, n_items * RATERS)
+        spent = nanoseconds(lambda: RatingPatterns.from_file(path, scale=(1, LEVELS), step=1), n_items * RATERS)
+    name = f"patterns of {n_items * RATERS:,} ratings in a Parquet file"
+    return HotPath(name, "rating", spent, floor, "pyarrow's decoding of the two columns")
+
+
+PATHS = [
+    best_of_few, best_of_many, full_draws, selection, gibbs, pairs, em, mixed_membership, informed, soft_labels, stream,
+]  # fmt: skip
+ON_PUBLIC_DATA = (best_of_many, gibbs)
