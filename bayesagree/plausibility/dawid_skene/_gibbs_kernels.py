@@ -54,9 +54,12 @@ def draw_candidate(rng, joint, probability, first):
 def draw_truth(rng, cells, log_prevalence, log_prior, log_confusion, truth, probability):
     """Draw every item's true label, and leave its conditional probabilities in `probability`."""
     joint = np.empty(log_prevalence.size)
-    for i in range(cells.item_start.size - 1):
-        own = item_log_joint(cells, i, log_prevalence, log_prior, log_confusion, joint)
-        truth[i] = draw_candidate(rng, own, probability, cells.candidate_start[i])
+    item_start, candidate_start, candidate, cell_start, cell = cells[:5]
+    for i in range(item_start.size - 1):
+        first, n, position = candidate_start[i], item_start[i + 1] - item_start[i], cell_start[i]
+        m = candidate_start[i + 1] - first
+        item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_prior, log_confusion, joint)
+        truth[i] = draw_candidate(rng, joint[:m], probability, first)
 
 
 @numba.njit(cache=True, nogil=True)
