@@ -46,11 +46,8 @@ AUTO_VARIANTS = ("hierarchical", "mixed_membership")
 SCORED_DRAWS = 100
 """Draws of a chain, at most, of a variant that is only scored: its score is a mean over annotations and sweeps."""
 # Concentrations move slowly with what they are learnt from: rows of the crowd, and latent labels.
-SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1000, 4)}
+SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1500, 6)}
 """Sweeps before the first draw and per draw, where 500 and 1 are too few."""
-MANY_ANNOTATIONS = 10_000
-SWEEPS_OF_MANY = (1500, 6)
-"""The same of mixed membership with more annotations: alpha moves with the mean accuracy of the annotators."""
 SWEEPS_OF_PREDICTIONS = (1000, 4)
 """The same with predictions: where annotators are poor, slopes and true labels follow one another."""
 EM_VARIANTS = ("full", "one_coin", "class_conditional")
@@ -98,11 +95,8 @@ class DawidSkenePosterior:
     @property
     def usual_sweeps(self) -> tuple[int, int]:
         """Sweeps before the first draw and per draw."""
-        if self.variant == "mixed_membership" and self.labels.n_annotations > MANY_ANNOTATIONS:
-            return SWEEPS_OF_MANY
-        if self.predictions is not None:
-            return SWEEPS_OF_PREDICTIONS
-        return SWEEPS.get(self.variant, (500, 1))
+        usual = SWEEPS.get(self.variant, (500, 1))
+        return usual if self.predictions is None else max(usual, SWEEPS_OF_PREDICTIONS)
 
     def all_cells(self) -> AnnotationCells:
         """Return the layout in which every label may be true, for the PyMC model."""

@@ -98,9 +98,8 @@ def dawid_skene(
         without labels take that prior, and ``prevalence`` is its mean over items. Not models that were trained on
         these labels.
     draws, chains, tune, thin
-        Kept draws per chain; sweeps before the first of them (500; 1000 for hierarchical, mixed membership and with
-        predictions); sweeps per kept draw (1; 3 for hierarchical, 4 for mixed membership and with predictions). Mixed
-        membership of more than 10,000 annotations: 1500 and 6.
+        Kept draws per chain; sweeps before the first of them (500; 1000 for hierarchical and with predictions, 1500 for
+        mixed membership); sweeps per kept draw (1; 3 for hierarchical, 4 with predictions, 6 for mixed membership).
     restarts
         Further random starts of EM; the best likelihood wins.
     seed

@@ -152,12 +152,3 @@ def test_auto_draws_in_full_what_was_only_scored_where_it_is_chosen(monkeypatch)
     alone = dawid_skene(crowd.labels, variant="hierarchical", **few)  # type: ignore[arg-type]
     np.testing.assert_array_equal(alone["posterior"]["plausibility"], tree["posterior"]["plausibility"])
     assert "confusion" in tree["posterior"]
-
-
-def test_many_annotations_take_more_sweeps():
-    labels = crowd_labels(n_items=3, n_annotators=3, labels_per_item=3, seed=4).labels
-    few = DawidSkenePosterior(labels, "mixed_membership")
-    many = Labels.from_matrix(np.repeat([[0, 1]], 5001, axis=0))
-    assert few.usual_sweeps == (1000, 4)
-    assert DawidSkenePosterior(many, "mixed_membership").usual_sweeps == (1500, 6)
-    assert DawidSkenePosterior(many, "hierarchical").usual_sweeps == (1000, 3)
