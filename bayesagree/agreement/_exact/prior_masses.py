@@ -47,7 +47,7 @@ def evidence_of_priors(table, weight, begin, step, pitch, m, s, first, last, gro
 
 @numba.njit(cache=True, nogil=True)
 def _prior_masses(step, low, high, m, s):
-    """Return the masses of the priors at the nodes ``z = step j``, shape (prior, node), and where each begins and ends."""
+    """Return the masses of the priors at the nodes ``z = step j``, shape (prior, node), from where to where each is."""
     mass, begins, ends = np.zeros((m.size, high - low + 1)), np.zeros(m.size, np.int64), np.empty(m.size, np.int64)
     at, slope, log_shape = np.empty((3, high - low + 1))
     for j in range(at.size):
