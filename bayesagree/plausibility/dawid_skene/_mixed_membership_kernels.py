@@ -19,7 +19,12 @@ from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     multiply_chance,
     multiply_chance_of_repeats,
 )
-from bayesagree.plausibility.dawid_skene._population_kernels import draw_population, pseudo_counts, rename_labels
+from bayesagree.plausibility.dawid_skene._population_kernels import (
+    count_fresh,
+    draw_population,
+    pseudo_counts,
+    rename_labels,
+)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -149,7 +154,7 @@ def draw_tables_of_items(rng, alpha, prevalence, above):
     for k in range(prevalence.size):
         shape, r = alpha * prevalence[k], 0
         while r < above.shape[1] and above[k, r] > 0.0:
-            tables[k] += rng.binomial(int(above[k, r]), shape / (shape + r))
+            tables[k] += count_fresh(rng, shape, r, int(above[k, r]))
             r += 1
     return tables
 

@@ -55,18 +55,132 @@ RENAMING_SHARE = 0.25
 """How often the full variant tries new names in a sweep: the chance of all names costs as much as half a sweep."""
 
 
-@numba.njit(cache=True, nogil=True)
-def fresh_draws(rng, shape, n):
-    """Draw how many of n annotations of a cell came fresh from the population's row (Antoniak 1974), n > 0.
+class RowSizes(NamedTuple):
+    """How many annotations the rows of one true label have: a crowd's rows share few distinct small counts.
 
-    A sum of Bernoulli(shape / (shape + r)), r = 0..n-1. From r on the chances fall: the next success is a geometric
-    step at the chance of r, kept with the ratio of the two; r doubles, so that few are thrown away.
+    Attributes
+    ----------
+    above
+        ``above[n, r]``: rows with more than r annotations of given label n, and of all labels in the last line; r < 64.
+    end
+        Where each line of `above` ends.
+    label, size
+        Of each count above 64: its line and how large it is.
     """
-    found, r = 1, 1
-    while r < min(n, 8):
-        if rng.random() * (shape + r) < shape:
-            found += 1
-        r += 1
+
+    above: Floats
+    end: NDArray[np.int64]
+    label: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
+GROUPED = 64
+"""Width of `RowSizes.above`."""
+FEW = 12
+"""So many single draws take as long as one binomial."""
+
+
+@numba.njit(cache=True, nogil=True)
+def row_sizes(cells, weights, own, n_labels):
+    """Count the annotations of the rows `own`, those of one true label: a `RowSizes`."""
+    above, end, n_large, most = np.zeros((n_labels + 1, GROUPED)), np.zeros(n_labels + 1, np.int64), 0, own.size
+    for r in own:
+        most += cells.row_start[r + 1] - cells.row_start[r]
+    label, size = np.empty(most, np.int64), np.empty(most, np.int64)
+    for r in own:
+        total = 0
+        for place in range(cells.row_start[r], cells.row_start[r + 1] + 1):  # one more for the whole row
+            if place < cells.row_start[r + 1]:
+                line, n = cells.cell_label[cells.row_cell[place]], int(weights[cells.row_cell[place]])
+                total += n
+            else:
+                line, n = n_labels, total
+            if n > 0:
+                top = min(n, GROUPED)
+                above[line, top - 1] += 1.0
+                end[line] = max(end[line], top)
+            if n > GROUPED:
+                label[n_large], size[n_large] = line, n
+                n_large += 1
+    for line in range(n_labels + 1):
+        for r in range(end[line] - 2, -1, -1):
+            above[line, r] += above[line, r + 1]
+    return RowSizes(above, end, label[:n_large], size[:n_large])
+
+
+@numba.njit(cache=True, nogil=True)
+def row_factors(sizes, phi):
+    """Return the factors in the likelihood of the concentration x of rows that are integrated out.
+
+    Their annotations have probability prod (x phi_l)^(n_l rising) / x^(n rising); a factor is
+    ``((scale x + start)^(size rising))^times``. Terms that equally many rows have are one factor.
+    """
+    n_labels, most, g = phi.size, sizes.size.size, 0
+    for line in range(n_labels + 1):
+        most += sizes.end[line]
+    scale, start, size, times = np.ones(most), np.zeros(most), np.zeros(most, np.int64), np.ones(most)
+    for line in range(n_labels + 1):
+        r = 0
+        while r < sizes.end[line]:
+            start[g] = r
+            same = sizes.above[line, r]
+            while r < sizes.end[line] and sizes.above[line, r] == same:
+                r += 1
+            size[g], times[g] = r - int(start[g]), same
+            if line < n_labels:
+                scale[g] = phi[line]
+            else:
+                times[g] = -same
+            g += 1
+    for large in range(sizes.size.size):
+        start[g], size[g] = GROUPED, sizes.size[large] - GROUPED
+        if sizes.label[large] < n_labels:
+            scale[g] = phi[sizes.label[large]]
+        else:
+            times[g] = -1.0
+        g += 1
+    return scale[:g], start[:g], size[:g], times[:g]
+
+
+@numba.njit(cache=True, nogil=True)
+def concentration_density(u, scale, start, size, times, log_mean, log_sd):
+    """Log density of u = log x: sum of times * log_rising(scale * x + start, size), with a normal prior on u."""
+    x = math.exp(u)
+    value = -0.5 * ((u - log_mean) / log_sd) ** 2
+    for g in range(size.size):
+        value += times[g] * log_rising(scale[g] * x + start[g], size[g])
+    return value
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_concentration(rng, value, scale, start, size, times, log_mean, log_sd):
+    """Draw a concentration with a log-normal prior, given `row_factors`, by slice sampling on its log (Neal 2003)."""
+    given = (scale, start, size, times, log_mean, log_sd)
+    # Width 1: a concentration known to a factor of e takes no more than a few steps.
+    return math.exp(slice_step(rng, concentration_density, math.log(value), 1.0, given))
+
+
+@numba.njit(cache=True, nogil=True)
+def count_fresh(rng, shape, r, n):
+    """Draw how many of n annotations, each the one after r equal ones, came fresh: Binomial(n, shape / (shape + r))."""
+    if r == 0:
+        return n
+    if n > FEW:
+        return rng.binomial(n, shape / (shape + r))
+    found = 0
+    for _ in range(n):
+        found += rng.random() * (shape + r) < shape
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def fresh_draws(rng, shape, r, n):
+    """Draw how many of the annotations number r, ..., n - 1 of a cell came fresh from the population's row, r > 0.
+
+    A sum of Bernoulli(shape / (shape + r)). From r on the chances fall: the next success is a geometric step at the
+    chance of r, kept with the ratio of the two; r doubles, so that few are thrown away.
+    """
+    found = 0
     while r < n:
         stop = min(2 * r, n)
         rate = math.log1p(shape / r)  # -log Pr(not fresh) at r
@@ -83,90 +197,31 @@ def fresh_draws(rng, shape, n):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_tables(rng, cells, weights, rows):
-    """Draw how many annotations came fresh from the population's rows, shape (category, observed_category)."""
-    tables = np.zeros(rows.phi.shape)
-    for r in rows.order:
-        k = cells.row_label[r]
-        for cell in cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]:
-            if weights[cell] > 0.0:
-                label = cells.cell_label[cell]
-                tables[k, label] += fresh_draws(rng, rows.kappa[k] * rows.phi[k, label], int(weights[cell]))
+def draw_tables(rng, sizes, shape):
+    """Draw how many annotations of each given label came fresh from the population's row (Antoniak 1974), (category,).
+
+    `shape` are the prior shapes of the rows.
+    """
+    tables = np.zeros(shape.size)
+    for label in range(shape.size):
+        for r in range(sizes.end[label]):
+            tables[label] += count_fresh(rng, shape[label], r, int(sizes.above[label, r]))
+    for large in range(sizes.size.size):
+        label = sizes.label[large]
+        if label < shape.size:
+            tables[label] += fresh_draws(rng, shape[label], GROUPED, sizes.size[large])
     return tables
-
-
-@numba.njit(cache=True, nogil=True)
-def concentration_density(u, scale, size, times, log_mean, log_sd):
-    """Log density of u = log x: sum of times * log_rising(scale * x, size), with a normal prior on u."""
-    x = math.exp(u)
-    value = -0.5 * ((u - log_mean) / log_sd) ** 2
-    for g in range(size.size):
-        value += times[g] * log_rising(scale[g] * x, size[g])
-    return value
-
-
-@numba.njit(cache=True, nogil=True)
-def draw_concentration(rng, value, scale, size, times, log_mean, log_sd):
-    """Draw a concentration with a log-normal prior by slice sampling on its logarithm (Neal 2003).
-
-    Its likelihood is a product of rising factorials (scale x)(scale x + 1)...(scale x + size - 1), each to a power.
-    """
-    given = (scale, size, times, log_mean, log_sd)
-    # Width 1: a concentration known to a factor of e takes no more than a few steps.
-    return math.exp(slice_step(rng, concentration_density, math.log(value), 1.0, given))
-
-
-GROUPED = 64
-"""Counts below this stand once for all annotators who have them: rows of a crowd have few distinct small counts."""
-
-
-@numba.njit(cache=True, nogil=True)
-def row_factors(cells, weights, own, phi):
-    """Return scale, size and power of each factor in the likelihood of the concentration of the rows `own`.
-
-    With a row integrated out its annotations have probability prod (x phi_l)^(n_l rising) / x^(n rising).
-    """
-    n_labels = phi.size
-    often = np.zeros((n_labels + 1, GROUPED))  # the last line counts the totals of rows
-    most = own.size + often.size
-    for r in own:
-        most += cells.row_start[r + 1] - cells.row_start[r]
-    scale, size, times = np.ones(most), np.zeros(most, np.int64), np.ones(most)
-    g = 0
-    for r in own:
-        total = 0
-        for cell in cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]:
-            n = int(weights[cell])
-            total += n
-            if n < GROUPED:
-                often[cells.cell_label[cell], n] += 1.0
-            else:
-                scale[g], size[g] = phi[cells.cell_label[cell]], n
-                g += 1
-        if total < GROUPED:
-            often[n_labels, total] -= 1.0
-        else:
-            size[g], times[g] = total, -1.0
-            g += 1
-    for label in range(n_labels + 1):
-        for n in range(1, GROUPED):
-            if often[label, n] != 0.0:
-                scale[g] = phi[label] if label < n_labels else 1.0
-                size[g], times[g] = n, often[label, n]
-                g += 1
-    return scale[:g], size[:g], times[:g]
 
 
 @numba.njit(cache=True, nogil=True)
 def draw_population(rng, cells, rows, weights):
     """Draw concentration kappa_k and mean row phi_k of every true label in place, all rows integrated out."""
     for k in range(rows.kappa.size):
-        own = rows.order[rows.start[k] : rows.start[k + 1]]
-        scale, size, times = row_factors(cells, weights, own, rows.phi[k])
-        rows.kappa[k] = draw_concentration(rng, rows.kappa[k], scale, size, times, rows.log_mean, rows.log_sd)
-    tables = draw_tables(rng, cells, weights, rows)
-    for k in range(rows.kappa.size):
-        log_phi = log_dirichlet_draw(rng, rows.base[k] + tables[k])
+        sizes = row_sizes(cells, weights, rows.order[rows.start[k] : rows.start[k + 1]], rows.kappa.size)
+        factors = row_factors(sizes, rows.phi[k])
+        rows.kappa[k] = draw_concentration(rng, rows.kappa[k], *factors, rows.log_mean, rows.log_sd)
+        tables = draw_tables(rng, sizes, rows.kappa[k] * rows.phi[k])
+        log_phi = log_dirichlet_draw(rng, rows.base[k] + tables)
         # A share of e^-300 is never drawn again, and 0 has no logarithm.
         for n in range(log_phi.size):
             rows.phi[k, n] = math.exp(max(log_phi[n], -300.0))

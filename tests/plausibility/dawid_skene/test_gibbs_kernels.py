@@ -22,6 +22,7 @@ from bayesagree.plausibility.dawid_skene._population_kernels import (
     fresh_draws,
     name_gains,
     row_factors,
+    row_sizes,
 )
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
@@ -191,7 +192,7 @@ def test_log_rising_equals_exact_products(a, n):
 
 def test_draw_tables_has_antoniak_means():
     cells, _ = _cells()
-    prior, rows = DawidSkenePrior().confusion(3), _rows(cells)
+    prior = DawidSkenePrior().confusion(3)
     rng = np.random.default_rng(6)
     weights = rng.integers(0, 6, cells.cell_label.size).astype(float)
     weights[:20] = rng.integers(30, 300, 20)
@@ -201,15 +202,16 @@ def test_draw_tables_has_antoniak_means():
     np.add.at(
         expected, (cells.row_label[row], cells.cell_label), a * (special.digamma(a + weights) - special.digamma(a))
     )
-    draws = np.array([draw_tables(rng, cells, weights, rows) for _ in range(4000)])
+    sizes = [row_sizes(cells, weights, np.flatnonzero(cells.row_label == k), 3) for k in range(3)]
+    draws = np.array([[draw_tables(rng, sizes[k], prior[k]) for k in range(3)] for _ in range(4000)])
     z = (draws.mean(axis=0) - expected) / (draws.std(axis=0) / np.sqrt(4000) + 1e-12)
     assert np.abs(z).max() < 4.5
 
 
 @pytest.mark.parametrize("shape", [0.2, 3.0, 40.0])
 def test_fresh_draws_have_the_variance_of_their_sum(shape):
-    rng, chance = np.random.default_rng(8), shape / (shape + np.arange(1, 500))
-    draws = np.array([fresh_draws(rng, shape, 500) for _ in range(4000)])
+    rng, chance = np.random.default_rng(8), shape / (shape + np.arange(8, 500))
+    draws = np.array([fresh_draws(rng, shape, 8, 500) for _ in range(4000)])
     assert draws.var() == pytest.approx((chance * (1 - chance)).sum(), rel=5 * np.sqrt(2 / 4000))
 
 
@@ -283,10 +285,11 @@ def test_draw_concentration_has_the_density_on_a_grid():
     cells, _ = _cells()
     rng = np.random.default_rng(7)
     weights = rng.integers(0, 6, cells.cell_label.size).astype(float)
+    weights[:30] = rng.integers(30, 100, 30)
     rows = np.flatnonzero(cells.row_label == 1)
     phi = np.array([0.2, 0.7, 0.1])
-    scale, size, times = row_factors(cells, weights, rows, phi)
-    log_density = np.array([concentration_density(u, scale, size, times, 2.0, 1.0) for u in np.linspace(-6, 8, 3000)])
+    factors = row_factors(row_sizes(cells, weights, rows, 3), phi)
+    log_density = np.array([concentration_density(u, *factors, 2.0, 1.0) for u in np.linspace(-6, 8, 3000)])
     plain = -0.5 * (np.linspace(-6, 8, 3000) - 2.0) ** 2
     x = np.exp(np.linspace(-6, 8, 3000))
     for r in rows:
@@ -299,7 +302,7 @@ def test_draw_concentration_has_the_density_on_a_grid():
     mean = (mass * np.log(x)).sum()
     draws, value = np.empty(8000), 8.0
     for s in range(8000):
-        value = draw_concentration(rng, value, scale, size, times, 2.0, 1.0)
+        value = draw_concentration(rng, value, *factors, 2.0, 1.0)
         draws[s] = np.log(value)
     error = array_stats.mcse(draws[None], chain_axis=0, draw_axis=1, method="mean")
     assert abs(draws.mean() - mean) < 4.5 * float(error)
