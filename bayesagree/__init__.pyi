@@ -53,7 +53,15 @@ from .certainty import (
 from .conformal import ConformalSets, conformalize, conformalize_mass, plausibility_regions, set_coverage
 from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
 from .errors import ConvergenceError, InputError, SizeError, UnmixedError
-from .evaluation import compare, copeland_rank, evaluate, practical_equivalence, swap_rate, williams_test
+from .evaluation import (
+    compare,
+    copeland_rank,
+    evaluate,
+    evaluate_batches,
+    practical_equivalence,
+    swap_rate,
+    williams_test,
+)
 from .io import (
     read_annotations,
     read_export,
@@ -94,10 +102,10 @@ from .metrics import (
     top_k_in_top_m,
 )
 from .metrics.auc import auc, auc_posterior, concordance, hand_till_auc, one_vs_rest_auc
-from .patterns import LabelPatterns, RankingPatterns, RatingPatterns
+from .patterns import LabelBatches, LabelPatterns, RankingPatterns, RatingPatterns
 from .planning import annotate_next, plan, value_of_votes
 from .plausibility import majority_vote
-from .plausibility.dawid_skene import DawidSkenePrior, dawid_skene, dawid_skene_model
+from .plausibility.dawid_skene import DawidSkenePrior, dawid_skene, dawid_skene_batches, dawid_skene_model
 from .plausibility.dirichlet import dirichlet, dirichlet_model, irn, prirn, prirn_model
 from .plausibility.informed import InformedPrior, informed_dirichlet, informed_dirichlet_model, informed_prior_mean
 from .plausibility.normal_inverse_gamma import NormalInverseGammaPrior, normal_inverse_gamma, normal_inverse_gamma_model
@@ -125,6 +133,7 @@ __all__ = [
     "Ratings",
     "Rankings",
     "Annotators",
+    "LabelBatches",
     "LabelPatterns",
     "RatingPatterns",
     "RankingPatterns",
@@ -168,6 +177,7 @@ __all__ = [
     "normal_inverse_gamma_model",
     "NormalInverseGammaPrior",
     "dawid_skene",
+    "dawid_skene_batches",
     "dawid_skene_model",
     "DawidSkenePrior",
     "majority_vote",
@@ -201,6 +211,7 @@ __all__ = [
     "spearman_footrule",
     "per_item",
     "evaluate",
+    "evaluate_batches",
     "compare",
     "practical_equivalence",
     # sets of labels that cover the truth

@@ -1,6 +1,7 @@
 """Scores of models with intervals, and comparisons of models.
 
 - `scoring`: uncertainty-adjusted scores of every model, annotations streamed through a posterior in blocks.
+- `batches`: the same on more items than fit into memory.
 - `comparison`: probabilities that one model is better, ranks, practical equivalence.
 - `tables`: scores and comparisons in the arrangement of the command line, the report and the figures.
 - `paired_tests`: paired tests with corrections for multiplicity; Copeland ranks.

@@ -1,3 +1,4 @@
+from .batches import evaluate_batches
 from .comparison import compare, practical_equivalence
 from .paired_tests import copeland_rank, paired_t_test
 from .rank_correlation import correlation, swap_rate, williams_test
@@ -8,6 +9,7 @@ __all__ = [
     "copeland_rank",
     "correlation",
     "evaluate",
+    "evaluate_batches",
     "paired_t_test",
     "practical_equivalence",
     "swap_rate",

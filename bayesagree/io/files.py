@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree.annotations import Annotations
@@ -108,6 +109,7 @@ def read_predictions(
     score: str = "score",
     labels: Sequence[Any] | None = None,
     probabilities: bool = False,
+    items: NDArray[Any] | None = None,
 ) -> Predictions:
     r"""Predictions of a table in one of four layouts, told apart by the columns, or of an export of a tool.
 
@@ -132,11 +134,15 @@ def read_predictions(
         All possible labels in their order. In the wide layout: the columns to read, by default all others.
     probabilities
         Declare the scores to be probabilities: they must then sum to one.
+    items
+        Names of the items to read, of a Parquet file or a folder of them (extra ``scale``). Row groups without such an
+        item are skipped, so that batches of a large sorted file (`LabelBatches`) take the memory of a batch.
 
     Raises
     ------
     InputError
-        A file that cannot be read or breaks a rule of `Predictions`; the message names the file and the layout.
+        A file that cannot be read, holds none of `items`, or breaks a rule of `Predictions`; the message names the file
+        and the layout.
     FileNotFoundError
         There is no such file.
 
@@ -148,7 +154,7 @@ def read_predictions(
     >>> read_predictions(path).hard_labels().tolist()
     [[0, 1]]
     """
-    file = File(path)
+    file = File(path if items is None else _rows_of(path, item, items))
     known = format_of(file, format)
     if format is not None or known is not None:
         wanted = Wanted(question, labels=labels, duplicates="keep")
@@ -254,6 +260,35 @@ def is_zarr(path: Path) -> bool:
     if path.suffix == ".zarr" and find_spec("zarr") is None:
         raise InputError(f"{str(path)!r}: .zarr needs pip install 'bayesagree[scale]'; or write to .nc")
     return path.suffix == ".zarr"
+
+
+def _rows_of(path: str | Path, column: str, values: NDArray[Any]) -> pd.DataFrame:
+    """Rows of a Parquet file, or of a folder of them, whose column holds one of the values.
+
+    Row groups that lie wholly outside the range of the values are not read.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    if not path.is_dir() and path.suffix != ".parquet":
+        raise InputError(f"{str(path)!r}: rows of some items are read from Parquet files; convert it, or read it whole")
+    if find_spec("pyarrow") is None:
+        raise InputError(f"{str(path)!r}: Parquet needs pyarrow; pip install 'bayesagree[scale]'")
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    try:
+        table = ds.dataset(path, format="parquet")
+        if column not in table.schema.names:
+            raise InputError(f"{str(path)!r}: there is no column {column!r}; it has {shorten(table.schema.names, 20)}")
+        wanted, field = pa.array(values.tolist()), ds.field(column)
+        within = (field >= min(values.tolist())) & (field <= max(values.tolist()))
+        rows = table.to_table(filter=within & field.isin(wanted)).to_pandas()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise InputError(f"{str(path)!r}: {error}") from error
+    if rows.empty:
+        raise InputError(f"{str(path)!r}: no row has one of the {values.size} values in column {column!r}")
+    return rows
 
 
 def _refuse_mixed(table: pd.DataFrame, model: str, label: str, scored: bool) -> None:

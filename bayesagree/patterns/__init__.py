@@ -1,5 +1,6 @@
-"""Data larger than memory: distinct items and their counts, from a file read once.
+"""Data larger than memory: distinct items and their counts, or batches of whole items.
 
+- `batches`: `LabelBatches`.
 - `patterns`: `LabelPatterns`, `RatingPatterns` and `RankingPatterns`.
 - `_coded_rows`: rows of a table as integer codes.
 - `_sorted_file`: blocks of whole items from a sorted file.

@@ -13,7 +13,7 @@ from bayesagree.errors import InputError, shorten
 from bayesagree.io.tables import MISSING
 
 BATCH = 2**17
-"""Rows read at a time: their columns stay in the processor's cache."""
+"""Rows read at a time by default: their columns stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,21 @@ class Chunk:
         return self.items[int(np.searchsorted(self.start, row, side="right")) - 1].as_py()
 
 
-def whole_items(path: str | Path, item: str, columns: list[str]) -> Iterator[Chunk]:
+def joined(chunks: list[Chunk]) -> Chunk:
+    """Put neighbouring chunks together."""
+    import pyarrow as pa
+
+    before = np.cumsum([0, *(chunk.start[-1] for chunk in chunks)])
+    start = [chunk.start[1:] + first for chunk, first in zip(chunks, before)]
+    columns = {name: pa.concat_arrays([chunk.columns[name] for chunk in chunks]) for name in chunks[0].columns}
+    items = pa.concat_arrays([chunk.items for chunk in chunks])
+    return Chunk(items, np.concatenate([[0], *start]), columns, chunks[0].first_row)
+
+
+def whole_items(path: str | Path, item: str, columns: list[str], size: int | None = None) -> Iterator[Chunk]:
     """Read a Parquet or CSV file, or a folder of Parquet files, in order; the item column must ascend.
 
-    Memory is that of a few batches of rows and of the largest item.
+    Memory is that of a few batches of rows and of the largest item; `size` is the number of rows of a batch.
 
     Raises
     ------
@@ -60,7 +71,7 @@ def whole_items(path: str | Path, item: str, columns: list[str]) -> Iterator[Chu
 
     names = list(dict.fromkeys([item, *columns]))
     rest, first_row, last = None, 0, None
-    for batch in _batches(Path(path), names):
+    for batch in _batches(Path(path), names, size or BATCH):
         rows = pa.Table.from_batches([batch])
         rows = rows if rest is None else pa.concat_tables([rest, rows])
         name, start = _items(rows[item], first_row)
@@ -81,7 +92,7 @@ def _chunk(rows: Any, name: Any, start: NDArray[np.int64], names: list[str], fir
     return Chunk(name, start, {column: rows[column].combine_chunks() for column in names}, first_row)
 
 
-def _batches(path: Path, names: list[str]) -> Iterator[Any]:
+def _batches(path: Path, names: list[str], size: int) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.dataset as ds
     from pyarrow import csv
@@ -98,7 +109,7 @@ def _batches(path: Path, names: list[str]) -> Iterator[Any]:
         if missing:
             there = shorten(table.schema.names, 20)
             raise InputError(f"there is no column {shorten(missing)}; the columns are {there}")
-        for batch in table.to_batches(columns=names, batch_size=BATCH, batch_readahead=4, fragment_readahead=1):
+        for batch in table.to_batches(columns=names, batch_size=size, batch_readahead=4, fragment_readahead=1):
             if batch.num_rows:
                 yield batch
     except (pa.ArrowInvalid, OSError) as error:

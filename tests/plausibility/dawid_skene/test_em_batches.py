@@ -1,0 +1,115 @@
+"""EM block by block from disk against EM in memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree.annotations import Labels
+from bayesagree.errors import InputError, SizeError
+from bayesagree.plausibility.dawid_skene import em_batches
+from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
+from bayesagree.plausibility.dawid_skene.em_batches import dawid_skene_batches, label_probability
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
+from bayesagree.simulate import crowd_labels
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    return crowd_labels(n_items=400, n_annotators=12, n_labels=3, labels_per_item=4, seed=3).labels
+
+
+def cut(labels, n_batches):
+    """Return the items in batches, each with the names of its own annotators."""
+    table = labels.to_long()
+    names = labels.categories.tolist()
+    items = np.array_split(labels.items, n_batches)
+    return [Labels.from_long(table[table["item"].isin(own)], labels=names) for own in items]
+
+
+@pytest.mark.parametrize("prior", [None, DawidSkenePrior()])
+@pytest.mark.parametrize("n_batches", [1, 7])
+def test_the_climb_is_that_in_memory(crowd, monkeypatch, prior, n_batches):
+    monkeypatch.setattr(em_batches, "ANNOTATIONS", 97)
+    fit = dawid_skene_batches(cut(crowd, n_batches), prior=prior, tolerance=1e-12)
+    n_labels = crowd.categories.size
+    oracle = dawid_skene_em(
+        crowd.item_index, crowd.annotator_index, crowd.label_index, n_items=400, n_annotators=12, n_labels=n_labels,
+        prior_confusion=None if prior is None else prior.confusion(n_labels),
+        prior_prevalence=0.0 if prior is None else prior.prevalence, tolerance=1e-12,
+    )  # fmt: skip
+    fit = fit.sel(annotator=crowd.annotators)
+    np.testing.assert_allclose(fit["log_likelihood"].values, oracle.log_likelihood, rtol=1e-10)
+    np.testing.assert_allclose(fit["prevalence"], oracle.prevalence, rtol=1e-8)
+    if prior is None:  # the oracle leaves labels that an annotator never gave at 0
+        np.testing.assert_allclose(fit["confusion"], oracle.confusion(12), rtol=1e-6, atol=1e-9)
+    assert fit["n_labels_given"].values.tolist() == np.bincount(crowd.annotator_index).tolist()
+    parts = np.concatenate([label_probability(fit, own).values for own in cut(crowd, 5)])
+    np.testing.assert_allclose(parts, oracle.label_probability, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:EM did not converge")
+def test_blocks_change_nothing(crowd, monkeypatch):
+    fits = []
+    for size in (1, 50, 10**6):
+        monkeypatch.setattr(em_batches, "ANNOTATIONS", size)
+        fits.append(dawid_skene_batches(cut(crowd, 3), max_iterations=5, tolerance=-1.0))
+    for fit in fits[1:]:
+        np.testing.assert_allclose(fit["log_likelihood"], fits[0]["log_likelihood"], rtol=1e-12)
+
+
+def test_the_likelihood_never_falls(crowd):
+    history = dawid_skene_batches(cut(crowd, 3), prior=DawidSkenePrior())["log_likelihood"].values
+    assert (np.diff(history) > -1e-9 * abs(history[-1])).all()
+
+
+def test_items_without_labels_get_the_prevalence_and_count_for_nothing(crowd):
+    table = crowd.to_long()
+    empty = table.iloc[:1].assign(item=10**6, label=None)
+    names = crowd.categories.tolist()
+    more = Labels.from_long(pd.concat([table, empty], ignore_index=True), labels=names)
+    one, other = dawid_skene_batches([crowd], tolerance=1e-12), dawid_skene_batches([more], tolerance=1e-12)
+    np.testing.assert_allclose(one["prevalence"], other["prevalence"], rtol=1e-10)
+    np.testing.assert_allclose(label_probability(other, more).sel(item=10**6), other["prevalence"], rtol=1e-10)
+
+
+def test_nothing_is_left_on_disk(crowd, tmp_path):
+    dawid_skene_batches(cut(crowd, 2), folder=tmp_path, max_iterations=500)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_convergence_is_told(crowd):
+    with pytest.warns(UserWarning, match="did not converge in 2 iterations"):
+        dawid_skene_batches([crowd], max_iterations=2)
+
+
+def test_refusals(crowd):
+    with pytest.raises(InputError, match="no annotation"):
+        dawid_skene_batches([])
+    with pytest.raises(InputError, match="batch 0: its annotators are unknown"):
+        dawid_skene_batches([Labels.from_counts([[1, 2]])])
+    other = Labels.from_matrix([["x", "y"]])
+    with pytest.raises(InputError, match="batch 1: the labels are 'x', 'y'"):
+        dawid_skene_batches([crowd, other])
+    with pytest.raises(SizeError):
+        dawid_skene_batches([crowd], max_bytes=100)
+    fit = dawid_skene_batches([crowd])
+    with pytest.raises(InputError, match="those of the fit"):
+        label_probability(fit, other)
+    names = crowd.categories.tolist()
+    stranger = Labels.from_matrix([[names[0]]], annotators=["nobody"], labels=names)
+    with pytest.raises(InputError, match="annotator 'nobody' is not among the 12"):
+        label_probability(fit, stranger)
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore:EM did not converge")
+def test_workers_climb_alike(crowd):
+    from distributed import Client, LocalCluster
+
+    here = dawid_skene_batches(cut(crowd, 3), max_iterations=20, tolerance=-1.0)
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        there = dawid_skene_batches(cut(crowd, 3), max_iterations=20, tolerance=-1.0, client=client)
+    assert there.identical(here)
