@@ -254,10 +254,10 @@ def _sum_up(codes: _Codes, shape: tuple[int, ...], logs: tuple[Floats, Floats] |
 
     def count(block: tuple[slice, slice]) -> _Counts:
         size, annotator, label = codes.read(block)
-        found, answer = np.empty((size.size, shape[1])), np.zeros(shape)
-        log_likelihood = 0.0
+        found, answer, log_likelihood = np.empty((size.size, shape[1])), np.zeros(shape), 0.0
         if logs is None:
-            vote_shares(size, label, found)
+            cell = np.repeat(np.arange(size.size), size) * shape[1] + label
+            found = np.bincount(cell, minlength=found.size).reshape(found.shape) / np.maximum(size, 1)[:, None]
         else:
             log_likelihood = expect_block(size, annotator, label, *logs, found)
         count_answers(size, annotator, label, found, answer)
@@ -285,17 +285,6 @@ def _maximise(counts: _Counts, pseudo: tuple[float, Floats]) -> tuple[Floats, Fl
 def _by_given(log_confusion: Floats) -> Floats:
     """Put the true labels last, next to each other in memory."""
     return np.ascontiguousarray(log_confusion.swapaxes(1, 2))
-
-
-@numba.njit(cache=True, nogil=True)
-def vote_shares(size, label, probability):
-    """Write the share of votes of each label of each item, shape (item, category)."""
-    probability[:] = 0.0
-    t = 0
-    for i in range(size.size):
-        for _ in range(size[i]):
-            probability[i, label[t]] += 1.0 / size[i]
-            t += 1
 
 
 @numba.njit(cache=True, nogil=True)

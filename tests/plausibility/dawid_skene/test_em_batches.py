@@ -101,6 +101,12 @@ def test_refusals(crowd):
         label_probability(fit, stranger)
 
 
+def test_labels_that_the_fit_excludes_are_named():
+    fit = dawid_skene_batches([Labels.from_matrix([["a", "a"], ["b", "a"]], labels=["a", "b"])])
+    with pytest.raises(InputError, match="item 'new': no label can be true under the fit"):
+        label_probability(fit, Labels.from_matrix([[None, "b"]], items=["new"], labels=["a", "b"]))
+
+
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore:EM did not converge")
 def test_workers_climb_alike(crowd):
