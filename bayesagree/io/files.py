@@ -13,9 +13,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from bayesagree._arguments import checked
 from bayesagree.annotations import Annotations
@@ -109,7 +110,7 @@ def read_predictions(
     score: str = "score",
     labels: Sequence[Any] | None = None,
     probabilities: bool = False,
-    items: NDArray[Any] | None = None,
+    items: ArrayLike | None = None,
 ) -> Predictions:
     r"""Predictions of a table in one of four layouts, told apart by the columns, or of an export of a tool.
 
@@ -262,7 +263,7 @@ def is_zarr(path: Path) -> bool:
     return path.suffix == ".zarr"
 
 
-def _rows_of(path: str | Path, column: str, values: NDArray[Any]) -> pd.DataFrame:
+def _rows_of(path: str | Path, column: str, wanted: ArrayLike) -> pd.DataFrame:
     """Rows of a Parquet file, or of a folder of them, whose column holds one of the values.
 
     Row groups that lie wholly outside the range of the values are not read.
@@ -281,13 +282,13 @@ def _rows_of(path: str | Path, column: str, values: NDArray[Any]) -> pd.DataFram
         table = ds.dataset(path, format="parquet")
         if column not in table.schema.names:
             raise InputError(f"{str(path)!r}: there is no column {column!r}; it has {shorten(table.schema.names, 20)}")
-        wanted, field = pa.array(values.tolist()), ds.field(column)
-        within = (field >= min(values.tolist())) & (field <= max(values.tolist()))
-        rows = table.to_table(filter=within & field.isin(wanted)).to_pandas()
+        values, field = np.asarray(wanted).tolist(), ds.field(column)
+        within = (field >= min(values)) & (field <= max(values))
+        rows = table.to_table(filter=within & field.isin(pa.array(values))).to_pandas()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise InputError(f"{str(path)!r}: {error}") from error
     if rows.empty:
-        raise InputError(f"{str(path)!r}: no row has one of the {values.size} values in column {column!r}")
+        raise InputError(f"{str(path)!r}: no row has one of the {len(values)} values in column {column!r}")
     return rows
 
 
