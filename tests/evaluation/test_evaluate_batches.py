@@ -142,3 +142,15 @@ def test_predictions_of_some_items_need_parquet(tmp_path):
     (tmp_path / "scores.csv").write_text("model,item,label\nA,1,x\n")
     with pytest.raises(InputError, match="read from Parquet files"):
         read_predictions(tmp_path / "scores.csv", items=np.array([1]))
+
+
+@pytest.mark.parametrize(
+    ("items", "column", "told"),
+    [([7, 8], "item", "no row has one of the 2 values in column 'item'"), ([1], "task", "there is no column 'task'")],
+)
+def test_predictions_of_no_item_are_refused(tmp_path, items, column, told):
+    table = pd.DataFrame({"model": ["A"], "item": [1], "label": ["x"]})
+    table.to_parquet(tmp_path / "scores.parquet")
+    assert read_predictions(tmp_path / "scores.parquet", items=[1, 9], labels=["x", "y"]).items.tolist() == [1]
+    with pytest.raises(InputError, match=told):
+        read_predictions(tmp_path / "scores.parquet", items=items, item=column)
