@@ -90,26 +90,33 @@ class Entries:
 
 def level_codes(chunk: Chunk, rating: str, scale: tuple[float, float], step: float) -> Counts:
     """Return the level of every row, counted from the lowest, -1 where the rating is missing."""
-    values = _numbers(chunk, rating)
-    level = (values - scale[0]) / step
-    nearest = np.rint(level)
-    bad = (values < scale[0]) | (values > scale[1]) | (np.abs(level - nearest) > 1e-6)
+    values, (low, high) = _numbers(chunk, rating), scale
+    if values.dtype.kind in "iu" and step == 1 and float(low).is_integer():  # nothing to divide, nothing to round
+        level = values.astype(np.int64) - int(low)
+        bad = level.view(np.uint64) > int(high - low)  # without a sign a level below the lowest is a large number
+    else:
+        exact = (values - low) / step
+        nearest = np.rint(exact)
+        bad = (values < low) | (values > high) | (np.abs(exact - nearest) > 1e-6)
+        level = np.where(np.isnan(exact), -1, nearest).astype(np.int64)
     if bad.any():
         row = int(np.argmax(bad))
         raise InputError(
-            f"item {chunk.item_of(row)!r}: rating {values[row]:g} is not one of the levels {scale[0]:g}, "
-            f"{scale[0] + step:g}, ..., {scale[1]:g}; correct it, or the scale= and step="
+            f"item {chunk.item_of(row)!r}: rating {values[row]:g} is not one of the levels {low:g}, "
+            f"{low + step:g}, ..., {high:g}; correct it, or the scale= and step="
         )
-    return np.where(np.isnan(values), -1, nearest).astype(np.int64)
+    return level
 
 
-def _numbers(chunk: Chunk, column: str) -> NDArray[np.float64]:
+def _numbers(chunk: Chunk, column: str) -> NDArray[Any]:
+    """Return whole numbers as they are, where none is missing, or floats with NaN."""
     import pyarrow as pa
 
     values = chunk.columns[column]
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         raise InputError(f"column {column!r} holds {values.type}, not numbers; convert it first")
-    return values.to_numpy(zero_copy_only=False).astype(np.float64)
+    found = values.to_numpy(zero_copy_only=False)
+    return found if found.dtype.kind in "iu" else found.astype(np.float64)  # missing ones made integers floats
 
 
 def _annotator_codes(chunk: Chunk, annotator: str) -> Counts:

@@ -193,3 +193,20 @@ def test_unknown_label_column_or_file_is_refused(votes, tmp_path):
     (tmp_path / "empty.csv").write_text("item,label\n")
     with pytest.raises(InputError, match="is empty"):
         LabelPatterns.from_file(tmp_path / "empty.csv")
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int64", "float64", "Int16"])
+@pytest.mark.parametrize("wrong", [None, 0, 6, 127])
+def test_whole_ratings_of_any_type(tmp_path, kind, wrong):
+    rating = [5, 1, 2, 2, 3, 5] if wrong is None else [5, 1, 2, 2, 3, wrong]
+    missing = kind == "Int16" and wrong is None
+    ratings = pd.Series(rating, dtype=kind)
+    table = pd.DataFrame({"item": [1, 1, 2, 2, 2, 3], "rating": ratings.where([True] * 5 + [not missing])})
+    table.to_parquet(tmp_path / "ratings.parquet")
+    if wrong is not None:
+        with pytest.raises(InputError, match=f"item 3: rating {wrong} is not one of the levels 1, 2, ..., 5"):
+            RatingPatterns.from_file(tmp_path / "ratings.parquet", scale=(1, 5), step=1)
+        return
+    patterns = RatingPatterns.from_file(tmp_path / "ratings.parquet", scale=(1, 5), step=1)
+    last = [0, 0, 0, 0, 0] if missing else [0, 0, 0, 0, 1]
+    assert sorted(patterns.counts.toarray().tolist()) == sorted([[1, 0, 0, 0, 1], [0, 2, 1, 0, 0], last])
