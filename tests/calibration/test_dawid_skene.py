@@ -146,7 +146,10 @@ def _ranks(name: str, replicates: int, seed: int) -> dict[str, np.ndarray]:
             labels, truth = _simulate(variant, rng)
         drawn = _draws(variant, labels, replicate, predictions)
         for parameter, value in truth.items():
-            ranks.setdefault(parameter, []).append(int((drawn[parameter] < np.float32(value)).sum()))
+            known = drawn[parameter].astype(np.float32)
+            below, equal = (known < np.float32(value)).sum(), (known == np.float32(value)).sum()
+            # Plausibilities below 1e-45 are zero in truth and draws: any place among equal ones is as likely.
+            ranks.setdefault(parameter, []).append(int(below + rng.integers(0, equal + 1)))
     return {parameter: np.array(values) for parameter, values in ranks.items()}
 
 
