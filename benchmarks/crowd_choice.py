@@ -15,7 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from crowd_gold import SETS, _markdown, read
+from crowd_gold import _markdown
+from crowd_sets import SETS, read
 from numpy.typing import NDArray
 from pandas import DataFrame
 

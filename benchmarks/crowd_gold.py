@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import xarray as xr
+from crowd_sets import SETS, read
 
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
@@ -31,10 +32,6 @@ from bayesagree.plausibility.dawid_skene._engines import AUTO_VARIANTS, VARIANTS
 from bayesagree.plausibility.dawid_skene._results import chains_tree
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
-SETS = (
-    "bluebird", "rte", "product", "sentiment-polarity", "trec2011", "relevance2010", "adult2", "face", "music-genre",
-    "weather-cf", "edge", "sketch",
-)  # fmt: skip
 SCORES = ("mean_accuracy", "mean_confidence", "gap", "calibration_error", "log_score")
 SPLITS, MIXED = 20, 1.05
 METHODS = (
@@ -42,20 +39,6 @@ METHODS = (
     "pool of hierarchical and votes", "item_difficulty", "mixed_membership", "pool of mixed_membership and votes",
     "auto",
 )  # fmt: skip
-
-
-def read(name: str, folder: Path) -> tuple[Labels, dict]:
-    if name in ("edge", "sketch"):
-        table = pd.read_csv(folder / "human-objects" / f"{name}.csv.gz", keep_default_na=False)
-        gold = table.groupby("item").gold.first().to_dict()
-        table = table[table.label != "na"]  # no answer in time
-    else:
-        table = pd.read_csv(folder / "crowd-gold" / f"{name}_labels.csv.gz")
-        gold = pd.read_csv(folder / "crowd-gold" / f"{name}_gold.csv.gz").set_index("item").gold.to_dict()
-    known = sorted(set(table.label) | set(gold.values()))
-    labels = Labels.from_long(table, annotator="worker", labels=known, duplicates="keep")
-    items = set(labels.items.tolist())
-    return labels, {item: label for item, label in gold.items() if item in items}
 
 
 def crowd_kit(labels: Labels) -> xr.DataArray:

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from crowd_gold import read
+from crowd_sets import read
 from scipy.special import softmax
 
 from bayesagree import Labels, Predictions
