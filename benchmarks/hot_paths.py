@@ -111,8 +111,8 @@ def gibbs(price: Prices, small: int) -> HotPath:
         for i in range(n_items):
             sample_item(stages, i, prior, Run(1, sweeps - 1, 1, 1), rng, out[i])
 
-    size, repeats = np.diff(stages.tie_label_start), stages.tie_repeats
-    single, sums = (stages.singles == 1).sum(), (stages.singles > 1).sum()
+    size, repeats = stages.ties["label_stop"] - stages.ties["label_start"], stages.ties["repeats"]
+    single, sums = (stages.sets["singles"] == 1).sum(), (stages.sets["singles"] > 1).sum()
     tied_labels, choices = (repeats * size).sum(), (repeats * (size - 1)).sum()
     # Beside the worths: their total, and the factor of the tail.
     worths = sum(o.size for o in out) + 2 * len(out)

@@ -72,7 +72,7 @@ MUTANTS = [
     # Rankings.
     Mutant("Plackett-Luce: absent labels compete", PL + "_stages.py", "frozenset(offered if cases.limited else everything)", "frozenset(everything)", PL_TESTS + "test_choice_sets.py"),
     Mutant("Plackett-Luce: equal rankings count once", PL + "_stages.py", "singles[one] += times", "singles[one] += 1", PL_TESTS + "test_plackett_luce.py"),
-    Mutant("Plackett-Luce: what a tie leaves is not exposed", PL + "_gibbs_kernels.py", "state.wait[rest] += finish", "pass", PL_TESTS + "test_choice_sets.py"),
+    Mutant("Plackett-Luce: what a tie leaves is not exposed", PL + "_gibbs_kernels.py", "rest.wait += finish", "pass", PL_TESTS + "test_choice_sets.py"),
     Mutant("Plackett-Luce: equal rankings of unequal offers are one", PL + "_cases.py", "tuple(np.searchsorted(named, choice[r]).tolist())", "tuple(np.searchsorted(named, choice[first]).tolist())", PL_TESTS + "test_choice_sets.py"),
     Mutant("Plackett-Luce: chance of all labels", PL + "_ranking_kernels.py", "worth[-1] = rest[offered[offered_start[r] : offered_start[r + 1]]].sum()", "worth[-1] = rest.sum()", PL_TESTS + "test_choice_sets.py"),
     Mutant("Lumped: order of unnamed labels by name", "plausibility/_draws/pseudo_label.py", "top_labels(theta, named, unnamed, self.shape, rng, top[k])", "top[k] = np.argsort(-self.split(values, items)[:, :, k].reshape(len(theta), -1), axis=1, kind='stable')[:, :depth]", PL_TESTS + "test_unnamed_labels.py"),

@@ -7,11 +7,24 @@ variable, whoever arrived; only ties need to know their block.
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesagree.plausibility.plackett_luce._cases import Cases, Integers
+
+type Records = Any
+"""A structured array; numba reads its fields as attributes."""
+SET = np.dtype([
+    ("subset", "i8"), ("extra_start", "i8"), ("extra_stop", "i8"), ("singles", "i8"),
+    ("worth", "f8"), ("wait", "f8"), ("tail_wait", "f8"), ("late", "?"),
+], align=True)  # fmt: skip
+"""A set at risk: the labels of the set `subset`, an earlier one or -1 for none, and the labels
+``extra[extra_start:extra_stop]``; `singles` untied labels arrived from it. The rest is the sweep's: the set's worth,
+how long it waited before and after only labels in the tail were left, and whether it is of the tail (late)."""
+TIE = np.dtype([("come_from", "i8"), ("rest", "i8"), ("repeats", "i8"), ("label_start", "i8"), ("label_stop", "i8")])
+"""A tied block ``tie_label[label_start:label_stop]``, which `repeats` annotators made from the set `come_from` and left
+the set `rest`."""
 
 
 class Stages(NamedTuple):
@@ -21,33 +34,20 @@ class Stages(NamedTuple):
     ----------
     label_start, arrivals, mean_rank_order
         As in `Cases`.
-    set_start
-        Item i has the sets ``set_start[i]:set_start[i + 1]``; their numbers below count from its first.
-    subset, extra_start, extra
-        Set s holds the labels of the set `subset`, an earlier one or -1 for none, and
-        ``extra[extra_start[s]:extra_start[s + 1]]``.
-    singles
-        How many untied labels arrived from each set.
-    tie_start, tie_from, tie_rest, tie_repeats
-        Item i has the tied blocks ``tie_start[i]:tie_start[i + 1]``, which `tie_repeats` annotators made from the set
-        `tie_from` and left the set `tie_rest`.
-    tie_label_start, tie_label
-        Block t holds ``tie_label[tie_label_start[t]:tie_label_start[t + 1]]``.
+    set_start, sets, extra
+        Item i has the records `SET` ``sets[set_start[i]:set_start[i + 1]]``; their numbers count from its first.
+    tie_start, ties, tie_label
+        Item i has the records `TIE` ``ties[tie_start[i]:tie_start[i + 1]]``.
     """
 
     label_start: Integers
     arrivals: Integers
     mean_rank_order: Integers
     set_start: Integers
-    subset: Integers
-    extra_start: Integers
+    sets: Records
     extra: Integers
-    singles: Integers
     tie_start: Integers
-    tie_from: Integers
-    tie_rest: Integers
-    tie_repeats: Integers
-    tie_label_start: Integers
+    ties: Records
     tie_label: Integers
 
 
@@ -96,25 +96,29 @@ def stages_of(cases: Cases, items: slice) -> Stages:
         sets_of.append(sets)
         singles_of.append(singles)
         ties_of.append(sorted(ties.items()))
-    extra = [one for sets in sets_of for one in sets.extra]
-    ties = [(*key, times) for item in ties_of for key, times in item]
-    come_from, rest, block, repeats = zip(*ties) if ties else ((), (), (), ())
+    extra = [labels for one in sets_of for labels in one.extra]
+    ends = _starts(len(labels) for labels in extra)
+    sets = np.zeros(len(extra), SET)
+    sets["subset"] = _integers(s for one in sets_of for s in one.subset)
+    sets["extra_start"], sets["extra_stop"] = ends[:-1], ends[1:]
+    sets["singles"] = _integers(of[s] for of, one in zip(singles_of, sets_of) for s in range(len(one.subset)))
+    tied = [(*key, times) for one in ties_of for key, times in one]
+    come_from, rest, block, repeats = zip(*tied) if tied else ((), (), (), ())
+    ends = _starts(len(labels) for labels in block)
+    ties = np.zeros(len(tied), TIE)
+    ties["come_from"], ties["rest"], ties["repeats"] = come_from, rest, repeats
+    ties["label_start"], ties["label_stop"] = ends[:-1], ends[1:]
     labels = slice(cases.label_start[items.start], cases.label_start[items.stop])
     return Stages(
         label_start=cases.label_start[items.start : items.stop + 1] - labels.start,
         arrivals=cases.arrivals[labels],
         mean_rank_order=cases.mean_rank_order[labels],
-        set_start=_starts(len(sets.subset) for sets in sets_of),
-        subset=_integers(s for sets in sets_of for s in sets.subset),
-        extra_start=_starts(len(one) for one in extra),
-        extra=_integers(k for one in extra for k in one),
-        singles=_integers(of[s] for of, sets in zip(singles_of, sets_of) for s in range(len(sets.subset))),
+        set_start=_starts(len(one.subset) for one in sets_of),
+        sets=sets,
+        extra=_integers(k for labels in extra for k in labels),
         tie_start=_starts(len(of) for of in ties_of),
-        tie_from=_integers(come_from),
-        tie_rest=_integers(rest),
-        tie_repeats=_integers(repeats),
-        tie_label_start=_starts(len(one) for one in block),
-        tie_label=_integers(k for one in block for k in one),
+        ties=ties,
+        tie_label=_integers(k for labels in block for k in labels),
     )
 
 
