@@ -104,6 +104,7 @@ OTHER_TREES = {
     "blind_posterior": "scores against draws of dawid_skene or bootstrap weights",
     "crowdtruth_posterior": "a bootstrap distribution, not a posterior",
     "evaluate": "scores against draws of a posterior",
+    "evaluate_batches": "evaluations of batches, weighted",
     "calibrate": "draws of a posterior, re-weighted",
     "pool_with_votes": "draws of a posterior, joined with votes",
     "dispersion_null": "a permutation distribution",
