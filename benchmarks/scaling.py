@@ -125,13 +125,14 @@ SWEEPS = [
 
 
 NOTES = """
-Of the steps above 1: PrIRN with 10^5 annotators sorts 6 x 10^7 entries in memory that it has not touched before, and 17
-of the 21 seconds of an earlier run were the system's, which hands out and clears that memory (`getrusage`). The AUC of
-10^7 items reads arrays that no cache holds in random order, each read twice as long as at 10^6 and seven times as long
-as at 10^5 ([limits](limits.md)), and a fifth of its processor time is the system's again. The last steps of EM, of PrIRN
-and of exact certainty were not taken apart. Of 10^5 continuous items the exact posterior sees 10,682 patterns, most of
-them items with a rating in a bin next to an end of the scale (one item in seven), and Phi by maximum likelihood goes
-item by item: a quarter of the time there. Rows that end below the largest size would take more than a minute there."""
+Of the steps above 1: PrIRN with 10^5 annotators sorts 6 x 10^7 entries in memory that it has not touched before, and
+17 of the 21 seconds of an earlier run were the system's, which hands out and clears that memory (`getrusage`). The AUC
+of 10^7 items reads arrays that no cache holds in random order, each read twice as long as at 10^6 and seven times as
+long as at 10^5 ([limits](limits.md)), and a fifth of its processor time is the system's again. The last steps of EM,
+of PrIRN and of exact certainty were not taken apart. Of 10^5 continuous items the exact posterior sees 10,682
+patterns, most of them items with a rating in a bin next to an end of the scale (one item in seven), and Phi by maximum
+likelihood goes item by item: a quarter of the time there. Rows that end below the largest size would take more than a
+minute there."""
 
 
 def seconds(call: Call) -> Spread:
