@@ -61,7 +61,7 @@ def exact_tree(
     if likelihood == "averaged":
         summary["prob_inflated"] = joint.prob_inflated
     if joint.binned is not None:
-        summary["ml"] = phi_maximum_likelihood(problem.like)
+        summary["ml"] = phi_maximum_likelihood(problem.means.compressed[0])
         if isinstance(problem.means, KnownMeans) and problem.means.truth.size:
             summary["joint_map"] = phi_maximum_likelihood(problem.like, problem.means)
     groups = {

@@ -58,6 +58,18 @@ def test_truths_that_contradict_continuous_ratings(truth_sd):
         assert few == pytest.approx(everything, rel=1e-9)
 
 
+@pytest.mark.parametrize("phi", [-0.3, 0.4])
+def test_bins_near_the_ends_are_small_corrections_of_many_items(phi):
+    """Of so many items only the bins next to an end are apart; the log evidence moves by less than 1e-8 an item."""
+    ratings = simulate.ratings(n_items=12_000, ratings_per_item=3, phi=phi, n_levels=None, seed=4).ratings
+    means = prepare(ratings, item_mean="flat").means
+    assert means.like.bin_width == 1e-6
+    assert means.compressed[0].weight.size < 2000
+    for precision in (0.5, 3.0):
+        few, everything = evidence_of_few_and_of_all(means, precision)
+        assert few == pytest.approx(everything, abs=1e-8 * 12_000)
+
+
 def test_one_rating_of_1e_124_does_not_blur_the_other_items():
     """The nodes on which continuous items are compressed stay where the items are."""
     rng = np.random.default_rng(3)

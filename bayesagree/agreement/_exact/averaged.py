@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy as sp
+from threadpoolctl import threadpool_limits
 
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree.agreement._exact.item_means import ItemMeans
@@ -51,6 +52,8 @@ class JointPosterior:
         return y, shares
 
 
+# Small matrices gain nothing from threads of BLAS, which take a processor each while they wait.
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def joint_posterior(means: ItemMeans, kind: Kind) -> JointPosterior:
     """Return the posterior under a likelihood (see `common_agreement`)."""
     if kind == "inflated":

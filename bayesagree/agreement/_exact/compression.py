@@ -3,18 +3,20 @@
 Under the Beta density an item enters through its number of ratings n, c = (sum log x + sum log(1 - x)) / 2, which is
 free of the item mean, and d = (sum log x - sum log(1 - x)) / 2. Its log evidence is linear in c and analytic in d,
 whatever the prior of the mean: summed over the items of equal n, it is a sum over Chebyshev nodes of d whose weights
-are computed once (those of the polynomial through the nodes). Items with a rating in a bin next to an end of the scale
-share nodes with those that have the same ones; the second derivative of the density near an end (narrow intervals,
-`_density_columns`) enters by its slope.
+are computed once (those of the polynomial through the nodes). What tells a narrow interval from density times width is
+a small correction and enters by its slope: the second derivative of the density (`_density_columns`), and near an end
+of the scale the log probability of the bin less the log density at its middle. Items with a rating in one of the bins
+next to an end share nodes with those that have the same ones.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._numerics.beta import SMALLEST
 from bayesagree._numerics.multisets import run_starts, words
 from bayesagree.agreement._exact.likelihood import Ends, Likelihood
 from bayesagree.agreement._exact.patterns import Floats
@@ -23,10 +25,12 @@ NODES = 40
 """Chebyshev nodes before any refinement: the log evidence of 7000 items inside the scale moves by 2e-10."""
 WINDOW = 24.0
 """Width of d that one set of nodes covers: a rating of 1e-100 must not spread them over empty space."""
-
 LINEAR, SMALL = 1e-5, 0.01
-"""Widest interval of a rating whose log evidence is linear in what multiplies the second derivative of the density, and
-the share of the largest of these multipliers whose difference is the slope."""
+"""Widest interval of a rating whose log evidence is linear in its correction, and the correction, as a log likelihood,
+whose central difference is the slope."""
+OWN_BINS, MANY = 3, 10_000
+"""Bins at each end of the scale that no correction stands for, and patterns from which on one does for the others: the
+log evidence of 100,000 items moves by less than 1e-3, and the posterior of log p by a millionth of its deviation."""
 
 
 class CompressedByLevel(dict[int, Likelihood]):
@@ -49,7 +53,7 @@ class CompressedWithEnds(dict[int, Likelihood]):
 
     def __missing__(self, level: int) -> Likelihood:
         """Take over what was compressed before."""
-        self[level] = replace(self.source[level], ends=self.ends)
+        self[level] = self.source[level].with_ends(self.ends)
         return self[level]
 
 
@@ -58,88 +62,118 @@ def refined(level: int) -> float:
     return 0.8**level
 
 
+class Corrections(NamedTuple):
+    """What tells ratings in narrow intervals from density times width.
+
+    Attributes
+    ----------
+    amounts
+        How much of each correction a pattern has, sparse, shape (pattern, correction).
+    columns
+        One of each correction as statistics of the likelihood, shape (correction, column).
+    size
+        Log likelihood of one of each where the shape at its end of the scale is 0, shape (correction,).
+    """
+
+    amounts: Any
+    columns: Floats
+    size: Floats
+
+    def of(self, some: NDArray[np.int64]) -> "Corrections":
+        """Return those of some patterns."""
+        return self._replace(amounts=self.amounts[some])
+
+
 def compressed(like: Likelihood, n_nodes: int) -> Likelihood:
     """Return a likelihood with the same log evidence and a few dozen patterns for each group of similar items.
 
-    These are items of equal n in the same window of d and with the same ratings in bins next to the ends of the scale.
+    These are items of equal n in the same window of d and with the same ratings in the bins next to the ends.
     """
     if not like.densities:
         return like
-    bins = like.low.size
-    densities = _dense(like.statistics[:, bins:])
-    curved = densities[:, 3:].any(axis=1)
+    statistics = sp.sparse.csr_array(like.statistics)
+    own, densities, corrections = _split(like, statistics)
+    corrected = np.diff(corrections.amounts.indptr) > 0
     kept, parts = [], []
-    for some in _similar(like, densities, curved):
-        has_curvature = curved[some[0]]
-        # A group with curvature needs the nodes of up to three slopes beside its own.
-        if some.size <= n_nodes * (4 if has_curvature else 1) or (has_curvature and like.bin_width > LINEAR):
+    for some in _similar(like, own, densities, corrected):
+        has_corrections = corrected[some[0]]
+        if some.size <= NODES * (3 if has_corrections else 1) or (has_corrections and like.bin_width > LINEAR):
             kept.append(some)
         else:
-            rows, weight = _on_nodes(densities[some], like.weight[some], n_nodes)
+            rows, weight = _on_nodes(densities[some], like.weight[some], corrections.of(some), like.low.size, n_nodes)
+            rows[:, : like.low.size] += own[[some[0]]].toarray()
             parts.append((rows, weight, np.full(weight.size, some[0])))
     if not parts:
         return like
     rows, weight, stands_for = (np.concatenate(column) for column in zip(*parts))
-    own = np.concatenate([np.empty(0, np.int64), *kept])
-    items = np.append(own, stands_for)
-    statistics = _beside(like.statistics[items, :bins], np.concatenate([densities[own], rows]))
-    weight = np.append(like.weight[own], weight)
-    return replace(like, statistics=statistics, weight=weight, size=like.size[items], group=like.group[items])
+    whole = np.concatenate([np.empty(0, np.int64), *kept])
+    items = np.append(whole, stands_for)
+    return replace(
+        like, statistics=np.concatenate([statistics[whole].toarray(), rows]),
+        weight=np.append(like.weight[whole], weight), size=like.size[items], group=like.group[items],
+    )  # fmt: skip
 
 
-def _similar(like: Likelihood, densities: Floats, curved: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+def _split(like: Likelihood, statistics: Any) -> tuple[Any, Floats, Corrections]:
+    """Return the counts of the bins that stay (pattern, bin), densities (pattern, 3) and corrections of the others."""
+    bins, curvatures = like.low.size, like.densities - 3
+    middle = (like.low + like.high) / 2
+    away = np.minimum(middle, 1 - middle) / like.bin_width
+    near = (away > OWN_BINS - 0.5) & (like.bin_width <= LINEAR) & (like.weight.size > MANY)
+    n_near, x = int(near.sum()), middle[near]
+    density = np.stack([np.ones_like(x), np.log(x), np.log1p(-x)], axis=1)
+    columns = np.zeros((n_near + curvatures, statistics.shape[1]))
+    columns[np.arange(n_near), np.flatnonzero(near)] = 1
+    columns[:n_near, bins : bins + 3] = -density
+    columns[n_near:, bins + 3 :] = np.eye(curvatures)
+    counts = statistics[:, :bins]
+    amounts = sp.sparse.hstack([counts[:, near], statistics[:, bins + 3 :]], format="csr")
+    amounts.eliminate_zeros()
+    densities = statistics[:, bins : bins + 3].toarray() + counts[:, near] @ density
+    size = np.append(1 / (12 * away[near] ** 2), np.full(curvatures, 2.0))
+    return counts @ sp.sparse.diags_array(1.0 - near), densities, Corrections(amounts, columns, size)
+
+
+def _similar(like: Likelihood, own: Any, densities: Floats, corrected: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
     """Return the groups of patterns that may share nodes."""
-    bins = like.low.size
-    ends = like.statistics[:, :bins] @ words(np.arange(bins)).astype(np.float64)
+    ends = own @ words(np.arange(own.shape[1])).astype(np.float64)
     window = np.round((densities[:, 1] - densities[:, 2]) / (2 * WINDOW))
     key = np.zeros(like.weight.size, np.int64)
-    for column in (like.size, like.group, ends, window, curved):
+    for column in (like.size, like.group, ends, window, corrected):
         key = words(key + (np.asarray(column, np.float64) + 0.0).view(np.int64)).view(np.int64)  # -0.0 becomes 0.0
     order = np.argsort(key, kind="stable")
     return np.split(order, run_starts(key[order])[1:-1])
 
 
-def _dense(columns: Any) -> Floats:
-    return columns if isinstance(columns, np.ndarray) else columns.toarray()
+def _on_nodes(densities: Floats, weight: Floats, corrections: Corrections, bins: int, n: int) -> tuple[Floats, Floats]:
+    """Return the statistics at Chebyshev nodes of d, and their weights.
 
-
-def _beside(bins: Any, densities: Floats) -> Any:
-    """Return the columns of bins and of densities side by side, sparse as those of bins are."""
-    if isinstance(bins, np.ndarray):
-        return np.concatenate([bins, densities], axis=1)
-    return sp.sparse.hstack([bins, sp.sparse.csr_array(densities)], format="csr")
-
-
-def _on_nodes(rows: Floats, weight: Floats, n: int) -> tuple[Floats, Floats]:
-    """Return the columns of densities at Chebyshev nodes of d, and their weights.
-
-    The log evidence is linear in the multipliers of the second derivative of the density: its slope in each of these
-    columns is a difference between nodes with and without some of it.
+    The log evidence is linear in the corrections: its slope in what a node has of them all is a difference between the
+    node with some of it and the node with as much less.
     """
-    c, d = (rows[:, 1] + rows[:, 2]) / 2, (rows[:, 1] - rows[:, 2]) / 2
+    c, d = (densities[:, 1] + densities[:, 2]) / 2, (densities[:, 1] - densities[:, 2]) / 2
     middle, half = (d.max() + d.min()) / 2, (d.max() - d.min()) / 2
     at = middle + half * np.cos(np.pi * (np.arange(n) + 0.5) / n)
     x = (d - middle) / half if half else np.zeros_like(d)
     mean_c = weight @ c / weight.sum()
-    nodes = np.zeros((n, rows.shape[1]))
-    nodes[:, 0], nodes[:, 1], nodes[:, 2] = rows[0, 0], mean_c + at, mean_c - at
-    together, weights = [nodes], [_interpolation_weights(x, weight, n)]
-    for column in range(3, rows.shape[1]):
-        step = SMALL * np.abs(rows[:, column]).max()
-        if step:
-            moved = nodes.copy()
-            moved[:, column] = step
-            together.append(moved)
-            weights.append(_interpolation_weights(x, weight * rows[:, column] / step, n))
-            weights[0] = weights[0] - weights[-1]
-    return np.concatenate(together), np.concatenate(weights)
+    nodes, weights = np.zeros((n, corrections.columns.shape[1])), _at_nodes(x, weight, n)
+    nodes[:, bins], nodes[:, bins + 1], nodes[:, bins + 2] = densities[0, 0], mean_c + at, mean_c - at
+    if not corrections.amounts.nnz:
+        return nodes, weights
+    amounts = _at_nodes(x, sp.sparse.diags_array(weight) @ corrections.amounts, n)
+    times = np.maximum(np.abs(amounts) @ corrections.size, SMALLEST) / SMALL
+    step = (amounts / times[:, None]) @ corrections.columns
+    return np.concatenate([nodes, nodes + step, nodes - step]), np.concatenate([weights, times / 2, -times / 2])
 
 
-def _interpolation_weights(x: Floats, weight: Floats, n: int) -> Floats:
-    """Return w such that sum_i weight_i f(x_i) = sum_k w_k f(node_k) for every polynomial f of degree below n."""
-    moments = np.empty(n)
-    before, now = weight * x, weight.astype(float)  # weight * T_(-1), weight * T_0
-    for j in range(n):
-        moments[j] = now.sum()
+def _at_nodes(x: Floats, amounts: Any, n: int) -> Floats:
+    """Return w such that sum_i amount_i f(x_i) = sum_k w_k f(node_k) for every polynomial f of degree below n.
+
+    Amounts of shape (item,) or, of several kinds, (item, kind), sparse; w has shape (node,) or (node, kind).
+    """
+    moments = []
+    before, now = x, np.ones_like(x)  # T_(-1), T_0
+    for _ in range(n):
+        moments.append(now @ amounts)
         before, now = now, 2 * x * now - before
-    return np.asarray(sp.fft.dct(moments, type=3)) / n
+    return np.asarray(sp.fft.dct(np.stack(moments), type=3, axis=0)) / n

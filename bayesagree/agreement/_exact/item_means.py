@@ -112,7 +112,7 @@ class ItemMeans(ABC):
 
     def with_ends(self, ends: Ends, **changes: Any) -> Self:
         """Return the same prior and ratings with other shares of outright answers at the ends."""
-        other = replace(self, like=replace(self.like, ends=ends), **changes)
+        other = replace(self, like=self.like.with_ends(ends), **changes)
         object.__setattr__(other, "compressed", CompressedWithEnds(self.compressed, ends))  # the cached property
         return other
 

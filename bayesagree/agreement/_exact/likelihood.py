@@ -7,7 +7,7 @@ of 1e-300 keeps its digits.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -77,6 +77,12 @@ class Likelihood:
         if self.densities:
             columns[middle.size + 1 : middle.size + 3] = 1, -1
         return float(np.max(np.abs(self.statistics @ columns) / self.size))
+
+    def with_ends(self, ends: Ends) -> "Likelihood":
+        """Return the same statistics with other shares of outright answers at the ends."""
+        other = replace(self, ends=ends)
+        object.__setattr__(other, "farthest", self.farthest)  # the cached property: the ratings are the same
+        return other
 
     def table(self, precision: float, at: Floats) -> Floats:
         """Return the log likelihood, shape (pattern, node), at one precision and nodes logit(mu)."""
@@ -252,13 +258,13 @@ def _from_intervals(counts: RatingCounts) -> Likelihood:
     values, which, gap = intervals(counts.values)
     low, high = np.maximum(values - gap / 2, 0), np.minimum(values + gap / 2, 1)
     same = sp.sparse.csr_array((np.ones(which.size), (np.arange(which.size), which)), shape=(which.size, values.size))
-    of_interval = counts.counts @ same
     # 30 widths from an end the next term, of order width^4, is below 2e-8 of the density where a shape is below 1.
     flat = (np.minimum(values, 1 - values) > 30 * gap) & (gap < FINE)
     if not flat.any():
-        return _from_bins(counts, of_interval, low, high, gap)
-    densities = of_interval[:, flat] @ _density_columns(values[flat], gap)
-    statistics = sp.sparse.hstack([of_interval[:, ~flat], sp.sparse.csr_array(densities)], format="csr")
+        return _from_bins(counts, counts.counts @ same, low, high, gap)
+    columns = np.where(flat, _density_columns(np.where(flat, values, 0.5), gap).T, 0).T
+    densities = counts.counts @ columns[which]
+    statistics = sp.sparse.hstack([counts.counts @ same[:, ~flat], sp.sparse.csr_array(densities)], format="csr")
     low, high, weight = low[~flat], high[~flat], counts.weight
     log_width = float(weight @ densities[:, 0]) * np.log(gap)
     return Likelihood(statistics, low, high, densities.shape[1], weight, counts.size, counts.group, log_width, gap)

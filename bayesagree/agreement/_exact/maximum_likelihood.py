@@ -12,18 +12,22 @@ from bayesagree.agreement._exact.posterior import phi_of
 
 GRID = 24
 """Precisions from 0.01 to 400 (Phi to 1 - 2^-199) that bracket the maximum: the likelihood is smooth in log p."""
+NEWTON = 4
+"""Steps to the top of a polynomial of degree four, from the node next to it."""
 
 
 def phi_maximum_likelihood(like: Likelihood, known: KnownMeans | None = None) -> float:
     """Return the maximum-likelihood estimate of Phi, every item mean at its own maximum.
 
-    With known truths, the maximum of the joint posterior density of Phi and the item means (the paper's estimate).
-    1 where unanimous items make the likelihood grow without bound, -1 where it grows towards two camps.
+    The maximum over an item's mean is linear and analytic in the same statistics as its log evidence, so that the
+    likelihood may be a compressed one, unless truths are known. With known truths, the maximum of the joint posterior
+    density of Phi and the item means (the paper's estimate). 1 where unanimous items make the likelihood grow without
+    bound, -1 where it grows towards two camps.
     """
 
     def loss(y: float) -> float:
         precision = float(np.exp(y))
-        step = 0.5 * likelihood_step(like, precision)
+        step = 0.3 * likelihood_step(like, precision)
         at, _ = nodes(step if known is None else min(step, 0.6 * known.sd), -30.0, 30.0)
         prior = np.zeros((1, at.size)) if known is None else _log_density_of_means(known, at)
         return -sum(
@@ -50,11 +54,16 @@ def _log_density_of_means(known: KnownMeans, at: Floats) -> Floats:
 
 
 def _highest(table: Floats) -> Floats:
-    """Return the maximum of each row: the top of the parabola through its largest value and both neighbours."""
-    best = np.argmax(table, axis=1)
-    top = table[np.arange(best.size), best]
-    inner = (best > 0) & (best < table.shape[1] - 1)
-    left, right = (table[inner, best[inner] + side] for side in (-1, 1))
-    curvature = 2 * top[inner] - left - right
-    top[inner] += np.where(curvature > 0, (right - left) ** 2 / (8 * np.where(curvature > 0, curvature, 1)), 0)
-    return top
+    """Return the maximum of each row: the top of the polynomial through its largest value and two on either side."""
+    best = np.clip(np.argmax(table, axis=1), 2, table.shape[1] - 3)
+    near = [table[np.arange(best.size), best + k] for k in range(-2, 3)]
+    odd, even = near[3] - near[1], near[3] + near[1] - 2 * near[2]
+    wide_odd, wide_even = near[4] - near[0], near[4] + near[0] - 2 * near[2]
+    slope, bend = (8 * odd - wide_odd) / 12, (16 * even - wide_even) / 24
+    third, fourth = (wide_odd - 2 * odd) / 12, (wide_even - 4 * even) / 24
+    at = np.zeros(best.size)
+    for _ in range(NEWTON):
+        first = slope + at * (2 * bend + at * (3 * third + at * 4 * fourth))
+        second = 2 * bend + at * (6 * third + at * 12 * fourth)
+        at = np.clip(at - first / np.where(second < 0, second, -np.inf), -0.5, 0.5)
+    return np.maximum(near[2] + at * (slope + at * (bend + at * (third + at * fourth))), table.max(axis=1))

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy as sp
-from threadpoolctl import threadpool_limits
 
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree.agreement._exact.item_means import ItemMeans
@@ -111,8 +110,6 @@ class InflatedPosterior:
         return at[:, 0], np.sin(at[:, 1:]) ** 2
 
 
-# Matrices of a few hundred places gain nothing from threads of BLAS, which take a processor each while they wait.
-@threadpool_limits.wrap(limits=1, user_api="blas")
 def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedPosterior:
     """Return the posterior of Phi and of the shares of outright ends.
 
