@@ -4,6 +4,7 @@
 - `gamma`: gamma and log-gamma draws, rising factorials.
 - `draws`: categorical, Dirichlet and slice-sampler draws, sorted insertion.
 - `dirichlet_argmax`: probabilities of the largest entry of a Dirichlet vector.
+- `codes`: distinct codes of a bounded range.
 - `intervals`: highest density intervals.
 - `multisets`: items with equal annotations.
 - `vectors`: copies in compiled code.

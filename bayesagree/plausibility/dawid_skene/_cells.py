@@ -12,6 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.codes import distinct
 from bayesagree.errors import InputError, SizeError
 
 type Candidates = Literal["all", "observed"]
@@ -138,10 +139,11 @@ def annotation_cells(
     _check_size(int(cell_start[-1]), "pairs of annotation and possible truth", candidates, max_bytes)
     # One number for each (annotator, given label, candidate): cells of an annotator and given label are neighbours.
     given = (annotator.astype(np.int64) * n_labels + label) * n_labels
-    code, cell = np.unique(_with_candidates(given, item_start, candidate_start, candidate), return_inverse=True)
+    touched = _with_candidates(given, item_start, candidate_start, candidate)
+    code, cell = distinct(touched, n_annotators * n_labels**2)
     rest, truth = np.divmod(code, n_labels)
     annotator, label = np.divmod(rest, n_labels)
-    row_code, row = np.unique(annotator * n_labels + truth, return_inverse=True)
+    row_code, row = distinct(annotator * n_labels + truth, n_annotators * n_labels)
     row_start = np.searchsorted(np.sort(row), np.arange(row_code.size + 1))
     row_annotator, row_label = np.divmod(row_code, n_labels)
     # Positions without a sign: compiled code need not ask whether they count from the end.
@@ -212,6 +214,6 @@ def _candidates(
         return np.arange(known.size + 1) * n_labels, np.tile(np.arange(n_labels, dtype=np.int32), known.size)
     owner = np.concatenate([item[seen], certain, np.repeat(anything, n_labels)])
     truth = np.concatenate([label[seen], known[certain], np.tile(np.arange(n_labels), anything.size)])
-    code = np.unique(owner * n_labels + truth)
+    code, _ = distinct(owner * n_labels + truth, known.size * n_labels)
     start = np.searchsorted(code, np.arange(known.size + 1) * n_labels)
     return start, (code % n_labels).astype(np.int32)
