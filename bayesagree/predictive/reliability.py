@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree._inference.predictive import HeldOutRecord, HeldOutScores
 from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
+from bayesagree._numerics.codes import distinct
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, positive_int
@@ -201,7 +202,7 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
         share = 1.0 / annotations.block_sizes()[first]
         own = share**2
         n = np.bincount(annotations.item_index, minlength=n_items).astype(np.float64)
-    cell, at = np.unique(item.astype(np.int64) * n_labels + label, return_inverse=True)
+    cell, at = distinct(item.astype(np.int64) * n_labels + label, n_items * n_labels)
     total = np.bincount(at, weights=share)
     same = np.bincount(cell // n_labels, weights=total**2, minlength=n_items) - np.bincount(item, own, n_items)
     pairs = n * (n - 1)

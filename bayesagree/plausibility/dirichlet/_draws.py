@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import check_size
 from bayesagree._inference.streams import Seed
+from bayesagree._numerics.codes import distinct
 from bayesagree.errors import InputError
 from bayesagree.plausibility._draws.blocks import (
     LOCAL,
@@ -60,7 +61,7 @@ class Concentration:
     ) -> Self:
         """Add up the weight of each (item, category), then the prior shape of the label, shape (label,)."""
         n_labels = prior.size
-        cell, at = np.unique(item.astype(np.int64) * n_labels + label, return_inverse=True)
+        cell, at = distinct(item.astype(np.int64) * n_labels + label, n_items * n_labels)
         shape = np.bincount(at, weights=weight, minlength=cell.size)
         if (prior != prior[0]).any():
             # Unnamed labels of different shapes do not form one group: every label counts as named.

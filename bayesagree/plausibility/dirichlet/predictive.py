@@ -23,6 +23,7 @@ from bayesagree._inference.predictive import (
     draws_of,
 )
 from bayesagree._inference.streams import Seed
+from bayesagree._numerics.codes import distinct
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import positive
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
@@ -69,7 +70,7 @@ def _labels_held_out(
 ) -> HeldOutScores:
     shape = prior_shape(prior, labels.categories.size)
     n_items = labels.items.size
-    cell, at = np.unique(labels.item_index.astype(np.int64) * shape.size + labels.label_index, return_inverse=True)
+    cell, at = distinct(labels.item_index.astype(np.int64) * shape.size + labels.label_index, n_items * shape.size)
     item, label = np.divmod(cell, shape.size)
     n = np.bincount(at, weights=labels.count)
     total = np.bincount(item, weights=n, minlength=n_items)
