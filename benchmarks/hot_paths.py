@@ -146,18 +146,19 @@ def em(price: Prices, small: int) -> HotPath:
     log_confusion, weights = np.empty((cells.cell_label.size, 2)).T
     probability, count = np.full(cells.candidate.size, 0.4), np.empty(n_labels)
     log_prevalence, prior = np.full(n_labels, -np.log(n_labels)), np.zeros((n_labels, n_labels))
+    row = cells.row_of_cell()
     passes.expected_counts(cells, probability, weights, count)
 
     def iterate() -> None:
-        passes.maximise_rows(cells, weights, prior, np.zeros(n_labels), log_confusion)
+        passes.maximise_rows(cells, row, weights, prior, np.zeros(n_labels), log_confusion)
         passes.expect(cells, log_prevalence, np.empty(0), log_confusion, probability, weights, count)
 
     n, n_cells = cells.cell.size, cells.cell_label.size
     spent = nanoseconds(iterate, n)
     # Of a pair: a cell's log confusion, and in the same line of memory its weight, wherever they lie; the cell once
-    # more, the weight read and written. Of a cell: its place in its row, its label, both numbers written.
-    of_pair = prices.read_in(cells.cell) + (4 + 2 * 8) * price.byte
-    of_cell = prices.read_in(cells.row_cell) + (4 + 2 * 8) * price.byte + price.log
+    # more, the weight read and written. Of a cell: its row, its label, its weight twice, both numbers written.
+    of_pair = prices.read_in(cells.cell, of=2) + (4 + 2 * 8) * price.byte
+    of_cell = (2 * 8 + 4 + 4 * 8) * price.byte + price.log
     floor = of_pair + of_cell * n_cells / n + price.exp * cells.candidate.size / n
     size = f"{10**6 // small:,} annotations, {crowd.annotators.size:,} annotators, {n_labels} labels"
     name = f"an iteration of Dawid-Skene EM, {size}"

@@ -98,9 +98,9 @@ def _add_to(values, order):
         values[place] += 1.0
 
 
-def read_in(order: np.ndarray) -> float:
-    """Return the price of reading a number at each place of an order."""
-    values = np.ones(order.max() + 1)
+def read_in(order: np.ndarray, of: int = 1) -> float:
+    """Return the price of reading a number at each place of an order, one of so many that lie side by side."""
+    values = np.ones((order.max() + 1, of))[:, 0]
     return price(lambda: _add_up(values, order), order.size)
 
 

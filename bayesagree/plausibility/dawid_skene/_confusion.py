@@ -5,14 +5,13 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
-from bayesagree.plausibility.dawid_skene._em_kernels import row_hits
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     draw_accuracies,
     draw_rows,
     expand_rows,
 )
 from bayesagree.plausibility.dawid_skene._population_kernels import RENAMING_SHARE, RowPrior, draw_names
-from bayesagree.plausibility.dawid_skene.em import accuracy_cells
+from bayesagree.plausibility.dawid_skene.em import accuracy_cells, row_hits
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 type Rng = np.random.Generator
@@ -93,7 +92,7 @@ class Accuracies:
             return sp.special.betaln(self.right_count + right, self.wrong_count + wrong) - wrong * np.log(max(n - 1, 1))
 
         if self.one_coin:  # both labels share the accuracy: the gain of the swap stands in one place
-            right, total = (np.bincount(self.coin, each) for each in row_hits(cells, weights))
+            right, total = (np.bincount(self.coin, each) for each in row_hits(cells, self.row, weights))
             gain = np.zeros((n, n))
             gain[0, 1] = (log_density(total - right, total) - log_density(right, total)).sum()
             return gain
@@ -104,7 +103,7 @@ class Accuracies:
 
     def draw(self, rng: Rng, weights: Floats) -> Floats:
         """Draw the accuracies."""
-        right, total = row_hits(self.cells, weights)
+        right, total = row_hits(self.cells, self.row, weights)
         right, total = np.bincount(self.coin, right), np.bincount(self.coin, total)
         self.accuracy = rng.beta(self.right_count + right, self.wrong_count + total - right)
         return accuracy_cells(self.cells, self.accuracy[self.coin], self.n_labels)

@@ -7,6 +7,10 @@ import numpy as np
 
 from bayesagree._numerics.draws import normalise_logs
 
+AHEAD = 64
+"""Items whose cells are read before anything is done with them: a loop that does nothing else waits for many at once,
+wherever they lie in memory."""
+
 
 @numba.njit(cache=True, nogil=True)
 def count_votes(cells, item, label):
@@ -68,54 +72,53 @@ def expect(cells, log_prevalence, log_prior, log_confusion, probability, weights
     """E step: posterior probability of each candidate, and their sums as `expected_counts`; returns log L."""
     weights[:] = 0.0
     count[:] = 0.0
-    joint, log_likelihood = np.empty(log_prevalence.size), 0.0
+    joint, log_likelihood, read = np.empty(log_prevalence.size), 0.0, np.empty(1)
     item_start, candidate_start, candidate, cell_start, cell = cells[:5]
-    for i in range(item_start.size - 1):
-        first, n, position = candidate_start[i], item_start[i + 1] - item_start[i], cell_start[i]
-        m = candidate_start[i + 1] - first
-        item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_prior, log_confusion, joint)
-        log_total = normalise_logs(joint[:m])
-        for c in range(m):
-            probability[first + c] = joint[c]
-        if n > 0 or m == 1:
-            log_likelihood += log_total
-        # At once, while the item's cells are still in the cache: with many annotators they lie far apart.
-        _count_item(cell, candidate, first, m, position, n, probability, weights, count)
+    n_items = item_start.size - 1
+    for begin in range(0, n_items, AHEAD):
+        end = min(begin + AHEAD, n_items)
+        read[0] = _sum_of(log_confusion, cell, cell_start[begin], cell_start[end] if end < n_items else cell.size)
+        for i in range(begin, end):
+            first, n, position = candidate_start[i], item_start[i + 1] - item_start[i], cell_start[i]
+            m = candidate_start[i + 1] - first
+            item_log_joint(cell, candidate, first, m, position, n, log_prevalence, log_prior, log_confusion, joint)
+            log_total = normalise_logs(joint[:m])
+            for c in range(m):
+                probability[first + c] = joint[c]
+            if n > 0 or m == 1:
+                log_likelihood += log_total
+            _count_item(cell, candidate, first, m, position, n, probability, weights, count)
     return log_likelihood
 
 
 @numba.njit(cache=True, nogil=True)
-def maximise_rows(cells, weights, prior, prior_total, log_confusion):
-    """M step: log confusion of every cell; returns the log prior."""
-    log_prior = 0.0
-    for r in range(cells.row_label.size):
-        k = cells.row_label[r]
-        total = 0.0
-        unseen = prior_total[k]
-        row = cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]
-        for cell in row:
-            total += weights[cell]
-        total += unseen
-        for cell in row:
-            pseudo = prior[k, cells.cell_label[cell]]
-            unseen -= pseudo
-            value = weights[cell] + pseudo
-            log_confusion[cell] = math.log(value / total) if value > 0 else -math.inf
-            if pseudo > 0:
-                log_prior += pseudo * log_confusion[cell]
-        if unseen > 1e-12:  # more than rounding leaves of pseudo-counts that were all given
-            # labels the annotator never gave keep the shares of their pseudo-counts: a constant, left out
-            log_prior -= unseen * math.log(total)
-    return log_prior
+def _sum_of(values, cell, first, last):
+    """Return the sum of the values of some cells."""
+    total = 0.0
+    for position in range(first, last):
+        total += values[cell[position]]
+    return total
 
 
 @numba.njit(cache=True, nogil=True)
-def row_hits(cells, weights):
-    """Return the weight of right answers and of all answers of each confusion row, both shape (row,)."""
-    right, total = np.zeros(cells.row_label.size), np.zeros(cells.row_label.size)
-    for r in range(cells.row_label.size):
-        for cell in cells.row_cell[cells.row_start[r] : cells.row_start[r + 1]]:
-            total[r] += weights[cell]
-            if cells.cell_label[cell] == cells.row_label[r]:
-                right[r] += weights[cell]
-    return right, total
+def maximise_rows(cells, row, weights, prior, prior_total, log_confusion):
+    """M step: log confusion of every cell, each of its `row`, shape (cell,); returns the log prior."""
+    total, unseen, log_prior, most = np.empty(cells.row_label.size), np.empty(cells.row_label.size), 0.0, 0.0
+    for r in range(total.size):
+        total[r] = unseen[r] = prior_total[cells.row_label[r]]
+        most = max(most, total[r])
+    for cell in range(row.size):
+        total[row[cell]] += weights[cell]
+    for cell in range(row.size):
+        r = row[cell]
+        pseudo = prior[cells.row_label[r], cells.cell_label[cell]] if most > 0 else 0.0
+        value = weights[cell] + pseudo
+        log_confusion[cell] = math.log(value / total[r]) if value > 0 else -math.inf
+        if pseudo > 0:
+            log_prior += pseudo * log_confusion[cell]
+            unseen[r] -= pseudo
+    for r in range(total.size):
+        if unseen[r] > 1e-12:  # more than rounding leaves of pseudo-counts that were all given
+            # labels the annotator never gave keep the shares of their pseudo-counts: a constant, left out
+            log_prior -= unseen[r] * math.log(total[r])
+    return log_prior

@@ -8,13 +8,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
-from bayesagree.plausibility.dawid_skene._em_kernels import (
-    count_votes,
-    expect,
-    expected_counts,
-    maximise_rows,
-    row_hits,
-)
+from bayesagree.plausibility.dawid_skene._em_kernels import count_votes, expect, expected_counts, maximise_rows
 from bayesagree.plausibility.dawid_skene._item_prior import LearntPrior
 from bayesagree.plausibility.informed.covariates import Covariates
 
@@ -186,7 +180,7 @@ def _climb(
     expected_counts(cells, probability, weights, labels)
     prevalence = np.empty(0)  # made in each iteration
     log_item, log_slopes = np.empty(0), 0.0
-    owner, n_labels = cells.candidate_item(), prior.shape[0]
+    owner, row, n_labels = cells.candidate_item(), cells.row_of_cell(), prior.shape[0]
     history: list[float] = []
     converged = False
     for _ in range(max_iterations):
@@ -197,7 +191,7 @@ def _climb(
         if learnt is not None:
             log_prior_of, log_slopes = learnt.learn(cells.expand(probability, n_labels))
             log_item = log_prior_of[owner, cells.candidate]
-        log_prior = _maximise(cells, weights, prior, variant, log_confusion)
+        log_prior = _maximise(cells, row, weights, prior, variant, log_confusion)
         if prior_prevalence > 0 and learnt is None:
             log_prior += prior_prevalence * log_prevalence.sum()
         log_likelihood = expect(cells, log_prevalence, log_item, log_confusion, probability, weights, labels)
@@ -210,6 +204,7 @@ def _climb(
 
 def _maximise(
     cells: AnnotationCells,
+    row: NDArray[np.int64],
     weights: NDArray[np.float64],
     prior: NDArray[np.float64],
     variant: EMVariant,
@@ -217,8 +212,8 @@ def _maximise(
 ) -> float:
     """Write the log confusion of each cell; return the log prior of the maximum (0 without a prior)."""
     if variant == "full":
-        return maximise_rows(cells, weights, prior, prior.sum(axis=1), log_confusion)
-    right, total = row_hits(cells, weights)
+        return maximise_rows(cells, row, weights, prior, prior.sum(axis=1), log_confusion)
+    right, total = row_hits(cells, row, weights)
     log_confusion[:], log_prior = _maximise_accuracy(cells, right, total, prior, variant == "one_coin")
     return log_prior
 
@@ -245,6 +240,14 @@ def _maximise_accuracy(
             + np.sum((pseudo_total - pseudo_right)[used] * np.log1p(-accuracy[used]))
         )
         return accuracy_cells(cells, accuracy[group], prior.shape[0]), log_prior
+
+
+def row_hits(
+    cells: AnnotationCells, row: NDArray[np.int64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weight of right answers and of all answers of each confusion row, both shape (row,)."""
+    right, n_rows = cells.cell_label == cells.row_label[row], cells.row_label.size
+    return np.bincount(row, weights * right, n_rows), np.bincount(row, weights, n_rows)
 
 
 def accuracy_cells(cells: AnnotationCells, accuracy: NDArray[np.float64], n_labels: int) -> NDArray[np.float64]:
