@@ -85,6 +85,8 @@ class Schedule(NamedTuple):
 
 LOCAL = Schedule()
 """Threads of this process, all blocks, as they are."""
+CACHED = 512
+"""Draws whose best labels are found one after the other while a copy of them stays in the processor's cache."""
 
 
 def label_dtype(n_labels: int) -> DTypeLike:
@@ -94,13 +96,17 @@ def label_dtype(n_labels: int) -> DTypeLike:
 
 def best_labels(plausibility: NDArray[np.float64], depth: int) -> NDArray[Any]:
     """Return the best labels of plausibilities (..., category), shape (..., rank); equal ones in label order."""
-    out = np.empty((*plausibility.shape[:-1], depth), label_dtype(plausibility.shape[-1]))
-    left = plausibility if depth == 1 else plausibility.copy()
-    for rank in range(depth):
-        out[..., rank] = best = left.argmax(axis=-1)
-        if rank < depth - 1:
-            np.put_along_axis(left, best[..., None], -np.inf, axis=-1)
-    return out
+    n_labels = plausibility.shape[-1]
+    rows = plausibility.reshape(-1, n_labels)
+    out = np.empty((len(rows), depth), label_dtype(n_labels))
+    for start in range(0, len(rows), CACHED):
+        left = rows[start : start + CACHED]
+        left, row = left if depth == 1 else left.copy(), np.arange(len(left))
+        for rank in range(depth):
+            out[start : start + CACHED, rank] = best = left.argmax(axis=1)
+            if rank < depth - 1:
+                left[row, best] = -np.inf
+    return out.reshape(*plausibility.shape[:-1], depth)
 
 
 def by_chain(values: NDArray[Any], chains: int) -> NDArray[Any]:
