@@ -1,4 +1,7 @@
-"""What all tests share: public data, the command line, and Hypothesis without deadlines (machines differ)."""
+"""What all tests share: public data, the command line, and Hypothesis without deadlines (machines differ).
+
+Its examples are the same in every run; those of the profile `nightly` are new each time.
+"""
 
 import os
 import sys
@@ -11,7 +14,8 @@ from hypothesis import settings
 
 from bayesagree.cli import main
 
-settings.register_profile("bayesagree", deadline=None)
+settings.register_profile("bayesagree", deadline=None, derandomize=True)
+settings.register_profile("nightly", deadline=None)
 settings.load_profile("bayesagree")
 
 # No test downloads: whatever asks for a file that is not here is answered at once that it cannot be had.

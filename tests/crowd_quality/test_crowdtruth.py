@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from _paths import ROOT
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
@@ -134,11 +134,19 @@ def multi_labels(draw):
 LOOSE = 1e-2
 
 
+def converged(rows):
+    """The qualities of a crowd; a few annotators on two items may also swing for ever, which the error says."""
+    try:
+        return crowdtruth(Labels.from_long(rows, labels=[0, 1, 2], duplicates="keep"), tolerance=LOOSE)
+    except ConvergenceError:
+        reject()
+
+
 @settings(max_examples=40)
 @given(multi_labels())
 def test_equals_its_definition(case):
     rows, vectors = case
-    scores = crowdtruth(Labels.from_long(rows, labels=[0, 1, 2], duplicates="keep"), tolerance=LOOSE)
+    scores = converged(rows)
     w, q, quality = brute_force(vectors, LOOSE)
     np.testing.assert_allclose(scores["wqs"], w, atol=1e-6)
     np.testing.assert_allclose(scores["uqs"], q, atol=1e-6)
@@ -149,8 +157,8 @@ def test_equals_its_definition(case):
 @given(multi_labels())
 def test_scores_lie_between_0_and_1_and_ignore_row_order(case):
     rows, _ = case
-    scores = crowdtruth(Labels.from_long(rows, labels=[0, 1, 2], duplicates="keep"), tolerance=LOOSE)
-    other = crowdtruth(Labels.from_long(rows[::-1], labels=[0, 1, 2], duplicates="keep"), tolerance=LOOSE)
+    scores = converged(rows)
+    other = converged(rows[::-1])
     assert scores.identical(other)
     for name in ("uqs", "wqs", "aqs", "uas"):
         assert ((scores[name] >= -1e-12) & (scores[name] <= 1 + 1e-12)).all()
