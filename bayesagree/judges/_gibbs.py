@@ -166,46 +166,57 @@ def _draw_coefficients(
     data: Regression, moments: _Moments, scale: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Draw the scales with the coefficients integrated out, then the coefficients."""
-    current = _Conditional(data, moments, scale)
-    if scale.size:
-        proposed = scale * np.exp(SCALE_STEP / np.sqrt(scale.size) * rng.standard_normal(scale.size))
-        other = _Conditional(data, moments, proposed)
-        if np.log(rng.random()) < other.log_density - current.log_density:
-            scale, current = proposed, other
-    return scale, current.draw(rng)
+    if not scale.size:
+        return scale, _conditionals(data, moments, scale[None]).draw(0, rng)
+    proposed = scale * np.exp(SCALE_STEP / np.sqrt(scale.size) * rng.standard_normal(scale.size))
+    both = np.stack([scale, proposed])
+    given = _conditionals(data, moments, both)
+    now, then = given.log_density
+    chosen = int(np.log(rng.random()) < then - now)
+    return both[chosen], given.draw(chosen, rng)
 
 
-class _Conditional:
-    """Normal distribution of the coefficients given utilities and scales, the systems' own ones eliminated first."""
+class _Conditionals(NamedTuple):
+    """Normal distributions of the coefficients given utilities and each of some scales; the first axis is theirs.
 
-    def __init__(self, data: Regression, moments: _Moments, scale: Floats) -> None:
-        n_shared, n_own = data.shared.shape[1], data.own.shape[1]
-        sd = np.append(scale, 1.0)[data.scale_index]
-        self.moments = moments
-        self.own = moments.own + (sd[n_shared:].reshape(data.n_systems, n_own) ** -2)[:, :, None] * np.eye(n_own)
-        # (system, own, column + 1): what the shared coefficients, and the data, say about each system's own.
-        self.solved = np.linalg.solve(
-            self.own, np.concatenate([moments.between, moments.cross_own[:, :, None]], axis=2)
-        )
-        left = np.einsum("sab,sac->bc", moments.between, self.solved, optimize=True)
-        schur = moments.shared + np.diag(sd[:n_shared] ** -2) - left[:, :-1]
-        self.root = np.linalg.cholesky(schur)
-        self.half = sp.linalg.solve_triangular(self.root, moments.cross_shared - left[:, -1], lower=True)
-        self.root_own = np.linalg.cholesky(self.own)
-        explained = self.half @ self.half + np.einsum("sa,sa->", moments.cross_own, self.solved[:, :, -1])
-        log_det = np.log(np.diagonal(self.root)).sum()
-        log_det += np.log(np.diagonal(self.root_own, axis1=1, axis2=2)).sum()
-        density = 0.5 * explained - log_det - np.log(sd).sum()
-        self.log_density = float(density + np.log(scale).sum() - 0.5 * ((scale / data.scale_prior) ** 2).sum())
+    The systems' own coefficients are eliminated first: `solved` (.., system, own, column + 1) is what the shared ones,
+    and the data, say about each system's own, whose precision has the root `root_own`.
+    """
 
-    def draw(self, rng: np.random.Generator) -> Floats:
+    root: Floats
+    half: Floats
+    root_own: Floats
+    solved: Floats
+    log_density: Floats
+
+    def draw(self, chosen: int, rng: np.random.Generator) -> Floats:
         """Draw the shared coefficients, then the systems' own given these."""
-        noise = self.half + rng.standard_normal(self.half.size)
-        shared = sp.linalg.solve_triangular(self.root, noise, lower=True, trans=1)
-        centre = self.solved[:, :, -1] - self.solved[:, :, :-1] @ shared
+        noise = self.half[chosen] + rng.standard_normal(self.half.shape[1])
+        shared = np.linalg.solve(self.root[chosen].T, noise)
+        solved = self.solved[chosen]
+        centre = solved[:, :, -1] - solved[:, :, :-1] @ shared
         noise = rng.standard_normal(centre.shape)[:, :, None]
-        own = centre + np.linalg.solve(np.swapaxes(self.root_own, 1, 2), noise)[:, :, 0]
+        own = centre + np.linalg.solve(self.root_own[chosen].mT, noise)[:, :, 0]
         return np.append(shared, own.ravel())
+
+
+def _conditionals(data: Regression, moments: _Moments, scales: Floats) -> _Conditionals:
+    """Condition the coefficients on each row of scales: all at once, since calls cost more than these few numbers."""
+    n_shared, n_own = data.shared.shape[1], data.own.shape[1]
+    sd = np.column_stack([scales, np.ones(len(scales))])[:, data.scale_index]
+    own_sd = sd[:, n_shared:].reshape(len(scales), data.n_systems, n_own)
+    own = moments.own + own_sd[..., None] ** -2 * np.eye(n_own)
+    both = np.concatenate([moments.between, moments.cross_own[:, :, None]], axis=2)
+    solved = np.linalg.solve(own, both[None])
+    left = moments.between.reshape(-1, n_shared).T @ solved.reshape(len(scales), -1, n_shared + 1)
+    schur = moments.shared + sd[:, :n_shared, None] ** -2 * np.eye(n_shared) - left[:, :, :-1]
+    root, root_own = np.linalg.cholesky(schur), np.linalg.cholesky(own)
+    half = np.linalg.solve(root, (moments.cross_shared - left[:, :, -1])[:, :, None])[:, :, 0]
+    explained = (half**2).sum(axis=1) + (moments.cross_own * solved[..., -1]).sum(axis=(1, 2))
+    log_det = np.log(root.diagonal(axis1=1, axis2=2)).sum(axis=1)
+    log_det += np.log(root_own.diagonal(axis1=2, axis2=3)).sum(axis=(1, 2))
+    prior = np.log(scales).sum(axis=1) - 0.5 * ((scales / data.scale_prior) ** 2).sum(axis=1)
+    return _Conditionals(root, half, root_own, solved, 0.5 * explained - log_det - np.log(sd).sum(axis=1) + prior)
 
 
 def truncated_normal(mean: Floats, sd: float, above: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
