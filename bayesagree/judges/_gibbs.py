@@ -180,7 +180,7 @@ def _products(data: Regression, rows: NDArray[np.bool_]) -> tuple[Floats, Floats
 def _moments(data: Regression, products: Any, average: Floats, precision: Floats) -> _Moments:
     """Weight the items; those with equally many votes have equal weights."""
     shared, own, between = (
-        sum(np.multiply.outer(precision[:, i], parts[k]) for i, parts in products) for k in range(3)
+        np.sum([np.multiply.outer(precision[:, i], parts[k]) for i, parts in products], axis=0) for k in range(3)
     )
     weighted = precision * average
     return _Moments(shared, own, between, weighted @ data.shared, data.member @ (data.own * weighted[:, :, None]))
