@@ -38,5 +38,22 @@ def test_help_loads_nothing_heavy():
     assert loaded(code) == loaded(NEEDED)
 
 
+def test_correlations_and_posteriors_of_groups_load_no_statistics():
+    code = """
+import numpy as np
+import pandas as pd
+from bayesagree import Annotators, Labels, Predictions, group_posterior
+from bayesagree.evaluation.rank_correlation import MEASURES, correlation
+
+for measure in MEASURES:
+    correlation([1, 2, 3], [1, 3, 2], measure=measure)
+said = np.arange(48).reshape(8, 6) % 5 % 2
+people = Annotators.from_table(pd.DataFrame({"annotator": range(6), "age": ["old", "young"] * 3}))
+model = Predictions.from_labels({"A": said[:, 0]})
+group_posterior(Labels.from_matrix(said), model, people, by=["age"], draws=10, seed=1)
+"""
+    assert "scipy.stats" not in loaded(code)
+
+
 def test_what_the_package_needs_loads_none_of_the_heavy_libraries():
     assert loaded(NEEDED) == []

@@ -96,7 +96,8 @@ def agreement_table(
     probability(ci_prob, "ci_prob")
     items = items_of(annotations)
     rng = np.random.default_rng(seed_sequence(seed))
-    rows = {name: _row(found, drawn, ci_prob) for name, found, drawn in _replicates(items, kind, rng)}
+    replicates = _replicates(coefficients(items, kind), items.patterns.weight, rng)
+    rows = {name: _row(found, drawn, ci_prob) for name, found, drawn in replicates}
     rows["phi"] = _phi_row(items, ci_prob, rng)
     common = {
         "ci_prob": ci_prob, "n_items": items.patterns.n_items, "n_annotators": items.n_annotators or pd.NA,
@@ -144,14 +145,28 @@ def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") 
     return float(formula.alpha(weight, counts, level, items.values)[0])
 
 
-def _replicates(items: Items, kind: Weights, rng: np.random.Generator) -> Iterator[tuple[str, Coefficient, Floats]]:
-    """Yield each coefficient and its replicates; those of counts see the same weights."""
+def interval_of_counts(
+    annotations: AgreementData, coefficient: str, *, ci_prob: float = 0.95, seed: Seed = None
+) -> tuple[float, float]:
+    """Return the interval that `agreement_table` gives a coefficient of counts, without computing the others."""
+    items = items_of(annotations)
+    wanted = ((name, found) for name, found in coefficients(items, weights_for("nominal", None)) if name == coefficient)
+    rng = np.random.default_rng(seed_sequence(seed))
+    _, _, drawn = next(_replicates(wanted, items.patterns.weight, rng))
+    interval = interval_of(drawn, ci_prob)
+    return interval["lower"], interval["upper"]
+
+
+def _replicates(
+    found_by_name: Iterator[tuple[str, Coefficient]], counted: Floats, rng: np.random.Generator
+) -> Iterator[tuple[str, Coefficient, Floats]]:
+    """Yield each coefficient and its replicates; those of counts, whose weight is `counted`, see the same weights."""
     of_counts: Floats | None = None
-    for name, found in coefficients(items, kind):
+    for name, found in found_by_name:
         if found.note:
             yield name, found, np.empty(0)
             continue
-        shared = found.weight is items.patterns.weight
+        shared = found.weight is counted
         if shared and of_counts is None:
             of_counts = bootstrap(found.weight, REPLICATES, rng)
         parts = []

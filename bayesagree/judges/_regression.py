@@ -50,11 +50,12 @@ class Regression:
         return (np.arange(self.n_systems)[:, None] == self.system).astype(np.float64)
 
     def mean(self, coefficient: Floats) -> Floats:
-        """Return the mean utility of each item."""
-        n_shared = self.shared.shape[1]
-        mean = self.shared @ coefficient[:n_shared]
+        """Return the mean utility of each item, shape (..., item), given coefficients (..., column + system x own)."""
+        lead, n_shared = coefficient.shape[:-1], self.shared.shape[1]
+        mean = coefficient[..., :n_shared] @ self.shared.T
         if self.n_systems:
-            mean += (self.own * coefficient[n_shared:].reshape(self.n_systems, -1)[self.system]).sum(axis=1)
+            of_system = coefficient[..., n_shared:].reshape(*lead, self.n_systems, -1)
+            mean += (self.own * of_system[..., self.system, :]).sum(axis=-1)
         return mean
 
 

@@ -21,7 +21,6 @@ https://doi.org/10.1214/aos/1176345338. The joint model of votes and verdicts is
 import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -39,10 +38,10 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.judges._checks import classical_checks
-from bayesagree.judges._gibbs import sample_chain
+from bayesagree.judges._gibbs import sample_chains
 from bayesagree.judges._hamiltonian import Truths, modes, sample_truths
 from bayesagree.judges._panel import Panel, cells_of, design, panel_of
-from bayesagree.judges._regression import Draws, regression, weighted_columns
+from bayesagree.judges._regression import regression, weighted_columns
 from bayesagree.judges.estimators import saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior
 from bayesagree.plausibility._draws.convergence import R_HAT_LIMIT, diagnostics
@@ -52,6 +51,8 @@ type Target = Literal["share", "truth"]
 
 CHUNK = 2**22
 """Cells times draws averaged at a time: 32 MiB an array."""
+VOTES_APART = 5000
+"""Above so many votes numbers cost more than calls: chains run in threads, and not side by side in one."""
 # With ten votes a system nearly all of its answer is what the other systems say.
 FEW_ITEMS = 10
 """Fewer items with votes in a system are warned of."""
@@ -226,15 +227,15 @@ def _fit(
         raise InputError(f"engine={engine!r} is not one of 'gibbs', 'nuts'")
     first, *streams = seed.spawn(1 + run["chains"])
     length = {name: run[name] for name in ("draws", "tune", "thin")}
-    sample = partial(sample_chain, data)
+    rngs = [np.random.Generator(np.random.SFC64(stream)) for stream in streams]
     if target == "truth":
         truths = Truths(data, (prior.people_right, prior.people_wrong))
-        sample = partial(sample_truths, truths, modes(truths, np.random.default_rng(first)))
-
-    def chain(stream: np.random.SeedSequence) -> Draws:
-        return sample(**length, rng=np.random.Generator(np.random.SFC64(stream)))
-
-    found = list(map_blocks(chain, streams))
+        found_modes = modes(truths, np.random.default_rng(first))
+        found = list(map_blocks(lambda rng: sample_truths(truths, found_modes, **length, rng=rng), rngs))
+    else:
+        together = [[rng] for rng in rngs] if data.votes.sum() > VOTES_APART else [rngs]
+        parts = map_blocks(lambda some: sample_chains(data, **length, rngs=some), together)
+        found = [draws for part in parts for draws in part]
     people = {name: np.concatenate([part.people[name] for part in found]) for name in found[0].people}
     fit = Fit(np.concatenate([p.coefficient for p in found]), np.concatenate([p.scale for p in found]), people)
     return fit, *columns

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
-from bayesagree.agreement.coefficients import agreement_table
+from bayesagree.agreement.coefficients import interval_of_counts
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError, positive, positive_int, shorten
@@ -268,8 +268,8 @@ def _agreement_width(study: Labels | Ratings, metric: str, seed: int) -> float:
     if metric == "phi":
         ends = common_agreement(study, draws=1000, chains=1, seed=seed)["agreement"].to_dataset()  # type: ignore[arg-type]
         return float(ends["upper"] - ends["lower"])
-    row: Any = agreement_table(study, seed=seed).set_index("coefficient").loc[metric]
-    return float(row["upper"] - row["lower"])
+    lower, upper = interval_of_counts(study, metric, ci_prob=CI_PROB, seed=seed)
+    return float(upper - lower)
 
 
 def _widths(studies: Studies, sizes: NDArray[np.int64], votes: NDArray[np.int64]) -> tuple[Floats, Floats]:

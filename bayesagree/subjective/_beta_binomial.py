@@ -7,6 +7,8 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree.agreement._exact.hyper_grid import log_beta
+
 type Floats = NDArray[np.float64]
 
 COARSE, FINE = 24, 32
@@ -122,7 +124,7 @@ def _on_cells(counts: RisingCounts, edges: Floats, shared: Shared, shapes: Share
     prior = _cell_mass(edges, _middle(shared.location), _middle(shared.between))
     evidence = np.einsum("wgc,hc->wgh", likelihood, prior, optimize=True)
     log_weight = largest[:, None] + np.log(np.maximum(evidence, 1e-300)).sum(axis=1)
-    within, location, between = (sp.stats.beta(*s).logpdf(_middle(at)) for s, at in zip(shapes, shared))
+    within, location, between = (log_beta(_middle(at), s) for s, at in zip(shapes, shared))
     log_weight += within[:, None] + (location[:, None] + between).ravel()
     return BetaBinomialPosterior(edges, likelihood, prior, shared, log_weight)
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesagree.agreement.coefficients import agreement_table, krippendorff_alpha
+from bayesagree import simulate
+from bayesagree.agreement.coefficients import agreement_table, interval_of_counts, krippendorff_alpha
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError
 
@@ -152,3 +153,10 @@ def test_a_survey_takes_seconds():
     start = time.process_time()
     agreement_table(ratings, seed=1)
     assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize("coefficient", ["fleiss_kappa", "alpha_nominal", "alpha_interval", "icc_one_way"])
+def test_a_coefficient_alone_has_the_interval_of_the_table(coefficient):
+    ratings = simulate.ratings(n_items=30, phi=0.6, seed=1).ratings
+    row = agreement_table(ratings, seed=2).set_index("coefficient").loc[coefficient]
+    assert interval_of_counts(ratings, coefficient, seed=2) == (row["lower"], row["upper"])

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy as sp
+import xarray as xr
 from _paths import ROOT
 
 from bayesagree import CorrectedRatePrior, InputError, Labels, Ratings, corrected_rate
@@ -34,10 +35,19 @@ def data(seed=3, n=240, asked=90, votes=3, judges=2) -> tuple[Labels, Labels, di
 def test_truncated_normal_has_its_moments():
     rng = np.random.default_rng(1)
     for mean, above in ((-2.0, True), (1.5, False), (0.3, True), (-12.0, True)):
-        drawn = truncated_normal(np.full(50_000, mean), 0.7, np.full(50_000, above), rng)
+        sign = np.full(50_000, 1.0 if above else -1.0)
+        drawn = truncated_normal(np.full(50_000, mean), 0.7, sign, rng.random(50_000))
         low, high = (-mean / 0.7, np.inf) if above else (-np.inf, -mean / 0.7)
         known = sp.stats.truncnorm(low, high, loc=mean, scale=0.7)
         assert drawn.mean() == pytest.approx(known.mean(), abs=5 * known.std() / np.sqrt(50_000))
+
+
+def test_chains_side_by_side_are_the_chains_alone(monkeypatch):
+    verdicts, people, system = data()
+    run: Any = {"system": system, "positive": 1, "draws": 20, "chains": 3, "tune": 120, "seed": 5}
+    together = corrected_rate(verdicts, people, **run)["posterior"].to_dataset()
+    monkeypatch.setattr("bayesagree.judges.rate.VOTES_APART", 0)
+    xr.testing.assert_allclose(corrected_rate(verdicts, people, **run)["posterior"].to_dataset(), together)
 
 
 @pytest.mark.long
