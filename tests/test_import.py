@@ -55,5 +55,19 @@ group_posterior(Labels.from_matrix(said), model, people, by=["age"], draws=10, s
     assert "scipy.stats" not in loaded(code)
 
 
+def test_agreement_of_few_labels_and_few_draws_compile_nothing():
+    """A kernel that is loaded, compiled or not, imports `numba.np.arraymath`."""
+    agreement = """
+from bayesagree import Labels, agreement_table
+agreement_table(Labels.from_matrix([[0, 1], [1, 1]]), seed=1)
+"""
+    assert loaded(agreement, ("numba",)) == []
+    draws = """
+from bayesagree import Labels, annotation_certainty, dirichlet
+annotation_certainty(dirichlet(Labels.from_matrix([[0, 1], [1, 1]]), top_labels=1, seed=1))
+"""
+    assert loaded(draws, ("numba.np.arraymath",)) == []
+
+
 def test_what_the_package_needs_loads_none_of_the_heavy_libraries():
     assert loaded(NEEDED) == []

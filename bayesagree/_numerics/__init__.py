@@ -6,6 +6,6 @@
 - `dirichlet_argmax`: probabilities of the largest entry of a Dirichlet vector.
 - `codes`: distinct codes of a bounded range.
 - `intervals`: highest density intervals.
-- `multisets`: items with equal annotations.
+- `multisets`: items with equal annotations; `multiset_kernels`: compiled, where they are many.
 - `vectors`: copies in compiled code.
 """

@@ -26,7 +26,6 @@ from bayesagree.agreement._coefficients import (
 )
 from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._items import AgreementData, Items, items_of
-from bayesagree.agreement.phi import common_agreement
 from bayesagree.errors import probability
 
 SHOWN = 0.05
@@ -187,6 +186,8 @@ def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str
     if items.rated is None:
         note = "needs ratings, one for each annotator and item: read them with scale=(lowest, highest)"
         return {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "hdi", "note": note}
+    from bayesagree.agreement.phi import common_agreement  # labels do without its compiled code
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = common_agreement(items.rated, ci_prob=ci_prob, seed=rng)["agreement"].to_dataset()

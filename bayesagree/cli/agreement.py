@@ -57,7 +57,6 @@ def _level(given: Any, level: str | None) -> Any:
 
 def _coefficients(given: Any, level: Any, item_mean: Any, likelihood: Any, seed: int) -> "pd.DataFrame":
     from bayesagree.agreement.coefficients import agreement_table
-    from bayesagree.agreement.phi import common_agreement
     from bayesagree.annotations import Rankings, Ratings
     from bayesagree.patterns.patterns import RatingPatterns
 
@@ -66,6 +65,8 @@ def _coefficients(given: Any, level: Any, item_mean: Any, likelihood: Any, seed:
     rated = isinstance(given, Ratings | RatingPatterns)
     table = agreement_table(given, level=level, seed=seed)
     if rated and (item_mean, likelihood) != ("hierarchical", "averaged"):
+        from bayesagree.agreement.phi import common_agreement
+
         found = common_agreement(given, item_mean=item_mean, likelihood=likelihood, seed=seed)["agreement"].to_dataset()
         values = [float(found[name]) for name in ("mean", "lower", "upper")]
         table.loc[table["coefficient"] == "phi", ["estimate", "lower", "upper"]] = values

@@ -1,4 +1,4 @@
-"""The compiled search for equal items against a dictionary of sorted tuples."""
+"""The sort for equal items, and the compiled search, against a dictionary of sorted tuples."""
 
 from itertools import pairwise
 
@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesagree._numerics.multisets import multisets, run_starts, words
+from bayesagree._numerics.multiset_kernels import search
+from bayesagree._numerics.multisets import MANY, Multisets, multisets, run_starts, words
 
 
 def numbered(items):
@@ -27,14 +28,16 @@ def test_equal_multisets_have_one_number(seed, dtype):
     group = rng.integers(0, 3, start.size - 1)
     held = [tuple(sorted(code[a:b][code[a:b] >= 0])) for a, b in pairwise(start)]
     for apart, items in ((np.zeros(group.size, np.int64), held), (group, list(zip(held, group)))):
-        found = multisets(start, code, words(-1 - apart))
         number, first = numbered(items)
-        assert (found.number.tolist(), found.first.tolist()) == (number, first)
-        assert np.unique(found.key).size == found.key.size == len(first)
+        found, compiled = multisets(start, code, words(-1 - apart)), search(start, code.astype(int), words(-1 - apart))
+        for one in (found, Multisets(*compiled)):
+            assert (one.number.tolist(), one.first.tolist()) == (number, first)
+            assert np.unique(one.key).size == one.key.size == len(first)
+        assert found.key.tolist() == compiled[2].tolist()
 
 
 def test_the_table_grows_with_what_it_holds():
-    code = np.random.default_rng(1).integers(0, 20_000, 50_000)
+    code = np.random.default_rng(1).integers(0, 20_000, MANY + 1)
     found = multisets(np.arange(code.size + 1), code, np.zeros(code.size, np.uint64))
     number, first = numbered(code.tolist())
     assert (found.number.tolist(), found.first.tolist()) == (number, first)

@@ -14,6 +14,7 @@ from bayesagree import InputError, Labels, SizeError, annotation_certainty, diri
 from bayesagree._inference.streams import block_generators
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.plausibility._draws.blocks import best_labels
+from bayesagree.plausibility.dirichlet import _draws
 from bayesagree.plausibility.dirichlet._kernels import top_label_draws
 from bayesagree.plausibility.dirichlet.posterior import dirichlet_blocks
 
@@ -29,6 +30,13 @@ def test_reference_posterior_exact():
     np.testing.assert_allclose(certainty, MODEL["posterior"]["prob_largest"], atol=1e-12)
 
 
+@pytest.fixture(params=[0, 10**9], ids=["compiled", "numpy"])
+def engine(request, monkeypatch):
+    """Both engines of the draws, whatever the size of the problem."""
+    monkeypatch.setattr(_draws, "FEW", request.param)
+
+
+@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_reference_posterior_by_draws(seed):
     labels = Labels.from_counts(MODEL["data"]["counts"])
@@ -103,6 +111,7 @@ def test_one_of_many_unnamed_labels_may_be_far_out_in_its_tail():
     assert abs(share - expected) < 4.5 * np.sqrt(expected * (1 - expected) / draws)
 
 
+@pytest.mark.usefixtures("engine")
 def test_tiny_shapes_do_not_tie():
     """At shape 1e-6 a gamma underflows to zero; the first label must not win because it is first."""
     labels = Labels.from_counts([[1, 0, 0, 0]])
