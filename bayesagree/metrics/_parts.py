@@ -18,7 +18,7 @@ from bayesagree.metrics._distribution_kernels import AGREEMENT, add_soft_counts,
 from bayesagree.metrics._distribution_records import correlation
 from bayesagree.metrics._label_kernels import add_confusion, add_gaps, add_values
 from bayesagree.metrics._label_records import SMALLEST
-from bayesagree.metrics._rank_kernels import BlockScores, score_block
+from bayesagree.metrics._rank_kernels import TOP, BlockScores, score_block
 from bayesagree.plausibility._draws.blocks import DrawBlock
 from bayesagree.predictions import Predictions
 
@@ -113,14 +113,34 @@ class RankPart(Part):
         self.predicted = predictions.top_labels(deepest.k)
         self._kinds = np.array([m.record.kernel for m in metrics])
         self._ks = np.array([m.k for m in metrics])
+        self._hits = sorted((m.k, c) for c, m in enumerate(metrics) if m.record.kernel == TOP)
         self._worst = np.array([m.record.largest_distance(m.k, self.n_labels) for m in metrics])
 
     def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
         """Compare the lists."""
         # One memory layout: the kernel is compiled once for all, not for each of six pairs of layouts.
         drawn, predicted = map(np.ascontiguousarray, (block.top_label, self.predicted[:, block.items]))
-        kernel = (self._kinds, self._ks, self._worst, self.n_labels)
-        score_block(drawn, predicted, *kernel, weights, sums.total, sums.square, sums.item)
+        if self._hits:
+            self._add_hits(drawn[:, :, 0], predicted, weights, sums)
+        if len(self._hits) < self.n_components:
+            kernel = (self._kinds, self._ks, self._worst, self.n_labels)
+            score_block(drawn, predicted, *kernel, weights, sums.total, sums.square, sums.item)
+
+    def _add_hits(self, true: NDArray[Any], predicted: NDArray[Any], weights: Floats, sums: BlockScores) -> None:
+        """Add whether the true label, shape (item, sample), is among the k best of each model."""
+        for m, labels in enumerate(predicted):
+            found, hit = 0, np.zeros((), bool)
+            for k, c in self._hits:
+                for rank in range(found, k):
+                    hit = hit | (true == labels[:, rank, None])
+                found = k
+                if weights.size:
+                    sums.total[c, m] += np.einsum("is,is->s", hit, weights)
+                    continue
+                of_item = hit.sum(axis=1)
+                sums.total[c, m] += hit.sum(axis=0)
+                sums.item[c, m] += of_item
+                sums.square[c, m] += of_item.sum()
 
     def finish(self, sums: Floats, total: Floats) -> Floats:
         """Means over items."""

@@ -40,8 +40,6 @@ class BlockScores(NamedTuple):
 @numba.njit(cache=True, nogil=True, inline="always")
 def _value(kind: int, k: int, worst: float, truth: NDArray[Any], place: Any) -> float:
     """Return a metric of two lists; `place` is where each label is in the model's list, k or more where it is not."""
-    if kind == TOP:
-        return 1.0 if place[truth[0]] < k else 0.0
     shared, places, crossed, moved, mean_overlap = 0, 0, 0, 0, 0.0
     for r in range(k):
         here = place[truth[r]]
@@ -131,7 +129,8 @@ def score_block(
 
     Without weights also squares to `square` (metric, model) and, over draws, to `item` (metric, model, item).
 
-    Draws of an item repeat a few lists of best labels: each of those is compared with each model once.
+    Draws of an item repeat a few lists of best labels: each of those is compared with each model once. Metrics of the
+    best label alone (TOP) are left out: NumPy compares labels as fast.
 
     Parameters
     ----------
@@ -163,6 +162,8 @@ def score_block(
                 if predicted[m, i, r] >= 0:
                     place[predicted[m, i, r]] = r
             for c in range(kinds.size):
+                if kinds[c] == TOP:
+                    continue
                 for d in range(found):
                     here = _value(kinds[c], ks[c], worst[c], truth[i, first[d]], place)
                     value[d] = here
