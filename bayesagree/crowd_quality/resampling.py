@@ -23,6 +23,9 @@ from bayesagree.crowd_quality._vectors import compare_vectors
 from bayesagree.crowd_quality.quality import Quality, solve
 from bayesagree.errors import InputError, positive_int
 
+FEW = 5000
+"""Judgments below which threads take turns at the interpreter: NumPy works on so few for too short a time."""
+
 
 @checked
 def crowdtruth_posterior(
@@ -81,7 +84,7 @@ def crowdtruth_posterior(
 
     _ = judgments.visits, judgments.own  # built once, before threads share them
     places = np.argsort(judgments.annotator, kind="stable")
-    solved = list(map_blocks(one, generators))
+    solved = list((map if judgments.item.size < FEW else map_blocks)(one, generators))
     shape = (chains, draws, -1)
     dims = ("chain", "draw")
     posterior = {
