@@ -1,5 +1,8 @@
 """Seconds of every command of the command line on 500 annotations, and of the first run after an installation.
 
+In an environment of its own: what `pip install bayesagree` installs, with the extra `report`; and in this one, with all
+extras, of which xarray imports dask wherever it makes an array.
+
     uv run python benchmarks/run.py commands             (writes benchmarks/results/commands.md)
     uv run python benchmarks/commands.py commands 1      (one run of each, printed only)
     uv run python benchmarks/commands.py first 1
@@ -56,6 +59,7 @@ COMMANDS = [
     "doctor",
     "study toy",
 ]
+ROOT = Path(__file__).parents[1]
 FIRST = ["demo", "report labels.csv --predictions scores.csv -o page.html --force"]
 
 
@@ -103,10 +107,19 @@ def following(label: str) -> str:
     return LABELS[(LABELS.index(label) + 1) % len(LABELS)]
 
 
-def seconds(command: str, folder: Path, cache: Path) -> Seconds:
+def plain_environment(folder: Path) -> str:
+    """Install the package with the extra `report` into an environment of its own; return its Python."""
+    python = str(folder / "bin" / "python")
+    subprocess.run(["uv", "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
+    install = ["uv", "pip", "install", "--quiet", "--compile-bytecode", "--python", python, f"{ROOT}[report]"]
+    subprocess.run(install, check=True)
+    return python
+
+
+def seconds(command: str, folder: Path, cache: Path, python: str = sys.executable) -> Seconds:
     """Return what one process of a command takes, or end with what it says."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    call = [sys.executable, "-c", "from bayesagree.cli import main; main()", *command.split()]
+    call = [python, "-c", "from bayesagree.cli import main; main()", *command.split()]
     before, start = os.times(), time.perf_counter()
     done = subprocess.run(
         call, cwd=folder, env=environment | {"NUMBA_CACHE_DIR": str(cache)}, capture_output=True, text=True, check=False
@@ -128,17 +141,18 @@ def commands(runs: int = RUNS) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         where = Path(folder)
         write_inputs(where, N_ITEMS)
-        cache = where / "cache"
-        for command in COMMANDS:
-            seconds(command, where, cache)
-        rounds = [{command: seconds(command, where, cache) for command in COMMANDS} for _ in range(runs)]
+        pythons = [plain_environment(where / "plain"), sys.executable]
+        caches = [where / "plain_cache", where / "cache"]
+        of_runs = []
+        for _ in range(runs + 1):  # the first one compiles
+            of_runs.append([[seconds(c, where, *each) for each in zip(caches, pythons)] for c in COMMANDS])
     yield f"Every command on {N_ITEMS * PER_ITEM} annotations from a warm cache, {runs} runs, in processor seconds:\n"
-    yield "| command | min | median | max | median of wall seconds |"
-    yield "| --- | ---: | ---: | ---: | ---: |"
-    for command in COMMANDS:
-        found = [one[command] for one in rounds]
-        wall = median(one.wall for one in found)
-        yield f"| `bayesagree {command}` | {spread([one.processor for one in found])} | {wall:.2f} |"
+    yield "| command | min | median | max | median of wall seconds | the same with all extras |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    for at, command in enumerate(COMMANDS):
+        plain, full = zip(*(one[at] for one in of_runs[1:]))
+        walls = " | ".join(f"{median(one.wall for one in found):.2f}" for found in (plain, full))
+        yield f"| `bayesagree {command}` | {spread([one.processor for one in plain])} | {walls} |"
 
 
 def first(runs: int = RUNS) -> Iterator[str]:
@@ -146,6 +160,8 @@ def first(runs: int = RUNS) -> Iterator[str]:
     yield f"The first run after an installation, which compiles, and the second, {runs} times, in processor seconds:\n"
     yield "| command | run | min | median | max | median of wall seconds |"
     yield "| --- | --- | ---: | ---: | ---: | ---: |"
+    plain = tempfile.TemporaryDirectory()
+    python = plain_environment(Path(plain.name))
     for command in FIRST:
         found: dict[str, list[Seconds]] = {"first": [], "second": []}
         for _ in range(runs):
@@ -153,10 +169,11 @@ def first(runs: int = RUNS) -> Iterator[str]:
                 where = Path(folder)
                 write_inputs(where, N_FIRST)
                 for run in found.values():
-                    run.append(seconds(command, where, where / "cache"))
+                    run.append(seconds(command, where, where / "cache", python))
         for name, run in found.items():
             wall = median(one.wall for one in run)
             yield f"| `bayesagree {command}` | {name} | {spread([one.processor for one in run])} | {wall:.2f} |"
+    plain.cleanup()
     yield f"\nThe report is that of {N_FIRST} items with {PER_ITEM} annotations each."
 
 
