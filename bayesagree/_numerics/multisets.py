@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 type Integers = NDArray[np.int64]
 type Words = NDArray[np.uint64]
 
-MANY = 200_000
-"""Annotations from which on loading compiled code takes less than a sort of the items."""
+MANY = 20_000
+"""Annotations from which on compiled code pays: those of one call, of which a file takes many, each of more."""
 
 
 class Multisets(NamedTuple):

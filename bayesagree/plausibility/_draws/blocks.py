@@ -99,17 +99,13 @@ def best_labels(plausibility: NDArray[np.float64], depth: int) -> NDArray[Any]:
     n_labels = plausibility.shape[-1]
     rows = plausibility.reshape(-1, n_labels)
     out = np.empty((len(rows), depth), label_dtype(n_labels))
-    room = np.empty((min(CACHED, len(rows)) if depth > 1 else 0, n_labels))
-    first = np.arange(len(room)) * n_labels
     for start in range(0, len(rows), CACHED):
         left = rows[start : start + CACHED]
-        if depth > 1:
-            np.copyto(room[: len(left)], left)
-            left = room[: len(left)]
+        left, row = left if depth == 1 else left.copy(), np.arange(len(left))
         for rank in range(depth):
             out[start : start + CACHED, rank] = best = left.argmax(axis=1)
             if rank < depth - 1:
-                left.reshape(-1)[first[: len(left)] + best] = -np.inf
+                left[row, best] = -np.inf
     return out.reshape(*plausibility.shape[:-1], depth)
 
 
