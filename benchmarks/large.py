@@ -1,6 +1,8 @@
 """Scores and crowds of files larger than memory: seconds and peak memory as the file grows, in threads and on workers.
 
-    uv run --group bench python benchmarks/large.py [ITEMS ...]      (by default 200,000, 2,000,000 and 20,000,000)
+    uv run --group bench python benchmarks/large.py [ITEMS ...] [--workers] [--job NAME]
+
+By default 200,000, 2,000,000 and 20,000,000 items and all jobs.
 
 Writes labels (five an item, by 100 annotators who err in their own way, five labels) and hard predictions of two models
 as Parquet sorted by item, then runs each job in a process of its own: `evaluate_batches` with 100 draws, with votes
@@ -133,16 +135,19 @@ def _timed(job: str, folder: Path, client: Any) -> float:
     return time.perf_counter() - start
 
 
-def rows(n_items: int, workers: int) -> None:
+def rows(n_items: int, workers: int, jobs: list[str]) -> None:
     """Print a row of each job."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         write(folder, n_items)
-        for job in JOBS:
+        for job in jobs:
             if job == "scores, informed" and n_items > 2 * MOST_INFORMED:
                 continue
             if workers:
-                print(f"| {n_items * PER_ITEM:,} | {workers} | {job} | {on_workers(job, folder, workers):.1f} |")
+                print(
+                    f"| {n_items * PER_ITEM:,} | {workers} | {job} | {on_workers(job, folder, workers):.1f} |",
+                    flush=True,
+                )
                 continue
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 seconds, peak = pool.apply(measure, (job, folder))
@@ -155,15 +160,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("items", nargs="*", type=int, default=[200_000, 2_000_000, 20_000_000])
     parser.add_argument("--workers", action="store_true")
+    parser.add_argument("--job", action="append", choices=JOBS, help="only this one, or these")
     arguments = parser.parse_args()
+    jobs = arguments.job or list(JOBS)
     warnings.simplefilter("ignore")  # ten iterations do not converge
     print("| annotations | job | seconds | peak memory, GiB |", "| ---: | --- | ---: | ---: |", sep="\n")
     for n_items in arguments.items:
-        rows(n_items, 0)
+        rows(n_items, 0, jobs)
     if arguments.workers:
         print("\n| annotations | worker processes | job | seconds |", "| ---: | ---: | --- | ---: |", sep="\n")
         for workers in (1, 2):
-            rows(workers * arguments.items[0], workers)
+            rows(workers * arguments.items[0], workers, jobs)
 
 
 if __name__ == "__main__":

@@ -90,16 +90,23 @@ def map_blocks[B, R](work: Callable[[B], R], blocks: list[B], client: Any = None
         yield from map(work, blocks)
         return
 
-    def run(batch: list[B]) -> tuple[list[R], float]:
-        start = time.perf_counter()
-        return [work(block) for block in batch], (time.perf_counter() - start) / len(batch)
-
     with ThreadPoolExecutor(threads) as pool:
         waiting = iter(blocks)
-        running = [pool.submit(run, [block]) for block in islice(waiting, 2 * threads)]
+        running = [pool.submit(run_batch, work, [block]) for block in islice(waiting, 2 * threads)]
         while running:
             results, seconds = running.pop(0).result()
             yield from results
             # Handing over costs 50 us: blocks that take less than that go together. No result depends on it.
-            if batch := list(islice(waiting, max(1, min(MOST_AT_ONCE, int(AT_ONCE / max(seconds, 1e-9)))))):
-                running.append(pool.submit(run, batch))
+            if batch := next_batch(waiting, seconds, AT_ONCE):
+                running.append(pool.submit(run_batch, work, batch))
+
+
+def run_batch[B, R](work: Callable[[B], R], batch: list[B]) -> tuple[list[R], float]:
+    """Return the results of some blocks, and the seconds that each took."""
+    start = time.perf_counter()
+    return [work(block) for block in batch], (time.perf_counter() - start) / len(batch)
+
+
+def next_batch[B](waiting: Iterator[B], seconds: float, at_once: float) -> list[B]:
+    """Take as many blocks, of so many seconds each, as keep a worker busy for `at_once` seconds."""
+    return list(islice(waiting, max(1, min(MOST_AT_ONCE, int(at_once / max(seconds, 1e-9))))))
