@@ -13,7 +13,7 @@ from bayesagree._inference.streams import next_batch, run_batch
 from bayesagree.errors import InputError
 
 AT_ONCE = 0.1
-"""Seconds of work in a task: the way to a worker and back takes five milliseconds."""
+"""Seconds of work in a task, beside which the milliseconds to a worker and back are few."""
 
 
 def cluster_map[B, R](work: Callable[[B], R], blocks: list[B], client: Any) -> Iterator[R]:

@@ -1,0 +1,23 @@
+"""Blocks that are handed to threads and workers together."""
+
+import pytest
+
+from bayesagree._inference.streams import MOST_AT_ONCE, map_blocks, next_batch
+
+
+@pytest.mark.parametrize(
+    ("seconds", "size"), [(0.0, MOST_AT_ONCE), (0.001, MOST_AT_ONCE), (0.004, 25), (0.09, 1), (0.1, 1), (7.0, 1)]
+)
+def test_a_batch_takes_about_as_long_as_it_should(seconds, size):
+    assert next_batch(iter(range(1000)), seconds, at_once=0.1) == list(range(size))
+
+
+def test_the_last_batch_has_what_is_left():
+    waiting = iter(range(3))
+    assert next_batch(waiting, 0.0, at_once=0.1) == [0, 1, 2]
+    assert next_batch(waiting, 0.0, at_once=0.1) == []
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 1000])
+def test_results_come_in_order_and_none_is_lost(n):
+    assert list(map_blocks(lambda block: block**2, list(range(n)))) == [block**2 for block in range(n)]
