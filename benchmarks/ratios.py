@@ -11,7 +11,6 @@ import multiprocessing
 import os
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
@@ -258,24 +257,10 @@ def import_() -> list[Row]:
     return [Row("import of every name", seconds[every], f"import {peer}", seconds[peer], why) for peer in peers]
 
 
-def warm_start() -> list[Row]:
-    """Run the demonstration in a first process, which compiles, and again in further ones, which read its cache."""
-    demo = [sys.executable, "-c", "from bayesagree.cli import main; main()", "demo"]
-    with tempfile.TemporaryDirectory() as cache:
-
-        def run() -> None:
-            subprocess.run(demo, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"NUMBA_CACHE_DIR": cache})
-
-        cold = timed(run, 1)
-        warm = timed(run)
-    why = "what compiling costs once; the rest is the work itself, and imports"
-    return [Row("bayesagree demo, second process", warm, "the first process, nothing compiled", cold, why)]
-
-
 ROWS = {
     "phi": phi, "phi_levels": phi_levels, "plackett_luce": plackett_luce, "prirn": prirn, "dirichlet": dirichlet,
     "alpha": alpha, "alpha_nominal": alpha_nominal, "fleiss": fleiss, "em": em, "crowdtruth": crowdtruth, "auc": auc,
-    "import": import_, "warm_start": warm_start,
+    "import": import_,
 }  # fmt: skip
 
 
