@@ -31,6 +31,8 @@ type Prior = float | Sequence[float] | None
 
 FEW = 25_000_000
 """Plausibilities up to which NumPy's draws cost less than compiled code takes to load; a quarter without votes."""
+AT_ONCE = 1_000_000
+"""Plausibilities that NumPy draws at once, of which it holds a few copies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +91,16 @@ class Concentration:
 
     def _few(self, n_samples: int) -> bool:
         """Return whether NumPy draws; labels without votes, which compiled code hardly looks at, count four times."""
-        return n_samples * (4 * self.n_items * self.n_labels - 3 * self.label.size) <= FEW
+        work = n_samples * (4 * self.n_items * self.n_labels - 3 * self.label.size)
+        return work <= FEW and n_samples * self.n_labels <= AT_ONCE
 
-    def _shapes(self, items: slice, n_samples: int) -> NDArray[np.float64]:
-        """Return the shapes of some items, shape (item, sample, label)."""
+    def _shapes(self, items: slice, n_samples: int) -> list[NDArray[np.float64]]:
+        """Return the shapes of some items, as many together as are drawn at once, each (item, sample, label)."""
         start, stop = self.start[items.start], self.start[items.stop]
         bounds = self.start[items.start : items.stop + 1] - start
         shape = Concentration(bounds, self.label[start:stop], self.shape[start:stop], self.rest, self.n_labels).dense()
-        return np.broadcast_to(shape[:, None], (len(shape), n_samples, self.n_labels))
+        together = np.split(shape, range(0, len(shape), AT_ONCE // (n_samples * self.n_labels))[1:])
+        return [np.broadcast_to(some[:, None], (len(some), n_samples, self.n_labels)) for some in together]
 
     def top_label_blocks(self, depth: int, n_samples: int, seed: Seed, schedule: Schedule = LOCAL) -> Iterator[Any]:
         """Yield the `depth` best labels of every draw, a `DrawBlock` for each block of items."""
@@ -104,7 +108,8 @@ class Concentration:
 
         def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
             if self._few(n_samples):
-                return DrawBlock(items, best_labels(log_gammas(rng, self._shapes(items, n_samples)), depth))
+                shapes = self._shapes(items, n_samples)
+                return DrawBlock(items, np.concatenate([best_labels(log_gammas(rng, some), depth) for some in shapes]))
             out = np.empty((items.stop - items.start, n_samples, depth), dtype=dtype)
             bounds = self.start[items.start : items.stop + 1]
             top_label_draws(rng, bounds, self.label, self.shape, self.rest, self.n_labels, out)
@@ -117,7 +122,8 @@ class Concentration:
 
         def draw(items: slice, rng: np.random.Generator) -> tuple[slice, NDArray[np.float64]]:
             if self._few(n_samples):
-                return items, np.exp(log_dirichlets(rng, self._shapes(items, n_samples)))
+                shapes = self._shapes(items, n_samples)
+                return items, np.exp(np.concatenate([log_dirichlets(rng, some) for some in shapes]))
             block = np.empty((items.stop - items.start, n_samples, self.n_labels))
             plausibility_draws(rng, self.start[items.start : items.stop + 1], self.label, self.shape, self.rest, block)
             return items, block
