@@ -155,25 +155,30 @@ def commands(runs: int = RUNS) -> Iterator[str]:
         yield f"| `bayesagree {command}` | {spread([one.processor for one in plain])} | {walls} |"
 
 
+def first_and_second(command: str, runs: int, python: str) -> dict[str, list[Seconds]]:
+    """Return what a command takes with an empty cache, and with the one that this run left."""
+    found: dict[str, list[Seconds]] = {"first": [], "second": []}
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory() as folder:
+            where = Path(folder)
+            write_inputs(where, N_FIRST)
+            for run in found.values():
+                run.append(seconds(command, where, where / "cache", python))
+    return found
+
+
 def first(runs: int = RUNS) -> Iterator[str]:
     """Yield the table of first runs, which compile, and second ones."""
     yield f"The first run after an installation, which compiles, and the second, {runs} times, in processor seconds:\n"
     yield "| command | run | min | median | max | median of wall seconds |"
     yield "| --- | --- | ---: | ---: | ---: | ---: |"
-    plain = tempfile.TemporaryDirectory()
-    python = plain_environment(Path(plain.name))
-    for command in FIRST:
-        found: dict[str, list[Seconds]] = {"first": [], "second": []}
-        for _ in range(runs):
-            with tempfile.TemporaryDirectory() as folder:
-                where = Path(folder)
-                write_inputs(where, N_FIRST)
-                for run in found.values():
-                    run.append(seconds(command, where, where / "cache", python))
-        for name, run in found.items():
-            wall = median(one.wall for one in run)
-            yield f"| `bayesagree {command}` | {name} | {spread([one.processor for one in run])} | {wall:.2f} |"
-    plain.cleanup()
+    with tempfile.TemporaryDirectory() as plain:
+        python = plain_environment(Path(plain))
+        for command in FIRST:
+            found = first_and_second(command, runs, python)
+            for name, run in found.items():
+                wall = median(one.wall for one in run)
+                yield f"| `bayesagree {command}` | {name} | {spread([one.processor for one in run])} | {wall:.2f} |"
     yield f"\nThe report is that of {N_FIRST} items with {PER_ITEM} annotations each."
 
 

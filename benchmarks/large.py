@@ -144,10 +144,8 @@ def rows(n_items: int, workers: int, jobs: list[str]) -> None:
             if job == "scores, informed" and n_items > 2 * MOST_INFORMED:
                 continue
             if workers:
-                print(
-                    f"| {n_items * PER_ITEM:,} | {workers} | {job} | {on_workers(job, folder, workers):.1f} |",
-                    flush=True,
-                )
+                taken = on_workers(job, folder, workers)
+                print(f"| {n_items * PER_ITEM:,} | {workers} | {job} | {taken:.1f} |", flush=True)
                 continue
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 seconds, peak = pool.apply(measure, (job, folder))

@@ -278,14 +278,26 @@ def _rows_of(path: str | Path, column: str, wanted: ArrayLike) -> pd.DataFrame:
     import pyarrow as pa
     import pyarrow.dataset as ds
 
+    values = np.atleast_1d(np.asarray(wanted)).tolist()
+    if not values:
+        raise InputError(f"{str(path)!r}: items= names no item; name those to read, or leave it out to read all")
+    try:
+        first, last = min(values), max(values)
+    except TypeError as error:
+        raise InputError(f"{str(path)!r}: items= holds names of several kinds or a missing one ({error})") from error
     try:
         table = ds.dataset(path, format="parquet")
         if column not in table.schema.names:
             raise InputError(f"{str(path)!r}: there is no column {column!r}; it has {shorten(table.schema.names, 20)}")
-        values, field = np.asarray(wanted).tolist(), ds.field(column)
-        within = (field >= min(values)) & (field <= max(values))
+        field = ds.field(column)
+        within = (field >= first) & (field <= last)
         rows = table.to_table(filter=within & field.isin(pa.array(values))).to_pandas()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+    except pa.ArrowNotImplementedError as error:
+        kind = table.schema.field(column).type
+        raise InputError(
+            f"{str(path)!r}: column {column!r} holds {kind}, which {values[0]!r} of items= is not; name items as it does"
+        ) from error
+    except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{str(path)!r}: {error}") from error
     if rows.empty:
         raise InputError(f"{str(path)!r}: no row has one of the {len(values)} values in column {column!r}")

@@ -118,11 +118,12 @@ class RankPart(Part):
 
     def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
         """Compare the lists."""
-        # One memory layout: the kernel is compiled once for all, not for each of six pairs of layouts.
-        drawn, predicted = map(np.ascontiguousarray, (block.top_label, self.predicted[:, block.items]))
+        predicted = self.predicted[:, block.items]
         if self._hits:
-            self._add_hits(drawn[:, :, 0], predicted, weights, sums)
+            self._add_hits(block.true_label, predicted, weights, sums)
         if len(self._hits) < self.n_components:
+            # One memory layout: the kernel is compiled once for all, not for each of six pairs of layouts.
+            drawn, predicted = map(np.ascontiguousarray, (block.top_label, predicted))
             kernel = (self._kinds, self._ks, self._worst, self.n_labels)
             score_block(drawn, predicted, *kernel, weights, sums.total, sums.square, sums.item)
 

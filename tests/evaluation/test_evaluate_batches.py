@@ -146,7 +146,13 @@ def test_predictions_of_some_items_need_parquet(tmp_path):
 
 @pytest.mark.parametrize(
     ("items", "column", "told"),
-    [([7, 8], "item", "no row has one of the 2 values in column 'item'"), ([1], "task", "there is no column 'task'")],
+    [
+        ([7, 8], "item", "no row has one of the 2 values in column 'item'"),
+        ([1], "task", "there is no column 'task'"),
+        ([], "item", "items= names no item; name those to read"),
+        (["a"], "item", "column 'item' holds int64, which 'a' of items= is not"),
+        ([1, None], "item", "items= holds names of several kinds or a missing one"),
+    ],
 )
 def test_predictions_of_no_item_are_refused(tmp_path, items, column, told):
     table = pd.DataFrame({"model": ["A"], "item": [1], "label": ["x"]})
