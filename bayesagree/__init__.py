@@ -5,6 +5,7 @@ Names and sub-packages load when they are first used; `__init__.pyi` lists them 
 - `annotations`, `predictions`: what people said, what models said; `io` and `patterns` read them from files.
 - `datasets`, `simulate`: public data sets, and simulated ones with known truth.
 - `agreement`: how far annotators agree.
+- `draws`: how draws of a truth are made and read.
 - `plausibility`: posteriors of the truth of each item; `calibration` checks them against gold.
 - `certainty`: how much the annotations leave open.
 - `metrics`, `evaluation`: scores of models, with intervals and comparisons.
@@ -25,18 +26,10 @@ from os.path import dirname, isfile
 
 import lazy_loader as lazy
 
-_load, __dir__, _names = lazy.attach_stub(__name__, __file__)
+__getattr__, __dir__, _names = lazy.attach_stub(__name__, __file__)
 # A star import brings functions and classes, no sub-package: `io` would hide Python's own.
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     name
     for name in _names
     if not any(map(isfile, (f"{dirname(__file__)}/{name}{end}" for end in (".py", "/__init__.py"))))
 ]
-
-
-def __getattr__(name: str) -> object:
-    if name == "CrowdPrior":  # for one release
-        from bayesagree.plausibility.dawid_skene import prior
-
-        return prior.CrowdPrior
-    return _load(name)

@@ -25,107 +25,34 @@ from . import (
     subjective,
 )
 from .agreement import (
-    AgreementPrior,
     agreement_difference,
     agreement_table,
-    annotator_levels,
     common_agreement,
     common_agreement_model,
-    item_fit,
-    item_mean_check,
     krippendorff_alpha,
-    limits_of_agreement,
-    phi_clusters,
-    phi_difference,
-    phi_summary,
 )
-from .agreement.leave_one_out import annotator_agreement
 from .annotations import Annotators, Labels, Rankings, Ratings
-from .blind import blind_posterior, blind_scores
-from .calibration import calibrate, calibration_scores, pool_with_votes
-from .certainty import (
-    annotation_certainty,
-    expected_risk,
-    label_certainty,
-    plausibility_entropy,
-    risk_certainty,
-)
-from .conformal import ConformalSets, conformalize, conformalize_mass, plausibility_regions, set_coverage
-from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
+from .blind import blind_scores
+from .calibration import calibrate
+from .certainty import annotation_certainty, label_certainty
+from .conformal import conformalize
+from .crowd_quality import crowdtruth
 from .errors import ConvergenceError, InputError, SizeError, UnmixedError
-from .evaluation import (
-    compare,
-    copeland_rank,
-    evaluate,
-    evaluate_batches,
-    practical_equivalence,
-    swap_rate,
-    williams_test,
-)
-from .io import (
-    read_annotations,
-    read_export,
-    read_predictions,
-    read_result,
-    write_items,
-    write_result,
-    write_table,
-)
-from .judges import (
-    CorrectedRatePrior,
-    alternative_annotator_test,
-    best_panel,
-    corrected_rate,
-    corrected_rate_model,
-    effective_judges,
-    prediction_powered_mean,
-    rogan_gladen,
-)
-from .metrics import (
-    UserMetric,
-    accuracy_given_risk,
-    annotator_overlap,
-    average_overlap,
-    expected_top_k_accuracy,
-    hard_label_scores,
-    human_ceiling,
-    identified_accuracy,
-    kendall_tau,
-    make_scorer,
-    overlap,
-    partial_average_overlap,
-    per_item,
-    score,
-    set_accuracy,
-    spearman_footrule,
-    top_k_accuracy,
-    top_k_in_top_m,
-)
-from .metrics.auc import auc, auc_posterior, concordance, hand_till_auc, one_vs_rest_auc
-from .patterns import LabelBatches, LabelPatterns, RankingPatterns, RatingPatterns
-from .planning import annotate_next, plan, value_of_votes
+from .evaluation import compare, evaluate
+from .io import read_annotations, read_predictions, read_result, write_result, write_table
+from .judges import alternative_annotator_test, corrected_rate, corrected_rate_model
+from .metrics import make_scorer, score
+from .metrics.auc import auc
+from .patterns import LabelBatches, LabelPatterns
+from .planning import annotate_next, plan
 from .plausibility import majority_vote
-from .plausibility.dawid_skene import DawidSkenePrior, dawid_skene, dawid_skene_batches, dawid_skene_model
-from .plausibility.dirichlet import dirichlet, dirichlet_model, irn, prirn, prirn_model
-from .plausibility.informed import InformedPrior, informed_dirichlet, informed_dirichlet_model, informed_prior_mean
-from .plausibility.normal_inverse_gamma import NormalInverseGammaPrior, normal_inverse_gamma, normal_inverse_gamma_model
-from .plausibility.plackett_luce import (
-    plackett_luce,
-    plackett_luce_log_likelihood,
-    plackett_luce_ml,
-    plackett_luce_model,
-)
+from .plausibility.dawid_skene import dawid_skene, dawid_skene_model
+from .plausibility.dirichlet import dirichlet, dirichlet_model, prirn, prirn_model
+from .plausibility.informed import informed_dirichlet, informed_dirichlet_model
+from .plausibility.normal_inverse_gamma import normal_inverse_gamma, normal_inverse_gamma_model
+from .plausibility.plackett_luce import plackett_luce, plackett_luce_model
 from .predictions import Predictions
-from .predictive import annotator_table
-from .subjective import (
-    EvaluationSpecification,
-    check_specification,
-    disagreement_rate,
-    group_performance,
-    group_posterior,
-    prob_worse,
-    recode,
-)
+from .subjective import group_posterior
 
 __all__ = [
     # annotations and predictions
@@ -135,27 +62,15 @@ __all__ = [
     "Annotators",
     "LabelBatches",
     "LabelPatterns",
-    "RatingPatterns",
-    "RankingPatterns",
     "Predictions",
     "read_annotations",
-    "read_export",
     "read_predictions",
     "read_result",
-    "write_items",
     "write_result",
     "write_table",
     # how far annotators agree
     "common_agreement",
     "common_agreement_model",
-    "AgreementPrior",
-    "annotator_levels",
-    "limits_of_agreement",
-    "phi_difference",
-    "phi_summary",
-    "item_fit",
-    "item_mean_check",
-    "phi_clusters",
     "agreement_table",
     "agreement_difference",
     "krippendorff_alpha",
@@ -164,99 +79,36 @@ __all__ = [
     "dirichlet_model",
     "informed_dirichlet",
     "informed_dirichlet_model",
-    "informed_prior_mean",
-    "InformedPrior",
-    "irn",
     "prirn",
     "prirn_model",
     "plackett_luce",
     "plackett_luce_model",
-    "plackett_luce_ml",
-    "plackett_luce_log_likelihood",
     "normal_inverse_gamma",
     "normal_inverse_gamma_model",
-    "NormalInverseGammaPrior",
     "dawid_skene",
-    "dawid_skene_batches",
     "dawid_skene_model",
-    "DawidSkenePrior",
     "majority_vote",
-    "calibrate",
-    "calibration_scores",
-    "pool_with_votes",
-    "annotator_table",
     # how certain that is
-    "label_certainty",
     "annotation_certainty",
-    "plausibility_entropy",
-    "risk_certainty",
-    "expected_risk",
-    "annotator_agreement",
-    "annotator_overlap",
+    "label_certainty",
     # how good a model is then
-    "score",
-    "UserMetric",
-    "human_ceiling",
-    "identified_accuracy",
-    "make_scorer",
-    "top_k_accuracy",
-    "top_k_in_top_m",
-    "expected_top_k_accuracy",
-    "accuracy_given_risk",
-    "set_accuracy",
-    "overlap",
-    "average_overlap",
-    "partial_average_overlap",
-    "kendall_tau",
-    "spearman_footrule",
-    "per_item",
     "evaluate",
-    "evaluate_batches",
     "compare",
-    "practical_equivalence",
-    # sets of labels that cover the truth
-    "conformalize",
-    "conformalize_mass",
-    "ConformalSets",
-    "set_coverage",
-    "plausibility_regions",
-    # rankings of models by AUC, without gold
+    "score",
+    "make_scorer",
     "auc",
-    "one_vs_rest_auc",
-    "hand_till_auc",
-    "auc_posterior",
-    "concordance",
-    # models judged without expert labels
-    "best_panel",
-    "blind_scores",
-    "blind_posterior",
-    "hard_label_scores",
-    "copeland_rank",
-    "swap_rate",
-    "williams_test",
-    # how many, and which next
+    "conformalize",
+    "calibrate",
+    # how many annotations, and of which items next
     "plan",
     "annotate_next",
-    "value_of_votes",
-    # language models as judges
-    "alternative_annotator_test",
+    # judges, models without gold, groups of annotators
     "corrected_rate",
     "corrected_rate_model",
-    "CorrectedRatePrior",
-    "effective_judges",
-    "rogan_gladen",
-    "prediction_powered_mean",
-    # whose opinion a model serves
-    "disagreement_rate",
-    "recode",
-    "group_performance",
+    "alternative_annotator_test",
+    "blind_scores",
     "group_posterior",
-    "prob_worse",
     "crowdtruth",
-    "crowdtruth_posterior",
-    "spammers",
-    "EvaluationSpecification",
-    "check_specification",
     # errors
     "InputError",
     "SizeError",

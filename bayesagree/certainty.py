@@ -23,9 +23,9 @@ from bayesagree._inference.results import concentration_of, parameters_of
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, positive_int, renamed, shorten
-from bayesagree.plausibility._draws.blocks import DrawBlock
-from bayesagree.plausibility._draws.top_labels import plausibility_block, truth_draws
+from bayesagree.draws.blocks import DrawBlock
+from bayesagree.draws.top_labels import plausibility_block, truth_draws
+from bayesagree.errors import InputError, positive_int, shorten
 
 type Via = Literal["top_label", "mass"]
 
@@ -38,7 +38,6 @@ _shared = shared(
 
 
 @_shared
-@renamed(tree="truth")
 @checked
 def label_certainty(
     truth: xr.DataTree, *, threshold: float | None = None, exact: bool = False, client: Any = None
@@ -88,7 +87,6 @@ def label_certainty(
 
 
 @_shared
-@renamed(tree="truth")
 @checked
 def annotation_certainty(
     truth: xr.DataTree, *, k: int = 1, threshold: float | None = None, exact: bool = False, client: Any = None
@@ -144,7 +142,6 @@ def annotation_certainty(
 
 
 @_shared
-@renamed(tree="truth")
 @checked
 def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataArray:
     """Entropy of each item's plausibilities, expected over the draws: ambiguity that annotations do not remove.
@@ -177,7 +174,6 @@ def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataA
 
 
 @_shared
-@renamed(tree="truth")
 @checked
 def risk_certainty(
     truth: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "top_label", threshold: float | None = None
@@ -219,7 +215,6 @@ def risk_certainty(
 
 
 @_shared
-@renamed(tree="truth")
 @checked
 def expected_risk(
     truth: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "top_label", threshold: float | None = None

@@ -1,9 +1,6 @@
-"""Errors of input, each with the value, its place, the rule and the way out; checks of arguments; renamed arguments."""
+"""Errors of input, each with the value, its place, the rule and the way out; checks of arguments."""
 
-import functools
 import math
-import warnings
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -57,36 +54,3 @@ def probability(value: Any, name: str) -> float:
     if not 0 < value < 1:
         raise InputError(f"{name}={value!r} must lie between 0 and 1")
     return float(value)
-
-
-def renamed[**P, R](**new_name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Accept old names of keyword arguments for one release, with a DeprecationWarning that names the new one.
-
-    Examples
-    --------
-    >>> @renamed(depth="k")
-    ... def best(*, k: int) -> int:
-    ...     return k
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as seen:
-    ...     warnings.simplefilter("always")
-    ...     best(depth=3), str(seen[0].message)
-    (3, 'best(depth=) is now best(k=)')
-    """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        name = getattr(function, "__name__", "")
-
-        @functools.wraps(function)
-        def call(*args: P.args, **given: P.kwargs) -> R:
-            for old in new_name.keys() & given.keys():
-                new = new_name[old]
-                if new in given:
-                    raise TypeError(f"{name}() got both {new}= and {old}=, its former name")
-                warnings.warn(f"{name}({old}=) is now {name}({new}=)", DeprecationWarning, stacklevel=2)
-                given[new] = given.pop(old)
-            return function(*args, **given)
-
-        return call
-
-    return decorate

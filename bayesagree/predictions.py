@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Codes
 from bayesagree.annotations._columns import (
-    Codes,
     cell_place,
     column,
     eager_frame,

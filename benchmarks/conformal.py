@@ -18,7 +18,8 @@ import scipy as sp
 import xarray as xr
 
 import bayesagree as ba
-from bayesagree import Labels, Predictions, conformalize, conformalize_mass, dirichlet, set_coverage
+from bayesagree import Labels, Predictions, conformalize, dirichlet
+from bayesagree.conformal import conformalize_mass, set_coverage
 
 RESULTS = Path(__file__).parent / "results" / "conformal.md"
 HALVES, HALVES_OF_DRAWS, FEW = 200, 10, (1, 3, 5)
@@ -65,7 +66,7 @@ class Half:
         counts = self.counts[self.own] if k is None else self.few[k]
         return Labels.from_counts(counts, items=list(self.models.items), labels=list(self.data.annotations.categories))
 
-    def result(self, sets: ba.ConformalSets) -> np.ndarray:
+    def result(self, sets: ba.conformal.ConformalSets) -> np.ndarray:
         """Measure sets on the other half."""
         shares = self.counts[self.new] / self.counts[self.new].sum(axis=1, keepdims=True)
         return measured(sets.predict_set(self.tested).values, shares)
@@ -85,7 +86,7 @@ def informed(half: Half, k: int | None) -> xr.DataTree:
     return ba.informed_dirichlet(half.labels(k), half.models, draws=100, chains=4, seed=half.rng)
 
 
-WAYS: dict[str, Callable[[Half, int | None], ba.ConformalSets]] = {
+WAYS: dict[str, Callable[[Half, int | None], ba.conformal.ConformalSets]] = {
     "vote winner": lambda half, k: conformalize(half.labels(k), half.models, method="majority"),
     "vote shares, exact": lambda half, k: conformalize(half.labels(k), half.models),
     "vote shares, Monte Carlo, 10 labels an item": lambda half, k: conformalize(

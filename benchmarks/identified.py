@@ -25,7 +25,8 @@ from pathlib import Path
 import numpy as np
 from informed import chaosnli, cifar10h, dices350, entropy
 
-from bayesagree import Labels, Predictions, identified_accuracy, informed_dirichlet
+from bayesagree import Labels, Predictions, informed_dirichlet
+from bayesagree.metrics import identified_accuracy
 from bayesagree.metrics.identified import _matched, _patterns, identified_range
 
 SETS = {

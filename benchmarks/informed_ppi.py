@@ -34,7 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from bayesagree import Labels, Predictions, informed_prior_mean, score
+from bayesagree import Labels, Predictions, score
+from bayesagree.plausibility import informed_prior_mean
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
 from bayesagree.plausibility.informed.posterior import InformedPosterior
 

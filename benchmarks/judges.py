@@ -39,16 +39,9 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree import (
-    Labels,
-    Ratings,
-    corrected_rate,
-    datasets,
-    prediction_powered_mean,
-    rogan_gladen,
-)
+from bayesagree import Labels, Ratings, corrected_rate, datasets
 from bayesagree._numerics.intervals import column_hdi
-from bayesagree.judges import label_allocation
+from bayesagree.judges import label_allocation, prediction_powered_mean, rogan_gladen
 from bayesagree.judges._win_rates import win_draws
 from bayesagree.judges.annotator_test import ENOUGH, Wins, benjamini_yekutieli, wins_p_values
 

@@ -26,14 +26,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bayesagree import (
-    LabelBatches,
-    Labels,
-    Predictions,
-    dawid_skene_batches,
-    evaluate_batches,
-    read_predictions,
-)
+from bayesagree import LabelBatches, Labels, Predictions, read_predictions
+from bayesagree.evaluation import evaluate_batches
+from bayesagree.plausibility import dawid_skene_batches
 
 PER_ITEM, ANNOTATORS, LABELS, PART = 5, 100, 5, 200_000
 MODELS = {"A": 0.8, "B": 0.75}

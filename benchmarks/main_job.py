@@ -14,8 +14,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bayesagree import annotation_certainty, evaluate, prirn, simulate, top_k_accuracy
+from bayesagree import annotation_certainty, evaluate, prirn, simulate
 from bayesagree.datasets import load
+from bayesagree.metrics import top_k_accuracy
 
 
 def ours_cifar10h() -> float:

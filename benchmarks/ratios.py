@@ -90,8 +90,9 @@ def plackett_luce() -> list[Row]:
 
 
 def prirn() -> list[Row]:
-    from bayesagree import annotation_certainty, prirn, simulate, top_k_accuracy
+    from bayesagree import annotation_certainty, prirn, simulate
     from bayesagree.datasets import load
+    from bayesagree.metrics import top_k_accuracy
 
     rankings = load("derm-ddx").annotations
     models = simulate.noisy_models(rankings, n_models=4, seed=1)
@@ -226,7 +227,7 @@ def auc() -> list[Row]:
     from scipy.stats import kendalltau
     from sklearn.metrics import roc_auc_score
 
-    from bayesagree import concordance
+    from bayesagree.metrics.auc import concordance
 
     rng, rows = np.random.default_rng(0), []
     for n in (1000, 100_000):

@@ -24,12 +24,12 @@ from bayesagree import (
     Rankings,
     annotation_certainty,
     common_agreement,
-    concordance,
     dirichlet,
     evaluate,
     krippendorff_alpha,
     simulate,
 )
+from bayesagree.metrics.auc import concordance
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 
 LIMIT = 60.0

@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bayesagree import LabelPatterns, RatingPatterns, agreement_table, annotation_certainty, dirichlet
+from bayesagree import LabelPatterns, agreement_table, annotation_certainty, dirichlet
+from bayesagree.patterns import RatingPatterns
 
 RATERS, LEVELS, PART = 5, 5, 200_000
 

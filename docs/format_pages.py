@@ -152,7 +152,7 @@ def page(name: str) -> str:
         f"---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# {title}\n\n{EXPORTED[name]}\n\n{said}"
         f"```{{code-cell}} python\n{imports}\nimport bayesagree as ba\n\n"
         f'path = pathlib.Path(tempfile.mkdtemp()) / "{file}"\n{content}\n{write}\n'
-        f"export = ba.read_export(path{option})\n{shown}\n```\n\n"
+        f"export = ba.io.read_export(path{option})\n{shown}\n```\n\n"
         "What was read, and what was left out:\n\n```{code-cell} python\nexport.contents\n```\n\n"
         f"On the command line:\n\n```console\nbayesagree contents {file}{flag}\n{use}\n```\n"
     )

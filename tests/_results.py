@@ -81,14 +81,14 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
             labels(), predictions(3), metrics=["f1_macro"], by=[0, 1] * 4, further_annotator=True, **FEW
         ),
         "calibrate": lambda: ba.calibrate(ba.dawid_skene(labels(), **FEW), gold, seed=1),
-        "blind_posterior": lambda: ba.blind_posterior(predictions(2), method="sampling", **FEW),
-        "auc_posterior": lambda: ba.auc_posterior(binary(), predictions(2), **FEW),
-        "crowdtruth_posterior": lambda: ba.crowdtruth_posterior(labels(), **FEW),
+        "blind_posterior": lambda: ba.blind.blind_posterior(predictions(2), method="sampling", **FEW),
+        "auc_posterior": lambda: ba.metrics.auc.auc_posterior(binary(), predictions(2), **FEW),
+        "crowdtruth_posterior": lambda: ba.crowd_quality.crowdtruth_posterior(labels(), **FEW),
         "corrected_rate share": lambda: ba.corrected_rate(binary(), people(), positive=1, **FEW),
         "corrected_rate truth": lambda: ba.corrected_rate(
             binary(), people(), positive=1, target="truth", tune=5, **FEW
         ),
-        "effective_judges": lambda: ba.effective_judges(labels(), gold, **FEW),
+        "effective_judges": lambda: ba.judges.effective_judges(labels(), gold, **FEW),
         "group_posterior": lambda: ba.group_posterior(labels(), predictions(3), groups(), ["group"], **FEW),
     }
     for variant in VARIANTS:

@@ -97,8 +97,8 @@ SHARES = xr.DataArray(
     [
         lambda gold: ba.dawid_skene(VOTES, gold=gold, draws=5, tune=5, chains=2, seed=1),
         lambda gold: ba.calibrate(ba.dirichlet(VOTES, draws=5, seed=1), gold, seed=1),
-        lambda gold: ba.hard_label_scores(MODELS, gold),
-        lambda gold: ba.calibration_scores(
+        lambda gold: ba.metrics.hard_label_scores(MODELS, gold),
+        lambda gold: ba.calibration.calibration_scores(
             ba.dirichlet(VOTES, draws=5, seed=1)["posterior"]["plausibility"].mean(("chain", "draw")), gold
         ),
     ],

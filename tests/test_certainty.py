@@ -8,20 +8,16 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesagree import (
-    InputError,
-    Labels,
-    Rankings,
-    annotation_certainty,
-    annotator_agreement,
-    dirichlet,
+from bayesagree import InputError, Labels, Rankings, annotation_certainty, dirichlet, label_certainty
+from bayesagree.agreement import annotator_agreement
+from bayesagree.certainty import (
     expected_risk,
-    irn,
-    label_certainty,
+    level_probability,
+    most_frequent_set,
     plausibility_entropy,
     risk_certainty,
 )
-from bayesagree.certainty import level_probability, most_frequent_set
+from bayesagree.plausibility import irn
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "stutz.json").read_text())
 

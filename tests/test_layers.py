@@ -8,8 +8,10 @@ PACKAGE = Path(__file__).parents[1] / "bayesagree"
 FLOORS = [
     ["errors"],
     ["_arguments"],
-    ["annotations", "_numerics", "_inference"],
+    ["_numerics"],
+    ["annotations", "_inference"],
     ["predictions"],
+    ["draws"],
     ["plausibility", "crowd_quality"],
     ["io", "calibration", "certainty", "simulate"],
     ["patterns", "metrics", "datasets"],

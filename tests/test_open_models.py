@@ -9,6 +9,7 @@ import xarray as xr
 
 import bayesagree as ba
 from bayesagree._inference.random_draws import beta_variable, dirichlet_variable
+from bayesagree.plausibility import DawidSkenePrior
 from bayesagree.subjective.group_model import GroupCounts, group_performance_model
 
 pm: Any = pytest.importorskip("pymc")
@@ -114,7 +115,7 @@ def test_observed_values_are_those_of_the_annotations():
 
 def our_confusion():
     """The prior of the confusion matrices of `dawid_skene_model` under another name."""
-    return pm.Dirichlet("rows", np.broadcast_to(ba.DawidSkenePrior().confusion(3), (2, 3, 3)))
+    return pm.Dirichlet("rows", np.broadcast_to(ba.plausibility.DawidSkenePrior().confusion(3), (2, 3, 3)))
 
 
 def our_item_means():
@@ -123,11 +124,11 @@ def our_item_means():
     return beta_variable("own_mean", m * (s**-2 - 1), (1 - m) * (s**-2 - 1), dims="item")
 
 
-NORMAL = ba.NormalInverseGammaPrior.for_scale((1, 5))
+NORMAL = ba.plausibility.NormalInverseGammaPrior.for_scale((1, 5))
 OURS = {
     "dirichlet": {"plausibility": lambda: dirichlet_variable("own", np.full((3, 3), 1 / 3))},
     "dawid_skene": {
-        "prevalence": lambda: pm.Dirichlet("own", np.full(3, ba.DawidSkenePrior().prevalence)) * np.ones((3, 1)),
+        "prevalence": lambda: pm.Dirichlet("own", np.full(3, DawidSkenePrior().prevalence)) * np.ones((3, 1)),
         "confusion": our_confusion,
     },
     "informed_dirichlet": {"predictions": MODELS, "log_mean": lambda eta: eta},
@@ -210,13 +211,13 @@ def test_traces_feed_certainty_metrics_and_evaluate(name):
         }
     )
     if name == "common_agreement":
-        assert set(ba.phi_summary(trace)) >= {"mean", "lower", "upper"}
+        assert set(ba.agreement.phi_summary(trace)) >= {"mean", "lower", "upper"}
         return
     threshold = {"threshold": 3.0} if name == "normal_inverse_gamma" else {}
     certainty = ba.annotation_certainty(trace, **threshold)
     assert certainty["item"].values.tolist() == ITEMS
     if not threshold:
-        found = ba.top_k_accuracy(trace, MODELS)
+        found = ba.metrics.top_k_accuracy(trace, MODELS)
         assert dict(found.sizes) == {"chain": 1, "draw": 200, "model": 2}
         whole = ba.evaluate(OPENED[name][0], MODELS, plausibility=trace, metrics=("top_1_accuracy",))
         assert np.allclose(

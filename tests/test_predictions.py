@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from bayesagree import Labels, auc, auc_posterior, read_predictions
+from bayesagree import Labels, auc, read_predictions
 from bayesagree.errors import InputError
+from bayesagree.metrics.auc import auc_posterior
 from bayesagree.predictions import Predictions
 
 ITEMS, LABELS = np.array(["p", "q"]), np.array(["x", "y"])

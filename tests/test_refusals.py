@@ -24,7 +24,7 @@ def test_a_posterior_of_ratings_is_not_asked_for_plausibilities():
     with pytest.raises(ba.InputError, match="of ratings and has no plausibilities"):
         plots.plot_plausibility(tree, 0)
     with pytest.raises(ba.InputError, match="of ratings and has no plausibilities"):
-        ba.plausibility_entropy(tree)
+        ba.certainty.plausibility_entropy(tree)
 
 
 def test_weights_are_named_as_the_user_names_them():

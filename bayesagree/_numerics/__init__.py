@@ -8,4 +8,5 @@
 - `intervals`: highest density intervals.
 - `multisets`: items with equal annotations; `multiset_kernels`: compiled, where they are many.
 - `vectors`: copies in compiled code.
+- `types`: names of array types.
 """

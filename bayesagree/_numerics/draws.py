@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._numerics.gamma import log_gamma_draw
-
-type Floats = NDArray[np.float64]
-type Rng = np.random.Generator
+from bayesagree._numerics.types import Floats, Rng
 
 
 def categories(rng: Rng, probability: NDArray[Any]) -> NDArray[np.int64]:

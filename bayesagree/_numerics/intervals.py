@@ -9,9 +9,8 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import probability
-
-type Floats = NDArray[np.float64]
 
 
 def hdi(draws: NDArray[Any], prob: float = 0.95) -> tuple[float, float]:

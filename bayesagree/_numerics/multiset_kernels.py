@@ -3,7 +3,8 @@
 import numba
 import numpy as np
 
-from bayesagree._numerics.multisets import Integers, Words, words
+from bayesagree._numerics.multisets import Words, words
+from bayesagree._numerics.types import Integers
 
 _word = numba.njit(cache=True, nogil=True)(words)
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-type Integers = NDArray[np.int64]
+from bayesagree._numerics.types import Integers
+
 type Words = NDArray[np.uint64]
 
 MANY = 20_000

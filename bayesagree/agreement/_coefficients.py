@@ -6,18 +6,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
 
 from bayesagree._numerics.intervals import hdi
+from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._items import MOST_VALUES, Items
 from bayesagree.agreement._polychoric import joined, polychoric
 from bayesagree.errors import InputError
 
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]
 type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
-type Codes = NDArray[np.int64]
 
 WEIGHTS_OF_LEVEL: dict[Level, Weights] = {
     "nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio",
@@ -34,7 +32,7 @@ class Coefficient(NamedTuple):
     """Values, shape (replicate,), for weights of the units, shape (replicate, unit)."""
     weight: Floats
     """Number of items of each unit."""
-    unit: Codes
+    unit: Integers
     """Unit of each item, -1 for an item without one; empty for patterns, whose items have no names."""
     cells: int
     """Numbers that one replicate holds at once."""

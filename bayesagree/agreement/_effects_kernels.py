@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree._numerics.draws import slice_step
+from bayesagree._numerics.types import Floats
 from bayesagree._numerics.vectors import copy_to
-
-type Floats = NDArray[np.float64]
 
 LOG_PRECISION = (math.log(0.005), math.log(400.0))
 """log p of the table: Phi between -0.9965 and 1 - 2^-199. Draws stay inside."""

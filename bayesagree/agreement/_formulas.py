@@ -6,14 +6,11 @@ A : agreement weights of pairs of values in [0, 1], (V, V), the identity for nom
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree.agreement._exact.patterns import Floats
+from bayesagree._numerics.types import Floats, Integers
 
 CELLS = 4_000_000
 """Largest table of (replicate, pattern) held at once: 32 MB."""
-
-type Codes = NDArray[np.int64]
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
@@ -116,7 +113,7 @@ def interval_alpha(W: Floats, moments: Floats) -> Floats:
     return 1 - ratio(within * (N - 1), N * square - total**2)
 
 
-def cohen(W: Floats, pairs: Codes, A: Floats) -> Floats:
+def cohen(W: Floats, pairs: Integers, A: Floats) -> Floats:
     """Return Cohen's kappa of two annotators, from the distinct pairs of values, `pairs` of shape (P, 2)."""
     v = len(A)
     first, second = np.eye(v)[pairs[:, 0]], np.eye(v)[pairs[:, 1]]

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.agreement._exact.patterns import Floats, RatingCounts, collapse_codes, collapsed
+from bayesagree._numerics.types import Floats
+from bayesagree.agreement._exact.patterns import RatingCounts, collapse_codes, collapsed
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
 

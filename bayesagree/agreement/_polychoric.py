@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import scipy as sp
 
-from bayesagree.agreement._exact.patterns import Floats
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._formulas import CELLS
 
 MOST_CLASSES = 9

@@ -21,9 +21,10 @@ from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import block_generators, map_blocks
 from bayesagree._numerics.intervals import hdi
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement import _effects_kernels as kernels
 from bayesagree.agreement._exact.likelihood import Kind, likelihood
-from bayesagree.agreement._exact.patterns import Floats, RatingCounts
+from bayesagree.agreement._exact.patterns import RatingCounts
 from bayesagree.agreement._exact.posterior import phi_of, precision_of
 from bayesagree.agreement._exact.problem import MeanPrior, Problem
 from bayesagree.agreement.prior import AgreementPrior

@@ -16,16 +16,16 @@ import xarray as xr
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.beta import SMALLEST
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.averaged import joint_posterior
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
 from bayesagree.agreement._exact.item_means import beta_shapes
 from bayesagree.agreement._exact.likelihood import outright_shares
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import phi_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
-from bayesagree.errors import positive_int, renamed
+from bayesagree.errors import positive_int
 
 THRESHOLD = 0.01
 """Posterior predictive p-values below this say that the model does not fit."""
@@ -39,7 +39,6 @@ EM_STEPS, EM_TOLERANCE = 500, 1e-7
 """Steps of EM at most, and the move of the shares that ends it."""
 
 
-@renamed(alarm="threshold")
 @checked
 def item_fit(
     ratings: Ratings,

@@ -13,6 +13,7 @@ import pandas as pd
 
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
     REPLICATES,
@@ -24,7 +25,6 @@ from bayesagree.agreement._coefficients import (
     interval_of,
     weights_for,
 )
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.errors import probability
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy as sp
-from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement._coefficients import (
     CELLS,
     REPLICATES,
@@ -20,14 +20,11 @@ from bayesagree.agreement._coefficients import (
     interval_of,
     weights_for,
 )
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._items import Items, items_of
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.agreement.summary import phi_difference
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import probability
-
-type Codes = NDArray[np.int64]
 
 
 @checked
@@ -97,13 +94,13 @@ def agreement_difference(
     return pd.DataFrame([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
 
 
-def _places(annotations: Labels | Ratings, names: pd.Index) -> Codes:
+def _places(annotations: Labels | Ratings, names: pd.Index) -> Integers:
     """Position of each name among the items, -1 for one that they lack."""
     return pd.Index(annotations.items).get_indexer(names).astype(np.int64)
 
 
 def _row(
-    first: Coefficient, second: Coefficient, place: tuple[Codes, Codes], ci_prob: float, rng: np.random.Generator
+    first: Coefficient, second: Coefficient, place: tuple[Integers, Integers], ci_prob: float, rng: np.random.Generator
 ) -> dict[str, Any]:
     for side, found in (("first", first), ("second", second)):
         if found.note:
@@ -116,7 +113,7 @@ def _row(
 
 
 def _differences(
-    first: Coefficient, second: Coefficient, place: tuple[Codes, Codes], rng: np.random.Generator
+    first: Coefficient, second: Coefficient, place: tuple[Integers, Integers], rng: np.random.Generator
 ) -> Floats:
     """Replicates of the difference: items that have the same unit on both sides share a gamma variable."""
     units = np.stack([np.where(at >= 0, of.unit[at], -1) for of, at in zip((first, second), place)], axis=1)
@@ -130,7 +127,7 @@ def _differences(
     return np.concatenate(parts)
 
 
-def _on_units(drawn: Floats, unit: Codes, of: Coefficient) -> Floats:
+def _on_units(drawn: Floats, unit: Integers, of: Coefficient) -> Floats:
     """Weights of the units of one side; each row sums to its items."""
     has = np.flatnonzero(unit >= 0)
     member = sp.sparse.csr_array((np.ones(has.size), (unit[has], has)), shape=(of.weight.size, unit.size))

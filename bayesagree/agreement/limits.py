@@ -17,11 +17,11 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.averaged import joint_posterior
 from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.likelihood import Kind, Likelihood
 from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import Summary, phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem
 from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, item_mean_p_value

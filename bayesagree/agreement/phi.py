@@ -27,14 +27,13 @@ from bayesagree.agreement.annotator_effects import AnnotatorEffects, check_effec
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, positive_int, probability, renamed
+from bayesagree.errors import InputError, positive_int, probability
 from bayesagree.patterns.patterns import RatingPatterns
 
 if TYPE_CHECKING:
     import pymc as pm
 
 
-@renamed(item_means="keep_item_means")
 @checked
 def common_agreement(
     ratings: Ratings | RatingPatterns,

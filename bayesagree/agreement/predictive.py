@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy as sp
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree._inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
 from bayesagree._inference.streams import Seed
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.hyper_grid import log_beta
 from bayesagree.agreement._exact.item_means import (
     KnownMeans,
@@ -34,8 +34,6 @@ from bayesagree.annotations import Ratings
 
 if TYPE_CHECKING:
     import pymc as pm
-
-type Floats = NDArray[np.float64]
 
 
 def _options(ratings: Ratings, settings: Settings) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from bayesagree._numerics.types import Codes
 from bayesagree.errors import InputError, as_python, shorten
 
 if TYPE_CHECKING:  # Functions that need narwhals load it: a twentieth of the time that importing the package takes.
@@ -14,7 +15,6 @@ if TYPE_CHECKING:  # Functions that need narwhals load it: a twentieth of the ti
 
 type Table = nw.DataFrame[Any]
 type Column = nw.Series[Any]
-type Codes = NDArray[np.int32]
 type Duplicates = Literal["error", "keep", "first", "last"]
 type Place = Callable[[int], str]
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.annotations._columns import Codes
+from bayesagree._numerics.types import Codes
 from bayesagree.annotations._display import Displayed, per_item
 
 type Kind = Literal["labels", "ratings", "rankings"]

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Codes
 from bayesagree.annotations._choice_sets import ChoiceSets
 from bayesagree.annotations._columns import (
-    Codes,
     annotation_codes,
     axis_names,
     eager_frame,

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._arguments import checked
+from bayesagree._numerics.types import Codes
 from bayesagree.annotations._columns import (
-    Codes,
     Duplicates,
     annotation_codes,
     cell_place,

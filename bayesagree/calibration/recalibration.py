@@ -31,9 +31,9 @@ from bayesagree._numerics.intervals import beta_hdi
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.calibration._vector_scaling import draw_parameters, information_of, log_q, prior_precision
+from bayesagree.draws.blocks import label_dtype
+from bayesagree.draws.top_labels import labels_of, plausibility_draws
 from bayesagree.errors import InputError, positive, positive_int
-from bayesagree.plausibility._draws.blocks import label_dtype
-from bayesagree.plausibility._draws.top_labels import labels_of, plausibility_draws
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
 
 FLOOR = 1e-12

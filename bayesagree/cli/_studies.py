@@ -278,9 +278,11 @@ def crowd(
 
     Example: bayesagree study crowd --data popquorn --draws 20 --figures folder
     """
-    from bayesagree import crowdtruth, crowdtruth_posterior, disagreement_rate, plots, recode, spammers
+    from bayesagree import crowdtruth, plots
     from bayesagree.annotations import Labels, Ratings
+    from bayesagree.crowd_quality import crowdtruth_posterior, spammers
     from bayesagree.studies import accuracy_against, crowd_setups, crowd_validation, disagreement_without
+    from bayesagree.subjective import disagreement_rate, recode
 
     given, _ = source.read()
     tables, drawn = [], {}

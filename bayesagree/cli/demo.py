@@ -10,8 +10,9 @@ def demo(seed: _options.Seed = 1, json: _options.Json = False) -> None:
 
     Example: bayesagree demo --seed 2
     """
-    from bayesagree import compare, evaluate, majority_vote, simulate, top_k_accuracy
+    from bayesagree import compare, evaluate, majority_vote, simulate
     from bayesagree.evaluation.tables import best_first
+    from bayesagree.metrics import top_k_accuracy
 
     test_set = simulate.labelled_test_set(seed=seed)
     labels, models = test_set.labels, test_set.predictions

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
 
-type Floats = NDArray[np.float64]
+from bayesagree._numerics.types import Floats
 
 _ITEMS_AT_ONCE = 200
 """Items of one linear programme: large enough to share its set-up, small enough for its solver to stay linear."""

@@ -28,7 +28,7 @@ from bayesagree._numerics.draws import categories as sampled
 from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
 from bayesagree.conformal._weighted import WeightedScores
-from bayesagree.conformal.scores import Floats, Score, conformity
+from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.conformal.sets import ConformalSets, calibrated, check_coverage
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.predictions import Predictions
@@ -147,8 +147,8 @@ def _sampled_shares(rng: np.random.Generator, plausibility: NDArray[np.float64],
 
 
 def _corrected(
-    rng: np.random.Generator, scores: Floats, plausibility: NDArray[np.float64], repeats: int
-) -> tuple[Floats, NDArray[np.float64], NDArray[np.intp]]:
+    rng: np.random.Generator, scores: ScoreArray, plausibility: NDArray[np.float64], repeats: int
+) -> tuple[ScoreArray, NDArray[np.float64], NDArray[np.intp]]:
     """Correct averaged p-values by their empirical distribution on the other half of the items.
 
     The p-value of a label is then (1 + number of held-out items whose own is not larger) / (n + 1). An averaged p-value
@@ -174,7 +174,7 @@ def _corrected(
     return np.stack(moved), chosen, held_out
 
 
-def _on_steps(steps: Floats, score: Floats) -> Floats:
+def _on_steps(steps: ScoreArray, score: ScoreArray) -> ScoreArray:
     """Return the largest of the ascending steps that is not above each score, -inf below all."""
     return np.append(-np.inf, steps)[np.searchsorted(steps, score, side="right")]
 

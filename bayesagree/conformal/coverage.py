@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import beta_hdi
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.conformal._groups import groups_of
 from bayesagree.conformal._truth import Truth, expected_plausibility, plausibility_of, scores_of, winners
@@ -23,8 +24,6 @@ from bayesagree.conformal.mass import mass_held, reaches
 from bayesagree.conformal.sets import EVERYONE, check_coverage
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.predictions import Predictions, positions
-
-type Floats = NDArray[np.float64]
 
 QUANTITIES = ("coverage", "majority_coverage", "mass_coverage", "size")
 """Rows of `set_coverage` for each model and group."""

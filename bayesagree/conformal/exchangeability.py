@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree._inference.results import settings_of
+from bayesagree._numerics.types import Floats
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
-from bayesagree.conformal.scores import Floats, conformity
+from bayesagree.conformal.scores import conformity
 from bayesagree.conformal.sets import ConformalSets
 from bayesagree.errors import InputError
 from bayesagree.predictions import Predictions

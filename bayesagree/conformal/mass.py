@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.conformal._truth import Truth, plausibility_of, scores_of
-from bayesagree.conformal.scores import Floats, Score, conformity
+from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.conformal.sets import ConformalSets, calibrated, check_coverage
 from bayesagree.predictions import Predictions
 
@@ -110,11 +110,11 @@ def count_critical(
                     break
 
 
-def mass_held(plausibility: Floats, sets: NDArray[np.bool_]) -> Floats:
+def mass_held(plausibility: ScoreArray, sets: NDArray[np.bool_]) -> ScoreArray:
     """Return the mass of draws (sample, item, category) in sets (item, category), shape (sample, item)."""
     return np.einsum("sik,ik->si", plausibility, sets.astype(np.float64))
 
 
-def reaches(held: Floats, mass: float) -> NDArray[np.bool_]:
+def reaches(held: ScoreArray, mass: float) -> NDArray[np.bool_]:
     """Return whether a mass is held, up to rounding."""
     return held >= mass - _ROUNDING

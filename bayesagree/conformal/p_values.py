@@ -10,12 +10,11 @@ from typing import Literal
 import numpy as np
 import scipy as sp
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, positive
 
-type Floats = NDArray[np.float64]
 type Combination = Literal["fisher", "stouffer", "inverse_chi_squared", "tippett", "bonferroni", "mean"]
 type EffectiveTests = Literal["nyholt", "li_ji", "gao", "galwey"]
 

@@ -15,7 +15,8 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._arguments import checked
-from bayesagree.conformal._reach import DISTANCES, Floats
+from bayesagree._numerics.types import Floats
+from bayesagree.conformal._reach import DISTANCES
 from bayesagree.conformal._truth import PlausibilityDraws, Truth, plausibility_of, scores_of
 from bayesagree.conformal._weighted import threshold
 from bayesagree.conformal.scores import require_probabilities

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from bayesagree.errors import InputError, as_python, positive, positive_int
 
-type Floats = NDArray[np.floating[Any]]
-type Score = Literal["probability", "aps", "raps", "margin"] | Callable[[Floats], Floats]
+type ScoreArray = NDArray[np.floating[Any]]
+type Score = Literal["probability", "aps", "raps", "margin"] | Callable[[ScoreArray], ScoreArray]
 """Name of a conformity score, or a function of the scores (item, category) of one model."""
 
 
-def probability(scores: Floats) -> Floats:
+def probability(scores: ScoreArray) -> ScoreArray:
     """Conformity of a label as its predicted probability: the smallest sets on average.
 
     Parameters
@@ -33,7 +33,7 @@ def probability(scores: Floats) -> Floats:
     return scores
 
 
-def aps(scores: Floats) -> Floats:
+def aps(scores: ScoreArray) -> ScoreArray:
     """Conformity as minus the probability of all labels that are at least as probable (adaptive prediction sets).
 
     Without the random part of the source, so that equal predictions have equal sets.
@@ -56,7 +56,7 @@ def aps(scores: Floats) -> Floats:
     return -_at_least_as_probable(scores)[0]
 
 
-def raps(scores: Floats, *, penalty: float = 0.01, free: int = 5) -> Floats:
+def raps(scores: ScoreArray, *, penalty: float = 0.01, free: int = 5) -> ScoreArray:
     """Conformity as that of `aps` less a penalty for every label beyond the first few (regularised sets).
 
     Parameters
@@ -83,7 +83,7 @@ def raps(scores: Floats, *, penalty: float = 0.01, free: int = 5) -> Floats:
     return -(mass + positive(penalty, "penalty", zero=True) * np.maximum(rank - positive_int(free, "free"), 0))
 
 
-def margin(scores: Floats) -> Floats:
+def margin(scores: ScoreArray) -> ScoreArray:
     """Conformity as the lead of a label over the best other one; for any scores on one scale, also logits.
 
     Parameters
@@ -108,7 +108,7 @@ def margin(scores: Floats) -> Floats:
     return scores - np.where(is_best, two_best[:, :1], two_best[:, 1:])
 
 
-def _at_least_as_probable(scores: Floats) -> tuple[Floats, NDArray[np.int64]]:
+def _at_least_as_probable(scores: ScoreArray) -> tuple[ScoreArray, NDArray[np.int64]]:
     """Return the probability and the number of the labels at least as probable as each, both (item, category)."""
     order = np.argsort(-scores, axis=1)
     ordered = np.take_along_axis(scores, order, axis=1)
@@ -121,7 +121,7 @@ def _at_least_as_probable(scores: Floats) -> tuple[Floats, NDArray[np.int64]]:
     return np.take_along_axis(mass, back, axis=1), np.take_along_axis(rank, back, axis=1)
 
 
-SCORES: dict[str, Callable[[Floats], Floats]] = {
+SCORES: dict[str, Callable[[ScoreArray], ScoreArray]] = {
     "probability": probability,
     "aps": aps,
     "raps": raps,
@@ -130,7 +130,7 @@ SCORES: dict[str, Callable[[Floats], Floats]] = {
 _OF_PROBABILITIES = ("probability", "aps", "raps")
 
 
-def conformity(score: Score, scores: Floats, models: NDArray[Any], items: NDArray[Any]) -> Floats:
+def conformity(score: Score, scores: ScoreArray, models: NDArray[Any], items: NDArray[Any]) -> ScoreArray:
     """Return the conformity of every label, shape (model, item, category), or refuse scores it cannot compare.
 
     Raises
@@ -157,7 +157,7 @@ def conformity(score: Score, scores: Floats, models: NDArray[Any], items: NDArra
     return np.stack(found)
 
 
-def require_probabilities(scores: Floats, models: NDArray[Any], items: NDArray[Any], asked: str) -> None:
+def require_probabilities(scores: ScoreArray, models: NDArray[Any], items: NDArray[Any], asked: str) -> None:
     """Refuse scores that are not probabilities: they cannot be compared between items."""
     off = np.abs(scores @ np.ones(scores.shape[2], scores.dtype) - 1) > 1e-3  # as `Predictions.from_scores` has it
     if scores.min() < 0 or off.any():

@@ -15,7 +15,7 @@ from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.conformal._groups import groups_of
 from bayesagree.conformal._truth import scores_of
 from bayesagree.conformal._weighted import WeightedScores, threshold
-from bayesagree.conformal.scores import Floats, Score, conformity
+from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.files import read_result, write_result
 from bayesagree.predictions import Predictions
@@ -149,7 +149,7 @@ class ConformalSets:
             for e, w in zip(score, weight)
         ]
 
-    def _conformity(self, predictions: Predictions) -> Floats:
+    def _conformity(self, predictions: Predictions) -> ScoreArray:
         scores = scores_of(predictions, None, self.categories)
         return conformity(self.score, scores, predictions.models, predictions.items)
 
@@ -188,7 +188,7 @@ class ConformalSets:
 
 
 def calibrated(
-    scores: Floats,
+    scores: ScoreArray,
     weight: NDArray[np.float64],
     names: dict[str, NDArray[Any]],
     *,

@@ -12,12 +12,10 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.crowd_quality._kernels import Visits
 from bayesagree.errors import InputError, shorten
-
-type Floats = NDArray[np.float64]
-type Integers = NDArray[np.int64]
 
 SMALLEST = 1e-8
 """Every denominator, and every AQS, is at least this."""

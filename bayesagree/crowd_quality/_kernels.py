@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-type Floats = NDArray[np.float64]
+from bayesagree._numerics.types import Floats
 
 
 class Visits(NamedTuple):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from bayesagree.crowd_quality._judgments import SMALLEST, Floats, Judgments, Marks
+from bayesagree._numerics.types import Floats
+from bayesagree.crowd_quality._judgments import SMALLEST, Judgments, Marks
 
 
 def compare_vectors(judgments: Judgments, given: Marks, w: Floats, q: Floats, aqs: Floats) -> tuple[Floats, ...]:

@@ -24,8 +24,9 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._arguments import checked
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
-from bayesagree.crowd_quality._judgments import SMALLEST, Floats, Judgments
+from bayesagree.crowd_quality._judgments import SMALLEST, Judgments
 from bayesagree.crowd_quality._kernels import pair_sums
 from bayesagree.crowd_quality._vectors import compare_vectors, ratio
 from bayesagree.errors import ConvergenceError, positive, positive_int

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
-from bayesagree.crowd_quality._judgments import Floats, Judgments
+from bayesagree.crowd_quality._judgments import Judgments
 from bayesagree.crowd_quality._vectors import compare_vectors
 from bayesagree.crowd_quality.quality import Quality, solve
 from bayesagree.errors import InputError, positive_int

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import item_blocks
 from bayesagree.annotations import Annotations
+from bayesagree.draws.blocks import Schedule
+from bayesagree.draws.convergence import diagnostics
+from bayesagree.draws.top_labels import truth_draws
 from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.blocks import Schedule
-from bayesagree.plausibility._draws.convergence import diagnostics
-from bayesagree.plausibility._draws.top_labels import truth_draws
 from bayesagree.plausibility.registry import PosteriorRecord, posterior_for
 
 

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._inference.results import MAX_BYTES, check_size
+from bayesagree._numerics.types import Floats
+from bayesagree.draws.blocks import DrawBlock, label_dtype
 from bayesagree.metrics._block_sums import BlockScoring, BlockSums
 from bayesagree.metrics._scorer import Scorer
-from bayesagree.plausibility._draws.blocks import DrawBlock, label_dtype
-
-type Floats = NDArray[np.float64]
 
 
 class ScoredBlock(NamedTuple):

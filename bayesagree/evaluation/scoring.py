@@ -23,6 +23,8 @@ from bayesagree._inference.docstrings import shared
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.annotations import Annotations
+from bayesagree.draws.blocks import Schedule
+from bayesagree.draws.convergence import warn_not_converged
 from bayesagree.errors import InputError, positive_int
 from bayesagree.evaluation._draw_blocks import draw_blocks, record_for
 from bayesagree.evaluation._informed import informed_groups, informed_passes
@@ -36,8 +38,6 @@ from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics._truths import TruthIs, check_truth_is
 from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.registry import AnyMetric, Metric
-from bayesagree.plausibility._draws.blocks import Schedule
-from bayesagree.plausibility._draws.convergence import warn_not_converged
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.plausibility.informed.posterior import ESTIMATED
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord

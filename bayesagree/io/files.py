@@ -293,9 +293,9 @@ def _rows_of(path: str | Path, column: str, wanted: ArrayLike) -> pd.DataFrame:
         within = (field >= first) & (field <= last)
         rows = table.to_table(filter=within & field.isin(pa.array(values))).to_pandas()
     except pa.ArrowNotImplementedError as error:
-        kind = table.schema.field(column).type
+        kind = ds.dataset(path, format="parquet").schema.field(column).type
         raise InputError(
-            f"{str(path)!r}: column {column!r} holds {kind}, which {values[0]!r} of items= is not; name items as it does"
+            f"{str(path)!r}: column {column!r} holds {kind}, which {values[0]!r} of items= is not; use its names"
         ) from error
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{str(path)!r}: {error}") from error

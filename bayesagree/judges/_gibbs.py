@@ -18,9 +18,9 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
 from bayesagree.judges._regression import Draws, Regression
 
-type Floats = NDArray[np.float64]
 type Streams = Sequence[np.random.Generator]
 
 # Step of the random walk on the log of the scales: with it about a third is accepted for 5 to 20 systems.

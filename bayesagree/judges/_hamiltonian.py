@@ -14,11 +14,9 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
 from bayesagree.judges._regression import Draws, Regression
-
-type Floats = NDArray[np.float64]
 
 FIRST_STEP = 0.3
 STARTS = 6

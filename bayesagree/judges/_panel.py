@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.item_groups import ItemGroup, group_of_each
 from bayesagree.errors import InputError, as_python, shorten
-
-type Floats = NDArray[np.float64]
 
 ALL = "all"
 """System of every item where none is named."""

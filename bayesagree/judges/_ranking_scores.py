@@ -1,13 +1,11 @@
 """How far a ranking agrees with the rankings of other people: the share of their pairs of labels in the same order."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
 from bayesagree.predictions import Predictions
-
-type Floats = NDArray[np.float64]
 
 
 def ranking_scores(rankings: Rankings, judges: Predictions) -> list[tuple[Floats, Floats]]:

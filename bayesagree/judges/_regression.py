@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
 from bayesagree.judges._panel import INTERCEPT, SLOPE, Design, Panel
 from bayesagree.judges.prior import CorrectedRatePrior
-
-type Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

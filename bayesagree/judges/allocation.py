@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.item_groups import ItemGroup, group_of_each
 from bayesagree.errors import InputError, positive_int
 from bayesagree.judges._panel import probabilities_of, verdict_values
-
-type Floats = NDArray[np.float64]
 
 # Judges that agree may all be wrong: an item of which nobody doubts is chosen with a quarter of the chance of an even
 # one, so that no label weighs more than about four times its share.

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.errors import positive_int
 from bayesagree.judges._truths import known_truths, single_verdicts, weighted_truths
 from bayesagree.predictions import Predictions
-
-type Floats = NDArray[np.float64]
 
 
 def n_effective(n_judges: int, correlation: float) -> float:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler, sample_nuts
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.judges._panel import design, panel_of
@@ -18,8 +18,6 @@ from bayesagree.judges.rate import Target
 
 if TYPE_CHECKING:
     import pymc as pm
-
-type Floats = NDArray[np.float64]
 
 
 @checked

@@ -27,15 +27,16 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.item_groups import ItemGroup
+from bayesagree.draws.convergence import R_HAT_LIMIT, diagnostics
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.judges._checks import classical_checks
 from bayesagree.judges._gibbs import sample_chains
@@ -44,9 +45,7 @@ from bayesagree.judges._panel import Panel, cells_of, design, panel_of
 from bayesagree.judges._regression import regression, weighted_columns
 from bayesagree.judges.estimators import saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior
-from bayesagree.plausibility._draws.convergence import R_HAT_LIMIT, diagnostics
 
-type Floats = NDArray[np.float64]
 type Target = Literal["share", "truth"]
 
 CHUNK = 2**22

@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
+from bayesagree.draws.blocks import DrawBlock
 from bayesagree.metrics._further_annotator import FurtherAnnotator
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics._truths import sampled_block
-from bayesagree.plausibility._draws.blocks import DrawBlock
-
-type Floats = NDArray[np.float64]
 
 
 class BlockSums(NamedTuple):

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-type Floats = NDArray[np.float64]
+from bayesagree._numerics.types import Floats
 
 # Weighted counts that should cancel leave this much of their total: sums of ten thousand doubles are right to 1e-12.
 NOTHING = 1e-12

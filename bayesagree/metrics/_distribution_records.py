@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesagree._numerics.types import Floats
 from bayesagree.metrics import _confusion
 from bayesagree.metrics import _distribution_kernels as kernels
-from bayesagree.metrics._confusion import Floats
 from bayesagree.metrics._label_records import GOOD, ConfusionScore
 from bayesagree.metrics._record import MetricRecord
 from bayesagree.metrics._user_metric import UserMetric

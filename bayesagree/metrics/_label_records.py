@@ -7,8 +7,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
 from bayesagree.metrics import _confusion
-from bayesagree.metrics._confusion import Counts, Floats
+from bayesagree.metrics._confusion import Counts
 from bayesagree.metrics._record import MetricRecord
 
 POWERS = "D. M. W. Powers, Evaluation: from precision, recall and F-measure to ROC, informedness, markedness and "

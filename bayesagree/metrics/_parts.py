@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
+from bayesagree.draws.blocks import DrawBlock
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.metrics._confusion import Counts
 from bayesagree.metrics._distribution_kernels import AGREEMENT, add_soft_counts, add_terms
@@ -19,13 +21,11 @@ from bayesagree.metrics._distribution_records import correlation
 from bayesagree.metrics._label_kernels import add_confusion, add_gaps, add_values
 from bayesagree.metrics._label_records import SMALLEST
 from bayesagree.metrics._rank_kernels import TOP, BlockScores, score_block
-from bayesagree.plausibility._draws.blocks import DrawBlock
 from bayesagree.predictions import Predictions
 
 if TYPE_CHECKING:
     from bayesagree.metrics.registry import Metric
 
-type Floats = NDArray[np.float64]
 NO_WEIGHTS = np.empty((0, 0))
 
 

@@ -6,11 +6,11 @@ from typing import Literal
 import numpy as np
 
 from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
+from bayesagree.draws.blocks import DrawBlock
+from bayesagree.draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.errors import InputError, positive_int
 from bayesagree.metrics._label_kernels import pick_labels
 from bayesagree.metrics.registry import Metric
-from bayesagree.plausibility._draws.blocks import DrawBlock
-from bayesagree.plausibility._draws.top_labels import Truth, TruthDraws, truth_draws
 
 type TruthIs = Literal["top", "sampled"]
 

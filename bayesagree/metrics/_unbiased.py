@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import item_blocks
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, shorten
 from bayesagree.metrics._block_sums import GroupSums
@@ -28,8 +29,6 @@ from bayesagree.metrics._label_records import SMALLEST
 from bayesagree.metrics._parts import Given, check_needs
 from bayesagree.metrics.registry import METRICS, Metric
 from bayesagree.predictions import Predictions
-
-type Floats = NDArray[np.float64]
 
 
 def vote_scores(

@@ -7,13 +7,13 @@ import xarray as xr
 
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed
+from bayesagree.draws.blocks import DrawBlock
+from bayesagree.draws.top_labels import Truth
 from bayesagree.metrics._block_sums import GroupSums
 from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR, FurtherAnnotator
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._truths import TruthIs, draws_for
 from bayesagree.metrics.registry import Metric
-from bayesagree.plausibility._draws.blocks import DrawBlock
-from bayesagree.plausibility._draws.top_labels import Truth
 
 
 @checked

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed
+from bayesagree._numerics.types import Floats
+from bayesagree.draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.errors import InputError, positive_int
 from bayesagree.metrics.uncertainty_adjusted import top_k_accuracy
-from bayesagree.plausibility._draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.predictions import Predictions
-
-type Floats = NDArray[np.float64]
 
 _FITTED, _OTHERS = 1000, 1000
 """Truths that the fitted distribution and its rivals are made of, a group. More of them change the ends by .01."""

@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree.annotations import Rankings
-from bayesagree.errors import InputError, positive_int, renamed, shorten
+from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.predictions import Predictions
 
 
-@renamed(depth="k")
 @checked
 def partial_average_overlap(
     rankings: Rankings, predictions: Predictions, *, k: int = 3, normalise: bool = True

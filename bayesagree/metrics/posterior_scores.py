@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
+from bayesagree.draws.top_labels import Truth, TruthDraws, point_estimate
 from bayesagree.errors import InputError
 from bayesagree.metrics._block_sums import BlockScoring, GroupSums
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
@@ -24,7 +25,6 @@ from bayesagree.metrics._truths import TruthIs, draws_for
 from bayesagree.metrics._unbiased import vote_scores
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
 from bayesagree.metrics.registry import AnyMetric, Metric
-from bayesagree.plausibility._draws.top_labels import Truth, TruthDraws, point_estimate
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.predictions import Predictions
 

@@ -9,7 +9,7 @@ import xarray as xr
 from bayesagree._arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree.certainty import label_certainty, level_probability
-from bayesagree.errors import InputError, renamed
+from bayesagree.errors import InputError
 from bayesagree.metrics._scorer import mass_of_best, over_draws
 from bayesagree.predictions import Predictions
 
@@ -22,7 +22,6 @@ _shared = shared(
 
 
 @_shared
-@renamed(tree="truth")
 @checked
 def expected_top_k_accuracy(
     truth: xr.DataTree, predictions: Predictions, *, k: int = 1, threshold: float | None = None
@@ -61,7 +60,6 @@ def expected_top_k_accuracy(
 
 
 @_shared
-@renamed(tree="truth")
 @checked
 def accuracy_given_risk(
     truth: xr.DataTree,

@@ -4,9 +4,9 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._arguments import checked
+from bayesagree.draws.top_labels import Truth, truth_draws
 from bayesagree.errors import InputError, positive_int
 from bayesagree.metrics._scorer import per_draw
-from bayesagree.plausibility._draws.top_labels import Truth, truth_draws
 from bayesagree.predictions import Predictions
 
 

@@ -20,20 +20,14 @@ point estimate.
 Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", arXiv:2307.02191, section 2.4.
 """
 
-import functools
-import warnings
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
 from bayesagree._arguments import checked
 from bayesagree._inference.docstrings import shared
-from bayesagree.errors import renamed
+from bayesagree.draws.top_labels import Truth
 from bayesagree.metrics._scorer import over_draws, prepare
 from bayesagree.metrics.registry import DEFAULT_K, Metric
-from bayesagree.plausibility._draws.top_labels import Truth
 from bayesagree.predictions import Predictions
 
 _shared = shared(
@@ -57,7 +51,6 @@ _shared = shared(
 
 
 @_shared
-@renamed(tree="truth")
 @checked
 def top_k_accuracy(
     truth: Truth, predictions: Predictions, *, k: int = 1, threshold: float | None = None
@@ -102,7 +95,6 @@ def top_k_accuracy(
 
 
 @_shared
-@renamed(tree="truth")
 @checked
 def set_accuracy(
     truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
@@ -127,7 +119,6 @@ def set_accuracy(
 
 
 @_shared
-@renamed(tree="truth")
 @checked
 def overlap(
     truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
@@ -152,7 +143,6 @@ def overlap(
 
 
 @_shared
-@renamed(tree="truth", depth="k")
 @checked
 def average_overlap(
     truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
@@ -182,7 +172,6 @@ def average_overlap(
 
 
 @_shared
-@renamed(tree="truth")
 @checked
 def kendall_tau(
     truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
@@ -215,7 +204,6 @@ def kendall_tau(
 
 
 @_shared
-@renamed(tree="truth")
 @checked
 def spearman_footrule(
     truth: Truth, predictions: Predictions, *, k: int = DEFAULT_K, threshold: float | None = None
@@ -246,26 +234,7 @@ def spearman_footrule(
     return over_draws("spearman_footrule_{}", truth, predictions, k, threshold)
 
 
-def _metric_first(function: Callable[..., xr.DataArray]) -> Callable[..., xr.DataArray]:
-    """Accept the former order of arguments, the name of the metric first, for one release."""
-
-    @functools.wraps(function)
-    def call(*args: Any, **given: Any) -> xr.DataArray:
-        if args and isinstance(args[0], str):
-            warnings.warn(
-                "per_item(metric, truth, predictions) is now per_item(truth, predictions, metric=metric)",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            args, given = args[1:], given | {"metric": args[0]}
-        return function(*args, **given)
-
-    return call
-
-
 @_shared
-@_metric_first
-@renamed(tree="truth")
 @checked
 def per_item(
     truth: Truth, predictions: Predictions, *, metric: str = "top_1_accuracy", threshold: float | None = None

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.predictions import Predictions
-
-type Floats = NDArray[np.float64]
 
 
 class Decision(NamedTuple):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement.coefficients import interval_of_counts
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
@@ -21,8 +22,6 @@ from bayesagree.metrics.registry import Metric
 from bayesagree.planning._worlds import worlds
 from bayesagree.plausibility.registry import POSTERIORS
 from bayesagree.predictions import Predictions
-
-type Floats = NDArray[np.float64]
 
 COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
 """Coefficients of `agreement_table` that need no names of annotators."""

@@ -7,7 +7,6 @@
 - `normal_inverse_gamma`: ratings.
 - `dawid_skene`: labels of known annotators, whose confusion matrices are learned.
 - `votes`: the majority vote, the point estimate beside them.
-- `_draws`: what the posteriors share: blocks of draws, best labels of each draw, convergence diagnostics.
 """
 
 import lazy_loader as lazy

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-type Floats = NDArray[np.float64]
 type Panels = NDArray[Any]
 """An array of matplotlib axes, shape (row, column)."""
 

@@ -188,7 +188,7 @@ def plot_bland_altman(
 
     See Also
     --------
-    bayesagree.limits_of_agreement : the numbers: mean difference and limits, whose intervals are the bands.
+    bayesagree.agreement.limits_of_agreement : the numbers: mean difference and limits, whose intervals are the bands.
 
     References
     ----------

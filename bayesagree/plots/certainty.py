@@ -103,7 +103,8 @@ def plot_certainty_by_agreement(
 
     Examples
     --------
-    >>> from bayesagree import Labels, annotation_certainty, annotator_agreement, dirichlet
+    >>> from bayesagree import Labels, annotation_certainty, dirichlet
+    >>> from bayesagree.agreement import annotator_agreement
     >>> votes = Labels.from_counts([[4, 0], [3, 1], [2, 2]])
     >>> certainty = annotation_certainty(dirichlet(votes, seed=1), exact=True)
     >>> plot_certainty_by_agreement(certainty, annotator_agreement(votes)).get_title()
@@ -156,7 +157,8 @@ def plot_risk(
 
     Examples
     --------
-    >>> from bayesagree import Labels, annotation_certainty, dirichlet, expected_risk, risk_certainty
+    >>> from bayesagree import Labels, annotation_certainty, dirichlet
+    >>> from bayesagree.certainty import expected_risk, risk_certainty
     >>> tree = dirichlet(Labels.from_counts([[4, 0, 1], [3, 1, 0]]), draws=50, seed=1)
     >>> risk = {0: 0, 1: 1, 2: 1}
     >>> certainty = annotation_certainty(tree, exact=True)

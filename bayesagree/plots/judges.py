@@ -31,7 +31,8 @@ def plot_error_correlation(tree: xr.DataTree, *, axes: "Axes | None" = None) -> 
 
     Examples
     --------
-    >>> from bayesagree import Labels, effective_judges
+    >>> from bayesagree import Labels
+    >>> from bayesagree.judges import effective_judges
     >>> verdicts = Labels.from_matrix([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 10, annotators=[*"abc"])
     >>> tree = effective_judges(verdicts, dict(enumerate([0, 1, 1, 1] * 10)), draws=50, chains=1, seed=1)
     >>> plot_error_correlation(tree).get_title()

@@ -128,7 +128,8 @@ def plot_value_of_votes(votes: pd.DataFrame, *, enough: float | None = None, axe
 
     Examples
     --------
-    >>> from bayesagree import Labels, Predictions, value_of_votes
+    >>> from bayesagree import Labels, Predictions
+    >>> from bayesagree.planning import value_of_votes
     >>> counts = Labels.from_counts([[1, 0], [1, 1], [0, 1], [1, 0]] * 3)
     >>> models = Predictions.from_labels({"A": [0, 0, 1, 0] * 3, "B": [0, 1, 0, 0] * 2 + [0, 1, 1, 0]})
     >>> plot_value_of_votes(value_of_votes(counts, models)).get_title()

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree.annotations import Ratings
+from bayesagree.draws.top_labels import plausibility_draws
 from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.top_labels import plausibility_draws
 from bayesagree.plots._panels import MARKERS, one_panel, positions
 
 if TYPE_CHECKING:

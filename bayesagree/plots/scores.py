@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._arguments import checked
-from bayesagree.errors import InputError, renamed, shorten
+from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.tables import best_first, score_intervals
 from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@renamed(ordinary="plug_in")
 @checked
 def plot_scores(
     tree: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None = None, axes: "Axes | None" = None

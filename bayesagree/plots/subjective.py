@@ -37,7 +37,8 @@ def plot_group_heatmap(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Ax
     Examples
     --------
     >>> import pandas as pd
-    >>> from bayesagree import Annotators, Labels, Predictions, group_performance
+    >>> from bayesagree import Annotators, Labels, Predictions
+    >>> from bayesagree.subjective import group_performance
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"]], annotators=list("xyz"))
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", "m"]}))
     >>> model = Predictions.from_labels({"A": ["a", "b"]}, labels=["a", "b"])
@@ -133,7 +134,8 @@ def plot_disagreement_by_quality(
 
     Examples
     --------
-    >>> from bayesagree import Labels, crowdtruth, disagreement_rate
+    >>> from bayesagree import Labels, crowdtruth
+    >>> from bayesagree.subjective import disagreement_rate
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
     >>> plot_disagreement_by_quality(disagreement_rate(votes), crowdtruth(votes)["wqs"]).get_xlabel()
     'quality WQS (annotators)'
@@ -227,7 +229,8 @@ def plot_shares(distributions: "pd.DataFrame", *, axes: Panels | None = None) ->
     Examples
     --------
     >>> import pandas as pd
-    >>> from bayesagree import Annotators, EvaluationSpecification, Labels, check_specification
+    >>> from bayesagree import Annotators, Labels
+    >>> from bayesagree.subjective import EvaluationSpecification, check_specification
     >>> votes = Labels.from_matrix([["a", "b", "a"]], annotators=list("xyz"))
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", "m"]}))
     >>> declared = EvaluationSpecification("unequal accuracy", protected=["gender"])

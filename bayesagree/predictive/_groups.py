@@ -14,11 +14,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.predictive import Draws, Observed, draws_of
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError
 from bayesagree.subjective.group_model import GroupCounts
 from bayesagree.subjective.normal_model import annotator_values
 
-type Floats = NDArray[np.float64]
 type OfGroups = GroupCounts | xr.Dataset
 
 

@@ -8,12 +8,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, positive_int
 
 if TYPE_CHECKING:
     import pymc as pm
 
-type Floats = NDArray[np.float64]
 
 NODES, REACH = 25, 4.0
 """Nodes of the trapezoidal rule in w, the item's variable being centre + sd sinh(w), |w| up to 4: dense where the item

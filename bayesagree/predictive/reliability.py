@@ -20,18 +20,16 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
 from bayesagree._inference.predictive import HeldOutRecord, HeldOutScores
 from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree._numerics.codes import distinct
 from bayesagree._numerics.intervals import column_hdi
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
-
-type Floats = NDArray[np.float64]
 
 CI_PROB = 0.95
 

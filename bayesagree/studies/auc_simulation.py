@@ -34,7 +34,8 @@ from bayesagree._arguments import checked
 from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import map_blocks
-from bayesagree.errors import InputError, positive_int, renamed, shorten
+from bayesagree._numerics.types import Floats
+from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder
 from bayesagree.simulate import CrowdsourcedBinary, crowdsourced_binary
 
@@ -54,7 +55,6 @@ METHODS = ("dgt", "dgt_published", "sgt", "pgt", "supervised")
 
 RUNS_PER_BLOCK = 5
 
-type Floats = NDArray[np.float64]
 type Key = tuple[str, int, int, int]
 type Estimator = Callable[[CrowdsourcedBinary], ArrayLike]
 """An evaluation of every model from the labels of a problem, larger for better models."""
@@ -98,7 +98,6 @@ class Study:
         return list(product(self.cases, self.labels_per_item, self.labels_per_annotator, starts))
 
 
-@renamed(advance="progress")
 def auc_study(
     *,
     cases: Sequence[str] = tuple(CASES),

@@ -7,9 +7,8 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.hyper_grid import log_beta
-
-type Floats = NDArray[np.float64]
 
 COARSE, FINE = 24, 32
 """Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior."""

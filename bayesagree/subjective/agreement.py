@@ -14,6 +14,7 @@ from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, seed_sequence
 from bayesagree._numerics.intervals import hdi
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._coefficients import CELLS, REPLICATES
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
@@ -24,8 +25,6 @@ from bayesagree.predictions import Predictions
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import as_groups
-
-type Floats = NDArray[np.float64]
 
 
 @checked

@@ -10,8 +10,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Codes
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotations._columns import Codes
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.errors import InputError, positive_int, shorten
 

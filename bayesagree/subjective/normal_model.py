@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from bayesagree._arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, positive_int
 
 if TYPE_CHECKING:
     import pymc as pm
 
-type Floats = NDArray[np.float64]
 
 CELLS = 4000
 

@@ -21,6 +21,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.annotators import Annotators
@@ -29,7 +30,6 @@ from bayesagree.predictions import Predictions
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.groups import Groups
 
-type Floats = NDArray[np.float64]
 type ModelPredictions = Predictions | Mapping[str, pd.Series]
 type Metric = str | Callable[[NDArray[Any], NDArray[Any]], float]
 

@@ -89,7 +89,7 @@ def test_levels_are_named_before_and_removed_after():
     found = tree["agreement"].to_dataset()
     assert float(plain["agreement"]["upper"]) < 0.8
     assert float(found["lower"]) < 0.8 < float(found["upper"])
-    table = ba.annotator_levels(tree)
+    table = ba.agreement.annotator_levels(tree)
     assert table["annotator"].tolist() == [0, 1, 2]
     assert ((table["lower"] < [-1.2, 0.2, 1.0]) & (table["upper"] > [-1.2, 0.2, 1.0])).all()
     assert (table["prob_above"].round(2) == [0, 1, 1]).all() or table["prob_above"].is_monotonic_increasing
@@ -170,7 +170,7 @@ def test_one_annotator_has_no_level_and_continuous_ends_no_density():
     with pytest.raises(InputError, match="have no density"):
         ba.common_agreement(Ratings.from_matrix([[0, 0.5], [0.2, 0.3]], scale=(0, 1)), annotator_effects="shift")
     with pytest.raises(InputError, match="no annotator_shift"):
-        ba.annotator_levels(ba.common_agreement(crowd(n_items=5), draws=5, seed=1))
+        ba.agreement.annotator_levels(ba.common_agreement(crowd(n_items=5), draws=5, seed=1))
 
 
 @pytest.mark.nuts

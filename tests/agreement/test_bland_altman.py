@@ -17,7 +17,7 @@ def two(difference):
 
 def test_limits_are_mean_and_two_standard_deviations():
     difference = np.array([1.0, -2.0, 3.0, 0.5, 2.5])
-    row = ba.limits_of_agreement(two(difference)).iloc[0]
+    row = ba.agreement.limits_of_agreement(two(difference)).iloc[0]
     assert row["n_items"] == 5
     assert row["difference"] == pytest.approx(difference.mean())
     assert row["high_limit"] == pytest.approx(difference.mean() + 1.959964 * difference.std(ddof=1))
@@ -30,7 +30,7 @@ def test_intervals_hold_the_true_limits():
     rng, n = np.random.default_rng(1), 300
     inside = np.zeros(3)
     for _ in range(n):
-        row = ba.limits_of_agreement(two(rng.normal(1, 2, 8))).iloc[0]
+        row = ba.agreement.limits_of_agreement(two(rng.normal(1, 2, 8))).iloc[0]
         for k, (name, truth) in enumerate((("difference", 1), ("low_limit", -2.919928), ("high_limit", 4.919928))):
             inside[k] += row[f"{name}_lower"] < truth < row[f"{name}_upper"]
     assert ((inside >= binom.ppf(1e-3, n, 0.95)) & (inside <= binom.ppf(1 - 1e-3, n, 0.95))).all()
@@ -39,9 +39,9 @@ def test_intervals_hold_the_true_limits():
 def test_pairs_are_those_that_share_three_items():
     table = [[1, 2, np.nan], [2, 2, np.nan], [3, 4, 1], [3, np.nan, 2]]
     ratings = ba.Ratings.from_matrix(table, scale=(1, 5), step=1, annotators=["a", "b", "c"])
-    assert ba.limits_of_agreement(ratings)[["annotator", "other_annotator"]].values.tolist() == [["a", "b"]]
+    assert ba.agreement.limits_of_agreement(ratings)[["annotator", "other_annotator"]].values.tolist() == [["a", "b"]]
     assert plot_bland_altman(ratings, annotators=["b", "a"]).size == 1
     with pytest.raises(InputError, match="no two annotators share"):
-        ba.limits_of_agreement(ratings, annotators=["a", "c"])
+        ba.agreement.limits_of_agreement(ratings, annotators=["a", "c"])
     with pytest.raises(InputError, match="'z' is not one of"):
-        ba.limits_of_agreement(ratings, annotators=["a", "z"])
+        ba.agreement.limits_of_agreement(ratings, annotators=["a", "z"])

@@ -1,7 +1,6 @@
 """Checks of one Phi for all items, and of the prior of the item means."""
 
 import numpy as np
-import pytest
 
 from bayesagree import simulate
 from bayesagree.agreement.checks import item_fit, item_mean_check, phi_clusters
@@ -28,10 +27,3 @@ def test_items_with_their_own_phi_are_found():
 def test_item_means_of_the_model_pass_their_check():
     problem = simulate.ratings(n_items=500, ratings_per_item=5, phi=0.5, item_mean=(2.0, 2.0), seed=3)
     assert item_mean_check(problem.ratings, draws=200, seed=1)["p_value"] > 0.01
-
-
-def test_old_name_of_the_threshold_is_understood():
-    ratings = simulate.ratings(n_items=5, ratings_per_item=3, seed=1).ratings
-    with pytest.warns(DeprecationWarning, match="threshold="):
-        old = item_fit(ratings, alarm=0.2, draws=20, seed=1)
-    assert old.equals(item_fit(ratings, threshold=0.2, draws=20, seed=1))

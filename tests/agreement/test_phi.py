@@ -103,11 +103,3 @@ def test_interval_has_the_probability_asked_for():
     assert float(most["lower"]) < float(half["lower"]) < float(half["upper"]) < float(most["upper"])
     with pytest.raises(InputError, match="ci_prob"):
         common_agreement(ratings, ci_prob=95)
-
-
-def test_old_name_of_keep_item_means_is_understood():
-    ratings, options = levels([[0, 1, 1, 1, 0], [3, 4, 3, 3, 3]], 5), {"item_mean": "flat", "draws": 5, "seed": 1}
-    with pytest.warns(DeprecationWarning, match="keep_item_means="):
-        old = common_agreement(ratings, item_means=True, **options)
-    new = common_agreement(ratings, keep_item_means=True, **options)
-    np.testing.assert_array_equal(old["posterior"]["item_mean"], new["posterior"]["item_mean"])

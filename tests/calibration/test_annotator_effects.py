@@ -73,7 +73,7 @@ def covered(seed, sd, levels=5, n_items=60, n_annotators=5, phi=0.6):
     ratings = rated(rng, rng.beta(2, 2, n_items), shift, np.zeros(n_annotators), phi, levels)
     plain = ba.common_agreement(ratings, draws=10, seed=seed)["agreement"]
     tree = ba.common_agreement(ratings, annotator_effects="shift", draws=300, seed=seed)
-    table = ba.annotator_levels(tree).sort_values("annotator")
+    table = ba.agreement.annotator_levels(tree).sort_values("annotator")
     inside = [float(g["lower"]) < phi < float(g["upper"]) for g in (plain, tree["agreement"])]
     of_shifts = (table["lower"].values < shift) & (table["upper"].values > shift)
     return [*inside, of_shifts.mean(), float(plain["mean"]), float(tree["agreement"]["mean"])]

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from bayesagree import InformedPrior, Labels, Predictions, informed_dirichlet, top_k_accuracy
+from bayesagree import Labels, Predictions, informed_dirichlet
+from bayesagree.metrics import top_k_accuracy
+from bayesagree.plausibility import InformedPrior
 from bayesagree.plausibility.informed.posterior import InformedPosterior
 
 DRAWS = 97  # a prime: every draw has parameters of its own

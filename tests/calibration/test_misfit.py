@@ -14,14 +14,13 @@ from bayesagree import (
     common_agreement,
     dawid_skene,
     dirichlet,
-    item_mean_check,
     label_certainty,
     normal_inverse_gamma,
-    phi_clusters,
     plackett_luce,
     prirn,
     simulate,
 )
+from bayesagree.agreement import item_mean_check, phi_clusters
 from bayesagree.predictive.annotator_checks import agreement_check
 from bayesagree.predictive.checks import with_posterior_predictive
 from bayesagree.predictive.reliability import reliability_curve

@@ -17,7 +17,6 @@ import pytest
 from scipy.special import softmax
 
 from bayesagree import (
-    DawidSkenePrior,
     Labels,
     Rankings,
     Ratings,
@@ -28,6 +27,7 @@ from bayesagree import (
     plackett_luce_model,
 )
 from bayesagree._inference.nuts import sample_nuts
+from bayesagree.plausibility import DawidSkenePrior
 from bayesagree.subjective.group_model import GroupCounts, group_performance_model
 
 pm: Any = pytest.importorskip("pymc")

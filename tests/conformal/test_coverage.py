@@ -10,8 +10,8 @@ import xarray as xr
 from _paths import ROOT
 
 import bayesagree as ba
-from bayesagree import InputError, Predictions, conformalize, set_coverage
-from bayesagree.conformal import certainty_groups, cross_sets, exchangeability_check, widest_sets
+from bayesagree import InputError, Predictions, conformalize
+from bayesagree.conformal import certainty_groups, cross_sets, exchangeability_check, set_coverage, widest_sets
 from bayesagree.conformal.coverage import _mean_interval
 from bayesagree.plots import plot_set_size
 

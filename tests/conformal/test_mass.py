@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import bayesagree as ba
-from bayesagree import InputError, Labels, conformalize_mass, set_coverage
+from bayesagree import InputError, Labels
+from bayesagree.conformal import conformalize_mass, set_coverage
 
 
 def plain_threshold(draws, score, mass, alpha):

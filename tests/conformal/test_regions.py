@@ -9,7 +9,8 @@ import scipy as sp
 from _paths import ROOT
 
 import bayesagree as ba
-from bayesagree import InputError, Labels, Predictions, plausibility_regions
+from bayesagree import InputError, Labels, Predictions
+from bayesagree.conformal import plausibility_regions
 from bayesagree.conformal._reach import DISTANCES
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "conformal.json").read_text())

@@ -8,15 +8,14 @@ from bayesagree import (
     Rankings,
     Ratings,
     annotation_certainty,
-    average_overlap,
     compare,
     dirichlet,
     evaluate,
     prirn,
     simulate,
-    top_k_accuracy,
 )
 from bayesagree.evaluation.comparison import hdi, rank_probabilities
+from bayesagree.metrics import average_overlap, top_k_accuracy
 
 
 @pytest.fixture(scope="module")

@@ -96,7 +96,7 @@ def test_a_run_on_disk_takes_every_kind_of_metric(case, tmp_path):
 
 def test_refused(case):
     labels, models = case
-    from bayesagree import UserMetric
+    from bayesagree.metrics import UserMetric
 
     whole = UserMetric(lambda q, p: 0.0, takes="plausibilities")
     for wrong in ({"metrics": [whole]}, {"truth_is": "gold"}, {"metrics": ["set_2_accuracy"], "truth_is": "sampled"}):

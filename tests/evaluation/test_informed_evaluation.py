@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Predictions, compare, evaluate, informed_dirichlet, top_k_accuracy
+from bayesagree import InputError, Labels, Predictions, compare, evaluate, informed_dirichlet
 from bayesagree._inference.results import settings_of
 from bayesagree.evaluation.tables import score_intervals, sensitivity_table
+from bayesagree.metrics import top_k_accuracy
 from bayesagree.simulate import labelled_test_set
 
 SHORT = {"draws": 40, "chains": 2, "seed": 1}

@@ -25,10 +25,10 @@ from bayesagree import (
     normal_inverse_gamma,
     plackett_luce,
     prirn,
-    top_k_accuracy,
 )
 from bayesagree.datasets import load
 from bayesagree.io.files import read_result, write_result
+from bayesagree.metrics import top_k_accuracy
 from bayesagree.simulate import labelled_test_set, noisy_models
 from bayesagree.studies.auc_simulation import auc_study
 

@@ -66,18 +66,18 @@ TEXTS = pd.DataFrame({"id": ["q", "p"], "text": ["second", "first"], "url": ["u2
 )
 def test_items_as_a_tool_imports_them(tmp_path, tool, name, expected):
     chosen = pd.DataFrame({"item": ["p", "q"], "gain": [0.5, np.nan]})
-    ba.write_items(chosen, tmp_path / name, contents=TEXTS, item="id", tool=tool)
+    ba.io.write_items(chosen, tmp_path / name, contents=TEXTS, item="id", tool=tool)
     text = (tmp_path / name).read_text()
     rows = json.loads(text) if name.endswith(".json") else [json.loads(line) for line in text.splitlines()]
     assert rows[0] == expected
     assert len(rows) == 2
-    ba.write_items(chosen, tmp_path / name, n=1, tool=tool)
+    ba.io.write_items(chosen, tmp_path / name, n=1, tool=tool)
     assert "q" not in (tmp_path / name).read_text().replace('"gain"', "")
 
 
 def test_least_certain_items_come_first(tmp_path):
     certainty = xr.DataArray([0.9, 0.5], coords={"item": ["p", "q"]}, dims="item", name="certainty")
-    ba.write_items(certainty, tmp_path / "t.csv")
+    ba.io.write_items(certainty, tmp_path / "t.csv")
     assert io.read_table(tmp_path / "t.csv")["item"].tolist() == ["q", "p"]
 
 
@@ -94,7 +94,7 @@ def test_least_certain_items_come_first(tmp_path):
 )
 def test_lists_that_no_tool_imports_are_refused(tmp_path, items, options, message):
     with pytest.raises(InputError, match=message):
-        ba.write_items(items, tmp_path / "t.json", **options)
+        ba.io.write_items(items, tmp_path / "t.json", **options)
     assert list(tmp_path.iterdir()) == []
 
 

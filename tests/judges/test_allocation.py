@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Ratings, corrected_rate, prediction_powered_mean
-from bayesagree.judges import label_allocation
+from bayesagree import InputError, Labels, Ratings, corrected_rate
+from bayesagree.judges import label_allocation, prediction_powered_mean
 from bayesagree.judges.allocation import _at_most_one, _systematic
 
 rng = np.random.default_rng(1)

@@ -8,8 +8,8 @@ from _paths import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesagree import InputError, prediction_powered_mean, rogan_gladen
-from bayesagree.judges import calibration_allocation, n_effective, saving_bound
+from bayesagree import InputError
+from bayesagree.judges import calibration_allocation, n_effective, prediction_powered_mean, rogan_gladen, saving_bound
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "judges.json").read_text())
 

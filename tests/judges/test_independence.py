@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Predictions, dirichlet, effective_judges
-from bayesagree.judges import n_effective
+from bayesagree import InputError, Labels, Predictions, dirichlet
+from bayesagree.judges import effective_judges, n_effective
 
 
 def panel(n=4000, seed=1):

@@ -5,7 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, best_panel
+from bayesagree import InputError, Labels
+from bayesagree.judges import best_panel
 
 TRUTH = np.random.default_rng(1).integers(0, 3, 600)
 

@@ -10,8 +10,8 @@ import scipy as sp
 import xarray as xr
 from _paths import ROOT
 
-from bayesagree import CorrectedRatePrior, InputError, Labels, Ratings, corrected_rate
-from bayesagree.judges import judge_table, warnings_of
+from bayesagree import InputError, Labels, Ratings, corrected_rate
+from bayesagree.judges import CorrectedRatePrior, judge_table, warnings_of
 from bayesagree.judges._gibbs import truncated_normal
 from bayesagree.judges._hamiltonian import Truths
 from bayesagree.judges._panel import design, panel_of

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from metrics._truths import posterior
 
-from bayesagree import InputError, Labels, Predictions, compare, dirichlet, evaluate, human_ceiling, simulate
+from bayesagree import InputError, Labels, Predictions, compare, dirichlet, evaluate, simulate
+from bayesagree.metrics import human_ceiling
 from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR
 
 

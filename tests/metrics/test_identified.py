@@ -5,7 +5,8 @@ import pytest
 import xarray as xr
 from scipy.optimize import linprog
 
-from bayesagree import InputError, Labels, Predictions, dirichlet, identified_accuracy, simulate
+from bayesagree import InputError, Labels, Predictions, dirichlet, simulate
+from bayesagree.metrics import identified_accuracy
 from bayesagree.metrics.identified import _matched, _patterns
 
 

@@ -10,8 +10,8 @@ from metrics._truths import models, one_hot, posterior, random_case
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
-from bayesagree import InputError, Predictions, dirichlet, simulate, top_k_accuracy
-from bayesagree.metrics import UserMetric, score
+from bayesagree import InputError, Predictions, dirichlet, simulate
+from bayesagree.metrics import UserMetric, score, top_k_accuracy
 from bayesagree.metrics.registry import METRICS, Metric
 
 NAN = {"zero_division": np.nan}

@@ -15,15 +15,17 @@ from bayesagree import (
     Predictions,
     Rankings,
     Ratings,
+    dirichlet,
+    majority_vote,
+    normal_inverse_gamma,
+)
+from bayesagree.draws.blocks import DrawBlock
+from bayesagree.metrics import (
     accuracy_given_risk,
     annotator_overlap,
     average_overlap,
-    dirichlet,
     expected_top_k_accuracy,
-    irn,
     kendall_tau,
-    majority_vote,
-    normal_inverse_gamma,
     overlap,
     partial_average_overlap,
     per_item,
@@ -33,7 +35,7 @@ from bayesagree import (
 )
 from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.registry import METRICS, Metric
-from bayesagree.plausibility._draws.blocks import DrawBlock
+from bayesagree.plausibility import irn
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "stutz.json").read_text())
 
@@ -326,18 +328,6 @@ def test_records_state_the_range_and_the_direction(record):
     assert scores[orders.index((0, 1, 2, 3))] == record.bounds[int(record.higher_is_better)]
     assert record.meaning.format(k=2)
     assert record.title.format(2)
-
-
-def test_former_names_and_order_of_arguments_work_for_one_release(crowd):
-    labels, predictions = crowd
-    tree = dirichlet(labels, draws=5, seed=1)
-    new = per_item(tree, predictions, metric="overlap_2")
-    with pytest.warns(DeprecationWarning, match=r"per_item\(truth, predictions, metric=metric\)"):
-        assert per_item("overlap_2", tree, predictions).identical(new)
-    with pytest.warns(DeprecationWarning, match=r"average_overlap\(k=\)"):
-        assert average_overlap(tree, predictions, depth=2).identical(average_overlap(tree, predictions, k=2))
-    with pytest.warns(DeprecationWarning, match=r"overlap\(truth=\)"):
-        assert overlap(tree=tree, predictions=predictions).identical(overlap(tree, predictions))
 
 
 def test_every_metric_takes_ratings_with_a_threshold():

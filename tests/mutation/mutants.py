@@ -75,7 +75,7 @@ MUTANTS = [
     Mutant("Plackett-Luce: what a tie leaves is not exposed", PL + "_gibbs_kernels.py", "rest.wait += finish", "pass", PL_TESTS + "test_choice_sets.py"),
     Mutant("Plackett-Luce: equal rankings of unequal offers are one", PL + "_cases.py", "tuple(np.searchsorted(named, choice[r]).tolist())", "tuple(np.searchsorted(named, choice[first]).tolist())", PL_TESTS + "test_choice_sets.py"),
     Mutant("Plackett-Luce: chance of all labels", PL + "_ranking_kernels.py", "worth[-1] = rest[offered[offered_start[r] : offered_start[r + 1]]].sum()", "worth[-1] = rest.sum()", PL_TESTS + "test_choice_sets.py"),
-    Mutant("Lumped: order of unnamed labels by name", "plausibility/_draws/pseudo_label.py", "top_labels(theta, named, unnamed, self.shape, rng, top[k])", "top[k] = np.argsort(-self.split(values, items)[:, :, k].reshape(len(theta), -1), axis=1, kind='stable')[:, :depth]", PL_TESTS + "test_unnamed_labels.py"),
+    Mutant("Lumped: order of unnamed labels by name", "draws/pseudo_label.py", "top_labels(theta, named, unnamed, self.shape, rng, top[k])", "top[k] = np.argsort(-self.split(values, items)[:, :, k].reshape(len(theta), -1), axis=1, kind='stable')[:, :depth]", PL_TESTS + "test_unnamed_labels.py"),
     Mutant("Overlap of annotators: not normalised", "metrics/partial_rankings.py", "[_overlap(among[r], among[:r], normalise)", "[_overlap(among[r], among[:r], False)", "metrics/test_uncertainty_adjusted.py"),
     Mutant("Overlap: plain by default", "metrics/partial_rankings.py", "predictions: Predictions, *, k: int = 3, normalise: bool = True", "predictions: Predictions, *, k: int = 3, normalise: bool = False", "metrics/test_uncertainty_adjusted.py"),
     # Blind evaluation.

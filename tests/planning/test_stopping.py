@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Predictions, annotate_next, value_of_votes
+from bayesagree import InputError, Labels, Predictions, annotate_next
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
+from bayesagree.planning import value_of_votes
 
 
 def study(seed, n_items=300, n_votes=2):

@@ -5,14 +5,8 @@ import numpy as np
 import pytest
 from _errors_of_draws import assert_mean, assert_same_mean, assert_share
 
-from bayesagree import (
-    InputError,
-    NormalInverseGammaPrior,
-    Ratings,
-    annotation_certainty,
-    label_certainty,
-    normal_inverse_gamma,
-)
+from bayesagree import InputError, Ratings, annotation_certainty, label_certainty, normal_inverse_gamma
+from bayesagree.plausibility import NormalInverseGammaPrior
 
 ROOT = Path(__file__).parents[2]
 MODEL = json.loads((ROOT / "models" / "normal_inverse_gamma.json").read_text())

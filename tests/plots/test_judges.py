@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from bayesagree import Labels, effective_judges
+from bayesagree import Labels
+from bayesagree.judges import effective_judges
 from bayesagree.plots import plot_error_correlation
 
 

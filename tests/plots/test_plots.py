@@ -11,34 +11,31 @@ import pytest
 
 from bayesagree import (
     Annotators,
-    EvaluationSpecification,
     InputError,
     Labels,
     Ratings,
     annotation_certainty,
-    annotator_agreement,
-    check_specification,
     common_agreement,
     compare,
     crowdtruth,
-    crowdtruth_posterior,
     dirichlet,
     evaluate,
-    expected_risk,
-    irn,
     krippendorff_alpha,
     majority_vote,
     plackett_luce,
     plots,
-    risk_certainty,
-    spammers,
-    top_k_accuracy,
 )
+from bayesagree.agreement import annotator_agreement
+from bayesagree.certainty import expected_risk, risk_certainty
+from bayesagree.crowd_quality import crowdtruth_posterior, spammers
+from bayesagree.metrics import top_k_accuracy
+from bayesagree.plausibility import irn
 from bayesagree.simulate import annotator_quality_regions, labelled_test_set, noisy_models, rankings, ratings
 from bayesagree.simulate._systems import simulated_systems
 from bayesagree.studies.blind_methods import blind_experiment
 from bayesagree.studies.ranking_models import ranking_study
 from bayesagree.studies.sample_size import agreement_by_size
+from bayesagree.subjective import EvaluationSpecification, check_specification
 
 
 @pytest.fixture(scope="module")

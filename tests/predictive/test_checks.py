@@ -9,10 +9,8 @@ from predictive.test_reliability import CASES, RANKINGS, chance
 from scipy import integrate, special, stats
 
 from bayesagree import (
-    DawidSkenePrior,
     InputError,
     Labels,
-    NormalInverseGammaPrior,
     Ratings,
     common_agreement,
     dawid_skene,
@@ -22,6 +20,7 @@ from bayesagree import (
     prirn,
     simulate,
 )
+from bayesagree.plausibility import DawidSkenePrior, NormalInverseGammaPrior
 from bayesagree.predictive.checks import item_loo, prior_predictive, with_log_likelihood, with_posterior_predictive
 from bayesagree.subjective.group_model import GroupCounts
 from bayesagree.subjective.normal_model import normal_group_posterior

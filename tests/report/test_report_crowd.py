@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import Labels, Predictions, Ratings, auc_posterior, crowdtruth_posterior, spammers
+from bayesagree import Labels, Predictions, Ratings
+from bayesagree.crowd_quality import crowdtruth_posterior, spammers
+from bayesagree.metrics.auc import auc_posterior
 from bayesagree.report.crowd import level_results
 from bayesagree.report.data import report_data
 from bayesagree.report.page import render

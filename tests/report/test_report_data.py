@@ -9,7 +9,6 @@ import xarray as xr
 
 from bayesagree import (
     Annotators,
-    EvaluationSpecification,
     InputError,
     Labels,
     Predictions,
@@ -19,21 +18,20 @@ from bayesagree import (
     compare,
     dirichlet,
     evaluate,
-    expected_top_k_accuracy,
-    irn,
     label_certainty,
     majority_vote,
     plackett_luce,
-    set_accuracy,
-    top_k_accuracy,
 )
+from bayesagree.metrics import expected_top_k_accuracy, set_accuracy, top_k_accuracy
 from bayesagree.metrics.registry import METRICS
+from bayesagree.plausibility import irn
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.groups import group_results
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.methods import methods_paragraph
 from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import noisy_models, rankings, ratings
+from bayesagree.subjective import EvaluationSpecification
 from bayesagree.subjective.groups import Groups
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesagree import Labels, Predictions, Rankings, Ratings, alternative_annotator_test, annotate_next, value_of_votes
+from bayesagree import Labels, Predictions, Rankings, Ratings, alternative_annotator_test, annotate_next
+from bayesagree.planning import value_of_votes
 from bayesagree.report.data import report_data
 from bayesagree.report.next_steps import replacement_results
 from bayesagree.report.page import render

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import Annotators, EvaluationSpecification, Labels, Predictions
+from bayesagree import Annotators, Labels, Predictions
 from bayesagree.plausibility.registry import POSTERIORS, Reference
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
@@ -18,6 +18,7 @@ from bayesagree.report.methods import methods_paragraph, references
 from bayesagree.report.page import render, write_report
 from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import rankings, ratings
+from bayesagree.subjective import EvaluationSpecification
 from bayesagree.subjective.groups import Groups
 
 EVIL = "<script>alert('x')</script>\"'><img src=x onerror=alert(1)>&{{ 7 * 7 }}"

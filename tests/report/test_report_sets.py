@@ -4,8 +4,8 @@ import _conformal as cases
 import numpy as np
 import pytest
 
-from bayesagree import Labels, Predictions, set_coverage
-from bayesagree.conformal import cross_sets
+from bayesagree import Labels, Predictions
+from bayesagree.conformal import cross_sets, set_coverage
 from bayesagree.report.data import report_data
 from bayesagree.report.methods import methods_paragraph, references
 from bayesagree.report.page import render

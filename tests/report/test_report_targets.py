@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Predictions, evaluate, informed_dirichlet, label_certainty, top_k_accuracy
+from bayesagree import InputError, Labels, Predictions, evaluate, informed_dirichlet, label_certainty
+from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility.votes import majority_vote
 from bayesagree.report.data import report_data
 from bayesagree.report.headlines import headlines

@@ -6,8 +6,9 @@ import warnings
 import numpy as np
 import pytest
 
-from bayesagree import InputError, hard_label_scores
+from bayesagree import InputError
 from bayesagree.evaluation.rank_correlation import MEASURES, correlation, williams_test
+from bayesagree.metrics import hard_label_scores
 from bayesagree.simulate import simulated_systems
 from bayesagree.studies import blind_experiment, blind_table, overlap_summary, vote_quality
 from bayesagree.studies.blind_judgement import methods_group

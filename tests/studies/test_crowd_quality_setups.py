@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from bayesagree import InputError, Labels, Ratings, crowdtruth, recode
+from bayesagree import InputError, Labels, Ratings, crowdtruth
 from bayesagree.studies import accuracy_against, crowd_setups, crowd_validation, disagreement_without
+from bayesagree.subjective import recode
 
 
 @pytest.fixture(scope="module")

@@ -3,19 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesagree import (
-    InputError,
-    Labels,
-    Predictions,
-    Ratings,
-    annotation_certainty,
-    dirichlet,
-    normal_inverse_gamma,
-    overlap,
-    set_accuracy,
-    top_k_accuracy,
-    top_k_in_top_m,
-)
+from bayesagree import InputError, Labels, Predictions, Ratings, annotation_certainty, dirichlet, normal_inverse_gamma
+from bayesagree.metrics import overlap, set_accuracy, top_k_accuracy, top_k_in_top_m
 from bayesagree.simulate import labelled_test_set, toy_classes
 from bayesagree.studies import certainty_by_reliability
 

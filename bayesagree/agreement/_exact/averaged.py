@@ -12,11 +12,11 @@ import scipy as sp
 from threadpoolctl import threadpool_limits
 
 from bayesagree._numerics.beta import SMALLEST
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.item_means import ItemMeans
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement._exact.outright_density import LEVEL
 from bayesagree.agreement._exact.outright_ends import InflatedPosterior, inflated_posterior
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import PhiPosterior, phi_posterior
 
 

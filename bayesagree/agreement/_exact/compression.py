@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree._numerics.multisets import run_starts, words
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.likelihood import Ends, Likelihood
-from bayesagree.agreement._exact.patterns import Floats
 
 NODES = 40
 """Chebyshev nodes before any refinement: the log evidence of 7000 items inside the scale moves by 2e-10."""

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import scipy as sp
 
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans, HyperGrid
 from bayesagree.agreement._exact.item_means import ItemMeans
-from bayesagree.agreement._exact.patterns import Floats, RatingCounts
+from bayesagree.agreement._exact.patterns import RatingCounts
 
 LEAST_LOG = -200.0
 """Log densities of (m, s) below their maximum are cut here, so that the spline does not swing."""

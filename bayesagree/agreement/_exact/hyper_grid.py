@@ -11,6 +11,7 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._numerics.multisets import run_starts
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.compression import refined
 from bayesagree.agreement._exact.item_means import (
     ItemMeans,
@@ -23,7 +24,6 @@ from bayesagree.agreement._exact.item_means import (
     steps,
 )
 from bayesagree.agreement._exact.likelihood import Ends
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.prior_masses import REACH, evidence_of_priors
 from bayesagree.errors import ConvergenceError
 

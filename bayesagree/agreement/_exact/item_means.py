@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy as sp
 
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.compression import CompressedByLevel, CompressedWithEnds, refined
 from bayesagree.agreement._exact.likelihood import Ends, Likelihood
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.errors import ConvergenceError
 

@@ -17,7 +17,8 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._numerics.beta import SMALLEST, tails
-from bayesagree.agreement._exact.patterns import Floats, RatingCounts
+from bayesagree._numerics.types import Floats
+from bayesagree.agreement._exact.patterns import RatingCounts
 
 type Kind = Literal["averaged", "binned", "inflated", "density", "squeezed"]
 type Ends = tuple[float, float]

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import scipy as sp
 
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.item_means import KnownMeans, blocks, likelihood_step, nodes
 from bayesagree.agreement._exact.likelihood import Likelihood
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import phi_of
 
 GRID = 24

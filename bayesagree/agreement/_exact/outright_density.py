@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy as sp
 
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.hyper_grid import Box, HierarchicalMeans, hyper_box
 from bayesagree.agreement._exact.item_means import ItemMeans
 from bayesagree.agreement._exact.likelihood import Ends
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import SEARCH, log_posterior
 from bayesagree.errors import ConvergenceError
 

@@ -17,9 +17,9 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._numerics.beta import SMALLEST
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.item_means import ItemMeans
 from bayesagree.agreement._exact.outright_density import LEVEL, LIMITS, LogDensity, look_around
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.agreement._exact.posterior import PhiPosterior, log_prior
 from bayesagree.agreement._exact.surrogate import Surrogate
 from bayesagree.errors import ConvergenceError

@@ -9,10 +9,9 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._numerics.multisets import multisets, run_starts, words
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
-
-type Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

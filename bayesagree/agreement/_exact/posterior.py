@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy as sp
 
+from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.compression import refined
 from bayesagree.agreement._exact.item_means import ItemMeans
-from bayesagree.agreement._exact.patterns import Floats
 from bayesagree.errors import ConvergenceError
 
 HALF_LOG_2 = np.log(2) / 2

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import scipy as sp
 
-from bayesagree.agreement._exact.patterns import Floats
+from bayesagree._numerics.types import Floats
 
 SEEN, TRUSTED = 25.0, 8.0
 """Drops from the largest value are compressed beyond the first, where it is all the same how far; in the quadratic a

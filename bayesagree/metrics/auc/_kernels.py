@@ -11,10 +11,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
+
 type Order = NDArray[np.intp]
 type Tied = NDArray[np.bool_]
 type Places = NDArray[np.int64]
-type Floats = NDArray[np.float64]
 
 BITS = 6
 LANES = 64

@@ -7,6 +7,7 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._inference.streams import item_blocks, map_blocks
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError
 from bayesagree.metrics.auc._kernels import (
     concordances_by_annotator,
@@ -15,8 +16,6 @@ from bayesagree.metrics.auc._kernels import (
     weighted_concordances,
 )
 from bayesagree.metrics.auc._score_order import order_scores
-
-type Floats = NDArray[np.float64]
 
 SCORES = 50_000
 """Scores that one thread orders at a time: enough to hide the start of a thread, few enough for its cache."""

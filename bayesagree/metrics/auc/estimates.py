@@ -24,9 +24,10 @@ import xarray as xr
 from bayesagree._arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.streams import Seed
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, as_python, shorten
-from bayesagree.metrics.auc._areas import Areas, AucMethod, AucOptions, Compare, Floats, VoteTies, against_truth, areas
+from bayesagree.metrics.auc._areas import Areas, AucMethod, AucOptions, Compare, VoteTies, against_truth, areas
 from bayesagree.predictions import Predictions
 
 _shared = shared(

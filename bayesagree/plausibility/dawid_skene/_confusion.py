@@ -4,6 +4,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats, Rng
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     draw_accuracies,
@@ -13,9 +14,6 @@ from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
 from bayesagree.plausibility.dawid_skene._population_kernels import RENAMING_SHARE, RowPrior, draw_names
 from bayesagree.plausibility.dawid_skene.em import accuracy_cells, row_hits
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-
-type Rng = np.random.Generator
-type Floats = NDArray[np.float64]
 
 
 class ConfusionRows:

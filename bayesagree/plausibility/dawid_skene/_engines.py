@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.checkpoint import fingerprint
 from bayesagree._inference.results import check_size, result_tree
+from bayesagree._numerics.types import Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.draws.run import Request
 from bayesagree.errors import InputError, positive_int, shorten
-from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
-from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows, Rng
+from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
 from bayesagree.plausibility.dawid_skene._gibbs import (
     AccuracySampler,
     ChainDraws,

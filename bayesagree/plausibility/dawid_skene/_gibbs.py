@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree._numerics.draws import log_dirichlet_draw
-from bayesagree.plausibility._draws.blocks import label_dtype
+from bayesagree._numerics.types import Floats, Rng
+from bayesagree.draws.blocks import label_dtype
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
-from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows, Floats, Rng
+from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
     NOTHING,
     count_truth,

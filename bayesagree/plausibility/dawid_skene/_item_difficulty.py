@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._numerics.draws import slice_step
+from bayesagree._numerics.types import Floats, Rng
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
-from bayesagree.plausibility.dawid_skene._confusion import Floats, Rng
 from bayesagree.plausibility.dawid_skene._gibbs import TruthSampler
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth, draw_candidate
 from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior

@@ -20,13 +20,11 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats, Rng
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.parameters import InformedPrior
-
-type Floats = NDArray[np.float64]
-type Rng = np.random.Generator
 
 
 class Regression:

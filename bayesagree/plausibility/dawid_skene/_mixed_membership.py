@@ -24,8 +24,9 @@ Sources: Stutz et al., section 3; Dawid and Skene (1979); Antoniak, Annals of St
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats, Rng
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
-from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows, Floats, Rng
+from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows
 from bayesagree.plausibility.dawid_skene._gibbs import start_truth
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import NOTHING, items_with_repeats
 from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior

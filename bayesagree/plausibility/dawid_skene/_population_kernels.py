@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.draws import log_dirichlet_draw, slice_step
 from bayesagree._numerics.gamma import log_rising
-
-type Floats = NDArray[np.float64]
+from bayesagree._numerics.types import Floats
 
 
 class RowPrior(NamedTuple):

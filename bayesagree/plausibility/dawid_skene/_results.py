@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import check_size, result_tree
 from bayesagree.annotations import Labels
+from bayesagree.draws.blocks import check_depth
+from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
+from bayesagree.draws.run import Request
 from bayesagree.errors import UnmixedError, as_python, shorten
-from bayesagree.plausibility._draws.blocks import check_depth
-from bayesagree.plausibility._draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
-from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._gibbs import ChainDraws
 

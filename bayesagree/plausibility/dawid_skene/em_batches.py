@@ -20,12 +20,11 @@ from bayesagree._arguments import checked
 from bayesagree._inference.results import MAX_BYTES, check_size
 from bayesagree._inference.streams import map_blocks
 from bayesagree._numerics.draws import normalise_logs
+from bayesagree._numerics.types import Floats
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, as_python, positive_int, shorten
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-
-type Floats = NDArray[np.float64]
 
 ANNOTATIONS = 2**20
 """Annotations of a block: large beside the confusion matrices that come back from it."""

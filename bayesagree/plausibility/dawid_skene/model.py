@@ -15,9 +15,9 @@ from bayesagree._inference.nuts import sample_nuts, sampler_stats
 from bayesagree._inference.open_model import annotation_data, named_part, part
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.draws.blocks import label_dtype
+from bayesagree.draws.run import Request
 from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.blocks import label_dtype
-from bayesagree.plausibility._draws.run import Request
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, ChainDraws
 from bayesagree.plausibility.dawid_skene._results import chains_tree, watched_items
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior

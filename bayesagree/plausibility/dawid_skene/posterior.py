@@ -34,10 +34,10 @@ from bayesagree._inference.results import MAX_BYTES, settings_of
 from bayesagree._inference.streams import Seed, item_blocks
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
+from bayesagree.draws.blocks import LOCAL, Schedule
+from bayesagree.draws.run import Request
+from bayesagree.draws.top_labels import truth_draws
 from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.blocks import LOCAL, Schedule
-from bayesagree.plausibility._draws.run import Request
-from bayesagree.plausibility._draws.top_labels import truth_draws
 from bayesagree.plausibility.dawid_skene._cells import Candidates
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
 from bayesagree.plausibility.dawid_skene._results import CHOSEN, check_result, require_mixed

@@ -23,6 +23,7 @@ from bayesagree._inference.predictive import (
 )
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.multisets import run_starts
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene.model import coordinates_of_model, dawid_skene_model, log_chance, votes_data
@@ -31,7 +32,6 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 if TYPE_CHECKING:
     import pymc as pm
 
-type Floats = NDArray[np.float64]
 
 CELLS = 4_000_000
 """Numbers in memory at once while the truth is summed out: 32 MB."""

@@ -1,6 +1,5 @@
 """Priors of the Dawid-Skene family."""
 
-import warnings
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -62,10 +61,3 @@ class DawidSkenePrior:
         counts = np.full((n_labels, n_labels), wrong)
         np.fill_diagonal(counts, self.strength * self.accuracy)
         return counts
-
-
-def __getattr__(name: str) -> object:
-    if name == "CrowdPrior":  # the name of a former release
-        warnings.warn("CrowdPrior is now DawidSkenePrior", DeprecationWarning, stacklevel=2)
-        return DawidSkenePrior
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

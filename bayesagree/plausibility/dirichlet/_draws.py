@@ -14,8 +14,7 @@ from bayesagree._inference.results import check_size
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.codes import distinct
 from bayesagree._numerics.draws import log_dirichlets, log_gammas
-from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.blocks import (
+from bayesagree.draws.blocks import (
     LOCAL,
     DrawBlock,
     Schedule,
@@ -24,7 +23,8 @@ from bayesagree.plausibility._draws.blocks import (
     check_depth,
     label_dtype,
 )
-from bayesagree.plausibility._draws.run import Block, Groups, ItemPosterior, Request, Values, worst_of_items
+from bayesagree.draws.run import Block, Groups, ItemPosterior, Request, Values, worst_of_items
+from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet._kernels import plausibility_draws, top_label_draws
 
 type Prior = float | Sequence[float] | None

@@ -27,9 +27,9 @@ from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
+from bayesagree.draws.blocks import LOCAL, Schedule
+from bayesagree.draws.run import Request, draw_posterior
 from bayesagree.errors import positive, positive_int
-from bayesagree.plausibility._draws.blocks import LOCAL, Schedule
-from bayesagree.plausibility._draws.run import Request, draw_posterior
 from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior, prior_shape
 
 if TYPE_CHECKING:

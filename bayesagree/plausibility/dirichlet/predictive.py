@@ -24,6 +24,7 @@ from bayesagree._inference.predictive import (
 )
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.codes import distinct
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import positive
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
@@ -34,7 +35,6 @@ from bayesagree.plausibility.plackett_luce._held_out import races_log_probabilit
 if TYPE_CHECKING:
     import pymc as pm
 
-type Floats = NDArray[np.float64]
 
 GRID = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Half a decade apart, and from hardly any weight to hardly any prior."""

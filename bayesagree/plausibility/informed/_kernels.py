@@ -19,12 +19,9 @@ import math
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesagree._numerics.gamma import log_rising
 from bayesagree._numerics.vectors import copy_to
-
-type Floats = NDArray[np.float64]
 
 FLOOR = 1e-3
 """Share of the prior mean that is spread over all labels, so that none is impossible."""

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Codes
 from bayesagree.annotations import Labels
-from bayesagree.annotations._columns import Codes
 from bayesagree.errors import InputError, shorten
 from bayesagree.predictions import Predictions
 

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from bayesagree._inference.streams import item_blocks, n_threads
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.plausibility.informed._kernels import score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.parameters import Layout
-
-type Floats = NDArray[np.float64]
 
 # Items per task: large enough that threads outweigh their overhead, small enough that the gradients of a block of
 # items with hundreds of labels stay in memory.

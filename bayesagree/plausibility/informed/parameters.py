@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import positive
-
-type Floats = NDArray[np.float64]
 
 SHAPE_NAMES = (
     "open_concentration",

@@ -36,9 +36,9 @@ from bayesagree._inference.results import MAX_BYTES, check_size
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed, stream_apart
 from bayesagree.annotations import Labels
-from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, by_chain, check_depth, label_dtype
-from bayesagree.plausibility._draws.convergence import diagnostics
-from bayesagree.plausibility._draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
+from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, by_chain, check_depth, label_dtype
+from bayesagree.draws.convergence import diagnostics
+from bayesagree.draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
 from bayesagree.plausibility.dirichlet._draws import from_plausibilities, with_best_labels
 from bayesagree.plausibility.informed import guards
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws, top_label_draws

@@ -21,16 +21,14 @@ from typing import Any
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, block_generators, map_blocks, seed_sequence
+from bayesagree._numerics.types import Floats
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.informed._kernels import score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.fit import FARTHEST, Fit, Votes, gather
 from bayesagree.plausibility.informed.parameters import Layout
-
-type Floats = NDArray[np.float64]
 
 # The error of the normal approximation beside the posterior's own sd falls as one over the root of the number of items.
 MOST_ITEMS = 5000

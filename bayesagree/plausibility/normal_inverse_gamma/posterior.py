@@ -28,9 +28,8 @@ from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError, positive, positive_int
-from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, check_depth
-from bayesagree.plausibility._draws.run import (
+from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, check_depth
+from bayesagree.draws.run import (
     Block,
     Groups,
     ItemPosterior,
@@ -39,6 +38,7 @@ from bayesagree.plausibility._draws.run import (
     draw_posterior,
     worst_of_items,
 )
+from bayesagree.errors import InputError, positive, positive_int
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -5,11 +5,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Integers
 from bayesagree.annotations import Rankings
 from bayesagree.annotations._choice_sets import ChoiceSets
 from bayesagree.errors import InputError
 
-type Integers = NDArray[np.int64]
 type Competing = Literal["all", "named"]
 
 

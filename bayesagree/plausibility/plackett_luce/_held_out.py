@@ -9,14 +9,13 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
+from bayesagree._numerics.types import Floats
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
 from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import ranking_log_probability
 from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked, WorthPrior, gibbs_worths, worth_prior
-
-type Floats = NDArray[np.float64]
 
 
 def refuse_choice_sets(rankings: Rankings, settings: Mapping[str, Any]) -> None:

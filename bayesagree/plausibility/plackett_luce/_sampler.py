@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed
+from bayesagree._numerics.types import Floats
+from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, label_dtype
+from bayesagree.draws.convergence import worst_diagnostics
+from bayesagree.draws.unnamed_labels import spread, top_labels
 from bayesagree.errors import InputError, positive
-from bayesagree.plausibility._draws.blocks import LOCAL, DrawBlock, Schedule, label_dtype
-from bayesagree.plausibility._draws.convergence import worst_diagnostics
 from bayesagree.plausibility.plackett_luce._cases import Cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
 from bayesagree.plausibility.plackett_luce._stages import stages_of
-from bayesagree.plausibility.plackett_luce._unnamed_labels import spread, top_labels
 
 type Unranked = Literal["exact", "lumped"]
-type Floats = NDArray[np.float64]
 type Results = Iterator[Any]
 """Block of items by block: which items, their best labels or full plausibilities, their r-hat and sample size."""
 

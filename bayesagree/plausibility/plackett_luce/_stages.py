@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesagree.plausibility.plackett_luce._cases import Cases, Integers
+from bayesagree._numerics.types import Integers
+from bayesagree.plausibility.plackett_luce._cases import Cases
 
 type Records = Any
 """A structured array; numba reads its fields as attributes."""

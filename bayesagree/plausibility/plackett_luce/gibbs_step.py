@@ -10,8 +10,9 @@ from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.util import get_random_generator
 
+from bayesagree._numerics.types import Integers
 from bayesagree.errors import InputError
-from bayesagree.plausibility.plackett_luce._cases import Cases, Integers
+from bayesagree.plausibility.plackett_luce._cases import Cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sweep_items
 from bayesagree.plausibility.plackett_luce._stages import stages_of
 

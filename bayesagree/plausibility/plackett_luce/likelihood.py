@@ -9,13 +9,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._arguments import checked
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import ConvergenceError, InputError, as_python
 from bayesagree.plausibility.plackett_luce._cases import EVERYTHING, Cases, Competing, choice_sets, read_cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import item_log_probability, rankings_given_plausibility
 from bayesagree.plausibility.plackett_luce._sampler import worth_prior
-
-type Floats = NDArray[np.float64]
 
 LARGEST_RECURSION = 16
 """Labels in a tied block beyond which the recursion over its subsets is refused."""

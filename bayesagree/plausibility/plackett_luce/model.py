@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.open_model import annotation_data, part
 from bayesagree._inference.streams import Seed, block_generators
+from bayesagree._numerics.types import Integers
 from bayesagree.annotations import Rankings
+from bayesagree.draws.pseudo_label import UNNAMED_SHAPE
 from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.pseudo_label import UNNAMED_SHAPE
 from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, choice_sets
 from bayesagree.plausibility.plackett_luce._sampler import WorthBlock, WorthPrior, diagnostics_of, reduce_block
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
     from bayesagree.plausibility.plackett_luce.posterior import PlackettLucePosterior
-
-type Integers = NDArray[np.int64]
 
 
 def worth_model(

@@ -31,10 +31,10 @@ from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
+from bayesagree.draws.blocks import LOCAL, Schedule, by_chain, check_depth
+from bayesagree.draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
+from bayesagree.draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
 from bayesagree.errors import InputError, as_python, positive, positive_int
-from bayesagree.plausibility._draws.blocks import LOCAL, Schedule, by_chain, check_depth
-from bayesagree.plausibility._draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
-from bayesagree.plausibility._draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
 from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, read_cases
 from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked, WorthPrior, gibbs_results, worth_prior
 

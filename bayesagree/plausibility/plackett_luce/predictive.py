@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree._inference.predictive import (
     Draws,
@@ -18,6 +17,7 @@ from bayesagree._inference.predictive import (
     draws_of,
 )
 from bayesagree._inference.streams import Seed
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility.plackett_luce._held_out import (
@@ -29,8 +29,6 @@ from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked
 
 if TYPE_CHECKING:
     import pymc as pm
-
-type Floats = NDArray[np.float64]
 
 
 def sampling_model(rankings: Rankings, settings: Settings) -> "pm.Model":

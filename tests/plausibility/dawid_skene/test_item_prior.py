@@ -6,7 +6,8 @@ from arviz_stats.base.array import array_stats
 from scipy.optimize import approx_fprime
 from scipy.special import logsumexp
 
-from bayesagree import DawidSkenePrior, InputError, Labels, Predictions, dawid_skene
+from bayesagree import InputError, Labels, Predictions, dawid_skene
+from bayesagree.plausibility import DawidSkenePrior
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior, LearntPrior, Regression
 from bayesagree.plausibility.informed.covariates import Covariates

@@ -13,7 +13,7 @@ from scipy import special
 from bayesagree import InputError, Labels, SizeError, annotation_certainty, dirichlet, label_certainty
 from bayesagree._inference.streams import block_generators
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
-from bayesagree.plausibility._draws.blocks import best_labels
+from bayesagree.draws.blocks import best_labels
 from bayesagree.plausibility.dirichlet import _draws
 from bayesagree.plausibility.dirichlet._kernels import top_label_draws
 from bayesagree.plausibility.dirichlet.posterior import dirichlet_blocks

@@ -9,7 +9,8 @@ from _paths import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesagree import InputError, Rankings, annotation_certainty, datasets, irn, prirn, prirn_model
+from bayesagree import InputError, Rankings, annotation_certainty, datasets, prirn, prirn_model
+from bayesagree.plausibility import irn
 
 MODEL = json.loads((ROOT / "models" / "prirn.json").read_text())
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "stutz.json").read_text())

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Predictions, annotation_certainty, informed_dirichlet, top_k_accuracy
+from bayesagree import InputError, Labels, Predictions, annotation_certainty, informed_dirichlet
+from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility.informed.posterior import ESTIMATED
 from bayesagree.simulate import labelled_test_set
 

@@ -8,7 +8,7 @@ from _paths import ROOT
 from scipy.optimize import minimize
 
 from bayesagree import Labels, Predictions
-from bayesagree.plausibility._draws.convergence import diagnostics
+from bayesagree.draws.convergence import diagnostics
 from bayesagree.plausibility.informed import fit, sampler
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
 from bayesagree.plausibility.informed.parameters import SHAPE_NAMES

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from _paths import ROOT
 
-from bayesagree import Labels, Predictions, informed_dirichlet, top_k_accuracy
+from bayesagree import Labels, Predictions, informed_dirichlet
+from bayesagree.metrics import top_k_accuracy
 from bayesagree.simulate import labelled_test_set
 
 MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())

@@ -9,8 +9,8 @@ import pytest
 import xarray as xr
 
 import bayesagree as ba
+from bayesagree.draws.convergence import worst_diagnostics
 from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.convergence import worst_diagnostics
 from bayesagree.predictive import reliability_curve
 
 RACES = [[["a"], ["b"]], [["b", "c"]], [["d"], ["a", "c"]], [["c"]], [["b"], ["a"]]]
@@ -75,7 +75,7 @@ def test_log_likelihood_is_of_what_was_on_offer() -> None:
     given = xr.DataArray(theta[:, None], dims=("draw", "item", "category"))
     expected = np.log(np.stack([chance_of(race, sets, theta) for race, sets in zip(RACES, OFFERED)], axis=1))
     for method in ("quadrature", "recursion"):
-        found = ba.plackett_luce_log_likelihood(CHOSEN, given, method=method).values
+        found = ba.plausibility.plackett_luce_log_likelihood(CHOSEN, given, method=method).values
         np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
@@ -96,8 +96,8 @@ def test_pairwise_wins_are_no_defeats_of_absent_systems() -> None:
     """Read as rankings of all six, win rates of .65 to .33 gave all systems .17."""
     rankings, wins, worth = pairwise_wins()
     plain = ba.Rankings.from_blocks(wins, labels=LABELS)
-    best = ba.plackett_luce_ml(plain, competing="named")
-    np.testing.assert_array_equal(best.values, ba.plackett_luce_ml(rankings).values)
+    best = ba.plausibility.plackett_luce_ml(plain, competing="named")
+    np.testing.assert_array_equal(best.values, ba.plausibility.plackett_luce_ml(rankings).values)
     offered = ba.plackett_luce(rankings, draws=500, seed=1)["posterior"]["plausibility"]
     named = ba.plackett_luce(plain, competing="named", draws=500, seed=1)["posterior"]["plausibility"]
     np.testing.assert_array_equal(offered, named)
@@ -147,7 +147,7 @@ def test_wrong_choice_sets_are_refused(offered: Any, message: str) -> None:
 
 def test_what_knows_no_choice_sets_says_so() -> None:
     with pytest.raises(InputError, match="not on offer"):
-        ba.irn(CHOSEN)
+        ba.plausibility.irn(CHOSEN)
     with pytest.raises(InputError, match="not on offer"):
         ba.prirn(CHOSEN)
     with pytest.raises(InputError, match="all labels as on offer"):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from bayesagree.annotations import Rankings
 from bayesagree.certainty import label_certainty
+from bayesagree.draws.convergence import worst_diagnostics
 from bayesagree.errors import InputError, SizeError
-from bayesagree.plausibility._draws.convergence import worst_diagnostics
 from bayesagree.plausibility.plackett_luce import _tied_blocks as kernel
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce, plackett_luce_blocks
 
@@ -247,7 +247,7 @@ def test_diagnostics_equal_arviz() -> None:
 
 
 def test_items_that_have_not_mixed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayesagree.plausibility._draws.convergence.R_HAT_LIMIT", 0.5)
+    monkeypatch.setattr("bayesagree.draws.convergence.R_HAT_LIMIT", 0.5)
     rankings = Rankings.from_blocks([[[[0], [1]]]], labels=3, items=["q17"])
     with pytest.warns(UserWarning, match=r"1 of 1 items have not converged.*'q17'; raise tune=200"):
         plackett_luce(rankings, seed=1)

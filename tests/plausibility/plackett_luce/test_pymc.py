@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bayesagree.annotations import Rankings
+from bayesagree.draws.convergence import worst_diagnostics
 from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.convergence import worst_diagnostics
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item, sweep_item, sweep_items
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 

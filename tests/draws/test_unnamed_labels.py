@@ -7,7 +7,7 @@ import pytest
 
 import bayesagree as ba
 from bayesagree import plots
-from bayesagree.plausibility._draws.top_labels import plausibility_draws, truth_draws
+from bayesagree.draws.top_labels import plausibility_draws, truth_draws
 
 ONE_NAMED = ba.Rankings.from_blocks([[[["a"]]]], labels=list("abcdefgh"))
 MIXED = ba.Rankings.from_blocks([[[["a"], ["b", "c"]], [["b"]]], [[["c"]]], [[["h"], ["a"]]]], labels=list("abcdefgh"))
@@ -36,7 +36,7 @@ def test_metrics_of_sets_do_not_depend_on_how_draws_were_kept(metric: str) -> No
         {"last": np.tile(np.arange(8.0), (3, 1)), "any": scores}, labels="abcdefgh"
     )
     draws = 4000
-    full, kept = (ba.per_item(tree, predictions, metric=metric).values for tree in both_routes(MIXED, draws))
+    full, kept = (ba.metrics.per_item(tree, predictions, metric=metric).values for tree in both_routes(MIXED, draws))
     np.testing.assert_allclose(full, kept, atol=5 * np.sqrt(0.5 / (4 * draws)))
 
 
@@ -70,8 +70,8 @@ def test_a_trace_of_ones_own_feeds_certainty_metrics_and_plots(unranked: Any) ->
         theirs, expected = (ba.annotation_certainty(tree, k=k).values for tree in (trace, ours))
         np.testing.assert_allclose(theirs, expected, atol=0.06)
     predictions = ba.Predictions.from_scores({"A": np.tile(np.arange(8.0), (3, 1))}, labels=list("abcdefgh"))
-    scores = [float(ba.overlap(tree, predictions, k=3).mean()) for tree in (trace, ours)]
+    scores = [float(ba.metrics.overlap(tree, predictions, k=3).mean()) for tree in (trace, ours)]
     assert scores[0] == pytest.approx(scores[1], abs=0.03)
     assert plots.plot_plausibility(trace, 0).axes
-    entropy = [ba.plausibility_entropy(tree).values for tree in (trace, ours)]
+    entropy = [ba.certainty.plausibility_entropy(tree).values for tree in (trace, ours)]
     np.testing.assert_allclose(*entropy, atol=0.06)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import seed_of
 from bayesagree._inference.streams import block_generator, stream_apart
-from bayesagree.plausibility._draws.blocks import label_dtype
-from bayesagree.plausibility.plackett_luce._unnamed_labels import spread, top_labels
+from bayesagree.draws.blocks import label_dtype
+from bayesagree.draws.unnamed_labels import spread, top_labels
 
 UNRANKED = "unranked"
 """Name of the pseudo-label (-1 where labels are numbers)."""

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
+from bayesagree.draws.blocks import DrawBlock, best_labels
+from bayesagree.draws.pseudo_label import PseudoLabel
 from bayesagree.errors import InputError
-from bayesagree.plausibility._draws.blocks import DrawBlock, best_labels
-from bayesagree.plausibility._draws.pseudo_label import PseudoLabel
 from bayesagree.predictions import positions
 
 type Truth = xr.DataTree | xr.DataArray

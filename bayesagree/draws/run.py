@@ -13,9 +13,9 @@ from bayesagree._inference.nuts import Sampler, sample_nuts, sampler_stats
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
 from bayesagree._inference.storage import Destination, KeptDraws, Store, Variable
 from bayesagree._inference.streams import Seed
+from bayesagree.draws.blocks import Schedule, check_depth, label_dtype
+from bayesagree.draws.convergence import diagnostics, warn_not_converged
 from bayesagree.errors import InputError, positive_int
-from bayesagree.plausibility._draws.blocks import Schedule, check_depth, label_dtype
-from bayesagree.plausibility._draws.convergence import diagnostics, warn_not_converged
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -16,9 +16,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import shorten
-
-type Floats = NDArray[np.float64]
 
 # 1.01 is the limit for one parameter in a paper. The worst of thousands of items is compared here, and at 100
 # effective draws the noise of R-hat alone takes some of them to 1.05: above 1.1 the chains do disagree.
