@@ -2,23 +2,22 @@
 
 Names and sub-packages load when they are first used; `__init__.pyi` lists them in the order in which data flow.
 
-- `annotations`, `predictions`: what people said, what models said; `io` and `patterns` read them from files.
+- `annotations`: what people said and what models predicted; `io` reads them from files.
 - `datasets`, `simulate`: public data sets, and simulated ones with known truth.
 - `agreement`: how far annotators agree.
 - `draws`: how draws of a truth are made and read.
-- `plausibility`: posteriors of the truth of each item; `calibration` checks them against gold.
+- `plausibility`: posteriors of the truth of each item, and their calibration against gold.
 - `certainty`: how much the annotations leave open.
 - `metrics`, `evaluation`: scores of models, with intervals and comparisons.
 - `conformal`: prediction sets that cover an ambiguous truth.
 - `predictive`: checks of a posterior.
 - `blind`: models judged without expert labels.
-- `subjective`, `crowd_quality`: groups of annotators, qualities of annotators.
+- `subjective`: groups of annotators, qualities of annotators.
 - `planning`: how many items and annotators, and which item next.
 - `judges`: what the verdicts of language models are worth, beside votes of people.
 - `studies`: the studies of the papers, run again.
 - `plots`, `report`, `cli`: figures, an HTML page, the command line.
-- `distributions`, `errors`: PyMC distributions; the errors that input can raise.
-- `_arguments`: objects of the wrong kind, and names that nearly fit, refused with what is meant.
+- `errors`: the errors that input can raise.
 - `_inference`, `_numerics`: how draws are made and kept; numerical kernels.
 """
 

@@ -2,22 +2,17 @@ from . import (
     agreement,
     annotations,
     blind,
-    calibration,
     certainty,
     conformal,
-    crowd_quality,
     datasets,
-    distributions,
     errors,
     evaluation,
     io,
     judges,
     metrics,
-    patterns,
     planning,
     plausibility,
     plots,
-    predictions,
     predictive,
     report,
     simulate,
@@ -31,28 +26,24 @@ from .agreement import (
     common_agreement_model,
     krippendorff_alpha,
 )
-from .annotations import Annotators, Labels, Rankings, Ratings
+from .annotations import Annotators, Labels, Predictions, Rankings, Ratings
 from .blind import blind_scores
-from .calibration import calibrate
 from .certainty import annotation_certainty, label_certainty
 from .conformal import conformalize
-from .crowd_quality import crowdtruth
 from .errors import ConvergenceError, InputError, SizeError, UnmixedError
 from .evaluation import compare, evaluate
-from .io import read_annotations, read_predictions, read_result, write_result, write_table
+from .io import LabelBatches, LabelPatterns, read_annotations, read_predictions, read_result, write_result, write_table
 from .judges import alternative_annotator_test, corrected_rate, corrected_rate_model
 from .metrics import make_scorer, score
 from .metrics.auc import auc
-from .patterns import LabelBatches, LabelPatterns
 from .planning import annotate_next, plan
-from .plausibility import majority_vote
+from .plausibility import calibrate, majority_vote
 from .plausibility.dawid_skene import dawid_skene, dawid_skene_model
 from .plausibility.dirichlet import dirichlet, dirichlet_model, prirn, prirn_model
 from .plausibility.informed import informed_dirichlet, informed_dirichlet_model
 from .plausibility.normal_inverse_gamma import normal_inverse_gamma, normal_inverse_gamma_model
 from .plausibility.plackett_luce import plackett_luce, plackett_luce_model
-from .predictions import Predictions
-from .subjective import group_posterior
+from .subjective import crowdtruth, group_posterior
 
 __all__ = [
     # annotations and predictions

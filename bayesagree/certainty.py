@@ -17,7 +17,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.results import concentration_of, parameters_of
 from bayesagree._inference.streams import item_blocks, map_blocks

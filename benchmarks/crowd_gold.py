@@ -26,8 +26,8 @@ from crowd_sets import SETS, read
 
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
-from bayesagree.calibration import calibrate, calibration_scores, label_probability, pool_with_votes
 from bayesagree.draws.run import Request
+from bayesagree.plausibility.calibration import calibrate, calibration_scores, label_probability, pool_with_votes
 from bayesagree.plausibility.dawid_skene._engines import AUTO_VARIANTS, VARIANTS, DawidSkenePosterior, Variant
 from bayesagree.plausibility.dawid_skene._results import chains_tree
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from scaling import crowd
 
-from bayesagree.crowd_quality import crowdtruth, crowdtruth_posterior
 from bayesagree.datasets import load
+from bayesagree.subjective.crowd_quality import crowdtruth, crowdtruth_posterior
 
 REPEATS = 5
 

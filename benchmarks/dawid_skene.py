@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from bayesagree.annotations import Labels
-from bayesagree.calibration import label_probability
+from bayesagree.plausibility.calibration import label_probability
 from bayesagree.plausibility.dawid_skene import dawid_skene
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.simulate import crowd_labels

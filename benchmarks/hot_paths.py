@@ -20,9 +20,9 @@ from bayesagree import prirn
 from bayesagree._numerics.gamma import gamma_draw
 from bayesagree.datasets import load
 from bayesagree.draws.blocks import best_labels
+from bayesagree.io.patterns import RatingPatterns
 from bayesagree.metrics import _distribution_kernels as terms
 from bayesagree.metrics.auc.concordant_pairs import GradedTruth, ScoreOrder
-from bayesagree.patterns import RatingPatterns
 from bayesagree.plausibility.dawid_skene import _em_kernels as passes
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler

@@ -23,7 +23,7 @@ import bayesagree as ba
 from bayesagree import simulate
 from bayesagree._inference.nuts import sample_nuts
 from bayesagree.datasets import load
-from bayesagree.distributions import PlackettLuceGibbs
+from bayesagree.plausibility import PlackettLuceGibbs
 
 CASES = 60
 """Cases of Plackett-Luce: as many as the claim is about."""

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bayesagree import LabelPatterns, agreement_table, annotation_certainty, dirichlet
-from bayesagree.patterns import RatingPatterns
+from bayesagree.io.patterns import RatingPatterns
 
 RATERS, LEVELS, PART = 5, 5, 200_000
 

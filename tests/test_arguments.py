@@ -12,9 +12,9 @@ import xarray as xr
 from test_api import public_functions
 
 import bayesagree as ba
-from bayesagree._arguments import SYNONYMS, _kinds_of
+from bayesagree._inference.arguments import SYNONYMS, _kinds_of
 from bayesagree.annotations import Annotators
-from bayesagree.predictions import Predictions
+from bayesagree.annotations.predictions import Predictions
 
 VOTES = ba.Labels.from_matrix([["a", "b"], ["a", "a"]], annotators=["x", "y"])
 RATED = ba.Ratings.from_matrix([[1, 2], [3, 4]], scale=(1, 5))
@@ -98,7 +98,7 @@ SHARES = xr.DataArray(
         lambda gold: ba.dawid_skene(VOTES, gold=gold, draws=5, tune=5, chains=2, seed=1),
         lambda gold: ba.calibrate(ba.dirichlet(VOTES, draws=5, seed=1), gold, seed=1),
         lambda gold: ba.metrics.hard_label_scores(MODELS, gold),
-        lambda gold: ba.calibration.calibration_scores(
+        lambda gold: ba.plausibility.calibration_scores(
             ba.dirichlet(VOTES, draws=5, seed=1)["posterior"]["plausibility"].mean(("chain", "draw")), gold
         ),
     ],

@@ -7,23 +7,20 @@ PACKAGE = Path(__file__).parents[1] / "bayesagree"
 
 FLOORS = [
     ["errors"],
-    ["_arguments"],
-    ["_numerics"],
-    ["annotations", "_inference"],
-    ["predictions"],
-    ["draws"],
-    ["plausibility", "crowd_quality"],
-    ["io", "calibration", "certainty", "simulate"],
-    ["patterns", "metrics", "datasets"],
+    ["_numerics", "_inference"],
+    ["annotations"],
+    ["draws", "io"],
+    ["plausibility", "certainty"],
+    ["metrics", "datasets", "simulate"],
     ["agreement", "evaluation", "blind", "conformal"],
-    ["distributions", "judges", "planning", "subjective"],
+    ["judges", "planning", "subjective"],
     ["studies"],
     ["predictive", "plots"],
     ["report"],
     ["cli"],
 ]
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}
-REGISTRY_READS = {"_arguments", "_inference", "annotations", "errors", "plausibility"}
+REGISTRY_READS = {"_inference", "annotations", "errors", "plausibility"}
 
 
 def folder(path):

@@ -1,3 +1,4 @@
+from ._binned_beta import BinnedBeta
 from .annotator_effects import annotator_levels
 from .bland_altman import limits_of_agreement
 from .checks import item_fit, item_mean_check, phi_clusters
@@ -10,6 +11,7 @@ from .summary import phi_difference, phi_summary
 
 __all__ = [
     "AgreementPrior",
+    "BinnedBeta",
     "agreement_difference",
     "agreement_table",
     "annotator_agreement",
@@ -19,8 +21,8 @@ __all__ = [
     "item_fit",
     "item_mean_check",
     "krippendorff_alpha",
+    "limits_of_agreement",
     "phi_clusters",
     "phi_difference",
     "phi_summary",
-    "limits_of_agreement",
 ]

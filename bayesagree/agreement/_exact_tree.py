@@ -16,7 +16,7 @@ from bayesagree.agreement._exact.problem import Problem
 from bayesagree.agreement.limits import share_at_ends, warn_of_two_ends
 from bayesagree.agreement.model import END_SHARES, OUTRIGHT
 from bayesagree.annotations import Ratings
-from bayesagree.patterns.patterns import RatingPatterns
+from bayesagree.io.patterns.patterns import RatingPatterns
 
 SAMPLE = ("chain", "draw")
 THIN = 10

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.patterns import RatingCounts, collapse_codes, collapsed
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
+from bayesagree.io.patterns.patterns import LabelPatterns, RatingPatterns
 
 type AgreementData = Labels | Ratings | LabelPatterns | RatingPatterns
 

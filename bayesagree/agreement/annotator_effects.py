@@ -17,7 +17,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import block_generators, map_blocks
 from bayesagree._numerics.intervals import hdi
@@ -31,7 +31,7 @@ from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
-from bayesagree.patterns.patterns import RatingPatterns
+from bayesagree.io.patterns.patterns import RatingPatterns
 
 type AnnotatorEffects = Literal["none", "shift", "shift_and_spread"]
 

@@ -12,7 +12,7 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, as_python, probability, shorten
 

@@ -13,7 +13,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree._numerics.types import Floats

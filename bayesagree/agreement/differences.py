@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement._coefficients import (

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import shorten
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import inverse_ranks

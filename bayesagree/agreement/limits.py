@@ -26,7 +26,7 @@ from bayesagree.agreement._exact.posterior import Summary, phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem
 from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, item_mean_p_value
 from bayesagree.annotations import Ratings
-from bayesagree.patterns.patterns import RatingPatterns
+from bayesagree.io.patterns.patterns import RatingPatterns
 
 FEWEST_ITEMS, CHECK_DRAWS = 20, 200
 """Items from which a histogram of item means can show two ends, and replicates of it: p-values down to 0.005."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement import limits
 from bayesagree.agreement import model as parts
@@ -28,7 +28,7 @@ from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int, probability
-from bayesagree.patterns.patterns import RatingPatterns
+from bayesagree.io.patterns.patterns import RatingPatterns
 
 if TYPE_CHECKING:
     import pymc as pm

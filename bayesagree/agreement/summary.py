@@ -2,7 +2,7 @@
 
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import hdi
 from bayesagree.errors import InputError
 

@@ -1,6 +1,7 @@
 from ._kinds import Annotations
 from .annotators import Annotators
 from .labels import Labels
+from .predictions import Predictions
 from .rankings import Rankings
 from .ratings import Ratings
 
@@ -8,6 +9,7 @@ __all__ = [
     "Annotations",
     "Annotators",
     "Labels",
+    "Predictions",
     "Rankings",
     "Ratings",
 ]

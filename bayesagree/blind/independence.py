@@ -6,14 +6,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import positive_int
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
-from bayesagree.predictions import Predictions
 
 WEAK_PRIOR = DawidSkenePrior(strength=1.0, accuracy=0.8)
 """A confusion row worth one label: with few items of each label a stronger prior would itself look like misfit."""

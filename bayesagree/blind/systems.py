@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 from bayesagree.metrics.hard_labels import positive_index
 from bayesagree.plausibility.votes import majority_vote
-from bayesagree.predictions import Predictions
 
 type LabelCodes = NDArray[np.int16]
 

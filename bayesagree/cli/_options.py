@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from bayesagree.annotations import Annotations
     from bayesagree.annotations.annotators import Annotators
+    from bayesagree.annotations.predictions import Predictions
     from bayesagree.io.exports import Export
-    from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
-    from bayesagree.predictions import Predictions
+    from bayesagree.io.patterns.patterns import LabelPatterns, RatingPatterns
 
 KINDS = ("labels", "ratings", "rankings")
 DUPLICATES = ("error", "keep", "first", "last")
@@ -173,7 +173,7 @@ class Source:
 
     def stream(self) -> "LabelPatterns | RatingPatterns":
         """Read the patterns of a file that is sorted by item: of ratings where a scale is given, else of labels."""
-        from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
+        from bayesagree.io.patterns.patterns import LabelPatterns, RatingPatterns
 
         if self.annotations is None:
             raise InputError("--streamed reads a file: name it; a named data set fits the memory")

@@ -280,9 +280,9 @@ def crowd(
     """
     from bayesagree import crowdtruth, plots
     from bayesagree.annotations import Labels, Ratings
-    from bayesagree.crowd_quality import crowdtruth_posterior, spammers
     from bayesagree.studies import accuracy_against, crowd_setups, crowd_validation, disagreement_without
     from bayesagree.subjective import disagreement_rate, recode
+    from bayesagree.subjective.crowd_quality import crowdtruth_posterior, spammers
 
     given, _ = source.read()
     tables, drawn = [], {}

@@ -58,7 +58,7 @@ def _level(given: Any, level: str | None) -> Any:
 def _coefficients(given: Any, level: Any, item_mean: Any, likelihood: Any, seed: int) -> "pd.DataFrame":
     from bayesagree.agreement.coefficients import agreement_table
     from bayesagree.annotations import Rankings, Ratings
-    from bayesagree.patterns.patterns import RatingPatterns
+    from bayesagree.io.patterns.patterns import RatingPatterns
 
     if isinstance(given, Rankings):
         raise InputError("agreement coefficients are for labels and ratings, not for rankings")

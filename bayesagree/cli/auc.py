@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayesagree.annotations import Labels
+    from bayesagree.annotations.predictions import Predictions
     from bayesagree.metrics.auc._areas import AucMethod
-    from bayesagree.predictions import Predictions
 
 
 @_options.flattened

@@ -6,7 +6,7 @@ from bayesagree.cli import _options, _output
 
 if TYPE_CHECKING:
     from bayesagree.annotations import Annotations
-    from bayesagree.predictions import Predictions
+    from bayesagree.annotations.predictions import Predictions
 
 
 @_options.flattened

@@ -26,8 +26,8 @@ def crowdtruth(
 
     Example: bayesagree crowdtruth labels.csv
     """
-    from bayesagree.crowd_quality import crowdtruth as scored
-    from bayesagree.crowd_quality import crowdtruth_posterior, spammers
+    from bayesagree.subjective.crowd_quality import crowdtruth as scored
+    from bayesagree.subjective.crowd_quality import crowdtruth_posterior, spammers
 
     given, _ = source.read()
     if given.kind != "labels":

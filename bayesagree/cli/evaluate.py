@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesagree.annotations import Annotations
-    from bayesagree.predictions import Predictions
+    from bayesagree.annotations.predictions import Predictions
 
 
 @_options.flattened

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
-    from bayesagree.predictions import Predictions
+    from bayesagree.annotations.predictions import Predictions
 
 
 def judge(
@@ -180,7 +180,7 @@ def _people(votes: "pd.DataFrame", columns: dict[str, str], scale: tuple[float, 
 def _judges(table: "pd.DataFrame", people: "Rankings | Ratings", columns: dict[str, str]) -> "Predictions":
     """Return what each judge said of the people's items: ranks as scores, unnamed labels last; or the mean rating."""
     from bayesagree.annotations import Rankings, Ratings
-    from bayesagree.predictions import Predictions
+    from bayesagree.annotations.predictions import Predictions
 
     said = columns["rank" if isinstance(people, Rankings) else "rating"]
     if said not in table.columns:
@@ -217,8 +217,8 @@ def _hard_labels(given: "Labels", human: "Labels") -> "Predictions":
     """Return the judges' labels of the people's items."""
     import pandas as pd
 
+    from bayesagree.annotations.predictions import Predictions
     from bayesagree.judges._panel import verdict_codes
-    from bayesagree.predictions import Predictions
 
     rows = pd.Index(given.items).get_indexer(pd.Index(human.items))
     said, names = verdict_codes(given), given.categories.astype(object)

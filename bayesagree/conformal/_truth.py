@@ -13,9 +13,9 @@ from bayesagree._inference.results import concentration_of
 from bayesagree._inference.streams import BLOCK, item_blocks
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions, positions
 from bayesagree.draws.top_labels import plausibility_block, plausibility_draws
 from bayesagree.errors import InputError, as_python, shorten
-from bayesagree.predictions import Predictions, positions
 
 type Truth = xr.DataTree | xr.DataArray | Labels
 """A posterior of plausibilities, vote shares or another point estimate (item, category), or labels."""

@@ -22,16 +22,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories as sampled
 from bayesagree.annotations.item_groups import ItemGroup
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
 from bayesagree.conformal._weighted import WeightedScores
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.conformal.sets import ConformalSets, calibrated, check_coverage
 from bayesagree.errors import InputError, positive_int, shorten
-from bayesagree.predictions import Predictions
 
 type Method = Literal["exact", "monte_carlo", "majority"]
 

@@ -12,18 +12,18 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import beta_hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.item_groups import ItemGroup
+from bayesagree.annotations.predictions import Predictions, positions
 from bayesagree.conformal._groups import groups_of
 from bayesagree.conformal._truth import Truth, expected_plausibility, plausibility_of, scores_of, winners
 from bayesagree.conformal.calibration import conformalize
 from bayesagree.conformal.mass import mass_held, reaches
 from bayesagree.conformal.sets import EVERYONE, check_coverage
 from bayesagree.errors import InputError, positive_int, shorten
-from bayesagree.predictions import Predictions, positions
 
 QUANTITIES = ("coverage", "majority_coverage", "mass_coverage", "size")
 """Rows of `set_coverage` for each model and group."""

@@ -7,14 +7,14 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import settings_of
 from bayesagree._numerics.types import Floats
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
 from bayesagree.conformal.scores import conformity
 from bayesagree.conformal.sets import ConformalSets
 from bayesagree.errors import InputError
-from bayesagree.predictions import Predictions
 
 _FEWEST = 5.0
 """Expected count below which labels are pooled: the usual limit of the chi-squared approximation."""

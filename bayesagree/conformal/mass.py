@@ -13,12 +13,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.annotations.item_groups import ItemGroup
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, plausibility_of, scores_of
 from bayesagree.conformal.scores import Score, ScoreArray, conformity
 from bayesagree.conformal.sets import ConformalSets, calibrated, check_coverage
-from bayesagree.predictions import Predictions
 
 _ROUNDING = 1e-9
 """A mass this far below q reaches it: sums of vote shares carry rounding errors."""

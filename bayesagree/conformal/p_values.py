@@ -11,7 +11,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, positive
 

@@ -14,15 +14,15 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._reach import DISTANCES
 from bayesagree.conformal._truth import PlausibilityDraws, Truth, plausibility_of, scores_of
 from bayesagree.conformal._weighted import threshold
 from bayesagree.conformal.scores import require_probabilities
 from bayesagree.conformal.sets import check_coverage
 from bayesagree.errors import InputError
-from bayesagree.predictions import Predictions
 
 type DistanceName = Literal["tv", "kl", "wasserstein", "inner"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from bayesagree.annotations import Annotations
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets._sets import SETS
 from bayesagree.datasets._sources import SOURCES
 from bayesagree.errors import InputError
-from bayesagree.predictions import Predictions
 
 
 @dataclass(frozen=True, eq=False)

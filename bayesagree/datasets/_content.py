@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from bayesagree.annotations import Annotations
-from bayesagree.predictions import Predictions
+from bayesagree.annotations.predictions import Predictions
 
 
 class Content(NamedTuple):

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from bayesagree.annotations import Rankings
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets._content import Content, by_item
 from bayesagree.datasets._files import json_content, lines, local_file, table
-from bayesagree.predictions import Predictions
 
 
 def derm_ddx() -> Content:

@@ -10,11 +10,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import item_blocks, map_blocks
+from bayesagree.annotations.predictions import positions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.draws.blocks import DrawBlock, best_labels
 from bayesagree.draws.pseudo_label import PseudoLabel
 from bayesagree.errors import InputError
-from bayesagree.predictions import positions
 
 type Truth = xr.DataTree | xr.DataArray
 """A posterior, or a point estimate of the plausibilities with dims (item, category)."""

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from bayesagree.annotations import Annotations, Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.evaluation._results import Pass
 from bayesagree.plausibility.informed.guards import fit_to_votes, warn_of_knowing
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
-from bayesagree.predictions import Predictions
 
 type Groups = dict[str, dict[str, Any]]
 

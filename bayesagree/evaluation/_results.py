@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation._sums import ScoreSums
 from bayesagree.metrics._block_sums import BlockScoring
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
 from bayesagree.metrics.posterior_scores import warn_undefined
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.registry import PosteriorRecord
-from bayesagree.predictions import Predictions
 
 PARTS = np.array(["annotation", "test_set", "total"])
 """Of the variance of a score whose items are a sample."""

@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.results import result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Annotations
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics._truths import TruthIs
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.plausibility.registry import POSTERIORS
-from bayesagree.predictions import Predictions
 
 OF_ONE_SET = ("items", "by", "cluster", "to")
 """Arguments of `evaluate` that need all items at once."""

@@ -7,7 +7,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError
 
 type Multiplicity = Literal["none", "bonferroni", "holm", "benjamini_hochberg"]

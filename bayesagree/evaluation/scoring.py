@@ -17,12 +17,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.checkpoint import Checkpoint
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.annotations import Annotations
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import Schedule
 from bayesagree.draws.convergence import warn_not_converged
 from bayesagree.errors import InputError, positive_int
@@ -41,7 +42,6 @@ from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.plausibility.informed.posterior import ESTIMATED
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
-from bayesagree.predictions import Predictions
 
 PROVEN = "score that these annotations prove"
 """The meaning of a score under a posterior from annotations alone."""

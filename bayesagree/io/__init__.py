@@ -3,6 +3,7 @@
 - `exports`: files of annotation and evaluation tools, with all that they hold; `formats` has a reader for each.
 - `files`: annotations and predictions in; results as netCDF or zarr, out and in.
 - `outputs`: results as tables, and lists of items for labelling tools.
+- `patterns`: annotations larger than memory: distinct items and their counts, batches of whole items.
 - `tables`: CSV, TSV, Parquet and JSON Lines as plain tables, with the place of every error.
 """
 

@@ -9,13 +9,13 @@ import pandas as pd
 
 from bayesagree.annotations import Annotations, Annotators, Labels, Rankings
 from bayesagree.annotations._columns import Duplicates
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
 from bayesagree.io.formats.registry import Format, format_of, formats
 from bayesagree.io.tables import no_garbage, read_blocks
-from bayesagree.predictions import Predictions
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,9 +18,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Annotations
 from bayesagree.annotations._columns import Duplicates
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.exports import export_of, read_export
 from bayesagree.io.formats._file import File
@@ -28,7 +29,6 @@ from bayesagree.io.formats._found import Kind, Wanted, naming
 from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import format_of
 from bayesagree.io.tables import read_table
-from bayesagree.predictions import Predictions
 
 __all__ = ["atomic_path", "read_annotations", "read_predictions", "read_result", "read_table", "write_result"]
 

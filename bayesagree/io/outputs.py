@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.files import atomic_path

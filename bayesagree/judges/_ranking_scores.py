@@ -4,8 +4,8 @@ import numpy as np
 
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.predictions import Predictions
 
 
 def ranking_scores(rankings: Rankings, judges: Predictions) -> list[tuple[Floats, Floats]]:

@@ -11,9 +11,9 @@ from bayesagree._numerics.draws import categories
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.annotations.predictions import Predictions, positions
 from bayesagree.errors import InputError
 from bayesagree.judges._panel import verdict_codes
-from bayesagree.predictions import Predictions, positions
 
 # Draws of the truth forget where they began after some sweeps: each redraws every item given the verdict patterns.
 TUNE, THIN = 200, 5

@@ -26,15 +26,15 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations.predictions import Predictions, positions
 from bayesagree.errors import InputError, positive, positive_int, shorten
 from bayesagree.judges._ranking_scores import ranking_scores
 from bayesagree.judges._win_rates import win_draws
-from bayesagree.predictions import Predictions, positions
 
 # The level and the share of annotators of Calderon et al., section 3.
 LEVEL = 0.05

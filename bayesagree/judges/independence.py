@@ -11,15 +11,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import positive_int
 from bayesagree.judges._truths import known_truths, single_verdicts, weighted_truths
-from bayesagree.predictions import Predictions
 
 
 def n_effective(n_judges: int, correlation: float) -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler, sample_nuts
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings

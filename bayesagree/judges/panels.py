@@ -9,15 +9,15 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten
 from bayesagree.judges._truths import known_truths, single_verdicts, weighted_truths
-from bayesagree.predictions import Predictions
 
 MOST_JUDGES = 10
 """Judges form 2^J - 1 panels, and each is tried on every draw."""

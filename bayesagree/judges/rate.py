@@ -28,7 +28,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, map_blocks, seed_sequence

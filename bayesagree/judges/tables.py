@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 
 # Half the items with votes give a sensitivity or a specificity of 100 items an interval of +-.1 or wider.
 FEW_VOTES = 100

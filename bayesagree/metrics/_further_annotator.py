@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
 from bayesagree._numerics.types import Floats
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import DrawBlock
 from bayesagree.errors import InputError
 from bayesagree.metrics._label_kernels import pick_labels
 from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics._whole_parts import WHOLE_PARTS
 from bayesagree.metrics.registry import Metric
-from bayesagree.predictions import Predictions
 
 FURTHER_ANNOTATOR = "a further annotator"
 """Name of the line among the models."""

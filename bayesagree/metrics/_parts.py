@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import DrawBlock
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.metrics._confusion import Counts
@@ -21,7 +22,6 @@ from bayesagree.metrics._distribution_records import correlation
 from bayesagree.metrics._label_kernels import add_confusion, add_gaps, add_values
 from bayesagree.metrics._label_records import SMALLEST
 from bayesagree.metrics._rank_kernels import TOP, BlockScores, score_block
-from bayesagree.predictions import Predictions
 
 if TYPE_CHECKING:
     from bayesagree.metrics.registry import Metric

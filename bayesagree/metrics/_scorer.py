@@ -6,13 +6,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import DrawBlock, label_dtype
 from bayesagree.draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.errors import positive_int
 from bayesagree.metrics._parts import PARTS, Part
 from bayesagree.metrics._rank_kernels import BlockScores
 from bayesagree.metrics.registry import METRICS, Metric
-from bayesagree.predictions import Predictions
 
 
 class Scorer:

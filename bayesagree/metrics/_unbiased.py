@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from bayesagree._inference.streams import item_blocks
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 from bayesagree.metrics._block_sums import GroupSums
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._label_records import SMALLEST
 from bayesagree.metrics._parts import Given, check_needs
 from bayesagree.metrics.registry import METRICS, Metric
-from bayesagree.predictions import Predictions
 
 
 def vote_scores(

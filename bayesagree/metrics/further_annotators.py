@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.draws.blocks import DrawBlock
 from bayesagree.draws.top_labels import Truth

@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, shorten
-from bayesagree.predictions import Predictions
 
 type Metric = Literal["accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy"]
 METRICS = ("accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy")

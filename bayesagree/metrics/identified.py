@@ -14,13 +14,13 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Floats
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.errors import InputError, positive_int
 from bayesagree.metrics.uncertainty_adjusted import top_k_accuracy
-from bayesagree.predictions import Predictions
 
 _FITTED, _OTHERS = 1000, 1000
 """Truths that the fitted distribution and its rivals are made of, a group. More of them change the ends by .01."""

@@ -20,10 +20,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Rankings
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten
-from bayesagree.predictions import Predictions
 
 
 @checked

@@ -13,9 +13,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, TruthDraws, point_estimate
 from bayesagree.errors import InputError
 from bayesagree.metrics._block_sums import BlockScoring, GroupSums
@@ -26,7 +27,6 @@ from bayesagree.metrics._unbiased import vote_scores
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.plausibility.informed.covariates import on_items_of
-from bayesagree.predictions import Predictions
 
 SIDES = ("slice", "rest", "difference")
 

@@ -8,14 +8,14 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, labels_of, plausibility_draws
 from bayesagree.errors import InputError, shorten
 from bayesagree.metrics._truths import TruthIs
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import AnyMetric, Metric
-from bayesagree.predictions import Predictions
 
 
 @checked

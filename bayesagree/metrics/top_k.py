@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.certainty import label_certainty, level_probability
 from bayesagree.errors import InputError
 from bayesagree.metrics._scorer import mass_of_best, over_draws
-from bayesagree.predictions import Predictions
 
 _shared = shared(
     truth="A posterior of plausibilities, or of ratings, with `threshold`.",

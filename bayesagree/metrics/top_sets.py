@@ -3,11 +3,11 @@
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, truth_draws
 from bayesagree.errors import InputError, positive_int
 from bayesagree.metrics._scorer import per_draw
-from bayesagree.predictions import Predictions
 
 
 @checked

@@ -23,12 +23,12 @@ Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", a
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth
 from bayesagree.metrics._scorer import over_draws, prepare
 from bayesagree.metrics.registry import DEFAULT_K, Metric
-from bayesagree.predictions import Predictions
 
 _shared = shared(
     truth="A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).",

@@ -11,9 +11,9 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
-from bayesagree.predictions import Predictions
 
 
 class Decision(NamedTuple):

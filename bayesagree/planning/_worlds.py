@@ -12,9 +12,9 @@ from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.posterior import precision_of
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.plausibility.informed.posterior import informed_dirichlet
-from bayesagree.predictions import Predictions
 
 # As many consecutive draws of a posterior share one draw of its parameters, or are correlated.
 APART = 10

@@ -9,19 +9,19 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.agreement.coefficients import interval_of_counts
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.metrics.registry import Metric
 from bayesagree.planning._worlds import worlds
 from bayesagree.plausibility.registry import POSTERIORS
-from bayesagree.predictions import Predictions
 
 COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
 """Coefficients of `agreement_table` that need no names of annotators."""

@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int
 from bayesagree.planning._decision import Decision, after_a_vote, best_first, of_label, variance_drop
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
-from bayesagree.predictions import Predictions
 
 type Goal = Literal["decision", "metric", "certainty"]
 

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.planning._decision import Decision
 from bayesagree.plausibility.dirichlet._draws import Prior
-from bayesagree.predictions import Predictions
 
 
 @checked

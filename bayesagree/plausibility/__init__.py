@@ -6,6 +6,7 @@
 - `plackett_luce`: partial rankings with ties.
 - `normal_inverse_gamma`: ratings.
 - `dawid_skene`: labels of known annotators, whose confusion matrices are learned.
+- `calibration`: label probabilities recalibrated against a small gold set.
 - `votes`: the majority vote, the point estimate beside them.
 """
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.predictive import HeldOutRecord, PredictiveRecord
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.errors import InputError, shorten

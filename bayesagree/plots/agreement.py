@@ -8,7 +8,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.agreement.bland_altman import limits_of_agreement, paired
 from bayesagree.annotations import Ratings

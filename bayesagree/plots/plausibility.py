@@ -8,7 +8,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Ratings
 from bayesagree.draws.top_labels import plausibility_draws
 from bayesagree.errors import InputError

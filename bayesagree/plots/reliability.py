@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.plots._panels import Panels, new_panels
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError
 from bayesagree.plots._panels import MARKERS, Panels, new_panels, one_panel, with_sizes, wrapped_panels, write_cells
 

@@ -20,13 +20,13 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels
-from bayesagree.calibration.recalibration import label_probability
 from bayesagree.errors import InputError
+from bayesagree.plausibility.calibration.recalibration import label_probability
 from bayesagree.plausibility.dawid_skene._engines import Variant
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.predictive import PredictiveRecord, Settings, prior_draws, replicate
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence

@@ -7,7 +7,12 @@ import xarray as xr
 
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
-from bayesagree.calibration.recalibration import calibrate, calibration_scores, gold_items_needed, label_probability
+from bayesagree.plausibility.calibration.recalibration import (
+    calibrate,
+    calibration_scores,
+    gold_items_needed,
+    label_probability,
+)
 from bayesagree.predictive.annotator_checks import agreement_check, annotation_parts, label_switching
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.predictive import HeldOutRecord, HeldOutScores
 from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree._numerics.codes import distinct

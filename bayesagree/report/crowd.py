@@ -11,10 +11,10 @@ from bayesagree._numerics.intervals import column_hdi
 from bayesagree.agreement.annotator_effects import annotator_levels, levels_matter
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Annotations, Labels, Ratings
-from bayesagree.crowd_quality.resampling import crowdtruth_posterior, spammers
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import ConvergenceError, InputError
 from bayesagree.metrics.auc.posterior import auc_posterior
-from bayesagree.predictions import Predictions
+from bayesagree.subjective.crowd_quality.resampling import crowdtruth_posterior, spammers
 
 MOST_LABELS = 200_000
 """Above this many labels the quality of annotators, which resamples items, would take longer than the report."""

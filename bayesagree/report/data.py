@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
 from bayesagree.plausibility.informed.covariates import on_items_of
-from bayesagree.predictions import Predictions
 from bayesagree.report.crowd import AreaResults, annotator_results, area_results, level_results
 from bayesagree.report.groups import GroupResults, group_results
 from bayesagree.report.items import OpenItem, open_items

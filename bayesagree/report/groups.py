@@ -8,8 +8,8 @@ import xarray as xr
 
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of
 from bayesagree.subjective.dispersion import dispersion_null
 from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.results import concentration_of, settings_of
 from bayesagree.annotations import Annotations, Rankings
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import plausibility_block
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
-from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of
 
 CANDIDATES = 4

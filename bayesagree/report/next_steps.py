@@ -8,10 +8,10 @@ import pandas as pd
 
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations, Labels, Ratings
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.judges.annotator_test import alternative_annotator_test
 from bayesagree.planning._decision import Decision
-from bayesagree.predictions import Predictions
 
 MIN_ITEMS = 30
 """Annotators with fewer items that others labelled too are not compared: the exact test is a t-test (Calderon et al.,

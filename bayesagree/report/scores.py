@@ -10,6 +10,7 @@ import xarray as xr
 
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Annotations
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import best_first, score_intervals
@@ -17,7 +18,6 @@ from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR, has_one_lab
 from bayesagree.metrics._scorer import over_draws
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
-from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.settings import ReportSettings
 from bayesagree.subjective.agreement import predictions_of

@@ -7,8 +7,8 @@ import pandas as pd
 
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Annotations, Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal.coverage import cross_sets, set_coverage, widest_sets
-from bayesagree.predictions import Predictions
 
 COVERAGE = 0.9
 FEWEST = 40

@@ -6,11 +6,11 @@ from typing import Any, Literal, Self
 import xarray as xr
 
 from bayesagree.annotations import Annotations
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.evaluation._draw_blocks import record_for, record_of_trace
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, fitting_posteriors
-from bayesagree.predictions import Predictions
 from bayesagree.report.kinds import kind_of, require_threshold
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int
-from bayesagree.predictions import Predictions
 
 
 @dataclass(frozen=True, eq=False)

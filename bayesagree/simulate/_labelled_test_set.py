@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels, Rankings
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import positive_int
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn
-from bayesagree.predictions import Predictions
 
 
 @dataclass(frozen=True, eq=False)

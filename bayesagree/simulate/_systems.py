@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int
-from bayesagree.predictions import Predictions
 
 
 class SimulatedSystems(NamedTuple):

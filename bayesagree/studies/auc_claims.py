@@ -15,7 +15,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.studies.auc_simulation import CASES, LEVELS
 
 DGT = "dgt_published"

@@ -8,9 +8,9 @@ import pandas as pd
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets import load
 from bayesagree.errors import InputError
-from bayesagree.predictions import Predictions
 
 CASES = ("trec2011-teams", "cifar10h", "chaosnli-snli", "human-objects/edge", "human-objects/sketch")
 WEAKER = (0.1, 0.2, 0.4)

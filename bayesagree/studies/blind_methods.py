@@ -7,11 +7,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.overlap import jaccard_overlap
 from bayesagree.blind.scores import (
     BLIND,
@@ -37,7 +38,6 @@ from bayesagree.evaluation.paired_tests import (
 )
 from bayesagree.evaluation.rank_correlation import MEASURES
 from bayesagree.metrics.hard_labels import confusion_counts
-from bayesagree.predictions import Predictions
 from bayesagree.studies.blind_judgement import PLACES, SCORE_AND_COMBINE, Correction, methods_group, outliers
 
 PAPER_METRICS = ("accuracy", "precision", "recall", "specificity")

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations.gold import Gold
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.pseudo_gold import majority
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
-from bayesagree.predictions import Predictions
 from bayesagree.studies.blind_judgement import SCORE_AND_COMBINE
 
 FAMILIES = {"round_robin": "score & combine", "sampling": "score & combine", "direct": "direct"}

@@ -10,11 +10,11 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.crowd_quality.quality import crowdtruth
 from bayesagree.errors import InputError, shorten
+from bayesagree.subjective.crowd_quality.quality import crowdtruth
 from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode
 
 SHARES = (0.15, 0.2)

@@ -16,11 +16,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed
 from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Rankings
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.certainty import annotation_certainty, expected_risk, risk_certainty
 from bayesagree.errors import InputError
 from bayesagree.metrics.uncertainty_adjusted import average_overlap, set_accuracy, top_k_accuracy
@@ -28,7 +29,6 @@ from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn, pr
 from bayesagree.plausibility.plackett_luce._sampler import Unranked
 from bayesagree.plausibility.plackett_luce.likelihood import plackett_luce_ml
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
-from bayesagree.predictions import Predictions
 
 DEPTH = 3
 """Labels of each draw that the study needs."""

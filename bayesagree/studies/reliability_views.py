@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import Gold, gold_codes

@@ -1,4 +1,5 @@
 from .agreement import group_agreement, group_evaluate, group_phi
+from .crowd_quality import crowdtruth, crowdtruth_posterior, spammers
 from .disagreement import disagreement_rate, recode, without_items
 from .dispersion import dispersion_draws, dispersion_null
 from .group_model import (
@@ -25,6 +26,8 @@ __all__ = [
     "SpecificationReport",
     "annotator_performance",
     "check_specification",
+    "crowdtruth",
+    "crowdtruth_posterior",
     "disagreement_rate",
     "dispersion_draws",
     "dispersion_null",
@@ -43,5 +46,6 @@ __all__ = [
     "normal_group_posterior",
     "prob_worse",
     "recode",
+    "spammers",
     "without_items",
 ]

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, seed_sequence
 from bayesagree._numerics.intervals import hdi
@@ -19,9 +19,9 @@ from bayesagree.agreement._coefficients import CELLS, REPLICATES
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.evaluation.scoring import evaluate
-from bayesagree.predictions import Predictions
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import as_groups

@@ -8,7 +8,7 @@ annotators and holds for every metric.
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.errors import positive_int
 

@@ -20,13 +20,13 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, shorten
-from bayesagree.predictions import Predictions
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.groups import Groups
 

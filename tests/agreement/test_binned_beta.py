@@ -5,8 +5,8 @@ import pymc as pm
 import pytest
 from scipy.stats import beta
 
+from bayesagree.agreement import BinnedBeta
 from bayesagree.agreement._binned_beta import bins_log_probability
-from bayesagree.distributions import BinnedBeta
 from bayesagree.errors import InputError
 
 EDGES = np.linspace(0, 1, 6)

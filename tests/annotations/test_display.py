@@ -3,7 +3,7 @@
 import pytest
 
 from bayesagree.annotations import Labels, Rankings, Ratings
-from bayesagree.predictions import Predictions
+from bayesagree.annotations.predictions import Predictions
 
 VOTES = Labels.from_matrix([["a", "b", None], ["a", "a", "b"]])
 SHOWN = [

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bayesagree.annotations import Labels
-from bayesagree.predictions import Predictions
+from bayesagree.annotations.predictions import Predictions
 
 METRICS = ("accuracy", "precision", "recall", "specificity")
 

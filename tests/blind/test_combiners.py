@@ -6,11 +6,11 @@ from _errors_of_draws import SIGMAS
 from blind._crowds import METRICS, simulated
 
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.combiners import best_threshold
 from bayesagree.blind.scores import WITH_CROWD, blind_scores, counts_per_set, make_pseudo_gold, mean_scores
 from bayesagree.blind.systems import Systems
 from bayesagree.metrics.hard_labels import hard_label_scores
-from bayesagree.predictions import Predictions
 
 
 def test_threshold_that_scores_best_by_brute_force():

@@ -3,8 +3,8 @@
 import numpy as np
 from blind._crowds import simulated
 
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.independence import independence_check
-from bayesagree.predictions import Predictions
 from bayesagree.simulate._systems import simulated_systems
 
 

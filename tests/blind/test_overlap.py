@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.overlap import jaccard_overlap
-from bayesagree.predictions import Predictions
 
 
 def test_overlap_by_sets():

@@ -5,12 +5,12 @@ import pytest
 from _errors_of_draws import SIGMAS
 from blind._crowds import METRICS, simulated
 
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.pseudo_gold import majority, round_robin, sampling, vote_shares
 from bayesagree.blind.scores import blind_scores
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
-from bayesagree.predictions import Predictions
 
 
 def expected_by_sampling(systems, metric, positive=1):

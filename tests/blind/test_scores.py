@@ -6,6 +6,7 @@ from _errors_of_draws import SIGMAS
 from blind._crowds import METRICS, simulated
 
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.scores import (
     BLIND,
     METHODS,
@@ -20,7 +21,6 @@ from bayesagree.blind.scores import (
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
-from bayesagree.predictions import Predictions
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import pytest
 from scipy import special, stats
 
 from bayesagree.annotations import Labels
-from bayesagree.calibration.recalibration import calibration_scores, label_probability
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.plausibility.calibration.recalibration import calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._gibbs import Keep, run_chains
@@ -14,7 +15,6 @@ from bayesagree.plausibility.dawid_skene.em import vote_shares
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.predictions import Predictions
 from bayesagree.simulate import crowd_labels
 
 N_ITEMS, N_ANNOTATORS, N_LABELS, DRAWS = 20, 4, 3, 63

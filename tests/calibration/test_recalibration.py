@@ -9,16 +9,16 @@ from arviz_stats.base.array import array_stats
 from scipy import special
 
 from bayesagree.annotations import Labels
-from bayesagree.calibration._vector_scaling import draw_parameters
-from bayesagree.calibration.recalibration import (
+from bayesagree.certainty import annotation_certainty
+from bayesagree.errors import InputError, SizeError
+from bayesagree.plausibility.calibration._vector_scaling import draw_parameters
+from bayesagree.plausibility.calibration.recalibration import (
     calibrate,
     calibration_scores,
     gold_items_needed,
     label_probability,
     pool_with_votes,
 )
-from bayesagree.certainty import annotation_certainty
-from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 from bayesagree.simulate import crowd_labels

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.evaluation.batches import evaluate_batches
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.io.files import read_predictions
-from bayesagree.patterns.batches import LabelBatches
-from bayesagree.predictions import Predictions
+from bayesagree.io.patterns.batches import LabelBatches
 from bayesagree.simulate import labelled_test_set, noisy_models
 
 METRICS = ("top_1_accuracy", "total_variation")

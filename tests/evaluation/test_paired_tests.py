@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.scores import blind_posterior
 from bayesagree.errors import InputError
 from bayesagree.evaluation.comparison import compare, practical_equivalence
 from bayesagree.evaluation.paired_tests import adjusted, bootstrap_p_values, copeland_rank, paired_t_test, paired_terms
-from bayesagree.predictions import Predictions
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "blind.json").read_text())
 

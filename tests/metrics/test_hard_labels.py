@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import METRICS, confusion_counts, hard_label_scores, scores_of_counts
-from bayesagree.predictions import Predictions
 
 SKLEARN = {
     "accuracy": lambda t, p, **_: sk.accuracy_score(t, p),

@@ -6,10 +6,10 @@ import pytest
 from bayesagree.agreement import agreement_table
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.planning import plan
 from bayesagree.planning._worlds import RatingWorld
-from bayesagree.predictions import Predictions
 from bayesagree.simulate import ratings
 
 

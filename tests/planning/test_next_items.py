@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.planning import annotate_next
-from bayesagree.predictions import Predictions
 
 VOTES = [[3, 0, 0], [2, 1, 0], [1, 1, 1], [0, 0, 0], [0, 4, 1]]
 MODELS = Predictions.from_labels({"A": [0, 0, 1, 2, 1], "B": [0, 1, 1, 0, 2]}, labels=[0, 1, 2])

@@ -27,7 +27,6 @@ from bayesagree import (
 )
 from bayesagree.agreement import annotator_agreement
 from bayesagree.certainty import expected_risk, risk_certainty
-from bayesagree.crowd_quality import crowdtruth_posterior, spammers
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility import irn
 from bayesagree.simulate import annotator_quality_regions, labelled_test_set, noisy_models, rankings, ratings
@@ -36,6 +35,7 @@ from bayesagree.studies.blind_methods import blind_experiment
 from bayesagree.studies.ranking_models import ranking_study
 from bayesagree.studies.sample_size import agreement_by_size
 from bayesagree.subjective import EvaluationSpecification, check_specification
+from bayesagree.subjective.crowd_quality import crowdtruth_posterior, spammers
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from bayesagree import Labels, Predictions, Ratings
-from bayesagree.crowd_quality import crowdtruth_posterior, spammers
 from bayesagree.metrics.auc import auc_posterior
 from bayesagree.report.crowd import level_results
 from bayesagree.report.data import report_data
 from bayesagree.report.page import render
 from bayesagree.report.settings import ReportSettings
 from bayesagree.report.views import annotators, areas
+from bayesagree.subjective.crowd_quality import crowdtruth_posterior, spammers
 
 FEW = ReportSettings(draws=300, chains=1, seed=3)
 

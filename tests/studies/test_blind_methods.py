@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 
 from bayesagree import Labels, read_result
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.scores import blind_scores
 from bayesagree.errors import InputError
 from bayesagree.evaluation.paired_tests import copeland_rank, paired_t_test, paired_terms
 from bayesagree.evaluation.rank_correlation import correlation, williams_test
 from bayesagree.metrics.hard_labels import hard_label_scores
-from bayesagree.predictions import Predictions
 from bayesagree.simulate._systems import simulated_systems
 from bayesagree.studies.blind_cases import blind_case
 from bayesagree.studies.blind_methods import blind_experiment

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayesagree._numerics.multisets import multisets, run_starts, words
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Ratings
-from bayesagree.patterns.patterns import LabelPatterns, RatingPatterns
+from bayesagree.io.patterns.patterns import LabelPatterns, RatingPatterns
 
 
 @dataclass(frozen=True)

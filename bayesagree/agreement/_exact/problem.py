@@ -16,7 +16,7 @@ from bayesagree.agreement._exact.patterns import RatingCounts, collapse, collaps
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, as_python, positive, shorten
-from bayesagree.patterns.patterns import RatingPatterns
+from bayesagree.io.patterns.patterns import RatingPatterns
 
 type Sample = Callable[[int, np.random.Generator], Ratings]
 type ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]

@@ -12,8 +12,8 @@ import pandas as pd
 
 from bayesagree.annotations import Annotations, Annotators, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates, objects
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
-from bayesagree.predictions import Predictions
 
 type Kind = Literal["labels", "ratings", "rankings"]
 

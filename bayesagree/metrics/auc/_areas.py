@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, positive, shorten
 from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder
-from bayesagree.predictions import Predictions
 
 type AucMethod = Literal["dgt", "sgt", "pgt"]
 type VoteTies = Literal["random", "redrawn", "exclude"]

@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.metrics.auc._areas import Areas, AucMethod, AucOptions, Compare, VoteTies, against_truth, areas
-from bayesagree.predictions import Predictions
 
 _shared = shared(
     labels="Crowd labels (for `auc`: of two kinds), at most one per item and annotator.",

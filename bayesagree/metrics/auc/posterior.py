@@ -10,15 +10,15 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int, shorten
 from bayesagree.metrics.auc._areas import label_scores
 from bayesagree.metrics.auc.concordant_pairs import ScoreOrder
-from bayesagree.predictions import Predictions
 
 type Axis = Literal["item", "annotator"]
 

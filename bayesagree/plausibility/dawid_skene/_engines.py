@@ -15,6 +15,7 @@ from bayesagree._inference.results import check_size, result_tree
 from bayesagree._numerics.types import Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.run import Request
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
@@ -34,7 +35,6 @@ from bayesagree.plausibility.dawid_skene._results import chains_tree, coordinate
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.predictions import Predictions
 
 type Variant = Literal[
     "full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership", "auto"

@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import MAX_BYTES, check_size
 from bayesagree._inference.streams import map_blocks
 from bayesagree._numerics.draws import normalise_logs

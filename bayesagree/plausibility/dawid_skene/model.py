@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import sample_nuts, sampler_stats
 from bayesagree._inference.open_model import annotation_data, named_part, part
 from bayesagree.annotations import Labels

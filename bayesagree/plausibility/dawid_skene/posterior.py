@@ -28,12 +28,13 @@ from typing import Any, Literal
 
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES, settings_of
 from bayesagree._inference.streams import Seed, item_blocks
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import LOCAL, Schedule
 from bayesagree.draws.run import Request
 from bayesagree.draws.top_labels import truth_draws
@@ -43,7 +44,6 @@ from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Va
 from bayesagree.plausibility.dawid_skene._results import CHOSEN, check_result, require_mixed
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import on_items_of
-from bayesagree.predictions import Predictions
 
 
 @checked

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.open_model import annotation_data, part
 from bayesagree._inference.results import MAX_BYTES

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Codes
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
-from bayesagree.predictions import Predictions
 
 # Below this a probability is rounding: its log would be an outlier with leverage over the slope.
 LEAST_PROBABILITY = 1e-6

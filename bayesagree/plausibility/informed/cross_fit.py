@@ -3,14 +3,14 @@
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, stream_apart
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.plausibility.informed._kernels import prior_means
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, on_items_of
 from bayesagree.plausibility.informed.fit import Votes, fit_parameters
 from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
-from bayesagree.predictions import Predictions
 
 FOLDS = 5
 

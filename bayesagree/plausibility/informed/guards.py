@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
 from bayesagree.errors import shorten
 from bayesagree.plausibility.informed._kernels import log_likelihood
 from bayesagree.plausibility.informed.covariates import Covariates, is_probability
 from bayesagree.plausibility.informed.fit import Votes, fit_parameters, gather
 from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
-from bayesagree.predictions import Predictions
 
 # Votes of so many items give the difference of two log scores to about a hundredth; more would cost more than the fit.
 MOST_ITEMS = 2000

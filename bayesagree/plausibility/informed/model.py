@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
 from bayesagree.plausibility.informed.covariates import Excluded
 from bayesagree.plausibility.informed.parameters import InformedPrior
-from bayesagree.predictions import Predictions
 
 if TYPE_CHECKING:
     import pymc as pm

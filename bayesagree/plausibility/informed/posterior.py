@@ -29,13 +29,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.checkpoint import fingerprint
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES, check_size
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed, stream_apart
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, by_chain, check_depth, label_dtype
 from bayesagree.draws.convergence import diagnostics
 from bayesagree.draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
@@ -47,7 +48,6 @@ from bayesagree.plausibility.informed.covariates import Covariates, Excluded, ex
 from bayesagree.plausibility.informed.fit import Fit, Votes, fit_parameters
 from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
 from bayesagree.plausibility.informed.sampler import draws_per_parameters, parameter_draws
-from bayesagree.predictions import Predictions
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -8,7 +8,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import ConvergenceError, InputError, as_python

@@ -25,7 +25,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
@@ -284,11 +284,11 @@ def plackett_luce_model(
     pymc.Model
         Free variable ``worth`` (slot): for each item its named labels in order, then all others together;
         ``plausibility`` (item, category), whose last label stands for all that nobody named; observed ``ranks``
-        (ranking, position), a `bayesagree.distributions.PartialRanking`. ``observed_ranks``, ``competitor`` (the slots
+        (ranking, position), a `bayesagree.plausibility.PartialRanking`. ``observed_ranks``, ``competitor`` (the slots
         that a ranking is about), ``item_of_slot``, ``category_of_slot``, ``item_of_ranking`` and, where they are known,
         ``annotator_of_ranking`` are data. Traces feed certainties, metrics and plots; with many items and labels keep
         the worths only (``pymc.sample(var_names=["worth"])``) or call `plackett_luce`. Inside the model
-        `bayesagree.distributions.PlackettLuceGibbs` samples the worths much faster than NUTS.
+        `bayesagree.plausibility.PlackettLuceGibbs` samples the worths much faster than NUTS.
 
     Raises
     ------

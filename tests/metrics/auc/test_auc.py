@@ -11,10 +11,10 @@ from _paths import ROOT
 from sklearn.metrics import roc_auc_score
 
 from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.metrics.auc.concordant_pairs import concordance
 from bayesagree.metrics.auc.estimates import auc, hand_till_auc, one_vs_rest_auc
-from bayesagree.predictions import Predictions
 from bayesagree.simulate import annotator_quality_regions, crowdsourced_binary
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "auc.json").read_text())

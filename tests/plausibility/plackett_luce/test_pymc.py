@@ -57,7 +57,7 @@ def test_nuts_equals_gibbs_on_ten_problems(seed: int) -> None:
 def test_step_beside_nuts_and_distribution_alone_equal_the_sampler() -> None:
     import pymc as pm
 
-    from bayesagree.distributions import PartialRanking, PlackettLuceGibbs
+    from bayesagree.plausibility import PartialRanking, PlackettLuceGibbs
 
     case = [[[0], [1, 2]], [[0], [1]], [[3], [0, 1]]]
     rankings = Rankings.from_blocks([case, case[:1]], labels=4)
@@ -85,7 +85,7 @@ def test_step_beside_nuts_and_distribution_alone_equal_the_sampler() -> None:
 def test_random_rankings_follow_the_log_probability() -> None:
     import pymc as pm
 
-    from bayesagree.distributions import PartialRanking
+    from bayesagree.plausibility import PartialRanking
 
     worth = np.array([0.5, 0.3, 0.2])
     draws = pm.draw(PartialRanking.dist(worth, shape=(20_000, 3)), random_seed=1)
@@ -115,7 +115,7 @@ def test_exponent_is_a_continuous_reliability() -> None:
 def test_step_refuses_what_it_cannot_sample() -> None:
     import pymc as pm
 
-    from bayesagree.distributions import PlackettLuceGibbs
+    from bayesagree.plausibility import PlackettLuceGibbs
 
     with pm.Model():
         worth = pm.Gamma("worth", 1.0, 1.0, shape=3)

@@ -23,13 +23,13 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
-from bayesagree.crowd_quality._judgments import SMALLEST, Judgments
-from bayesagree.crowd_quality._kernels import pair_sums
-from bayesagree.crowd_quality._vectors import compare_vectors, ratio
 from bayesagree.errors import ConvergenceError, positive, positive_int
+from bayesagree.subjective.crowd_quality._judgments import SMALLEST, Judgments
+from bayesagree.subjective.crowd_quality._kernels import pair_sums
+from bayesagree.subjective.crowd_quality._vectors import compare_vectors, ratio
 
 
 class Quality(NamedTuple):

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from bayesagree import Labels, auc, read_predictions
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.metrics.auc import auc_posterior
-from bayesagree.predictions import Predictions
 
 ITEMS, LABELS = np.array(["p", "q"]), np.array(["x", "y"])
 SCORES = hnp.arrays(

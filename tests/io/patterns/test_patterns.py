@@ -13,8 +13,8 @@ from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.certainty import annotation_certainty
 from bayesagree.errors import InputError
-from bayesagree.patterns import _sorted_file
-from bayesagree.patterns.patterns import LabelPatterns, RankingPatterns, RatingPatterns
+from bayesagree.io.patterns import _sorted_file
+from bayesagree.io.patterns.patterns import LabelPatterns, RankingPatterns, RatingPatterns
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
 

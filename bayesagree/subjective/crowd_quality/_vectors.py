@@ -3,7 +3,7 @@
 import numpy as np
 
 from bayesagree._numerics.types import Floats
-from bayesagree.crowd_quality._judgments import SMALLEST, Judgments, Marks
+from bayesagree.subjective.crowd_quality._judgments import SMALLEST, Judgments, Marks
 
 
 def compare_vectors(judgments: Judgments, given: Marks, w: Floats, q: Floats, aqs: Floats) -> tuple[Floats, ...]:

@@ -28,8 +28,8 @@ from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations._container import Categorical, Kind, Level
 from bayesagree.annotations.ratings import checked_scale
 from bayesagree.errors import InputError
-from bayesagree.patterns._coded_rows import Counts, Entries, Names, level_codes, require_distinct_annotators
-from bayesagree.patterns._sorted_file import whole_items
+from bayesagree.io.patterns._coded_rows import Counts, Entries, Names, level_codes, require_distinct_annotators
+from bayesagree.io.patterns._sorted_file import whole_items
 
 
 @dataclass(frozen=True, eq=False)

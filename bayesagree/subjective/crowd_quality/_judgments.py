@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.annotations import Labels
-from bayesagree.crowd_quality._kernels import Visits
 from bayesagree.errors import InputError, shorten
+from bayesagree.subjective.crowd_quality._kernels import Visits
 
 SMALLEST = 1e-8
 """Every denominator, and every AQS, is at least this."""

@@ -14,15 +14,15 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
-from bayesagree.crowd_quality._judgments import Judgments
-from bayesagree.crowd_quality._vectors import compare_vectors
-from bayesagree.crowd_quality.quality import Quality, solve
 from bayesagree.errors import InputError, positive_int
+from bayesagree.subjective.crowd_quality._judgments import Judgments
+from bayesagree.subjective.crowd_quality._vectors import compare_vectors
+from bayesagree.subjective.crowd_quality.quality import Quality, solve
 
 FEW = 5000
 """Judgments below which threads take turns at the interpreter: NumPy works on so few for too short a time."""

@@ -23,17 +23,17 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._arguments import checked
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
 from bayesagree._numerics.intervals import beta_hdi
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.calibration._vector_scaling import draw_parameters, information_of, log_q, prior_precision
 from bayesagree.draws.blocks import label_dtype
 from bayesagree.draws.top_labels import labels_of, plausibility_draws
 from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.plausibility.calibration._vector_scaling import draw_parameters, information_of, log_q, prior_precision
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE
 
 FLOOR = 1e-12

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayesagree._numerics.multisets import words
 from bayesagree.annotations._columns import names_array
 from bayesagree.errors import InputError, as_python
-from bayesagree.patterns._sorted_file import Chunk
+from bayesagree.io.patterns._sorted_file import Chunk
 
 type Counts = NDArray[np.int64]
 

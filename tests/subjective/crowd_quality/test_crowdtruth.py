@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 from bayesagree import ConvergenceError, InputError, Labels
-from bayesagree.crowd_quality.quality import crowdtruth
-from bayesagree.crowd_quality.resampling import crowdtruth_posterior, spammers
 from bayesagree.datasets import load
+from bayesagree.subjective.crowd_quality.quality import crowdtruth
+from bayesagree.subjective.crowd_quality.resampling import crowdtruth_posterior, spammers
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "crowdtruth.json").read_text())
 SETS = ("relex-binary", "relex-multiple-choice", "rte")
@@ -219,7 +219,7 @@ def test_same_seed_same_draws():
 
 def test_item_weights_are_repetitions():
     """An item that counts twice is an item that is there twice."""
-    from bayesagree.crowd_quality.quality import Judgments, solve
+    from bayesagree.subjective.crowd_quality.quality import Judgments, solve
 
     rows = [["a", "a", "b"], ["a", "b", "b"], ["b", "b", "b"]]
     weighted = solve(Judgments.of(votes(*rows)), item_weight=np.array([2.0, 1.0, 1.0])).last
@@ -231,8 +231,8 @@ def test_item_weights_are_repetitions():
 @given(multi_labels())
 def test_dealt_vectors_meet_the_own_ones_of_the_others(case):
     """Qualities of annotators from any vectors, by the definition: cosines with each other one and with their sum."""
-    from bayesagree.crowd_quality._judgments import Judgments
-    from bayesagree.crowd_quality._vectors import compare_vectors
+    from bayesagree.subjective.crowd_quality._judgments import Judgments
+    from bayesagree.subjective.crowd_quality._vectors import compare_vectors
 
     judgments, rng = (
         Judgments.of(Labels.from_long(case[0], labels=[0, 1, 2], duplicates="keep")),

@@ -15,8 +15,8 @@ import numpy as np
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations._columns import names_array, sort_rows
-from bayesagree.patterns._coded_rows import Names, require_distinct_annotators
-from bayesagree.patterns._sorted_file import BATCH, Chunk, joined, whole_items
+from bayesagree.io.patterns._coded_rows import Names, require_distinct_annotators
+from bayesagree.io.patterns._sorted_file import BATCH, Chunk, joined, whole_items
 
 
 @dataclass(frozen=True)
