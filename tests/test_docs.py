@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from test_layers import FLOORS
 
 import bayesagree
 from bayesagree.cli import main
@@ -164,6 +165,33 @@ def listed():
 
 def test_every_public_name_is_in_the_reference():
     assert sorted(name for name in listed() if "." not in name) == sorted(bayesagree.__all__)
+
+
+def test_the_reference_opens_with_the_root_names_on_one_screen():
+    opening = (DOCS / "api.rst").read_text().split(".. autosummary::")[0]
+    assert sorted(re.findall(r":obj:`(\w+)`", opening)) == sorted(bayesagree.__all__)
+    assert len(opening.splitlines()) < 55
+
+
+def test_every_name_of_a_sub_package_is_in_the_reference_once():
+    in_reference = documented()
+    assert [thing.__name__ for thing in in_reference if sum(thing is other for other in in_reference) > 1] == []
+    missing = [
+        f"{package.stem}.{name}"
+        for package in sorted((DOCS.parent / "bayesagree").iterdir())
+        if (package / "__init__.pyi").is_file() and package.stem not in ("plots", "cli")
+        for module in [importlib.import_module(f"bayesagree.{package.stem}")]
+        for name in module.__all__
+        if isinstance(thing := getattr(module, name), type) or inspect.isfunction(thing)
+        if not any(thing is other for other in in_reference)
+    ]
+    assert missing == []
+
+
+def test_the_architecture_names_every_folder_on_its_floor():
+    text = (DOCS.parent / "ARCHITECTURE.md").read_text().partition("## What may import what")[2]
+    drawn = text.split("```")[1].splitlines()[1:]
+    assert [set(re.split(r",? +", line.partition("   ")[0])) for line in reversed(drawn)] == [set(f) for f in FLOORS]
 
 
 def used_by_readers():
