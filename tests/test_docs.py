@@ -17,7 +17,10 @@ from bayesagree.cli import main
 from bayesagree.cli._commands import load
 from bayesagree.metrics.registry import METRICS
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+TOP = [README, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "models" / "README.md"]
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"generated", "_build"} & set(page.relative_to(DOCS).parts))
 BLOCK = re.compile(r"^```(\S[^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -31,7 +34,7 @@ def prose(page):
 
 
 def named(pages):
-    return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(DOCS)))
+    return pytest.mark.parametrize("page", pages, ids=lambda page: str(page.relative_to(ROOT)))
 
 
 def commands(page):
@@ -63,7 +66,7 @@ def test_commands_of_the_first_page_run_on_its_files(tmp_path, monkeypatch):
     assert (tmp_path / "report.html").stat().st_size > 10_000
 
 
-@named([page for page in PAGES if commands(page)])
+@named([page for page in [README, *PAGES] if commands(page)])
 def test_commands_have_their_options(page):
     for words in commands(page):
         command = load(words.pop(0))
@@ -108,7 +111,7 @@ def test_every_metric_has_its_own_page():
 
 def source_of(file):
     """Return the file that the build makes this one from, or the file itself."""
-    root, folder = DOCS.parent, file.parent.name
+    root, folder = ROOT, file.parent.name
     sources = {
         "metrics": root / "docs" / "metric_pages.py",
         "formats": root / "docs" / "format_pages.py",
@@ -120,9 +123,11 @@ def source_of(file):
     return sources[folder] if file.is_relative_to(DOCS / "generated") else file
 
 
-@named(PAGES)
+@named([*TOP, *PAGES])
 def test_links_resolve(page):
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if target.startswith("https://"):
+            continue
         path, _, anchor = target.partition("#")
         file = source_of((page.parent / path).resolve()) if path else page
         assert file.is_file(), target
@@ -148,7 +153,7 @@ def exists(dotted):
     return False
 
 
-@named([*PAGES, DOCS / "api.rst"])
+@named([*TOP, *PAGES, DOCS / "api.rst"])
 def test_names_exist(page):
     text = page.read_text()
     dotted = re.findall(r"\bbayesagree(?:\.[A-Za-z_]\w*)+", text)
@@ -178,7 +183,7 @@ def test_every_name_of_a_sub_package_is_in_the_reference_once():
     assert [thing.__name__ for thing in in_reference if sum(thing is other for other in in_reference) > 1] == []
     missing = [
         f"{package.stem}.{name}"
-        for package in sorted((DOCS.parent / "bayesagree").iterdir())
+        for package in sorted((ROOT / "bayesagree").iterdir())
         if (package / "__init__.pyi").is_file() and package.stem not in ("plots", "cli")
         for module in [importlib.import_module(f"bayesagree.{package.stem}")]
         for name in module.__all__
@@ -189,14 +194,14 @@ def test_every_name_of_a_sub_package_is_in_the_reference_once():
 
 
 def test_the_architecture_names_every_folder_on_its_floor():
-    text = (DOCS.parent / "ARCHITECTURE.md").read_text().partition("## What may import what")[2]
+    text = (ROOT / "ARCHITECTURE.md").read_text().partition("## What may import what")[2]
     drawn = text.split("```")[1].splitlines()[1:]
     assert [set(re.split(r",? +", line.partition("   ")[0])) for line in reversed(drawn)] == [set(f) for f in FLOORS]
 
 
 def used_by_readers():
     """Yield module and name of what notebooks import, and all of two modules of checks."""
-    for notebook in sorted((DOCS.parent / "notebooks").glob("*.ipynb")):
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         for module, names in re.findall(r"from bayesagree\.([a-z_.]+) import ([\w, ]+)", notebook.read_text()):
             yield from ((module, name.strip()) for name in names.split(","))
     for module in ("predictive.checks", "predictive.annotator_checks"):
@@ -228,7 +233,31 @@ def test_what_readers_use_is_in_the_reference():
     assert missing == set()
 
 
+def test_continuous_integration_runs_the_first_commands_of_the_readme():
+    box = blocks(README, "console")[0].splitlines()
+    first = [line.partition("#")[0].strip() for line in box]
+    assert first == ["uv run bayesagree demo", "uv run pytest"]
+    assert {f"run {command}" for command in first} <= set((ROOT / ".ci" / "run").read_text().splitlines())
+
+
+def test_the_readme_fits_on_two_screens():
+    assert len(README.read_text().splitlines()) <= 90
+
+
+@pytest.mark.docs
+def test_the_code_of_the_readme_prints_its_table(capsys):
+    exec(blocks(README, "python")[0], {})
+    assert capsys.readouterr().out.strip() == blocks(README, "text")[0].strip()
+
+
+def test_the_decision_tree_is_as_its_script_draws_it_and_names_functions():
+    decision_tree = importlib.import_module("decision_tree")
+    assert decision_tree.TARGET.read_text() == decision_tree.picture()
+    shown = ", ".join(text for _, text, style in decision_tree.rows(decision_tree.TREE) if style == "name")
+    assert set(re.findall(r"\w+", re.sub(r"\(.*?\)", "", shown))) <= set(bayesagree.__all__)
+
+
 def test_every_group_of_results_is_in_their_table():
     rows = re.findall(r"^\| (`[^|]*) \|", (DOCS / "results.md").read_text(), re.MULTILINE)
-    schema = json.loads((DOCS.parent / "tests" / "golden" / "schema.json").read_text())
+    schema = json.loads((ROOT / "tests" / "golden" / "schema.json").read_text())
     assert {group for groups in schema.values() for group in groups} <= set(re.findall(r"`(\w+)`", " ".join(rows)))
