@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from bayesagree.annotations import Labels
     from bayesagree.annotations.predictions import Predictions
-    from bayesagree.metrics.auc._areas import AucMethod
+    from bayesagree.metrics.auc.estimates import AucMethod
 
 
 @_options.flattened

@@ -14,8 +14,7 @@ from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation.scoring import evaluate
-from bayesagree.metrics._scorer import Scorer
-from bayesagree.metrics._truths import TruthIs
+from bayesagree.metrics._scorer import Scorer, TruthIs
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.plausibility.registry import POSTERIORS
 

@@ -33,10 +33,9 @@ from bayesagree.evaluation._results import PARTS, Pass, Results, WholeMetrics
 from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
 from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics._block_sums import BlockScoring
-from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR, FurtherAnnotator
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
-from bayesagree.metrics._scorer import Scorer
-from bayesagree.metrics._truths import TruthIs, check_truth_is
+from bayesagree.metrics._scorer import Scorer, TruthIs, check_truth_is
+from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR, FurtherAnnotator
 from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.plausibility.informed.covariates import on_items_of

@@ -1,18 +1,18 @@
 """Performance metrics: against draws of the truth, against gold labels, or without either.
 
-- `registry`: one record per metric, from `_rank_records`, `_label_records` and `_distribution_records`; `_record` is
-  their class, `_user_metric` makes one of a function.
-- `posterior_scores`: any metric against every draw of the truth, or in its unbiased form (`_unbiased`); `_truths` says
-  what the truth of a draw is, `_item_groups` which items are scored or resampled together.
-- `further_annotators`: the ceiling of a score, one more annotator; `_further_annotator` sums it block by block.
+- `registry`: one record per metric, from `_label_records` and `_distribution_records`; `_record` is their class, and
+  makes one of a function.
+- `posterior_scores`: any metric against every draw of the truth, or in its unbiased form (`_unbiased`);
+  `_item_groups` says which items are scored or resampled together.
+- `further_annotators`: the ceiling of a score, one more annotator.
 - `identified`: the range of an accuracy that votes alone leave.
 - `sklearn_scorer`: the same scores for `cross_val_score` and `GridSearchCV`.
-- `_block_sums`: sums of a block of draws, slice by slice; `_scorer` runs all families of metrics on it.
-- `_parts`, `_whole_parts`: what each family of metrics sums, with `_confusion` and the compiled `_rank_kernels`,
-  `_label_kernels`, `_curve_kernels` and `_distribution_kernels`.
-- `uncertainty_adjusted`: top-k accuracy, set accuracy, overlap and kin, one value per draw; `_scorer` runs them.
-- `top_k`: top-k accuracy without Monte-Carlo error, and on the items of a risk level.
-- `top_sets`: the k best labels of a draw beside the m best of a model.
+- `_scorer`: what the truth of a draw is, and all families of metrics on blocks of draws; `_block_sums`: sums of a
+  block, slice by slice.
+- `_parts`, `_whole_parts`: what each family of metrics sums, with `_confusion` and the compiled `_label_kernels` and
+  `_distribution_kernels`.
+- `uncertainty_adjusted`: top-k accuracy, set accuracy, overlap and kin, one value per draw.
+- `top_k`: top-k accuracy without Monte-Carlo error, on the items of a risk level, and against the k best labels.
 - `partial_rankings`: average overlap of partial rankings.
 - `hard_labels`: accuracy, precision, recall and specificity of hard labels.
 - `auc`: areas under the curve without gold.

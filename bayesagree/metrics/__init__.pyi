@@ -1,13 +1,12 @@
 from . import auc
-from ._user_metric import UserMetric
+from ._record import UserMetric
 from .further_annotators import human_ceiling
 from .hard_labels import hard_label_scores
 from .identified import identified_accuracy
 from .partial_rankings import annotator_overlap, partial_average_overlap
 from .posterior_scores import score
 from .sklearn_scorer import make_scorer
-from .top_k import accuracy_given_risk, expected_top_k_accuracy
-from .top_sets import top_k_in_top_m
+from .top_k import accuracy_given_risk, expected_top_k_accuracy, top_k_in_top_m
 from .uncertainty_adjusted import (
     average_overlap,
     kendall_tau,

@@ -1,35 +1,14 @@
 """Sums of the scores of a block of draws, where it was drawn: slice by slice, plain and weighted."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.types import Floats
 from bayesagree.draws.blocks import DrawBlock
-from bayesagree.metrics._further_annotator import FurtherAnnotator
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
-from bayesagree.metrics._scorer import Scorer
-from bayesagree.metrics._truths import sampled_block
-
-
-class BlockSums(NamedTuple):
-    """Sums over the items of a block in each slice that has some there.
-
-    `groups` (slice); `total`, `weighted` (slice, component, model, sample), the latter empty without a bootstrap;
-    `size` (slice) and `weight` (slice, sample), what the items count; `square` (component, model); `labels` (item,
-    sample), the true labels where metrics of all items need them.
-    """
-
-    groups: NDArray[np.intp]
-    total: Floats
-    weighted: Floats
-    size: Floats
-    weight: Floats
-    square: Floats
-    labels: NDArray[Any]
+from bayesagree.metrics._scorer import BlockSums, Scorer, sampled_block
+from bayesagree.metrics.further_annotators import FurtherAnnotator
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,41 +80,3 @@ class BlockScoring:
             return [(0, np.arange(items.stop - items.start))]
         code = self.slices.code[items]
         return [(int(g), np.flatnonzero(code == g)) for g in np.unique(code)]
-
-
-class GroupSums:
-    """Sums over the items of each slice.
-
-    Parameters
-    ----------
-    n_groups
-        Number of slices.
-    shape
-        (component, model, sample).
-    """
-
-    def __init__(self, n_groups: int, shape: tuple[int, ...]) -> None:
-        self._sums, self._totals = np.zeros((n_groups, *shape)), np.zeros((n_groups, shape[-1]))
-
-    def add(self, group: int, sums: Floats, total: Floats | float) -> None:
-        """Add some items of a slice, and their weight."""
-        self._sums[group] += sums
-        self._totals[group] += total
-
-    def add_block(self, block: BlockSums) -> None:
-        """Add the weighted sums of a block, or the plain ones where nothing is weighted."""
-        plain = not block.weight.size
-        sums, totals = (block.total, block.size) if plain else (block.weighted, block.weight)
-        for at, group in enumerate(block.groups):
-            self.add(int(group), sums[at], totals[at])
-
-    def scores(self, finish: Callable[[Floats, Floats], Floats], *, sliced: bool) -> Floats:
-        """Return the scores of all items (model, sample), or of slices (slice, side, model, sample)."""
-        all_sums, all_totals = self._sums.sum(axis=0), self._totals.sum(axis=0)
-        if not sliced:
-            return finish(all_sums, all_totals)
-        out = []
-        for sums, totals in zip(self._sums, self._totals):
-            inside, rest = finish(sums, totals), finish(all_sums - sums, all_totals - totals)
-            out.append(np.stack([inside, rest, inside - rest]))
-        return np.stack(out)

@@ -147,7 +147,8 @@ def add_terms(plausibility, p, log_p, order, kinds, weights, out, square, item):
     out
         Shape (term, model, sample).
     square, item
-        Squares over items and draws, shape (term, model), and sums over draws, shape (term, model, item).
+        Squares over items and draws, shape (term, model), and sums over draws, shape (term, model, item); of no size
+        where nobody needs them.
     """
     n_items, n_samples, _ = plausibility.shape
     truth_entropy, here = np.empty(n_samples), np.empty(n_samples)
@@ -161,8 +162,10 @@ def add_terms(plausibility, p, log_p, order, kinds, weights, out, square, item):
                 _values(kinds[c], *of_model, plausibility[i], truth_entropy, here)
                 for s in range(n_samples):
                     out[c, m, s] += here[s] * (weights[i, s] if weights.size else 1.0)
-                    square[c, m] += here[s] * here[s]
-                    item[c, m, i] += here[s]
+                if item.size:
+                    for s in range(n_samples):
+                        square[c, m] += here[s] * here[s]
+                        item[c, m, i] += here[s]
 
 
 @numba.njit(cache=True, nogil=True)

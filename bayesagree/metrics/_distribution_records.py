@@ -10,8 +10,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.metrics import _confusion
 from bayesagree.metrics import _distribution_kernels as kernels
 from bayesagree.metrics._label_records import GOOD, ConfusionScore
-from bayesagree.metrics._record import MetricRecord
-from bayesagree.metrics._user_metric import UserMetric
+from bayesagree.metrics._record import MetricRecord, UserMetric
 
 BAAN = "J. Baan et al., Stop measuring calibration when humans disagree, EMNLP 2022, "
 BAAN += "doi:10.18653/v1/2022.emnlp-main.124."

@@ -1,4 +1,7 @@
-"""Records of the metrics against one true label per item: names and conventions of scikit-learn."""
+"""Records of the metrics against one true label per item, and against the k best labels of a draw.
+
+Names and conventions of the first are those of scikit-learn.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,8 +12,84 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
 from bayesagree.metrics import _confusion
+from bayesagree.metrics import _label_kernels as kernels
 from bayesagree.metrics._confusion import Counts
-from bayesagree.metrics._record import MetricRecord
+from bayesagree.metrics._record import DEFAULT_K, MetricRecord
+
+STUTZ = "D. Stutz et al., Evaluating AI systems under uncertain ground truth, arXiv:2307.02191, section 2.4."
+FAGIN = "R. Fagin, R. Kumar, D. Sivakumar, Comparing top k lists, SIAM J. Discrete Math. 17, 2003, "
+FAGIN += "doi:10.1137/S0895480102412856"
+
+
+def _kendall_distance(k: int, n_labels: int) -> float:
+    """Return the largest distance: the lists share as few labels as they can, in reversed order."""
+    shared = max(0, 2 * k - n_labels)
+    alone = k - shared
+    return max(alone**2 + alone * (alone - 1) / 2 + shared * (shared - 1) / 2 + 2 * shared * alone, 1.0)
+
+
+def _footrule_distance(k: int, n_labels: int) -> float:
+    alone = min(k, n_labels - k)
+    places = [*range(1, k + 1), *[k + 1] * alone]
+    return max(float(sum(abs(a - b) for a, b in zip(places, reversed(places)))), 1.0)
+
+
+_rank = partial(MetricRecord, default=DEFAULT_K, needs="scores")
+
+RANK_RECORDS = (
+    _rank(
+        pattern="top_{}_accuracy",
+        title="top-{} accuracy",
+        meaning="share of items whose most plausible label is among the {k} best labels of the model",
+        kernel=kernels.TOP,
+        reference=STUTZ,
+        formula=r"\frac1N \sum_i 1\{\arg\max_k \lambda_{ik} \in C_{iK}\}",
+        one_true_label=True,
+    ),
+    _rank(
+        pattern="set_{}_accuracy",
+        title="set {} accuracy",
+        meaning="share of items whose {k} most plausible labels are exactly the {k} best labels of the model",
+        kernel=kernels.SET,
+        reference=STUTZ,
+        formula=r"\frac1N \sum_i 1\{Y_{iK} = C_{iK}\}",
+    ),
+    _rank(
+        pattern="overlap_{}",
+        title="overlap {}",
+        meaning="mean share of the {k} most plausible labels that are among the {k} best labels of the model",
+        kernel=kernels.OVERLAP,
+        reference=STUTZ,
+        formula=r"\frac1N \sum_i |Y_{iK} \cap C_{iK}| / K",
+    ),
+    _rank(
+        pattern="average_overlap_{}",
+        title="average overlap {}",
+        meaning="mean overlap of the best 1, 2, ... {k} labels of the model with the most plausible ones",
+        kernel=kernels.AVERAGE_OVERLAP,
+        reference=STUTZ,
+        formula=r"\frac1N \sum_i \frac1K \sum_{j=1}^K |Y_{ij} \cap C_{ij}| / j",
+    ),
+    _rank(
+        pattern="kendall_tau_{}",
+        title="kendall tau {}",
+        meaning="how far the order of the {k} best labels agrees (Kendall), 1 for the same order",
+        kernel=kernels.KENDALL,
+        reference=f"{FAGIN}, section 3.1, penalty 1/2.",
+        formula=r"1 - \frac1N \sum_i D_\tau(Y_{iK}, C_{iK}) / \max D_\tau",
+        largest_distance=_kendall_distance,
+    ),
+    _rank(
+        pattern="spearman_footrule_{}",
+        title="spearman footrule {}",
+        meaning="how near the {k} best labels are to their places (Spearman), 1 for the same places",
+        kernel=kernels.FOOTRULE,
+        reference=f"{FAGIN}, section 3.2, location k + 1.",
+        formula=r"1 - \frac1N \sum_i F(Y_{iK}, C_{iK}) / \max F",
+        largest_distance=_footrule_distance,
+    ),
+)
+
 
 POWERS = "D. M. W. Powers, Evaluation: from precision, recall and F-measure to ROC, informedness, markedness and "
 POWERS += "correlation, arXiv:2010.16061."

@@ -19,14 +19,40 @@ from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.metrics._confusion import Counts
 from bayesagree.metrics._distribution_kernels import AGREEMENT, add_soft_counts, add_terms
 from bayesagree.metrics._distribution_records import correlation
-from bayesagree.metrics._label_kernels import add_confusion, add_gaps, add_values
+from bayesagree.metrics._label_kernels import TOP, add_confusion, add_gaps, add_values, score_block
 from bayesagree.metrics._label_records import SMALLEST
-from bayesagree.metrics._rank_kernels import TOP, BlockScores, score_block
 
 if TYPE_CHECKING:
     from bayesagree.metrics.registry import Metric
 
-NO_WEIGHTS = np.empty((0, 0))
+
+class BlockScores(NamedTuple):
+    """Sums of metric values over a block of items.
+
+    Attributes
+    ----------
+    total, weighted
+        Over items, plain and with the weight of each (item, draw), shape (metric, model, sample).
+    square
+        Squares over items and draws, shape (metric, model).
+    item
+        Over draws, shape (metric, model, item).
+    """
+
+    total: NDArray[np.float64]
+    weighted: NDArray[np.float64]
+    square: NDArray[np.float64]
+    item: NDArray[np.float64]
+
+
+class Moments(NamedTuple):
+    """Squares over items and draws (component, model), and sums over draws (component, model, item)."""
+
+    square: Floats
+    item: Floats
+
+
+NO_WEIGHTS, NO_MOMENTS = np.empty((0, 0)), Moments(np.empty((0, 0)), np.empty((0, 0, 0)))
 
 
 class Given(NamedTuple):
@@ -70,8 +96,12 @@ class Part(Family, ABC):
     n_components: int
 
     @abstractmethod
-    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
-        """Add a block to sums of shape (component, model, sample); weights may be empty."""
+    def add(self, block: DrawBlock, weights: Floats, total: Floats, moments: Moments) -> None:
+        """Add a block to `total` (component, model, sample), plainly or with the weight of each (item, sample).
+
+        `weights` and `moments` may be empty: each item then counts once, and no moments are added. Moments are always
+        plain, and exist for components that are means over items.
+        """
 
     @abstractmethod
     def finish(self, sums: Floats, total: Floats) -> Floats:
@@ -81,24 +111,18 @@ class Part(Family, ABC):
         """Return which component a metric is the mean of; None where it is no mean over items."""
         return metric
 
-    def sums(self, block: DrawBlock, weights: Floats | None = None) -> Floats:
+    def sums(self, block: DrawBlock, weights: Floats | None = None, moments: Moments = NO_MOMENTS) -> Floats:
         """Return the sums of a block, plain or with weights, shape (component, model, sample)."""
-        shape = (self.n_components, self.given.hard.shape[0])
-        n_items, n_samples, _ = block.top_label.shape
-        sums = BlockScores(np.zeros((*shape, n_samples)), NO_WEIGHTS, np.zeros(shape), np.zeros((*shape, n_items)))
-        self.add(block, NO_WEIGHTS if weights is None else weights, sums)
-        return sums.total
+        total = np.zeros((self.n_components, self.given.hard.shape[0], block.top_label.shape[1]))
+        self.add(block, NO_WEIGHTS if weights is None else weights, total, moments)
+        return total
 
     def score(self, block: DrawBlock, weights: Floats | None) -> BlockScores:
         """Sum a block, plainly and with weights where there are some."""
         shape = (self.n_components, self.given.hard.shape[0])
-        n_items, n_samples, _ = block.top_label.shape
-        plain, weighted = np.zeros((*shape, n_samples)), np.zeros((*shape, n_samples))
-        sums = BlockScores(plain, weighted, np.zeros(shape), np.zeros((*shape, n_items)))
-        self.add(block, NO_WEIGHTS, sums)
-        if weights is not None:
-            self.add(block, weights, sums._replace(total=weighted))
-        return sums
+        moments = Moments(np.zeros(shape), np.zeros((*shape, len(block.top_label))))
+        plain = self.sums(block, None, moments)
+        return BlockScores(plain, np.zeros_like(plain) if weights is None else self.sums(block, weights), *moments)
 
 
 class RankPart(Part):
@@ -116,18 +140,20 @@ class RankPart(Part):
         self._hits = sorted((m.k, c) for c, m in enumerate(metrics) if m.record.kernel == TOP)
         self._worst = np.array([m.record.largest_distance(m.k, self.n_labels) for m in metrics])
 
-    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
+    def add(self, block: DrawBlock, weights: Floats, total: Floats, moments: Moments) -> None:
         """Compare the lists."""
         predicted = self.predicted[:, block.items]
         if self._hits:
-            self._add_hits(block.true_label, predicted, weights, sums)
+            self._add_hits(block.true_label, predicted, weights, total, moments)
         if len(self._hits) < self.n_components:
             # One memory layout: the kernel is compiled once for all, not for each of six pairs of layouts.
             drawn, predicted = map(np.ascontiguousarray, (block.top_label, predicted))
             kernel = (self._kinds, self._ks, self._worst, self.n_labels)
-            score_block(drawn, predicted, *kernel, weights, sums.total, sums.square, sums.item)
+            score_block(drawn, predicted, *kernel, weights, total, *moments)
 
-    def _add_hits(self, true: NDArray[Any], predicted: NDArray[Any], weights: Floats, sums: BlockScores) -> None:
+    def _add_hits(
+        self, true: NDArray[Any], predicted: NDArray[Any], weights: Floats, total: Floats, moments: Moments
+    ) -> None:
         """Add whether the true label, shape (item, sample), is among the k best of each model."""
         for m, labels in enumerate(predicted):
             found, hit = 0, np.zeros((), bool)
@@ -135,13 +161,11 @@ class RankPart(Part):
                 for rank in range(found, k):
                     hit = hit | (true == labels[:, rank, None])
                 found = k
-                if weights.size:
-                    sums.total[c, m] += np.einsum("is,is->s", hit, weights)
-                    continue
-                of_item = hit.sum(axis=1)
-                sums.total[c, m] += hit.sum(axis=0)
-                sums.item[c, m] += of_item
-                sums.square[c, m] += of_item.sum()
+                total[c, m] += np.einsum("is,is->s", hit, weights) if weights.size else hit.sum(axis=0)
+                if moments.item.size:
+                    of_item = hit.sum(axis=1)
+                    moments.item[c, m] += of_item
+                    moments.square[c, m] += of_item.sum()
 
     def finish(self, sums: Floats, total: Floats) -> Floats:
         """Means over items."""
@@ -157,10 +181,10 @@ class LabelPart(Part):
         hard, scores, n_labels = self.given.hard, self.given.scores, self.n_labels
         self.values = np.stack([m.record.kernel(hard, scores, n_labels) for m in metrics])
 
-    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
+    def add(self, block: DrawBlock, weights: Floats, total: Floats, moments: Moments) -> None:
         """Add the values of the true labels."""
         values = np.ascontiguousarray(self.values[:, :, block.items])
-        add_values(block.true_label, values, weights, sums.total, sums.square, sums.item)
+        add_values(block.true_label, values, weights, total, *moments)
 
     def finish(self, sums: Floats, total: Floats) -> Floats:
         """Means over items."""
@@ -190,9 +214,9 @@ class ConfusionPart(Part):
             )
         return None
 
-    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
+    def add(self, block: DrawBlock, weights: Floats, total: Floats, moments: Moments) -> None:
         """Add what each label has, is given, and both."""
-        right, true, given = sums.total.reshape(3, self.n_labels, *sums.total.shape[1:])
+        right, true, given = total.reshape(3, self.n_labels, *total.shape[1:])
         of_label = np.zeros((self.n_labels, true.shape[-1]))
         if self._soft:
             p = np.ascontiguousarray(self.given.scores[:, block.items])
@@ -224,12 +248,12 @@ class CalibrationPart(Part):
         self._confidence = self.given.scores.max(axis=-1)
         self._bins = [confidence_bins(self._confidence, n) for n in sizes]
 
-    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
+    def add(self, block: DrawBlock, weights: Floats, total: Floats, moments: Moments) -> None:
         """Add right minus confidence to the bins."""
         hard, sure = (np.ascontiguousarray(of[:, block.items]) for of in (self.given.hard, self._confidence))
         for start, stop, bins in zip(self._ends, self._ends[1:], self._bins):
             at = np.ascontiguousarray(bins[:, block.items])
-            add_gaps(block.true_label, hard, sure, at, weights, sums.total[start:stop])
+            add_gaps(block.true_label, hard, sure, at, weights, total[start:stop])
 
     def component_of(self, metric: int) -> int | None:
         """None: the error is no mean over items."""
@@ -258,10 +282,10 @@ class DistributionPart(Part):
         self._p = scores if set(self._kinds) - {AGREEMENT} else np.zeros_like(scores)
         self._log_p = np.log(np.clip(self._p, SMALLEST, 1.0))
 
-    def add(self, block: DrawBlock, weights: Floats, sums: BlockScores) -> None:
+    def add(self, block: DrawBlock, weights: Floats, total: Floats, moments: Moments) -> None:
         """Add the terms of every metric."""
         p, log_p, order = (np.ascontiguousarray(a[:, block.items]) for a in (self._p, self._log_p, self._order))
-        add_terms(block.plausibility, p, log_p, order, self._kinds, weights, sums.total, sums.square, sums.item)
+        add_terms(block.plausibility, p, log_p, order, self._kinds, weights, total, *moments)
 
     def component_of(self, metric: int) -> int | None:
         """Return its only term, None for a correlation."""

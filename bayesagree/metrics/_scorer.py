@@ -1,18 +1,24 @@
-"""Scores of several models and metrics on the same draws, block of items by block."""
+"""Scores of several models and metrics on the same draws, block of items by block; which truth a draw stands for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import DrawBlock, label_dtype
 from bayesagree.draws.top_labels import Truth, TruthDraws, truth_draws
-from bayesagree.errors import positive_int
-from bayesagree.metrics._parts import PARTS, Part
-from bayesagree.metrics._rank_kernels import BlockScores
+from bayesagree.errors import InputError, positive_int
+from bayesagree.metrics._label_kernels import pick_labels
+from bayesagree.metrics._parts import PARTS, BlockScores, Part
 from bayesagree.metrics.registry import METRICS, Metric
+
+type TruthIs = Literal["top", "sampled"]
 
 
 class Scorer:
@@ -50,7 +56,7 @@ class Scorer:
         self._ends = np.cumsum([0, *(part.n_components for part in self._parts)])
         self.n_components = int(self._ends[-1])
 
-    def score(self, block: DrawBlock, weights: NDArray[np.float64] | None = None) -> BlockScores:
+    def score(self, block: DrawBlock, weights: Floats | None = None) -> BlockScores:
         """Sum the components over a block, plainly and, where there are `weights`, with those of each (item, draw)."""
         parts = [part.score(block, weights) for part in self._parts]
         if len(parts) == 1:
@@ -62,11 +68,11 @@ class Scorer:
             )
         return BlockScores(*(np.concatenate(arrays) for arrays in zip(*parts)))
 
-    def sums(self, block: DrawBlock, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    def sums(self, block: DrawBlock, weights: Floats | None = None) -> Floats:
         """Return the sums of a block, plain or with weights, shape (component, model, sample)."""
         return np.concatenate([part.sums(block, weights) for part in self._parts])
 
-    def finish(self, sums: NDArray[np.float64], total: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    def finish(self, sums: Floats, total: Floats | float) -> Floats:
         """Return the scores (metric, model, sample) of the sums of all items and their total weight."""
         out = np.full((self.n_metrics, *sums.shape[1:]), np.nan)
         whole = np.asarray(total, np.float64)
@@ -74,7 +80,7 @@ class Scorer:
             out[places] = part.finish(sums[start:stop], whole)
         return out
 
-    def of_metrics(self, components: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of_metrics(self, components: Floats) -> Floats:
         """Return the entries of each metric in an array (component, ...); NaN for metrics that are no means."""
         out = np.full((self.n_metrics, *components.shape[1:]), np.nan)
         for c in range(self.n_metrics):
@@ -88,6 +94,115 @@ class Scorer:
                 at = part.component_of(places.index(metric))
                 return None if at is None else int(start) + at
         return None
+
+
+class BlockSums(NamedTuple):
+    """Sums over the items of a block in each slice that has some there.
+
+    `groups` (slice); `total`, `weighted` (slice, component, model, sample), the latter empty without a bootstrap;
+    `size` (slice) and `weight` (slice, sample), what the items count; `square` (component, model); `labels` (item,
+    sample), the true labels where metrics of all items need them.
+    """
+
+    groups: NDArray[np.intp]
+    total: Floats
+    weighted: Floats
+    size: Floats
+    weight: Floats
+    square: Floats
+    labels: NDArray[Any]
+
+
+class GroupSums:
+    """Sums over the items of each slice.
+
+    Parameters
+    ----------
+    n_groups
+        Number of slices.
+    shape
+        (component, model, sample).
+    """
+
+    def __init__(self, n_groups: int, shape: tuple[int, ...]) -> None:
+        self._sums, self._totals = np.zeros((n_groups, *shape)), np.zeros((n_groups, shape[-1]))
+
+    def add(self, group: int, sums: Floats, total: Floats | float) -> None:
+        """Add some items of a slice, and their weight."""
+        self._sums[group] += sums
+        self._totals[group] += total
+
+    def add_block(self, block: BlockSums) -> None:
+        """Add the weighted sums of a block, or the plain ones where nothing is weighted."""
+        plain = not block.weight.size
+        sums, totals = (block.total, block.size) if plain else (block.weighted, block.weight)
+        for at, group in enumerate(block.groups):
+            self.add(int(group), sums[at], totals[at])
+
+    def scores(self, finish: Callable[[Floats, Floats], Floats], *, sliced: bool) -> Floats:
+        """Return the scores of all items (model, sample), or of slices (slice, side, model, sample)."""
+        all_sums, all_totals = self._sums.sum(axis=0), self._totals.sum(axis=0)
+        if not sliced:
+            return finish(all_sums, all_totals)
+        out = []
+        for sums, totals in zip(self._sums, self._totals):
+            inside, rest = finish(sums, totals), finish(all_sums - sums, all_totals - totals)
+            out.append(np.stack([inside, rest, inside - rest]))
+        return np.stack(out)
+
+
+def draws_for(
+    metric: Metric, truth: Truth, *, truth_is: TruthIs, threshold: float | None, thin: int, seed: Seed,
+    plausibility: bool = False,
+) -> TruthDraws:  # fmt: skip
+    """Return the draws of a truth, as a metric reads them."""
+    check_truth_is(truth_is, metric)
+    sampled = truth_is == "sampled"
+    full = sampled or plausibility or metric.record.against_distribution
+    draws = thinned(truth_draws(truth, metric.depth, threshold=threshold, plausibility=full), thin)
+    return with_sampled_labels(draws, seed) if sampled else draws
+
+
+def check_truth_is(truth_is: str, metric: Metric) -> None:
+    """Refuse a truth that a metric does not have."""
+    if truth_is not in ("top", "sampled"):
+        raise InputError(f"truth_is={truth_is!r} is not one of 'top', 'sampled'")
+    if truth_is == "sampled" and metric.depth > 1:
+        raise InputError(f"{metric.name} compares {metric.depth} labels of a draw; a sampled truth is one label")
+
+
+def with_sampled_labels(draws: TruthDraws, seed: Seed) -> TruthDraws:
+    """Return draws whose only best label is sampled from the plausibilities: the label of one more annotator."""
+    root = stream_apart(seed, "sampled truth")
+    read = draws.read
+
+    def sampled(items: slice) -> DrawBlock:
+        return sampled_block(read(items), root)
+
+    return replace(draws, read=sampled)
+
+
+def sampled_block(block: DrawBlock, root: np.random.SeedSequence) -> DrawBlock:
+    """Replace the best labels of a block by one label sampled from all plausibilities."""
+    label = np.empty(block.top_label.shape[:2], block.top_label.dtype)
+    uniform = block_generator(root, block.items.start // BLOCK).random(label.shape)
+    pick_labels(np.asarray(block.plausibility), uniform, label)
+    return block._replace(top_label=label[:, :, None])
+
+
+def thinned(draws: TruthDraws, thin: int) -> TruthDraws:
+    """Return every `thin`-th draw of each chain."""
+    if positive_int(thin, "thin") == 1:
+        return draws
+    kept = np.arange(draws.chains * draws.draws).reshape(draws.chains, -1)[:, ::thin]
+    read = draws.read
+
+    def some(items: slice) -> DrawBlock:
+        block, at = read(items), kept.ravel()
+        full = None if block.plausibility is None else np.ascontiguousarray(block.plausibility[:, at])
+        return block._replace(top_label=np.ascontiguousarray(block.top_label[:, at]), plausibility=full)
+
+    return replace(draws, draws=kept.shape[1], read=some)
 
 
 def prepare(
@@ -104,7 +219,7 @@ def over_draws(
     predictions: Predictions,
     k: int,
     threshold: float | None,
-    weight: NDArray[np.float64] | None = None,
+    weight: Floats | None = None,
 ) -> xr.DataArray:
     """Return a metric of every draw: its mean over the items, or its mean with a weight of each item.
 
@@ -125,7 +240,7 @@ def over_draws(
     return per_draw(total / whole, draws, predictions, metric.name)
 
 
-def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray) -> NDArray[np.float64]:
+def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray) -> Floats:
     """Return the mean over items of the metric's mean over the labels that tie on top, shape (model,)."""
     values = estimate.transpose("item", "category").values
     on_top = values == values.max(axis=1, keepdims=True)
@@ -135,14 +250,14 @@ def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray) -> NDArray[np.float6
     return scorer.score(DrawBlock(slice(0, n_items), every), share).weighted[0].sum(axis=1) / n_items
 
 
-def per_draw(value: NDArray[np.float64], draws: TruthDraws, predictions: Predictions, name: str) -> xr.DataArray:
+def per_draw(value: Floats, draws: TruthDraws, predictions: Predictions, name: str) -> xr.DataArray:
     """Return values of shape (model, sample) with dims (chain, draw, model)."""
     shaped = value.T.reshape(draws.chains, draws.draws, -1)
     coords = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws), "model": predictions.models}
     return xr.DataArray(shaped, dims=("chain", "draw", "model"), coords=coords, name=name)
 
 
-def mass_of_best(probability: NDArray[np.float64], predictions: Predictions, k: int) -> NDArray[np.float64]:
+def mass_of_best(probability: Floats, predictions: Predictions, k: int) -> Floats:
     """Return the mean over items of the probability (item, category) of a model's k best labels, shape (model,)."""
     top = predictions.top_labels(positive_int(k, "k"))
     hit = np.take_along_axis(probability[None], np.maximum(top, 0).astype(np.int64), axis=2)

@@ -11,8 +11,8 @@ from bayesagree._inference.streams import map_blocks
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.metrics._curve_kernels import add_precisions, pair_wins
 from bayesagree.metrics._item_groups import ItemWeights
+from bayesagree.metrics._label_kernels import add_precisions, pair_wins
 from bayesagree.metrics._parts import NO_WEIGHTS, Family
 
 if TYPE_CHECKING:

@@ -19,10 +19,9 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, TruthDraws, point_estimate
 from bayesagree.errors import InputError
-from bayesagree.metrics._block_sums import BlockScoring, GroupSums
+from bayesagree.metrics._block_sums import BlockScoring
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
-from bayesagree.metrics._scorer import Scorer, over_draws
-from bayesagree.metrics._truths import TruthIs, draws_for
+from bayesagree.metrics._scorer import GroupSums, Scorer, TruthIs, draws_for, over_draws
 from bayesagree.metrics._unbiased import vote_scores
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
 from bayesagree.metrics.registry import AnyMetric, Metric

@@ -14,10 +14,8 @@ from typing import Self
 
 from bayesagree.errors import InputError
 from bayesagree.metrics._distribution_records import DISTRIBUTION_RECORDS
-from bayesagree.metrics._label_records import LABEL_RECORDS
-from bayesagree.metrics._rank_records import RANK_RECORDS
-from bayesagree.metrics._record import DEFAULT_K, MetricRecord
-from bayesagree.metrics._user_metric import UserMetric, imported_function
+from bayesagree.metrics._label_records import LABEL_RECORDS, RANK_RECORDS
+from bayesagree.metrics._record import DEFAULT_K, MetricRecord, UserMetric, imported_function
 
 __all__ = ["DEFAULT_K", "METRICS", "Metric", "MetricRecord"]
 

@@ -13,7 +13,7 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, labels_of, plausibility_draws
 from bayesagree.errors import InputError, shorten
-from bayesagree.metrics._truths import TruthIs
+from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import AnyMetric, Metric
 

@@ -1,4 +1,4 @@
-"""Top-k accuracy without Monte-Carlo error, and on the items of a risk level."""
+"""Top-k accuracy: without Monte-Carlo error, on the items of a risk level, and against the k best labels of a draw."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +10,9 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.certainty import label_certainty, level_probability
-from bayesagree.errors import InputError
-from bayesagree.metrics._scorer import mass_of_best, over_draws
+from bayesagree.draws.top_labels import Truth, truth_draws
+from bayesagree.errors import InputError, positive_int
+from bayesagree.metrics._scorer import mass_of_best, over_draws, per_draw
 
 _shared = shared(
     truth="A posterior of plausibilities, or of ratings, with `threshold`.",
@@ -110,3 +111,70 @@ def accuracy_given_risk(
         raise InputError(f"risk level {level!r} is not one of {probability['level'].values.tolist()}")
     weight = probability.sel(level=level).values
     return over_draws("top_{}_accuracy", truth, predictions, k, threshold, weight)
+
+
+@checked
+def top_k_in_top_m(
+    truth: Truth,
+    predictions: Predictions,
+    *,
+    k: int = 2,
+    m: int = 3,
+    whole: bool = False,
+    threshold: float | None = None,
+) -> xr.DataArray:
+    """Mean share of the k most plausible labels that are among the model's m best.
+
+    With k = 1 it is `top_k_accuracy` of m, with k = m `overlap`, and with ``whole`` and k = m `set_accuracy`.
+
+    Parameters
+    ----------
+    truth
+        A posterior of plausibilities (of ratings, with `threshold`), or a point estimate (item, category).
+    predictions
+        Models to score, on the same items and labels.
+    k, m
+        Number of best labels of the draw, and of the model.
+    whole
+        Count an item only where all k labels are among the m.
+    threshold
+        For ratings: the labels are then "below" and "at_or_above".
+
+    Returns
+    -------
+    DataArray
+        One value per draw, between 0 and 1, dims (chain, draw, model).
+
+    Raises
+    ------
+    InputError
+        Other items or labels than those of the truth, fewer labels than k or m.
+
+    See Also
+    --------
+    top_k_accuracy, overlap, set_accuracy
+
+    References
+    ----------
+    .. [1] D. Stutz et al., arXiv:2307.02191, section 2.4, a target set against a prediction set of another size.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, majority_vote
+    >>> vote = majority_vote(Labels.from_counts([[3, 1, 0], [0, 2, 3]]))
+    >>> models = Predictions.from_scores({"A": [[0.7, 0.1, 0.2], [0.1, 0.2, 0.7]]})
+    >>> top_k_in_top_m(vote, models, k=2, m=1).values.tolist()
+    [[[0.5]]]
+    """
+    draws = truth_draws(truth, positive_int(k, "k"), threshold=threshold)
+    best = predictions.aligned(draws.items, draws.labels).top_labels(positive_int(m, "m"))
+    if max(k, m) > draws.labels.size:
+        raise InputError(f"k={k} and m={m}: there are {draws.labels.size} labels")
+    total = np.zeros((len(best), draws.chains * draws.draws))
+    for block in draws.blocks:
+        wanted = block.top_label[..., :k]
+        for model, sets in enumerate(best[:, block.items]):
+            found = (wanted[..., None] == sets[:, None, None, :]).any(axis=-1)
+            total[model] += (found.all(axis=-1) if whole else found.mean(axis=-1)).sum(axis=0)
+    name = f"top_{k}_in_top_{m}"
+    return per_draw(total / draws.items.size, draws, predictions, name)

@@ -9,7 +9,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.tables import best_first, score_intervals
-from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR
+from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR
 from bayesagree.plots._panels import MARKERS, Panels, new_panels, one_panel, style, write_cells
 
 if TYPE_CHECKING:

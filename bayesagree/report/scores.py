@@ -14,8 +14,8 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import best_first, score_intervals
-from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR, has_one_label
 from bayesagree.metrics._scorer import over_draws
+from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR, has_one_label
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
 from bayesagree.report.kinds import kind_of

@@ -4,7 +4,7 @@ from metrics._truths import posterior
 
 from bayesagree import InputError, Labels, Predictions, compare, dirichlet, evaluate, simulate
 from bayesagree.metrics import human_ceiling
-from bayesagree.metrics._further_annotator import FURTHER_ANNOTATOR
+from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +30,8 @@ def test_expectation_over_labels(shares, metric, truth_is, expected):
 
 def test_a_confusion_metric_is_that_of_the_drawn_labels(shares):
     from bayesagree import score
-    from bayesagree.metrics._further_annotator import FurtherAnnotator
-    from bayesagree.metrics._truths import draws_for
+    from bayesagree.metrics._scorer import draws_for
+    from bayesagree.metrics.further_annotators import FurtherAnnotator
     from bayesagree.metrics.registry import Metric
 
     tree, metric = posterior(shares[:, :5]), Metric.named("f1_macro")

@@ -3,7 +3,7 @@
 - `estimates`: the three estimators, one-vs-rest and Hand-Till forms for more labels.
 - `posterior`: the posterior of the AUC.
 - `concordant_pairs`: concordance of scores with a graded truth.
-- `_areas`, `_kernels`, `_score_order`: the arithmetic, compiled.
+- `_kernels`: the arithmetic, compiled.
 """
 
 import lazy_loader as lazy

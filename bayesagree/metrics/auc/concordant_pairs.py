@@ -15,7 +15,6 @@ from bayesagree.metrics.auc._kernels import (
     truth_places,
     weighted_concordances,
 )
-from bayesagree.metrics.auc._score_order import order_scores
 
 SCORES = 50_000
 """Scores that one thread orders at a time: enough to hide the start of a thread, few enough for its cache."""
@@ -85,8 +84,10 @@ class ScoreOrder(NamedTuple):
     @classmethod
     def of(cls, scores: Floats) -> Self:
         """Sort the scores, shape (model, item), of every model."""
-        order, tied = np.empty(scores.shape, np.intp), np.empty(scores.shape, np.bool_)
-        order_scores(np.ascontiguousarray(scores, dtype=np.float64), order, tied)
+        order = np.argsort(scores, axis=1)
+        ordered = np.take_along_axis(scores, order, axis=1)
+        tied = np.zeros(scores.shape, np.bool_)
+        tied[:, 1:] = ordered[:, 1:] == ordered[:, :-1]
         return cls(order, tied)
 
     def graded(self, truth: Floats | GradedTruth) -> Floats:
