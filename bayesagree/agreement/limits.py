@@ -208,7 +208,7 @@ def supported_decision(problem: Problem, decision: str, ci_prob: float) -> str:
     inside = ~_at_one_end(problem)
     if not inside.any():
         return "undecided"
-    if not inside.all() and _summary(problem, _some(problem.like, inside), ci_prob, kind).upper >= 0:
+    if not inside.all() and _summary(problem, problem.like.of(inside), ci_prob, kind).upper >= 0:
         _warn(_AT_ENDS)
         return "undecided"
     if kind != "binned":
@@ -231,13 +231,6 @@ def _at_one_end(problem: Problem) -> NDArray[np.bool_]:
         if column.size:
             at_end |= np.asarray(patterns.counts[:, column].sum(axis=1)).ravel() == patterns.size
     return at_end & (patterns.group == 0)
-
-
-def _some(like: Likelihood, kept: NDArray[np.bool_]) -> Likelihood:
-    """Return the likelihood of some patterns."""
-    return replace(
-        like, statistics=like.statistics[kept], weight=like.weight[kept], size=like.size[kept], group=like.group[kept]
-    )
 
 
 def _summary(problem: Problem, like: Likelihood, ci_prob: float, kind: Kind) -> Summary:

@@ -108,10 +108,8 @@ def compressed(like: Likelihood, n_nodes: int) -> Likelihood:
     rows, weight, stands_for = (np.concatenate(column) for column in zip(*parts))
     whole = np.concatenate([np.empty(0, np.int64), *kept])
     items = np.append(whole, stands_for)
-    return replace(
-        like, statistics=np.concatenate([statistics[whole].toarray(), rows]),
-        weight=np.append(like.weight[whole], weight), size=like.size[items], group=like.group[items],
-    )  # fmt: skip
+    rows, weight = np.concatenate([statistics[whole].toarray(), rows]), np.append(like.weight[whole], weight)
+    return replace(like, statistics=rows, weight=weight, size=like.size[items], group=like.group[items])
 
 
 def _split(like: Likelihood, statistics: Any) -> tuple[Any, Floats, Corrections]:

@@ -5,7 +5,7 @@ The box of the grid zooms in on the posterior at one precision and starts, at th
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy as sp
@@ -77,7 +77,7 @@ class Grids(dict[float, HyperGrid]):
 UNIT = Box((0.0, 1.0), (0.0, 1.0))
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class HierarchicalMeans(ItemMeans):
     """mu_i ~ Beta(m t, (1 - m) t) with m and s = (1 + t)^(-1/2) uniform on (0, 1), or with the Beta priors given.
 
@@ -89,17 +89,20 @@ class HierarchicalMeans(ItemMeans):
     like
         Likelihood of the ratings.
     found
-        Boxes of (m, s) of earlier integrations, by log precision: the next one starts there.
+        Boxes of (m, s) of earlier integrations, by log precision: the next one starts there, so that every call
+        adds one.
     grids
-        Grids of the finest level so far, by log precision.
+        Grids of the finest level so far, by log precision; they too grow with every call.
     """
 
     found: dict[float, Box] = field(default_factory=dict)
     grids: Grids = field(default_factory=Grids)
 
-    def with_ends(self, ends: Ends, **changes: Any) -> Self:
+    def with_ends(self, ends: Ends, found: dict[float, Box] | None = None) -> Self:
         """Return the same prior and ratings with other shares of outright answers at the ends, and no grids."""
-        return super().with_ends(ends, grids=Grids(), **changes)
+        other = super().with_ends(ends)
+        other.grids, other.found = Grids(), self.found if found is None else found
+        return other
 
     def log_evidence(self, precision: float, level: int) -> float:
         """Return log Pr(ratings | precision)."""
@@ -163,13 +166,11 @@ class HierarchicalMeans(ItemMeans):
         low, high = steps(step / times, window.low.min(), window.high.max())
         at = 2 * np.sinh(step / times * np.arange(low - REACH, high + REACH + 1))
         pitch, starts = times / 2.0 ** octave[order], run_starts(place[order])
+        priors = pitch, mean[order], deviation[order], first[order], last[order], starts
         total = np.zeros(mean.size)
         for block in blocks(like, at.size):
             table = block.table(precision, at)
-            total[order] += evidence_of_priors(
-                table, block.weight, low - REACH, step / times, pitch, mean[order], deviation[order], first[order],
-                last[order], starts,
-            )  # fmt: skip
+            total[order] += evidence_of_priors(table, block.weight, low - REACH, step / times, *priors)
         log_m, log_s = (log_beta(x, shapes) for x, shapes in ((m, prior.mean_location), (s, prior.mean_spread)))
         return total.reshape(m.size, s.size) + log_m[:, None] + log_s
 

@@ -7,7 +7,8 @@ The step follows the narrowest likelihood, and the narrowest prior.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -77,10 +78,7 @@ def blocks(like: Likelihood, n_nodes: int) -> Iterator[Likelihood]:
         yield like
         return
     for start in range(0, like.weight.size, rows):
-        cut = slice(start, start + rows)
-        yield replace(
-            like, statistics=like.statistics[cut], weight=like.weight[cut], size=like.size[cut], group=like.group[cut]
-        )
+        yield like.of(slice(start, start + rows))
 
 
 def scaled(table: Floats) -> tuple[Floats, Floats]:
@@ -90,7 +88,7 @@ def scaled(table: Floats) -> tuple[Floats, Floats]:
     return np.exp(table, out=table), top
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class ItemMeans(ABC):
     """Prior of the item means of some ratings.
 
@@ -110,10 +108,10 @@ class ItemMeans(ABC):
         """The likelihood on fewer patterns."""
         return CompressedByLevel(self.like)
 
-    def with_ends(self, ends: Ends, **changes: Any) -> Self:
+    def with_ends(self, ends: Ends) -> Self:
         """Return the same prior and ratings with other shares of outright answers at the ends."""
-        other = replace(self, like=self.like.with_ends(ends), **changes)
-        object.__setattr__(other, "compressed", CompressedWithEnds(self.compressed, ends))  # the cached property
+        other = copy(self)
+        other.like, other.compressed = self.like.with_ends(ends), CompressedWithEnds(self.compressed, ends)
         return other
 
     @abstractmethod
@@ -139,7 +137,7 @@ class ItemMeans(ABC):
         return np.concatenate(parts)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class KnownMeans(ItemMeans):
     """mu_i ~ U(0, 1) (the paper's flat prior), or N(g_i, sd) on (0, 1) around a known truth g_i.
 

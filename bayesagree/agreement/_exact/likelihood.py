@@ -7,6 +7,7 @@ of 1e-300 keeps its digits.
 """
 
 import math
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -36,7 +37,7 @@ MOST_DENSE = 200
 """Counts of at most this many bins are a dense matrix: its product is faster, and small enough."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Likelihood:
     """Sufficient statistics of every pattern.
 
@@ -81,9 +82,14 @@ class Likelihood:
 
     def with_ends(self, ends: Ends) -> "Likelihood":
         """Return the same statistics with other shares of outright answers at the ends."""
-        other = replace(self, ends=ends)
-        object.__setattr__(other, "farthest", self.farthest)  # the cached property: the ratings are the same
+        other = copy(self)  # with the cached properties, which do not depend on the shares
+        other.ends = ends
         return other
+
+    def of(self, some: Any) -> "Likelihood":
+        """Return the likelihood of some patterns."""
+        columns = {name: getattr(self, name)[some] for name in ("statistics", "weight", "size", "group")}
+        return replace(self, **columns)
 
     def table(self, precision: float, at: Floats) -> Floats:
         """Return the log likelihood, shape (pattern, node), at one precision and nodes logit(mu)."""

@@ -144,10 +144,8 @@ def phi_posterior(means: ItemMeans) -> PhiPosterior:
     for level in range(1, MAX_LEVEL + 1):
         previous, current = current, _tabulate(means, centre, scale, level)
         ends, before = current.hdi(), previous.hdi()
-        current = replace(
-            current, level=level, log_evidence_error=abs(current.log_evidence - previous.log_evidence),
-            interval_error=max(abs(ends[0] - before[0]), abs(ends[1] - before[1])),
-        )  # fmt: skip
+        moved, ends_moved = abs(current.log_evidence - previous.log_evidence), np.abs(np.subtract(ends, before)).max()
+        current = replace(current, level=level, log_evidence_error=moved, interval_error=float(ends_moved))
         if current.log_evidence_error < LOG_EVIDENCE_TOLERANCE and current.interval_error < INTERVAL_TOLERANCE:
             return current
     raise ConvergenceError(

@@ -1,6 +1,6 @@
 """Ratings and options, checked once, and compressed to sufficient statistics for the exact engine."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -18,7 +18,6 @@ from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, as_python, positive, shorten
 from bayesagree.io.patterns.patterns import RatingPatterns
 
-type Sample = Callable[[int, np.random.Generator], Ratings]
 type ItemMean = Literal["hierarchical", "flat"] | Mapping[Any, float]
 
 SMALLEST_TRUTH_SD = 1e-3
@@ -57,24 +56,27 @@ class Problem:
     kind
         Likelihood asked for; where no answer lies at an end, or none between them, nothing tells the readings apart,
         and "averaged" is "binned".
-    single
-        The single ratings, None for patterns.
-    sample
-        Function of a number and a generator: the single ratings, of patterns those of that many random items.
+    ratings
+        The ratings themselves.
     """
 
     patterns: RatingCounts
     like: Likelihood
     means: ItemMeans
     kind: Kind
-    single: Ratings | None
-    sample: Sample
+    ratings: Ratings | RatingPatterns
 
     def single_ratings(self, purpose: str) -> Ratings:
         """Return the single ratings, or refuse patterns for a purpose that needs them."""
-        if self.single is None:
+        if isinstance(self.ratings, RatingPatterns):
             raise InputError(f"{purpose} needs the single ratings, which patterns do not keep; pass Ratings")
-        return self.single
+        return self.ratings
+
+    def sample(self, n: int, rng: np.random.Generator) -> Ratings:
+        """Return the single ratings, of patterns those of n random items."""
+        if isinstance(self.ratings, Ratings):
+            return self.ratings
+        return self.ratings.sample(min(n, self.ratings.n_items), rng)
 
 
 def prepare(
@@ -89,30 +91,17 @@ def prepare(
     if isinstance(ratings, Ratings):
         of_means = checked_prior(ratings, item_mean, truth_sd, likelihood)
         counts = collapse(ratings, of_means.of_item)
-        return _problem(counts, of_means, prior, likelihood, ratings.step, ratings, lambda n, rng: ratings)
-    _check_likelihood(likelihood, ratings.step)
-    if not isinstance(item_mean, str):
-        raise InputError("patterns do not name their items: item_mean is 'hierarchical' or 'flat', or pass Ratings")
-    of_means = _prior_by_name(item_mean, truth_sd)
-    return _problem(
-        collapsed(ratings), of_means, prior, likelihood, ratings.step, None,
-        lambda n, rng: ratings.sample(min(n, ratings.n_items), rng),
-    )  # fmt: skip
-
-
-def _problem(
-    counts: RatingCounts, of_means: MeanPrior, prior: AgreementPrior | None, kind: Kind, step: float | None,
-    single: Ratings | None, sample: Sample,
-) -> Problem:  # fmt: skip
-    if kind == "averaged" and counts.share_of_ends in (0, 1):
-        kind = "binned"
-    like = build_likelihood(counts, kind, discrete=step is not None)
-    prior = prior or AgreementPrior()
-    if of_means.hierarchical:
-        means = HierarchicalMeans(like, prior=prior)
     else:
-        means = KnownMeans(like, of_means.truth, of_means.sd, prior=prior)
-    return Problem(counts, like, means, kind, single, sample)
+        _check_likelihood(likelihood, ratings.step)
+        if not isinstance(item_mean, str):
+            raise InputError("patterns do not name their items: item_mean is 'hierarchical' or 'flat', or pass Ratings")
+        counts, of_means = collapsed(ratings), _prior_by_name(item_mean, truth_sd)
+    if likelihood == "averaged" and counts.share_of_ends in (0, 1):
+        likelihood = "binned"
+    like, prior = build_likelihood(counts, likelihood, discrete=ratings.step is not None), prior or AgreementPrior()
+    known = KnownMeans(like, of_means.truth, of_means.sd, prior=prior)
+    means = HierarchicalMeans(like, prior=prior) if of_means.hierarchical else known
+    return Problem(counts, like, means, likelihood, ratings)
 
 
 def checked_prior(ratings: Ratings, item_mean: ItemMean, truth_sd: float | None, likelihood: Kind) -> MeanPrior:
