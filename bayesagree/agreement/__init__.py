@@ -1,6 +1,6 @@
 """How far annotators agree: common agreement Phi and the classic coefficients, all with intervals.
 
-- `phi`: the posterior of Phi, by quadrature (`_exact`, as a result: `_exact_tree`) or NUTS.
+- `phi`: the posterior of Phi, by quadrature (`_exact`) or NUTS.
 - `limits`: warnings where the paper's own limits apply, and what a claim of disagreement rests on.
 - `prior`: the priors of Phi, of the item means and of annotators' levels.
 - `annotator_effects`: Phi with annotators' levels, drawn by the Gibbs sampler of `_effects_kernels`, and the check

@@ -17,13 +17,13 @@ from bayesagree.agreement._formulas import CELLS
 MOST_CLASSES = 9
 """Neighbouring values are joined to at most so many classes of about equal size, which alters neither rho nor its
 invariance and costs a few hundredths of the precision."""
-NEAREST = 0.995
+LARGEST_RHO = 0.995
 """rho stays so far from -1 and 1, where the rule below loses its digits; 1 where no two answers differ."""
-LEAST = 1e-12
+LEAST_PROBABILITY = 1e-12
 """Least probability of a class or a pair of classes, and least information."""
 LEGENDRE = tuple((most, np.polynomial.legendre.leggauss(n)) for most, n in ((0.3, 6), (0.75, 12), (1.0, 20)))
 """Nodes of the integral for rho up to a value, as Genz chooses them: errors below 1e-9."""
-MOST_STEPS, CLOSE, LONGEST = 50, 1e-6, 0.2
+MOST_STEPS, LAST_STEP, LONGEST_STEP = 50, 1e-6, 0.2
 """Steps of Fisher scoring at most, the step that ends it, and the longest, which keeps the first ones inside."""
 
 
@@ -46,18 +46,18 @@ def polychoric(W: Floats, C: Floats) -> Floats:
     if v < 2 or not total.all() or (table.sum(axis=2) > 0).sum() < 2 * len(W):
         return np.full(len(W), np.nan)
     table /= total
-    below = np.clip(np.cumsum(table.sum(axis=2), axis=1)[:, :-1], LEAST, 1 - LEAST)
+    below = np.clip(np.cumsum(table.sum(axis=2), axis=1)[:, :-1], LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
     cuts = sp.special.ndtri(below)
     # From the value at the mean weights, near which all replicates are.
     rho = np.zeros(1) if len(W) == 1 else polychoric(W.mean(axis=0, keepdims=True), C).repeat(len(W))
-    rho = np.clip(rho, -NEAREST, NEAREST)
+    rho = np.clip(rho, -LARGEST_RHO, LARGEST_RHO)
     for _ in range(MOST_STEPS):
         cell, slope = _cells(cuts, below, rho)
         score, information = np.sum(table * slope / cell, axis=(1, 2)), np.sum(slope**2 / cell, axis=(1, 2))
-        step = score / np.maximum(information, LEAST)  # none where a replicate has nearly one class
-        new = np.clip(rho + np.clip(step, -LONGEST, LONGEST), -NEAREST, NEAREST)
+        step = score / np.maximum(information, LEAST_PROBABILITY)  # none where a replicate has nearly one class
+        new = np.clip(rho + np.clip(step, -LONGEST_STEP, LONGEST_STEP), -LARGEST_RHO, LARGEST_RHO)
         rho, moved = new, np.abs(new - rho).max()
-        if moved < CLOSE:
+        if moved < LAST_STEP:
             break
     return np.where(np.trace(table, axis1=1, axis2=2) > 1 - 1e-12, 1.0, rho)
 
@@ -95,4 +95,4 @@ def _cells(cuts: Floats, below: Floats, rho: Floats) -> tuple[Floats, Floats]:
     corner[:, -1, -1] = 1
     slope[:, first + 1, second + 1] = slope[:, second + 1, first + 1] = density(angle) / (2 * np.pi * np.cos(angle))
     cell, by_rho = (np.diff(np.diff(values, axis=1), axis=2) for values in (corner, slope))
-    return np.maximum(cell, LEAST), by_rho
+    return np.maximum(cell, LEAST_PROBABILITY), by_rho

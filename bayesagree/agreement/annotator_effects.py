@@ -41,10 +41,10 @@ LEVELS = ("annotator_shift", "annotator_spread")
 TUNE, THIN = 300, 1
 """Sweeps before the first draw and for each draw: the slowest parameter then has some 400 effective draws of 4000 in
 the smallest data sets of the calibration test, thousands in those of a few hundred items."""
-SURE, EXPLAINED = 1e-3, 0.1
+LEVELS_P_VALUE, LEVELS_SHARE = 1e-3, 0.1
 """A plain fit warns where annotators' levels are no accident (p-value of the F test of two-way analysis of variance)
 and make up a tenth of the variance within items: below, Phi with and without them is the same to two digits."""
-ALTERNATIONS, SETTLED = 200, 1e-9
+ALTERNATIONS, LEAST_MOVE = 200, 1e-9
 """Alternations between item means and annotators' levels at most, and the move (in variance of ratings) that ends."""
 
 
@@ -101,10 +101,8 @@ def rating_arrays(ratings: Ratings, means: MeanPrior, kind: Kind, prior: Agreeme
 def _level_table(n_levels: int) -> Floats:
     """Return the log probability of each level, shape (level, log precision, logit)."""
     each = sp.sparse.csr_array(np.eye(n_levels))
-    levels = RatingCounts(
-        np.arange(n_levels) / max(n_levels - 1, 1), each, np.ones(n_levels), np.arange(n_levels),
-        np.zeros(n_levels, np.int64),
-    )  # fmt: skip
+    values, group = np.arange(n_levels) / max(n_levels - 1, 1), np.zeros(n_levels, np.int64)
+    levels = RatingCounts(values, each, np.ones(n_levels), np.arange(n_levels), group)
     like = likelihood(levels, "binned", discrete=True)
     half = kernels.FARTHEST_U
     at = 2 * np.sinh(np.linspace(-half, half, kernels.N_LOGITS))
@@ -198,7 +196,7 @@ def level_share(ratings: Ratings) -> tuple[float, float]:
         left = left - (np.bincount(annotator, left) / of_annotator)[annotator]
         left = left - (np.bincount(item, left) / of_item)[item]
         before, rest = rest, float(left @ left)
-        if before - rest < SETTLED * total:
+        if before - rest < LEAST_MOVE * total:
             break
     ratio = ((total - rest) / levels) / max(rest / (free - levels), 1e-300)
     return 1 - rest / (free - levels) / (total / free), float(sp.special.fdtrc(levels, free - levels, ratio))
@@ -207,7 +205,7 @@ def level_share(ratings: Ratings) -> tuple[float, float]:
 def levels_matter(ratings: Ratings) -> bool:
     """Whether annotators' levels are no accident and explain much of the disagreement."""
     share, p_value = level_share(ratings)
-    return share >= EXPLAINED and p_value < SURE
+    return share >= LEVELS_SHARE and p_value < LEVELS_P_VALUE
 
 
 def warn_of_levels(ratings: Ratings | RatingPatterns) -> None:

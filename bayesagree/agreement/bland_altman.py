@@ -77,9 +77,8 @@ def limits_of_agreement(
         if n < FEWEST:
             continue
         mean, sd = float(difference.mean()), float(difference.std(ddof=1))
-        row: dict[str, Any] = {
-            "annotator": ratings.annotators[first], "other_annotator": ratings.annotators[second], "n_items": n,
-        }  # fmt: skip
+        names = {"annotator": ratings.annotators[first], "other_annotator": ratings.annotators[second]}
+        row: dict[str, Any] = names | {"n_items": n}
         for name, side in (("difference", 0.0), ("low_limit", -z), ("high_limit", z)):
             # The posterior of mu + side sigma is mean + sd T / sqrt(n), T noncentral t at side sqrt(n).
             away = sp.stats.nct.ppf([tail, 1 - tail], n - 1, side * np.sqrt(n)) / np.sqrt(n)

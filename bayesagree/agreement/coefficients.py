@@ -28,7 +28,7 @@ from bayesagree.agreement._coefficients import (
 from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.errors import probability
 
-SHOWN = 0.05
+NOTED_SHARE = 0.05
 """Probability of outright ends from which the note of Phi tells it."""
 
 
@@ -192,7 +192,7 @@ def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str
         warnings.simplefilter("always")
         found = common_agreement(items.rated, ci_prob=ci_prob, seed=rng)["agreement"].to_dataset()
     notes = [str(w.message) for w in caught]
-    if (weight := float(found["prob_inflated"])) > SHOWN:
+    if (weight := float(found["prob_inflated"])) > NOTED_SHARE:
         notes.append(f"answers at an end of the scale are outright ends with probability {weight:.2f}")
     note = "; ".join(notes)
     mean, lower, upper = (float(found[name]) for name in ("mean", "lower", "upper"))

@@ -141,9 +141,8 @@ def _phi_row(sides: tuple[Items, Items], ci_prob: float, rng: np.random.Generato
             return _missing("hdi", f"{side}: needs ratings, one for each annotator and item")
     fits = [common_agreement(items.rated, seed=rng) for items in sides if items.rated is not None]
     found = phi_difference(fits[0], fits[1], ci_prob=ci_prob)
-    return {name: float(found[name]) for name in ("lower", "upper", "prob_positive")} | {
-        "estimate": float(found["mean"]), "ci_kind": "hdi", "note": "posteriors taken as independent",
-    }  # fmt: skip
+    values = {name: float(found[name]) for name in ("lower", "upper", "prob_positive")}
+    return values | {"estimate": float(found["mean"]), "ci_kind": "hdi", "note": "posteriors taken as independent"}
 
 
 def _missing(ci_kind: str, note: str) -> dict[str, Any]:

@@ -135,15 +135,10 @@ def phi_of_rounding(levels: int) -> float:
 
 
 def warn_of_two_ends(
-    ratings: Ratings | RatingPatterns,
-    problem: Problem,
-    y: Floats,
-    hyper: tuple[Floats, Floats],
-    shares: Floats,
-    rng: np.random.Generator,
+    problem: Problem, y: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
 ) -> None:
     """Warn where the histogram of item means is not one the hierarchical model produces."""
-    if problem.patterns.n_items < FEWEST_ITEMS or ratings.n_levels == 2:
+    if problem.patterns.n_items < FEWEST_ITEMS or problem.ratings.n_levels == 2:
         return
     chosen = rng.choice(y.size, min(CHECK_DRAWS, y.size), replace=False)
     single = problem.sample(MOST_ITEMS, rng)

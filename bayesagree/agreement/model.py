@@ -65,10 +65,8 @@ def build_model(
 
     low, high = ratings.scale
     rated, item_index = np.unique(ratings.item_index, return_inverse=True)
-    coords = {
-        "item": ratings.items[rated], "annotator": ratings.annotators, "annotation": np.arange(item_index.size),
-    }  # fmt: skip
-    with pm.Model(coords=coords) as model:
+    names = {"item": ratings.items[rated], "annotator": ratings.annotators}
+    with pm.Model(coords=names | {"annotation": np.arange(item_index.size)}) as model:
         item, annotator = annotation_data(item_index, ratings.annotator_index)
         precision: Any = _precision(prior, own)
         if own.item_mean is not None:

@@ -15,14 +15,17 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
+from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement import limits
 from bayesagree.agreement import model as parts
 from bayesagree.agreement._exact.averaged import joint_posterior
+from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
+from bayesagree.agreement._exact.item_means import KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement._exact.patterns import collapse
+from bayesagree.agreement._exact.posterior import phi_maximum_likelihood, phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
-from bayesagree.agreement._exact_tree import exact_tree
 from bayesagree.agreement.annotator_effects import AnnotatorEffects, check_effects, sample_effects, warn_of_levels
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import decision
@@ -32,6 +35,12 @@ from bayesagree.io.patterns.patterns import RatingPatterns
 
 if TYPE_CHECKING:
     import pymc as pm
+
+SAMPLE = ("chain", "draw")
+THIN = 10
+"""Every tenth point of the fine grid is kept as the density of Phi: 20 in each step of the quadrature."""
+ERRORS = ("log_evidence", "log_evidence_error", "interval_error")
+"""What the result says of the quadrature."""
 
 
 @checked
@@ -56,43 +65,27 @@ def common_agreement(
     Parameters
     ----------
     ratings
-        Ratings on a bounded scale; items may have different numbers of ratings. Of data larger than memory their
-        patterns (`RatingPatterns`), which have the same posterior.
+        Ratings on a bounded scale, or the patterns of data larger than memory.
     item_mean
-        Prior of the item means on the unit scale. ``"hierarchical"``: mu_i ~ Beta(m t, (1 - m) t), m ~ U(0, 1),
-        s = (1 + t)^(-1/2) ~ U(0, 1): random answers do not look like agreement. ``"flat"``: mu_i ~ U(0, 1), the paper's
-        prior, biased to agreement below five ratings an item. A mapping item -> known truth (in units of the scale):
-        mu_i ~ N(truth, truth_sd^2) on the scale, flat for items it does not name.
+        Prior of the item means: ``"hierarchical"`` (one Beta distribution for all items), ``"flat"`` (the paper's,
+        biased to agreement below five ratings per item), or a mapping item -> known truth in units of the scale.
     truth_sd
         Standard deviation of the known truths in units of the scale, by default a tenth of its length.
     likelihood
-        ``"averaged"``: ``"binned"`` and ``"inflated"``, two readings of the answers at the ends of the scale, weighted
-        by their evidence, equally likely before the ratings; ``"binned"`` where no answer lies at an end, or none
-        between the ends, since nothing then tells the readings apart.
-        ``"binned"``: a level m of M stands for the interval [m/M, (m + 1)/M); continuous ratings have the Beta density,
-        or, where one sits on an end of the scale, stand for intervals as wide as the smallest gap between values,
-        and no narrower than a millionth of the scale: values nearer to each other are read to that precision.
-        ``"inflated"``: as binned, but an answer at an end of the scale may also be an outright end that is no judgment
-        on the scale; the shares of such answers are learnt for both ends (see Notes). Phi is that of the judgments.
-        ``"density"``: continuous ratings inside the scale only. ``"squeezed"``: the preprocessing of the code published
-        with the paper, x -> (x (n - 1) + 1/2)/n with n the most ratings of an item; biased, for comparison with
-        published numbers (5 ratings on 5 levels: 0.24 where Phi is 0, 0.65 where it is 0.5).
+        How an answer is read: ``"binned"``, a level is an interval; ``"inflated"``, an answer at an end of the scale
+        may also be no judgment; ``"averaged"``, both of these weighted by their evidence; ``"density"``, continuous
+        ratings inside the scale; ``"squeezed"``, the published code's, biased.
     annotator_effects
-        Levels of the annotators, relative to each other and partially pooled. ``"none"``: Phi is the agreement of the
-        ratings as they stand. ``"shift"``: logit(mu_ij) = logit(mu_i) + shift_j; ``"shift_and_spread"``: also
-        p_j = p exp(-spread_j). Phi is then the agreement that is left once levels are removed.
+        ``"none"``, ``"shift"`` (strict and lenient annotators) or ``"shift_and_spread"``. Phi is then the agreement
+        that is left once the annotators' levels are removed, with the likelihood ``"binned"``.
     prior
         By default uniform for Phi, m and s; half-normal standard deviations of shifts and spreads.
     ci_prob
         Probability of the interval.
-    draws, chains
-        Draws of the posterior.
-    seed
-        Seed or generator; same seed, same draws.
+    draws, chains, seed
+        Draws of the posterior; same seed, same draws.
     engine
-        ``"exact"``: quadrature and independent draws; with annotator effects Gibbs sampling (``attrs["sampler"]``).
-        ``"nuts"``: samples `common_agreement_model`; of averaged readings both models, and each draw is taken from one
-        of them by the evidence that the exact engine finds.
+        ``"exact"``: quadrature and independent draws, Gibbs sampling with annotator effects. ``"nuts"``: PyMC.
     sampler
         Further arguments of `pymc.sample` for ``engine="nuts"``, such as ``{"target_accept": 0.95}``.
     keep_item_means
@@ -101,71 +94,32 @@ def common_agreement(
     Returns
     -------
     DataTree
-        ``posterior``
-            `phi` (chain, draw); with outright ends `low_end_share` and `high_end_share` (chain, draw), the share of
-            such answers on an item of mean 1/2 if there are none at the other end (0 in draws of the other reading);
-            with hierarchical means `mean_location` m and `mean_spread` s (chain, draw), the square root of their
-            overdispersion; on request `item_mean` (chain, draw, item) in units of the scale; with annotator effects
-            `annotator_shift` (chain, draw, annotator) in log odds and its standard deviation `annotator_shift_sd`,
-            likewise `annotator_spread`.
-        ``agreement``
-            `mean`, `sd`, `lower` and `upper` (HDI), `prob_positive` = Pr(Phi > 0). From the exact engine also `map`
-            (mode of the marginal posterior), `ml` (joint maximum likelihood of Phi and all item means, without outright
-            ends), with known truths `joint_map` (their joint posterior mode, the paper's estimate of section 4.4),
-            `share_at_ends` (share of the items on which all ratings are one and the same end of the scale),
-            `prob_inflated` of averaged readings, `log_evidence` and the errors of the quadrature. Its attribute
-            `decision` is agreement, disagreement or undecided. Unanimous answers at an end of the scale fit polarised
-            annotators as they fit agreeing ones, so that disagreement is stated only if it also holds without those
-            items, and, with ``"binned"``, if end answers read as points inside the scale do not say agreement.
-        ``density``
-            Posterior `density` of Phi (grid), from the exact engine.
-        ``sample_stats``
-            Statistics of the sampler (chain, draw), from ``engine="nuts"``.
+        ``posterior``: `phi` (chain, draw) and the other parameters of the model. ``agreement``: `mean`, `sd`, `lower`
+        and `upper` (HDI), `prob_positive` and, from the exact engine, `map`, `ml`, `joint_map`, `share_at_ends`,
+        `prob_inflated`, `log_evidence` and the errors of the quadrature; its attribute `decision` is agreement,
+        disagreement or undecided. ``density``: the posterior density of Phi, from the exact engine. The page
+        "Agreement" of the concepts explains each.
 
     Raises
     ------
     InputError
         Repeated (item, annotator) pairs, unknown options, a truth outside the scale or of an unknown item.
     ConvergenceError
-        The quadrature did not reach 1e-6 in the log marginal likelihood or 1e-4 in the ends of the interval; with
-        ``"inflated"``, half a unit, or half a standard deviation of Phi (it stops at a fiftieth; ``"averaged"`` warns).
+        The quadrature did not converge: 1e-6 in the log marginal likelihood and 1e-4 in the ends of the interval,
+        with ``"inflated"`` half a unit and half a standard deviation.
 
     Warns
     -----
     UserWarning
-        Where the paper's limits apply: flat means and fewer than five ratings an item, fewer than five levels, one
-        item, one rating an item, item means piled up at the two ends of the scale; where continuous ratings lie on a
-        grid of few levels (`step` forgotten); where the sign of Phi comes from answers at the ends of the scale, or a
-        claim of agreement from what the levels stand for; where no item has two different ratings.
-
-    Notes
-    -----
-    What Phi says at the ends of the scale. A Beta distribution whose mean lies at an end puts all its mass there,
-    whatever its precision. So items on which all answers are one and the same end say nothing about Phi: alone they
-    leave it its prior, and they are never called disagreement. Items with many, not all, answers at an end fit two
-    readings: judgments polarised between the ends (Phi < 0), or agreeing judgments beside answers that are outright
-    ends, such as "not at all". ``"binned"`` knows the first alone. ``"inflated"`` learns from the answers between the
-    ends which it is: with item mean mu, the odds of an outright low end against a judgment are
-    w_low / (1 - w_low) (1 - mu) / mu, those of an outright high end the mirror image; the roots of both shares w are
-    uniform on (0, 1). ``"averaged"`` weighs the two readings by their evidence: `prob_inflated` is the posterior
-    probability of outright ends. Two camps at the two ends, with nothing between, fit both readings; nothing tells them
-    apart, and they are read as judgments. Coverage and false claims of all three, with and without outright ends, stand
-    in benchmarks/results/phi_ends.md, with the time that averaging costs.
+        Where the paper's limits apply, the sign of Phi depends on answers at the ends, or `step` is missing.
 
     See Also
     --------
-    common_agreement_model : the same model in PyMC, with other priors.
-    agreement_table : Phi beside the classic coefficients.
-    phi_difference : the posterior of a difference between two groups or rounds.
-    item_fit, item_mean_check, phi_clusters : checks of the assumption of one Phi and one prior.
+    common_agreement_model, agreement_table, phi_difference, item_fit, item_mean_check, phi_clusters
 
     References
     ----------
-    Checco, Roitero, Maddalena, Mizzaro, Demartini, "Let's agree to disagree: fixing agreement measures for
-    crowdsourcing", HCOMP 2017, sections 4.2-4.7, doi:10.1609/hcomp.v5i1.13306. The published code has a flat prior on
-    p, improper in Phi; here Phi is uniform on (-1, 1). The hierarchical item mean is ours: it removes the bias of
-    section 5.2. Outright ends: compare Kubinec, "Ordered beta regression", Political Analysis 31 (2023),
-    doi:10.1017/pan.2022.20.
+    Checco et al., "Let's agree to disagree", HCOMP 2017, sections 4.2-4.7, doi:10.1609/hcomp.v5i1.13306.
 
     Examples
     --------
@@ -201,7 +155,7 @@ def common_agreement(
             single, means, likelihood, prior, annotator_effects, shape, ci_prob, keep_item_means, options
         )
     elif engine == "exact":
-        tree = exact_tree(ratings, problem, shape, ci_prob, keep_item_means, options)
+        tree = _exact_tree(problem, shape, ci_prob, keep_item_means, options)
     else:
         raise InputError(f"engine={engine!r} is not 'exact' or 'nuts'")
     found = limits.Interval.of(tree)
@@ -307,10 +261,8 @@ def common_agreement_model(
                 "functions of one's own"
             )
         return parts.build_collapsed_model(collapse(ratings), means, likelihood, prior or AgreementPrior())
-    return parts.build_model(
-        ratings, means, likelihood, annotator_effects, prior or AgreementPrior(),
-        parts.OwnParts(phi, own_means, mean, precision),
-    )  # fmt: skip
+    own = parts.OwnParts(phi, own_means, mean, precision)
+    return parts.build_model(ratings, means, likelihood, annotator_effects, prior or AgreementPrior(), own)
 
 
 def _sampled_tree(
@@ -337,3 +289,46 @@ def _sampled_tree(
     outright = np.random.default_rng(seed_sequence(options["seed"])).random(shape) < joint.prob_inflated
     trees = sampled("binned"), sampled("inflated") if joint.inflated is not None else None
     return parts.mixed_tree(*trees, outright, joint.prob_inflated, ci_prob)
+
+
+def _exact_tree(
+    problem: Problem,
+    shape: tuple[int, int],
+    ci_prob: float,
+    keep_item_means: bool,
+    options: dict[str, Any],
+) -> xr.DataTree:
+    """Return draws from the exact posterior, in the form of every result."""
+    single = problem.single_ratings("keep_item_means=True") if keep_item_means else None
+    likelihood = options["settings"]["likelihood"]
+    rng = np.random.default_rng(seed_sequence(options["seed"]))
+    joint = joint_posterior(problem.means, problem.kind)
+    posterior, (y, shares) = joint.phi, joint.draw(shape[0] * shape[1], rng)
+    variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(y)).reshape(shape))}
+    coords: dict[str, Any] = {"grid": posterior.phi[::THIN]}
+    if likelihood in parts.OUTRIGHT:
+        variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(parts.END_SHARES, shares.T)}
+    hyper = draw_hyper(problem.means, y, shares, rng)
+    if hyper is not None:
+        variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(("mean_location", "mean_spread"), hyper)}
+        limits.warn_of_two_ends(problem, y, hyper, shares, rng)
+    if single is not None:
+        low, high = single.scale
+        coords["item"] = single.items[problem.patterns.pattern_of_item >= 0]
+        means = low + (high - low) * draw_item_means(problem.means, problem.patterns, y, hyper, shares, rng)
+        variables["item_mean"] = ((*SAMPLE, "item"), means.reshape(*shape, -1))
+    found = posterior.summary(ci_prob)
+    summary = found._asdict() | {name: getattr(posterior, name) for name in ERRORS}
+    summary |= {"share_at_ends": limits.share_at_ends(problem), "bin_width": problem.like.bin_width}
+    if likelihood == "averaged":
+        summary["prob_inflated"] = joint.prob_inflated
+    if joint.binned is not None:
+        summary["ml"] = phi_maximum_likelihood(problem.means.compressed[0])
+        if isinstance(problem.means, KnownMeans) and problem.means.truth.size:
+            summary["joint_map"] = phi_maximum_likelihood(problem.like, problem.means)
+    groups = {
+        "posterior": variables,
+        "agreement": {name: ((), value) for name, value in summary.items()},
+        "density": {"density": (("grid",), posterior.phi_density()[::THIN])},
+    }
+    return result_tree(groups, coords, **options)

@@ -43,11 +43,9 @@ def _options(ratings: Ratings, settings: Settings) -> dict[str, Any]:
         names = {str(name): name for name in ratings.items.tolist()}
         truth = {names.get(str(name), name): value for name, value in truth.items()}
     given = settings.get("prior")
-    return {
-        "item_mean": truth, "truth_sd": settings.get("truth_sd"),
-        "annotator_effects": settings.get("annotator_effects", "none"),
-        "prior": AgreementPrior(**given) if isinstance(given, dict) else given,
-    }  # fmt: skip
+    prior = AgreementPrior(**given) if isinstance(given, dict) else given
+    effects = {"annotator_effects": settings.get("annotator_effects", "none")}
+    return {"item_mean": truth, "truth_sd": settings.get("truth_sd"), "prior": prior} | effects
 
 
 def _model(ratings: Ratings, settings: Settings) -> "pm.Model":

@@ -4,6 +4,7 @@ import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import hdi
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError
 
 SAMPLE = ("chain", "draw")
@@ -53,13 +54,8 @@ def phi_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     if "phi" not in posterior:
         raise InputError(f"no phi in this posterior, which has {', '.join(map(str, posterior))}")
     phi = posterior["phi"].values
-    lower, upper = hdi(phi, ci_prob)
-    summary = {
-        "mean": phi.mean(), "sd": phi.std(ddof=1), "lower": lower, "upper": upper, "prob_positive": (phi > 0).mean(),
-    }  # fmt: skip
-    return xr.Dataset(
-        summary, attrs={"ci_kind": "hdi", "ci_prob": ci_prob, "decision": decision(float(lower), float(upper))}
-    )
+    summary = _summary(phi, ci_prob).assign(sd=phi.std(ddof=1))
+    return summary.assign_attrs(decision=decision(float(summary["lower"]), float(summary["upper"])))
 
 
 @checked
@@ -100,6 +96,10 @@ def phi_difference(first: xr.DataTree, second: xr.DataTree, *, ci_prob: float = 
         raise InputError(
             f"posteriors of {a.shape} and {b.shape} (chain, draw); use the same draws= and chains= for both"
         )
-    lower, upper = hdi(a - b, ci_prob)
-    summary = {"mean": (a - b).mean(), "lower": lower, "upper": upper, "prob_positive": (a > b).mean()}
-    return xr.Dataset({"difference": (SAMPLE, a - b)} | summary, attrs={"ci_kind": "hdi", "ci_prob": ci_prob})
+    return _summary(a - b, ci_prob).assign(difference=(SAMPLE, a - b))
+
+
+def _summary(drawn: Floats, ci_prob: float) -> xr.Dataset:
+    lower, upper = hdi(drawn, ci_prob)
+    summary = {"mean": drawn.mean(), "lower": lower, "upper": upper, "prob_positive": (drawn > 0).mean()}
+    return xr.Dataset(summary, attrs={"ci_kind": "hdi", "ci_prob": ci_prob})

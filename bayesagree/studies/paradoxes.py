@@ -219,7 +219,7 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
     "5": lambda f: _unanimous(f, *FIVE) and all(f[a].mean <= f[b].mean for a, b in pairwise(FIVE)),
     "6": lambda f: f["6a"].mean > f["6b"].mean,
     "7": lambda f: max(abs(f["7a"].mean - f["7b"].mean), abs(f["7c"].mean - f["7d"].mean)) < SAME,
-    "8": lambda f: abs(f["8a"].mode - f["8b"].mode) < SAME and _width(f["8b"]) < _width(f["8a"]) < _width(f["8c"]),
+    "8": lambda f: abs(f["8a"].map - f["8b"].map) < SAME and _width(f["8b"]) < _width(f["8a"]) < _width(f["8c"]),
 }  # fmt: skip
 FIVE = ("5a", "5b", "5c", "5d")
 

@@ -1,14 +1,17 @@
-"""Posterior of Phi by quadrature: brute force, accuracy over the whole range, symmetry."""
+"""Posterior of Phi by quadrature: brute force, accuracy over the whole range, symmetry; maximum likelihood."""
 
 import numpy as np
 import pytest
 from _phi import brute_force, levels, posterior_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import betainc
 from scipy.stats import beta as beta_distribution
 
 from bayesagree import simulate
-from bayesagree.agreement._exact.posterior import phi_of, precision_of
+from bayesagree.agreement._exact.compression import NODES, compressed
+from bayesagree.agreement._exact.posterior import phi_maximum_likelihood, phi_of, precision_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.agreement.prior import AgreementPrior
@@ -34,7 +37,7 @@ def test_posterior_of_a_small_problem_is_its_integral():
 def test_mode_is_the_maximum_of_the_density_of_phi():
     """Not of the density of log p, which has another maximum: the evidence times a flat prior of Phi, from scipy."""
     rows = [[0, 1, 1], [2, 4, 4], [3, 3, 2]]
-    mode = posterior_of(levels(rows, 5), item_mean="flat").summary().mode
+    mode = posterior_of(levels(rows, 5), item_mean="flat").summary().map
     phi = np.concatenate([np.linspace(-0.2, 0.9, 23), np.linspace(mode - 0.03, mode + 0.03, 25)])
     evidence = [np.sum([np.log(brute_force(row, 5, p)) for row in rows]) for p in precision_of(phi)]
     assert mode == pytest.approx(phi[np.argmax(evidence)], abs=0.005)
@@ -113,3 +116,32 @@ def test_other_priors_are_the_uniform_posterior_reweighted(shapes):
     ratio = float(found["log_evidence"] - plain["log_evidence"])
     error = weight.std() / weight.mean() / np.sqrt(weight.size)
     assert ratio == pytest.approx(np.log(weight.mean()), abs=4.5 * error)
+
+
+def test_maximum_likelihood_of_unanimous_items_is_one():
+    like = prepare(levels([[1] * 5] * 10, 2), likelihood="squeezed").like
+    assert phi_maximum_likelihood(like) == 1.0
+
+
+def test_maximum_likelihood_is_that_of_an_optimiser_over_all_means():
+    rows = [[0, 1, 1, 2], [2, 4, 4, 3], [3, 3, 1, 2]]
+
+    def loss(x):
+        precision, mu = np.exp(x[0]), 1 / (1 + np.exp(-x[1:]))
+        below = betainc(mu[:, None] * precision, (1 - mu[:, None]) * precision, np.arange(1, 5) / 5)
+        cells = np.diff(below, prepend=0, append=1)
+        return -sum(np.log(cell[row]).sum() for cell, row in zip(cells, rows))
+
+    options = {"xatol": 1e-8, "fatol": 1e-12, "maxiter": 4000}
+    best = minimize(loss, [1.0, -1.0, 1.0, 0.0], method="Nelder-Mead", options=options)
+    found = phi_maximum_likelihood(prepare(levels(rows, 5)).like)
+    # Each mean is the top of a parabola through three nodes, which moves Phi by 3e-4 here.
+    assert found == pytest.approx(float(phi_of(np.exp(best.x[0]))), abs=1e-3)
+
+
+@pytest.mark.parametrize("phi", [-0.3, 0.4, 0.95])
+def test_maximum_likelihood_of_compressed_items_is_that_of_all(phi):
+    like = prepare(simulate.ratings(n_items=2000, ratings_per_item=4, phi=phi, n_levels=None, seed=4).ratings).like
+    few = compressed(like, NODES)
+    assert few.weight.size < 0.6 * like.weight.size
+    assert phi_maximum_likelihood(few) == pytest.approx(phi_maximum_likelihood(like), abs=1e-6)

@@ -60,8 +60,8 @@ MUTANTS = [
     Mutant("Report: first by the plug-in metric", "report/headlines.py", "np.argmax(plug_in.values)", "np.argmin(plug_in.values)", "report/test_headlines.py"),
     Mutant("Report: open items at the last reliability", "report/headlines.py", "n = int((data.certainty.isel(reliability=0) < OPEN).sum())", "n = int((data.certainty.isel(reliability=-1) < OPEN).sum())", "report/test_headlines.py"),
     # Phi.
-    Mutant("Phi: maximum likelihood of two camps stays at the grid", EXACT + "maximum_likelihood.py", "        return -1.0\n", "        pass\n", "agreement/test_limits.py"),
-    Mutant("Phi: joint mode without the truths", EXACT + "maximum_likelihood.py", "return -0.5 * np.nan_to_num(away) ** 2", "return 0 * np.nan_to_num(away)", "agreement/test_limits.py"),
+    Mutant("Phi: maximum likelihood of two camps stays at the grid", EXACT + "posterior.py", "        return -1.0\n", "        pass\n", "agreement/test_limits.py"),
+    Mutant("Phi: joint mode without the truths", EXACT + "posterior.py", "return -0.5 * np.nan_to_num(away) ** 2", "return 0 * np.nan_to_num(away)", "agreement/test_limits.py"),
     Mutant("Phi: unanimous ends count as disagreement", "agreement/limits.py", "    if not inside.any():", "    if False:", "agreement/test_limits.py"),
     Mutant("Phi: one end only is seen", "agreement/limits.py", "for end in (0.0, 1.0):", "for end in (0.0,):", "agreement/test_limits.py"),
     Mutant("Phi: conflicting readings of the ends", "agreement/limits.py", 'kind="squeezed"\n    )\n    if squeezed.lower > 0:', 'kind="squeezed"\n    )\n    if squeezed.lower > 1:', "agreement/test_limits.py -m long"),

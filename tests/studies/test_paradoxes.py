@@ -38,7 +38,7 @@ def test_claims_of_the_paper_hold_on_the_squeezed_likelihood():
     assert found["7c"] == pytest.approx(found["7d"], abs=1e-10)
     width = {c: found[c].upper - found[c].lower for c in ("8a", "8b", "8c")}
     assert width["8b"] < width["8a"] < width["8c"]
-    assert [found[c].mode for c in ("8a", "8b", "8c")] == pytest.approx([0.899] * 3, abs=1e-3)
+    assert [found[c].map for c in ("8a", "8b", "8c")] == pytest.approx([0.899] * 3, abs=1e-3)
     assert percent_agreement(CASES["7c"]) == pytest.approx(0.6)
 
 

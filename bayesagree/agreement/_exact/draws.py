@@ -12,7 +12,7 @@ from bayesagree.agreement._exact.patterns import RatingCounts
 
 LEAST_LOG = -200.0
 """Log densities of (m, s) below their maximum are cut here, so that the spline does not swing."""
-SCATTERED, COARSE, LEAST = 40, -1, 1e-9
+TABLES_OF_HYPER, LEVEL_OF_TABLES, FROM_ENDS = 40, -1, 1e-9
 """Draws at which (m, s) is tabulated given the shares of outright ends, four for each coefficient of the regression,
 with steps a quarter longer than at first; (m, s) keep this distance from 0 and 1."""
 FINE = 120
@@ -72,8 +72,8 @@ def _draw_with_ends(
     """
     at = np.column_stack([log_precision, shares])
     z = (at - at.mean(axis=0)) / np.maximum(at.std(axis=0), 1e-12)
-    chosen = rng.choice(len(z), min(SCATTERED, len(z)), replace=False)
-    grids = [means.with_ends((at[k, 1], at[k, 2])).grid(float(np.exp(at[k, 0])), COARSE) for k in chosen]
+    chosen = rng.choice(len(z), min(TABLES_OF_HYPER, len(z)), replace=False)
+    grids = [means.with_ends((at[k, 1], at[k, 2])).grid(float(np.exp(at[k, 0])), LEVEL_OF_TABLES) for k in chosen]
     moments = np.array([_moments(grid) for grid in grids])
     design = _quadratic(z)
     fit = design @ np.linalg.lstsq(design[chosen], moments, rcond=None)[0]
@@ -87,7 +87,7 @@ def _draw_with_ends(
             place = (low + (high - low) * inside[axis] - mean) / np.exp(log_sd)
             drawn[axis, some] = fit[some, 2 * axis] + np.exp(fit[some, 2 * axis + 1]) * place
     # The density is even in s; m stays inside (0, 1).
-    return np.clip(drawn[0], LEAST, 1 - LEAST), np.clip(np.abs(drawn[1]), LEAST, 1 - LEAST)
+    return np.clip(drawn[0], FROM_ENDS, 1 - FROM_ENDS), np.clip(np.abs(drawn[1]), FROM_ENDS, 1 - FROM_ENDS)
 
 
 def _moments(grid: HyperGrid) -> Floats:

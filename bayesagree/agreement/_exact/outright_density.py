@@ -18,11 +18,11 @@ from bayesagree.errors import ConvergenceError
 
 LEVEL = -2
 """Steps of the inner quadrature are 1.6 times as long as at first: the log density then errs below 1e-3."""
-FEWEST, RECENT = 8, 100
+FEWEST_POINTS, LATEST_POINTS = 8, 100
 """Points from which the box of (m, s) is predicted by regression: twice its coefficients, and the latest so many."""
-LARGEST = float(np.arcsin(1 - 5e-7))
+LARGEST_ANGLE = float(np.arcsin(1 - 5e-7))
 """Shares closer to 1 make no difference to any data that fit in memory."""
-LIMITS = np.array([SEARCH, (0.0, LARGEST), (0.0, LARGEST)])
+LIMITS = np.array([SEARCH, (0.0, LARGEST_ANGLE), (0.0, LARGEST_ANGLE)])
 """Least and largest coordinates, shape (3, 2); Phi below -0.9999 has 3e-5 of its prior."""
 STARTS = np.array([[1.0, 0.35, 0.35], [1.5, 0.7, 0.5]])
 """The mode is searched from Phi near 0 and a tenth of outright ends on each side, and from agreement and many: there
@@ -70,11 +70,11 @@ class LogDensity:
         """Return the box of (m, s) that its regression on the latest places predicts, at first that of the nearest."""
         if not self.at:
             return None
-        x = np.array(self.at[-RECENT:]) - at
-        boxes = np.array(self.boxes[-RECENT:])
+        x = np.array(self.at[-LATEST_POINTS:]) - at
+        boxes = np.array(self.boxes[-LATEST_POINTS:])
         spread = np.maximum(np.abs(x).mean(axis=0), 1e-9)
         distance = np.sum((x / spread) ** 2, axis=1)
-        if len(x) < FEWEST:
+        if len(x) < FEWEST_POINTS:
             m_low, m_high, s_low, s_high = boxes[np.argmin(distance)]
         else:
             weight = 1 / (0.1 + distance)[:, None]

@@ -27,26 +27,27 @@ from bayesagree.errors import ConvergenceError
 type LogPrior = Callable[[Floats], Floats]
 """Log density of log p before the ratings."""
 
-MORE, ROUNDS = 12, 20
-"""Places added at a time, and times at most."""
-ENOUGH, BARELY = 2e-2, 0.5
-"""Largest move of the log evidence, and of quantiles of Phi in standard deviations, at which places suffice; and what
-is accepted after the last of them, where the ratings say next to nothing about Phi."""
-CANDIDATES, FLATTER = 300, 0.5
-"""Places from which the next are chosen, and the power of the density they are drawn from, that tails are seen."""
-OVERSHOOT = 2.0
-"""Far from all places the surrogate may swing: it is cut this far above the highest of them, and known better there
-after the next round."""
-TAIL = 9.0
-"""Places so far below the highest, or less, say where the box lies at first."""
+PLACES_PER_ROUND, MOST_ROUNDS = 12, 20
+"""Places added in a round, and rounds at most. More places per round: fewer fits of the surrogate, more evaluations."""
+MOVE_TO_STOP, MOVE_TO_ACCEPT = 2e-2, 0.5
+"""Moves of the log evidence, and of quantiles of Phi in standard deviations, below which the rounds stop, and below
+which the last round is accepted. Halving the first adds about two rounds; above the second the fit warns or fails."""
+CANDIDATES, CANDIDATE_POWER = 300, 0.5
+"""Places from which the next are chosen, and the power of the density from which they are drawn. With a power of 1 no
+candidate lies in the tails, where the surrogate then swings."""
+MOST_ABOVE_PLACES = 2.0
+"""The surrogate is cut this far above the highest known value: without the cut a swing far from all places takes the
+whole mass, with a smaller one a mode between the places is cut off."""
+BOX_START_DROP = 9.0
+"""The first box holds all places at most this far below the highest: a smaller one starts too narrow and is widened."""
 CELLS = (32, 16, 16)
-"""Cells of the box along log p and both angles."""
-DEAD, LIVE, WIDENED, FITS = 14.0, 9.0, 0.3, 6
-"""A box is cut where the surrogate has fallen by the first, and widened by this share of itself where it has fallen by
-less than the second, so often at most."""
+"""Cells of the box along log p and both angles. Memory and time grow with their product."""
+EDGE_DROP_CUT, EDGE_DROP_WIDEN, WIDENING, MOST_BOX_FITS = 14.0, 9.0, 0.3, 6
+"""A box is cut where the log density has fallen by the first (1e-6 of the mode), widened by a share of its side where
+it has fallen by less than the second (1e-4), so often at most. A smaller second value loses tail mass."""
 QUANTILES = np.array([0.025, 0.16, 0.5, 0.84, 0.975])
-FINE = 40
-"""Points of the fine grid of log p in a cell."""
+POINTS_PER_CELL = 40
+"""Points of the fine grid of log p in a cell: linear interpolation of the distribution function between them."""
 
 
 class Cells(NamedTuple):
@@ -125,27 +126,30 @@ def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedP
     look_around(density)
     rng = np.random.default_rng(0)  # of the places: the posterior is a function of the ratings
     at, values = np.array(density.at), np.array(density.values)
-    centre, covariance = at[np.argmax(values)], np.diag(np.var(at[values > values.max() - TAIL], axis=0) + 1e-6)
+    centre, covariance = (
+        at[np.argmax(values)],
+        np.diag(np.var(at[values > values.max() - BOX_START_DROP], axis=0) + 1e-6),
+    )
     previous, moved, rounds = None, np.inf, 0
     while True:
         surrogate = Surrogate.fit(at, values - prior(at[:, 0]), centre, covariance)
-        cells = _box(surrogate, prior, at[values > values.max() - TAIL], values.max() + OVERSHOOT)
+        cells = _box(surrogate, prior, at[values > values.max() - BOX_START_DROP], values.max() + MOST_ABOVE_PLACES)
         found = _marginal(cells, prior)
         if previous is not None:
             found, moved = _compared(found, previous)
             moved *= float(sp.special.expit(found.log_evidence - rival))
         rounds += 1
-        if moved < ENOUGH or rounds == ROUNDS:
+        if moved < MOVE_TO_STOP or rounds == MOST_ROUNDS:
             break
         previous = found
         mass = cells.mass
         centre = mass @ cells.centres
         away = cells.centres - centre
         covariance = (away * mass[:, None]).T @ away + np.diag(cells.width**2 / 12)
-        for place in surrogate.least_known(_candidates(cells, rng), MORE):
+        for place in surrogate.least_known(_candidates(cells, rng), PLACES_PER_ROUND):
             density(place)
         at, values = np.array(density.at), np.array(density.values)
-    if moved > BARELY:
+    if moved > MOVE_TO_ACCEPT:
         message = f"with {len(values)} places the posterior with outright ends still moves by {moved:.1e} deviations"
         if rival == -np.inf:
             raise ConvergenceError(message + "; use engine='nuts'")
@@ -159,7 +163,7 @@ def _box(surrogate: Surrogate, prior: LogPrior, near: Floats, highest: float) ->
     room = 0.15 * (high - low) + 1e-3
     sides = np.clip(np.stack([low - room, high + room], axis=1), LIMITS[:, :1], LIMITS[:, 1:])
     cells = _cells(surrogate, prior, sides, highest)
-    for _ in range(FITS):
+    for _ in range(MOST_BOX_FITS):
         drop = (cells.log_density.max() - cells.log_density).reshape(CELLS)
         profiles = [drop.min(axis=tuple({0, 1, 2} - {axis})) for axis in range(3)]
         fitted = np.array([_fitted_side(*given) for given in zip(cells.sides, LIMITS, profiles)])
@@ -170,11 +174,11 @@ def _box(surrogate: Surrogate, prior: LogPrior, near: Floats, highest: float) ->
 
 
 def _fitted_side(side: Floats, limits: Floats, drop: Floats) -> Floats:
-    """Return a side of the box, wider at an end that is alive, and without most of the cells that are dead."""
+    """Return a side of the box, wider at an end with much density, and without most of the cells without any."""
     width = side[1] - side[0]
-    live = np.flatnonzero(drop < DEAD)
+    live = np.flatnonzero(drop < EDGE_DROP_CUT)
     spare = np.maximum(np.array([live[0], drop.size - 1 - live[-1]]) - 1, 0)
-    inwards = np.where(drop[[0, -1]] < LIVE, -WIDENED, np.where(spare > 2, spare / drop.size, 0.0)) * width
+    inwards = np.where(drop[[0, -1]] < EDGE_DROP_WIDEN, -WIDENING, np.where(spare > 2, spare / drop.size, 0.0)) * width
     return np.clip(side + inwards * np.array([1, -1]), *limits)
 
 
@@ -188,7 +192,7 @@ def _cells(surrogate: Surrogate, prior: LogPrior, sides: Floats, highest: float)
 
 def _candidates(cells: Cells, rng: np.random.Generator) -> Floats:
     """Draw places from the flattened density, shape (candidate, 3)."""
-    flat = cells.mass**FLATTER
+    flat = cells.mass**CANDIDATE_POWER
     chosen = rng.choice(len(flat), CANDIDATES, p=flat / flat.sum())
     return cells.centres[chosen] + (rng.random((CANDIDATES, 3)) - 0.5) * cells.width
 
@@ -196,7 +200,7 @@ def _candidates(cells: Cells, rng: np.random.Generator) -> Floats:
 def _marginal(cells: Cells, prior: LogPrior) -> PhiPosterior:
     """Return the marginal posterior of y = log p."""
     (low, high), width = cells.sides[0], cells.width
-    steps, y = cells.centres[:: CELLS[1] * CELLS[2], 0], np.linspace(low, high, FINE * CELLS[0] + 1)
+    steps, y = cells.centres[:: CELLS[1] * CELLS[2], 0], np.linspace(low, high, POINTS_PER_CELL * CELLS[0] + 1)
     log_sum = sp.special.logsumexp(cells.log_density.reshape(CELLS[0], -1), axis=1) + np.log(np.prod(width[1:]))
     log_likelihood: Any = sp.interpolate.make_interp_spline(steps, log_sum - prior(steps), k=3)
     log_density = log_likelihood(y) + prior(y) - cells.log_evidence

@@ -12,12 +12,12 @@ import scipy as sp
 
 from bayesagree._numerics.types import Floats
 
-SEEN, TRUSTED = 25.0, 8.0
+COMPRESSED_DROP, QUADRATIC_DROP = 25.0, 8.0
 """Drops from the largest value are compressed beyond the first, where it is all the same how far; in the quadratic a
 value with the second has a weight of exp(-1)."""
 LENGTHS = (1.0, 1.5, 2.2, 3.3, 5.0)
 """Length scales tried, in widths of the density; the most likely one is taken."""
-NOISE, FAR = 1e-6, 6.0
+NOISE, NOISY_DROP = 1e-6, 6.0
 """Relative variance of the noise (quadrature errs by 1e-3), and the drop from which values count for less."""
 LEAST_CURVATURE = 0.02
 """Smallest curvature of the quadratic in units of the density's: it must fall in all directions."""
@@ -57,15 +57,15 @@ class Surrogate:
         size, directions = np.linalg.eigh(covariance)
         axes = directions / np.sqrt(np.maximum(size, 1e-10))
         z, drop = (at - centre) @ axes, values.max() - values
-        far = np.maximum(drop - SEEN, 0)
-        drop += SEEN / 5 * np.log1p(far * 5 / SEEN) - far
+        far = np.maximum(drop - COMPRESSED_DROP, 0)
+        drop += COMPRESSED_DROP / 5 * np.log1p(far * 5 / COMPRESSED_DROP) - far
         values = values.max() - drop
-        quadratic, linear = _concave(z, values, np.exp(-drop / TRUSTED))
+        quadratic, linear = _concave(z, values, np.exp(-drop / QUADRATIC_DROP))
         left = values - _trend(z, quadratic, linear)
         apart = _squared_distances(z, z)
         best: Any = None
         for length in LENGTHS:
-            covariance = np.exp(-apart / (2 * length**2)) + np.diag(NOISE * (1 + (drop / FAR) ** 4))
+            covariance = np.exp(-apart / (2 * length**2)) + np.diag(NOISE * (1 + (drop / NOISY_DROP) ** 4))
             root = np.linalg.cholesky(covariance)
             weights = sp.linalg.cho_solve((root, True), left)
             variance = max(float(left @ weights) / left.size, 1e-12)
