@@ -1,4 +1,4 @@
-"""Wrong kinds of objects and names of arguments that nearly fit: every public function says what is meant."""
+"""Wrong kinds of objects and misspelt names of arguments: every public function names the right ones."""
 
 import inspect
 import re
@@ -42,7 +42,7 @@ def blank(kind):
 
 
 @pytest.mark.parametrize(("function", "parameter", "kinds"), checked_parameters())
-def test_wrong_kinds_are_refused_with_what_is_meant(function, parameter, kinds):
+def test_wrong_kinds_are_refused_with_the_expected_one(function, parameter, kinds):
     signature = inspect.signature(function)
     others = _kinds_of(inspect.unwrap(function), signature)
     required = [p.name for p in signature.parameters.values() if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
@@ -50,7 +50,7 @@ def test_wrong_kinds_are_refused_with_what_is_meant(function, parameter, kinds):
     for thing in THINGS:
         if isinstance(thing, kinds):
             continue
-        with pytest.raises(ba.InputError, match=rf"^{function.__name__}\({parameter}=\.\.\.\): .* meant, not "):
+        with pytest.raises(ba.InputError, match=rf"^{function.__name__}\({parameter}=\.\.\.\): expected .*, got "):
             function(**given | {parameter: thing})
 
 
@@ -69,16 +69,44 @@ def test_every_function_of_annotations_is_checked():
     ("call", "message"),
     [
         (lambda: ba.normal_inverse_gamma(RATED, threshold=3), "threshold= is an argument of annotation_certainty"),
-        (lambda: ba.common_agreement(RATED, random_state=3), "no argument random_state=; seed= is meant?"),
-        (lambda: ba.dirichlet(VOTES, draw=3), "no argument draw=; draws= is meant?"),
+        (lambda: ba.common_agreement(RATED, random_state=3), "no argument random_state=; did you mean seed=?"),
+        (lambda: ba.dirichlet(VOTES, draw=3), "no argument draw=; did you mean draws=?"),
         (lambda: ba.dirichlet(VOTES, 3), "dirichlet(): too many positional arguments; it takes labels, reliability"),
-        (lambda: ba.Ratings.from_long(pd.DataFrame(), label="score", scale=(1, 5)), "rating= is meant?"),
-        (lambda: ba.Labels.from_long(pd.DataFrame(), worker="w"), "annotator= is meant?"),
+        (
+            lambda: ba.Ratings.from_long(pd.DataFrame(), label="score", scale=(1, 5)),
+            "Ratings.from_long() has no argument label=; did you mean rating=?",
+        ),
+        (lambda: ba.Ratings.from_matrix([[1, 2]]), "'scale'; it takes array, scale, step, items"),
+        (lambda: ba.Labels.from_long(pd.DataFrame(), worker="w"), "did you mean annotator=?"),
     ],
 )
 def test_names_that_nearly_fit(call, message):
     with pytest.raises(TypeError, match=re.escape(message)):
         call()
+
+
+CONTAINERS = (ba.Labels, ba.Ratings, ba.Rankings, ba.Annotators, ba.Predictions, ba.LabelPatterns, ba.io.RatingPatterns)
+CALLED = public_functions() | {
+    f"{one.__name__}.{name}": getattr(one, name)
+    for one in CONTAINERS for name, method in vars(one).items()
+    if isinstance(method, classmethod) and not name.startswith("_")
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        pytest.param(function, parameter.name, id=f"{name}-{parameter.name}")
+        for name, function in CALLED.items() if not name.startswith("studies.")
+        for parameter in inspect.signature(function).parameters.values()
+        if len(parameter.name) > 2 and parameter.kind is not parameter.VAR_KEYWORD
+    ],
+)  # fmt: skip
+def test_a_misspelt_argument_is_named_beside_the_nearest(call, argument):
+    wrong = argument[:1] + "q" + argument[2:]
+    with pytest.raises(TypeError) as raised:
+        call(**{wrong: 1})
+    assert str(raised.value) == f"{call.__qualname__}() has no argument {wrong}=; did you mean {argument}=?"
 
 
 def test_synonyms_are_no_arguments_of_ours_where_they_are_said():

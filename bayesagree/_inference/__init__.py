@@ -1,7 +1,6 @@
-"""Making and keeping draws: random streams, clusters, storage, NUTS; no statistics.
+"""Making and keeping draws: random streams, storage, NUTS; no statistics.
 
-- `streams`: one random stream per block of items, whatever the number of threads.
-- `cluster`: blocks of items on Dask workers.
+- `streams`: one random stream per block of items, whatever the number of threads or of Dask workers.
 - `results`: every posterior as an `xarray.DataTree`.
 - `storage`, `checkpoint`: draws in memory or on disk; runs that resume.
 - `nuts`: PyMC models, sampled into the form of the fast engines.

@@ -1,4 +1,4 @@
-"""What public functions are called with: objects of the wrong kind and wrong names are refused, with what is meant.
+"""Arguments of public functions: an object of the wrong kind or an unknown name is an error that names the right one.
 
 `checked` reads the kinds from the annotations of a function, so there is one list of them: the signature.
 """
@@ -14,20 +14,27 @@ from typing import Any, TypeAliasType, Union, get_args, get_origin
 
 from bayesagree.errors import InputError, shorten
 
-KINDS = {
-    "Labels", "Ratings", "Rankings", "Predictions", "Annotators", "LabelPatterns", "RatingPatterns", "RankingPatterns",
-    "DataTree", "Dataset", "DataArray", "DataFrame",
-}  # fmt: skip
+_CONTAINERS = {"Labels", "Ratings", "Rankings", "Predictions", "Annotators", "LabelPatterns", "RatingPatterns"}
+KINDS = _CONTAINERS | {"DataTree", "Dataset", "DataArray", "DataFrame"}
 """Objects whose kind is checked; numbers, texts and choices are checked by the functions, which know their rules."""
 
-SYNONYMS = {
-    "label": "rating", "score": "rating", "worker": "annotator", "rater": "annotator", "coder": "annotator",
-    "judge": "annotator", "task": "item", "unit": "item", "random_state": "seed", "random_seed": "seed",
-    "rng": "seed", "n_draws": "draws", "num_samples": "draws", "n_chains": "chains", "hdi_prob": "ci_prob",
-    "prob": "ci_prob", "alpha": "ci_prob", "categories": "labels", "classes": "labels", "metric": "metrics",
-    "metrics": "metric", "ground_truth": "gold", "y_true": "truth", "y_pred": "predictions",
-}  # fmt: skip
-"""Names of arguments elsewhere, and ours."""
+_THEIRS = {
+    "rating": "label score",
+    "annotator": "worker rater coder judge",
+    "item": "task unit",
+    "seed": "random_state random_seed rng",
+    "draws": "n_draws num_samples",
+    "chains": "n_chains",
+    "ci_prob": "hdi_prob prob alpha",
+    "labels": "categories classes",
+    "metric": "metrics",
+    "metrics": "metric",
+    "gold": "ground_truth",
+    "truth": "y_true",
+    "predictions": "y_pred",
+}
+SYNONYMS = {word: ours for ours, words in _THEIRS.items() for word in words.split()}
+"""Names of arguments in other packages, and ours."""
 
 
 def checked[**P, R](function: Callable[P, R]) -> Callable[P, R]:
@@ -41,11 +48,11 @@ def checked[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     ...     majority_vote(np.array([["a", "b"]]))
     ... except InputError as error:
     ...     print(error)
-    majority_vote(labels=...): Labels are meant, not an array of shape (1, 2); Labels.from_matrix(array) reads one
+    majority_vote(labels=...): expected Labels, got an array of shape (1, 2); Labels.from_matrix(array) reads one
     column per annotator, Labels.from_counts(array) one per label
     """
     signature = inspect.signature(function)
-    name = getattr(function, "__name__", "")
+    name = getattr(function, "__qualname__", "").rpartition("<locals>.")[2]
     kinds: dict[str, tuple[type, ...]] = {}
     ready = False
 
@@ -58,13 +65,24 @@ def checked[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         try:
             bound = signature.bind(*args, **given).arguments
         except TypeError as error:
-            raise _nearly(name, signature, given, error) from None
-        for parameter, meant in kinds.items():
-            if parameter in bound and not isinstance(bound[parameter], meant):
-                raise InputError(f"{name}({parameter}=...): {_meant(meant, bound[parameter])}")
+            raise _call_error(name, signature, given, error) from None
+        for parameter, classes in kinds.items():
+            if parameter in bound and not isinstance(bound[parameter], classes):
+                raise InputError(f"{name}({parameter}=...): {_wrong_kind(classes, bound[parameter])}")
         return function(*args, **given)
 
     return call
+
+
+def called_like[**P, R](other: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
+    """Give a function of ``**options`` the parameters of another one, and check them as `checked` does."""
+
+    def decorate(function: Callable[..., R]) -> Callable[P, R]:
+        given = inspect.signature(function).return_annotation
+        function.__signature__ = inspect.signature(other).replace(return_annotation=given)  # type: ignore[attr-defined]
+        return checked(function)
+
+    return decorate
 
 
 def _kinds_of(function: Any, signature: inspect.Signature) -> dict[str, tuple[type, ...]]:
@@ -106,18 +124,20 @@ class _Names(dict[str, Any]):
         raise NameError(name)
 
 
-def _nearly(name: str, signature: inspect.Signature, given: dict[str, Any], error: TypeError) -> TypeError:
-    """Say which argument is meant where a name is unknown; other errors of a call as Python says them."""
+def _call_error(name: str, signature: inspect.Signature, given: dict[str, Any], error: TypeError) -> TypeError:
+    """Name the nearest argument where one is unknown; report other errors of a call as Python does."""
     takes = [p.name for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    unknown = [argument for argument in given if argument not in takes]
-    if not unknown or any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
+    takes = takes[takes[:1] in (["cls"], ["self"]) :]
+    unknown = next((argument for argument in given if argument not in takes), None)
+    if unknown is None:
         return TypeError(f"{name}(): {error}; it takes {', '.join(takes)}")
-    word = unknown[0]
-    near = get_close_matches(word, takes, 1, 0.7) or [new for new in (SYNONYMS.get(word),) if new in takes]
-    elsewhere = [] if near else _takers(word, name)
-    meant = f"; {near[0]}= is meant?" if near else ""
-    meant += f"; {word}= is an argument of {', '.join(elsewhere)}" if elsewhere else ""
-    return TypeError(f"{name}() has no argument {word}={meant}; it takes {', '.join(takes)}")
+    synonym = SYNONYMS.get(unknown)
+    near = get_close_matches(unknown, takes, 1, 0.65) or [own for own in takes if own == synonym or len(takes) == 1]
+    if near:
+        return TypeError(f"{name}() has no argument {unknown}=; did you mean {near[0]}=?")
+    others = _takers(unknown, name)
+    elsewhere = f"; {unknown}= is an argument of {', '.join(others)}" if others else ""
+    return TypeError(f"{name}() has no argument {unknown}={elsewhere}; it takes {', '.join(takes)}")
 
 
 def _takers(argument: str, name: str) -> list[str]:
@@ -131,29 +151,27 @@ def _takers(argument: str, name: str) -> list[str]:
 _FIRST = ("evaluate", "annotation_certainty", "dirichlet", "dawid_skene", "common_agreement")
 
 
-def _meant(kinds: tuple[type, ...], value: Any) -> str:
-    names = [one.__name__ for one in kinds if one is not NoneType]
-    verb = "are" if names[0].endswith("s") else "is"
-    return f"{' or '.join(names)} {verb} meant, not {_said(value)}{_way(names, value)}"
+def _wrong_kind(classes: tuple[type, ...], value: Any) -> str:
+    names = [one.__name__ for one in classes if one is not NoneType]
+    return f"expected {' or '.join(names)}, got {_shown(value)}{_way_out(names, value)}"
 
 
-def _said(value: Any) -> str:
-    shape = getattr(value, "shape", None)
-    if type(value).__name__ == "ndarray":
-        return f"an array of shape {shape}"
-    return {"list": "a list", "str": f"the text {value!r}", "NoneType": "None", "function": "a function"}.get(
-        type(value).__name__, f"{type(value).__name__}"
-    )
+def _shown(value: Any) -> str:
+    kind = type(value).__name__
+    if kind == "ndarray":
+        return f"an array of shape {value.shape}"
+    words = {"list": "a list", "str": f"the text {value!r}", "NoneType": "None", "function": "a function"}
+    return words.get(kind, kind)
 
 
-def _way(names: list[str], value: Any) -> str:
-    """Return how an object of the kind that is meant is made of this one."""
+def _way_out(names: list[str], value: Any) -> str:
+    """Return how to make an object of the expected kind from this one."""
     container, kind = names[0], type(value).__name__
     if container == "Mapping":
         return "; {item: label}, or a Series indexed by item" if "Series" in names else ""
     if container in ("DataTree", "Dataset"):
         if hasattr(value, "n_annotations"):
-            return f"; a result is meant: draw a posterior first, such as dirichlet or common_agreement of the {kind}"
+            return f"; a result comes from a posterior: call dirichlet or common_agreement with the {kind} first"
         return "; pass the whole result, not one of its groups or variables" if kind in KINDS else ""
     if kind in ("DataTree", "Dataset", "DataArray"):
         return "; pass the annotations themselves, not a result" if container != "Predictions" else ""
@@ -161,24 +179,24 @@ def _way(names: list[str], value: Any) -> str:
         reader = "read_predictions" if container == "Predictions" else "read_annotations"
         return f"; {reader}(path) reads a file" if container in KINDS else ""
     if container == "Ratings" and kind == "Labels":
-        numeric = getattr(value, "categories", None)
-        seen = "" if numeric is None else f" (their labels are {shorten(numeric, 4)})"
-        return f"{seen}; numbers on a scale are read as ratings with scale=(lowest, highest), and step=1 for levels"
+        names_ = getattr(value, "categories", None)
+        shown = "" if names_ is None else f" (their labels are {shorten(names_, 4)})"
+        return f"{shown}; numbers on a scale are read as ratings with scale=(lowest, highest), and step=1 for levels"
     if container == "Labels" and kind == "Ratings":
         return "; recode(ratings, threshold) makes labels of them, read_annotations(..., kind='labels') reads labels"
-    if container == "Predictions":
-        return "; Predictions.from_labels({'name': labels}) or .from_scores({'name': scores}) makes them"
-    table = kind == "DataFrame" or hasattr(value, "to_pandas")
-    if container in ("Labels", "Ratings") and table:
+    if container in ("Labels", "Ratings") and (kind == "DataFrame" or hasattr(value, "to_pandas")):
         return (
             f"; {container}.from_long(table) reads one row per annotation, .from_matrix(table) one column per annotator"
         )
-    if container == "Labels" and hasattr(value, "__len__"):
-        return "; Labels.from_matrix(array) reads one column per annotator, Labels.from_counts(array) one per label"
-    if container == "Ratings" and hasattr(value, "__len__"):
-        return "; Ratings.from_matrix(array, scale=(lowest, highest)) reads one column per annotator"
-    if container == "Rankings":
-        return "; Rankings.from_long(table) or Rankings.from_blocks(lists) makes them"
-    if container == "Annotators":
-        return "; Annotators.from_table(table) reads one row per annotator"
-    return ""
+    ways = {
+        "Predictions": "; Predictions.from_labels({'name': labels}) or .from_scores({'name': scores}) makes them",
+        "Rankings": "; Rankings.from_long(table) or Rankings.from_blocks(lists) makes them",
+        "Annotators": "; Annotators.from_table(table) reads one row per annotator",
+    }
+    if hasattr(value, "__len__"):
+        ways |= {
+            "Labels": "; Labels.from_matrix(array) reads one column per annotator, Labels.from_counts(array) one per "
+            "label",
+            "Ratings": "; Ratings.from_matrix(array, scale=(lowest, highest)) reads one column per annotator",
+        }
+    return ways.get(container, "")

@@ -58,9 +58,8 @@ def settings_of(tree: xr.DataTree) -> dict[str, Any]:
 
 
 def parameters_of(tree: xr.DataTree) -> xr.Dataset:
-    """Return the closed-form parameters of a posterior; results of earlier versions hold them as constant data."""
-    found = [tree[group].to_dataset() for group in ("posterior_parameters", "constant_data") if group in tree]
-    return found[0] if found else xr.Dataset()
+    """Return the closed-form parameters of a posterior, none where it has no such form."""
+    return tree["posterior_parameters"].to_dataset() if "posterior_parameters" in tree else xr.Dataset()
 
 
 def concentration_of(tree: xr.DataTree) -> xr.DataArray | None:

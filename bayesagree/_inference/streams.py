@@ -1,7 +1,12 @@
-"""Random streams: one per block of items, so that the same seed gives the same draws on any number of threads."""
+"""Random streams: one per block of items, so that the same seed gives the same draws on any number of threads.
+
+Blocks are drawn in threads, or on the workers of a Dask cluster: it does not matter where or how often a block is
+drawn, and Dask runs the blocks of a dead worker again on another one.
+"""
 
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -9,8 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from bayesagree.errors import InputError
+
 AT_ONCE, MOST_AT_ONCE = 2e-3, 64
 """Seconds of work that a thread takes up at once, in so many blocks at most."""
+TASK = 0.1
+"""Seconds of work in a task of a cluster, beside which the milliseconds to a worker and back are few."""
 BLOCK = 64
 """Items per block: small enough that a block of draws stays in memory, large enough to amortise its stream."""
 
@@ -35,7 +44,7 @@ type Seed = int | np.random.Generator | np.random.SeedSequence | None
 def seed_sequence(seed: Seed) -> np.random.SeedSequence:
     """Turn what a user passes as seed into the root of all streams of one call.
 
-    A Generator gives four fresh words, so that two calls with the same Generator differ.
+    A Generator gives four new words, so that two calls with the same Generator differ.
     """
     if isinstance(seed, np.random.SeedSequence):
         return seed
@@ -81,9 +90,7 @@ def map_blocks[B, R](work: Callable[[B], R], blocks: list[B], client: Any = None
     In threads of this process, or on the workers of a `distributed.Client`.
     """
     if client is not None:
-        from bayesagree._inference.cluster import cluster_map
-
-        yield from cluster_map(work, blocks, client)
+        yield from _cluster_map(work, blocks, client)
         return
     threads = n_threads()
     if threads == 1 or len(blocks) == 1:
@@ -110,3 +117,43 @@ def run_batch[B, R](work: Callable[[B], R], batch: list[B]) -> tuple[list[R], fl
 def next_batch[B](waiting: Iterator[B], seconds: float, at_once: float) -> list[B]:
     """Take as many blocks, of so many seconds each, as keep a worker busy for `at_once` seconds."""
     return list(islice(waiting, max(1, min(MOST_AT_ONCE, int(at_once / max(seconds, 1e-9))))))
+
+
+def _cluster_map[B, R](work: Callable[[B], R], blocks: list[B], client: Any) -> Iterator[R]:
+    """Apply a function to every block on the workers of a `distributed.Client`; yield the results in order.
+
+    The function and the data it closes over go to each worker once. Two tasks per thread of the cluster are on their
+    way at any time, each of one block or of as many as take a tenth of a second, so that a worker holds the data and,
+    for each of its threads, one block being drawn and the results of about two tasks.
+
+    Raises
+    ------
+    InputError
+        Something that is no Dask client, or one without workers.
+    """
+    threads = _n_threads(client)
+    import dask.config
+    from distributed.protocol.pickle import dumps, loads
+
+    waiting = iter(blocks)
+    # A task, not scattered data: where a worker dies with its copy, the scheduler makes another.
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+        shared = client.submit(loads, dumps(work), pure=False)
+        running = deque(client.submit(run_batch, shared, [block], pure=False) for block in islice(waiting, 2 * threads))
+    while running:
+        results, seconds = running.popleft().result()
+        if batch := next_batch(waiting, seconds, TASK):
+            running.append(client.submit(run_batch, shared, batch, pure=False))
+        yield from results
+
+
+def _n_threads(client: Any) -> int:
+    if not all(hasattr(client, name) for name in ("submit", "nthreads")):
+        raise InputError(
+            f"client={client!r} is not a Dask client: install the extra scale (pip install 'bayesagree[scale]') and "
+            "pass distributed.Client(address)"
+        )
+    threads = sum(client.nthreads().values())
+    if threads == 0:
+        raise InputError(f"client={client!r} has no workers; start some, or client.wait_for_workers(1)")
+    return threads

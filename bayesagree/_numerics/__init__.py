@@ -4,7 +4,7 @@
 - `gamma`: gamma and log-gamma draws, rising factorials.
 - `draws`: categorical, Dirichlet and slice-sampler draws, sorted insertion.
 - `dirichlet_argmax`: probabilities of the largest entry of a Dirichlet vector.
-- `codes`: distinct codes of a bounded range.
+- `codes`: distinct codes of a bounded range, and a random word for each.
 - `intervals`: highest density intervals.
 - `multisets`: items with equal annotations; `multiset_kernels`: compiled, where they are many.
 - `vectors`: copies in compiled code.

@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from bayesagree._numerics.multisets import Words, words
+from bayesagree._numerics.codes import Words, words
 from bayesagree._numerics.types import Integers
 
 _word = numba.njit(cache=True, nogil=True)(words)

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._numerics.codes import Words, words
 from bayesagree._numerics.types import Integers
-
-type Words = NDArray[np.uint64]
 
 MANY = 20_000
 """Annotations from which on compiled code pays: those of one call, of which a file takes many, each of more."""
@@ -38,14 +37,6 @@ class Multisets(NamedTuple):
 def run_starts(item: NDArray[Any]) -> Integers:
     """Return where each run of equal numbers starts, and the size: shape (run + 1,)."""
     return np.concatenate([np.arange(min(item.size, 1)), np.flatnonzero(item[1:] != item[:-1]) + 1, [item.size]])
-
-
-def words(code: Any) -> Any:
-    """Return the random word of a code, or of each (the output function of SplitMix64); 0 for -1, a missing one."""
-    z = (np.uint64(code) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 def multisets(start: Integers, code: NDArray[Any], apart: Words) -> Multisets:

@@ -12,7 +12,7 @@ Ratings    one number on a bounded scale               x_ij in [low, high]
 Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 =========  ==========================================  ===============================================
 
-- `labels`, `ratings`, `rankings`: the three containers; `_kinds` is their union `Annotations`.
+- `labels`, `ratings`, `rankings`: the three containers, and `Annotations`, any of them.
 - `_choice_sets`: what was on offer when a ranking was made.
 - `predictions`: `Predictions`, the output of models on the same items.
 - `annotators`: features of annotators, one row each.
@@ -20,7 +20,6 @@ Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 - `_container`: the properties that all three share: `kind`, `level`, `has_repeats`, `select`.
 - `_frames`: containers as tables again.
 - `_display`: short displays, in text and in notebooks.
-- `_outputs`: the reading and checking of models' outputs, for `Predictions`.
 - `_columns`: the reading and checking of tables and matrices.
 """
 

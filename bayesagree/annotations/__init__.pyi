@@ -1,8 +1,7 @@
-from ._kinds import Annotations
 from .annotators import Annotators
 from .labels import Labels
 from .predictions import Predictions
-from .rankings import Rankings
+from .rankings import Annotations, Rankings
 from .ratings import Ratings
 
 __all__ = [

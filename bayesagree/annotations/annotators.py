@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree.annotations._columns import Table, column, eager_frame, encode, require_present, values_of
 from bayesagree.errors import InputError, as_python, shorten
 
@@ -37,6 +38,7 @@ class Annotators:
     features: pd.DataFrame
 
     @classmethod
+    @checked
     def from_table(cls, frame: Any, *, annotator: str = "annotator") -> Self:
         """Read a table with one row per annotator, or with the features repeated on each of their annotations.
 

@@ -135,6 +135,7 @@ class Labels(Categorical, Values):
         return cls._sorted(items_, annotators_, known, item_codes, annotator_codes, codes[rows])
 
     @classmethod
+    @checked
     def from_counts(
         cls, array: ArrayLike, *, items: Sequence[Any] | None = None, labels: Sequence[Any] | None = None
     ) -> Self:

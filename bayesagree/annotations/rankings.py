@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Codes
 from bayesagree.annotations._choice_sets import ChoiceSets
 from bayesagree.annotations._columns import (
@@ -22,6 +23,8 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import Categorical, Container, Level
 from bayesagree.annotations._display import names
+from bayesagree.annotations.labels import Labels
+from bayesagree.annotations.ratings import Ratings
 from bayesagree.errors import InputError, as_python, shorten
 
 
@@ -60,6 +63,7 @@ class Rankings(Categorical, Container):
     offered: ChoiceSets | None = None
 
     @classmethod
+    @checked
     def from_blocks(
         cls,
         cases: Sequence[Sequence[Sequence[Sequence[Any]]]],
@@ -130,6 +134,7 @@ class Rankings(Categorical, Container):
         return cls._grouped(items_, names, labels_, np.asarray(item), ranker, codes, np.asarray(block), chosen_from)
 
     @classmethod
+    @checked
     def from_long(
         cls,
         frame: Any,
@@ -260,6 +265,10 @@ class Rankings(Categorical, Container):
             named, block = self.categories[self.label_index[entries]].tolist(), self.block[entries]
             found.append([[n for n, b in zip(named, block) if b == level] for level in range(block[-1] + 1)])
         return found
+
+
+type Annotations = Labels | Ratings | Rankings
+"""Any of the three containers."""
 
 
 def _require_blocks(blocks: Any, where: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, as_python, positive, positive_int
 
 type ScoreArray = NDArray[np.floating[Any]]
@@ -17,6 +18,7 @@ type Score = Literal["probability", "aps", "raps", "margin"] | Callable[[ScoreAr
 """Name of a conformity score, or a function of the scores (item, category) of one model."""
 
 
+@checked
 def probability(scores: ScoreArray) -> ScoreArray:
     """Conformity of a label as its predicted probability: the smallest sets on average.
 
@@ -33,6 +35,7 @@ def probability(scores: ScoreArray) -> ScoreArray:
     return scores
 
 
+@checked
 def aps(scores: ScoreArray) -> ScoreArray:
     """Conformity as minus the probability of all labels that are at least as probable (adaptive prediction sets).
 
@@ -56,6 +59,7 @@ def aps(scores: ScoreArray) -> ScoreArray:
     return -_at_least_as_probable(scores)[0]
 
 
+@checked
 def raps(scores: ScoreArray, *, penalty: float = 0.01, free: int = 5) -> ScoreArray:
     """Conformity as that of `aps` less a penalty for every label beyond the first few (regularised sets).
 
@@ -83,6 +87,7 @@ def raps(scores: ScoreArray, *, penalty: float = 0.01, free: int = 5) -> ScoreAr
     return -(mass + positive(penalty, "penalty", zero=True) * np.maximum(rank - positive_int(free, "free"), 0))
 
 
+@checked
 def margin(scores: ScoreArray) -> ScoreArray:
     """Conformity as the lead of a label over the best other one; for any scores on one scale, also logits.
 

@@ -51,6 +51,7 @@ class PairedTest(NamedTuple):
     p_value: NDArray[np.float64]
 
 
+@checked
 def paired_t_test(terms: NDArray[np.floating[Any]]) -> PairedTest:
     """Paired t test, two-sided, of the mean difference of the terms of each pair of models.
 

@@ -7,6 +7,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import ArrayLike, NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError
 
 type Measure = Literal["pearson", "spearman", "kendall", "swap_rate"]
@@ -20,6 +21,7 @@ class DependentCorrelationTest(NamedTuple):
     p_value: float
 
 
+@checked
 def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = "kendall") -> float:
     """Correlation of two scorings (or rankings) of the same systems.
 
@@ -57,6 +59,7 @@ def correlation(scores_a: ArrayLike, scores_b: ArrayLike, *, measure: Measure = 
     return float(np.corrcoef(_compared(a, measure), _compared(b, measure))[0, 1])
 
 
+@checked
 def swap_rate(scores_a: ArrayLike, scores_b: ArrayLike) -> float:
     """Return the share of all pairs of systems that two scorings put in strictly opposite order.
 
@@ -78,6 +81,7 @@ def swap_rate(scores_a: ArrayLike, scores_b: ArrayLike) -> float:
     return float(opposite.sum() / (a.size * (a.size - 1)))
 
 
+@checked
 def williams_test(
     r_xy: float, r_xz: float, r_yz: float, n: int, *, correction: Literal["williams", "hotelling"] = "williams"
 ) -> DependentCorrelationTest:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from bayesagree._inference.arguments import called_like, checked
 from bayesagree.annotations import Annotations, Annotators, Labels, Rankings
 from bayesagree.annotations._columns import Duplicates
 from bayesagree.annotations.predictions import Predictions
@@ -14,6 +15,7 @@ from bayesagree.errors import InputError
 from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
+from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import Format, format_of, formats
 from bayesagree.io.tables import no_garbage, read_blocks
 
@@ -52,7 +54,8 @@ class Export:
     notes: tuple[str, ...]
 
 
-def read_export(
+@checked
+def read_annotations(
     path: Any,
     *,
     format: str | None = None,
@@ -67,13 +70,15 @@ def read_export(
     step: float | None = None,
     labels: Sequence[Any] | int | None = None,
     duplicates: Duplicates = "error",
-) -> Export:
-    r"""Annotations, predictions, gold and features of annotators in one file of a tool, or in a table.
+) -> Annotations:
+    r"""Annotations of a table or of an export of an annotation tool, or rankings from nested blocks (.json).
 
     Parameters
     ----------
     path
-        The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`).
+        The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`). Nested blocks are JSON with
+        ``cases[item][annotator]`` = list of blocks, a block = list of tied labels, best first; or an object with
+        ``cases`` and, where known, ``labels`` and ``items``.
     format
         ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"ground_truth"``, ``"mturk"``, ``"lewidi"``,
         ``"inspect"``, ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``, or the layout of a table: ``"long"`` (a row per
@@ -81,7 +86,55 @@ def read_export(
         annotations in a cell). By default the file decides.
     question
         Which question of a file that asks several (control, scorer's key, filter).
-    kind, item, annotator, label, rating, rank, scale, step, labels, duplicates
+    kind
+        What the rows are. By default the columns decide: a rank makes rankings, a rating makes ratings, else
+        the rows are labels.
+    item, annotator, label, rating, rank
+        Names of the columns.
+    scale, step
+        The scale of ratings, as `Ratings.from_long`.
+    labels
+        All possible labels in their order; for blocks that hold ids 0, 1, ... also their number. Blocks of ids
+        take the names at these positions.
+    duplicates
+        As `Labels.from_long`.
+
+    Raises
+    ------
+    InputError
+        A file of no known format, several questions, a project whose annotators were merged, ratings without a scale,
+        or annotations that break a rule of their container; the message names the file and the kind.
+    FileNotFoundError
+        There is no such file.
+
+    See Also
+    --------
+    read_export : all else that the file holds, and what was left out.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "annotations.csv"
+    >>> _ = path.write_text("task,worker,label\n1,a,cat\n1,b,dog\n")
+    >>> read_annotations(path, item="task", annotator="worker").labels.tolist()
+    ['cat', 'dog']
+    """
+    export = read_export(**locals())
+    if export.annotations is None:
+        raise InputError(
+            f"{str(path)!r} ({export.format}) holds no annotations, only outputs of models: read_predictions reads "
+            "them, and people's annotations come from another file"
+        )
+    return export.annotations
+
+
+@called_like(read_annotations)
+def read_export(path: Any, **options: Any) -> Export:
+    r"""Annotations, predictions, gold and features of annotators in one file of a tool, or in a table.
+
+    Parameters
+    ----------
+    path, **options
         As in `read_annotations`.
 
     Returns
@@ -91,15 +144,8 @@ def read_export(
 
     Raises
     ------
-    InputError
-        A file of no known format, several questions, a project whose annotators were merged, ratings without a scale,
-        or annotations that break a rule of their container; the message names the file.
-    FileNotFoundError
-        There is no such file.
-
-    See Also
-    --------
-    read_annotations, read_predictions : one part of it.
+    InputError, FileNotFoundError
+        As `read_annotations`.
 
     Examples
     --------
@@ -116,15 +162,15 @@ def read_export(
     >>> export.contents.query("left_out")["what"].tolist()
     ['cancelled annotations']
     """
-    file, columns = File(path), spreadsheet.Columns(item, annotator, label, rating, rank)
-    wanted = Wanted(question, kind, scale, step, labels, duplicates)
-    return export_of(file, columns, wanted, format, format_of(file, format))
+    columns = spreadsheet.Columns(
+        **{name: options.pop(name) for name in spreadsheet.Columns._fields if name in options}
+    )
+    layout, file = options.pop("format", None), File(path)
+    return export_of(file, columns, Wanted(**options), layout, format_of(file, layout))
 
 
 @no_garbage()
-def export_of(
-    file: File, columns: spreadsheet.Columns, wanted: Wanted, layout: str | None, known: Format | None
-) -> Export:
+def export_of(file: File, columns: Columns, wanted: Wanted, layout: str | None, known: Format | None) -> Export:
     """Read a file of a known tool; of no tool it is a table in some layout, or nested blocks."""
     what = "a table" if known is None else known.title
     with _fields_of(file, what):

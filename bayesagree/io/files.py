@@ -19,86 +19,17 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayesagree._inference.arguments import checked
-from bayesagree.annotations import Annotations
-from bayesagree.annotations._columns import Duplicates
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
-from bayesagree.io.exports import export_of, read_export
+from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
-from bayesagree.io.formats._found import Kind, Wanted, naming
+from bayesagree.io.formats._found import Wanted, naming
 from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import format_of
 from bayesagree.io.tables import read_table
 
-__all__ = ["atomic_path", "read_annotations", "read_predictions", "read_result", "read_table", "write_result"]
 
-
-def read_annotations(
-    path: Any,
-    *,
-    format: str | None = None,
-    question: str | None = None,
-    kind: Kind | None = None,
-    item: str = "item",
-    annotator: str = "annotator",
-    label: str = "label",
-    rating: str = "rating",
-    rank: str = "rank",
-    scale: tuple[float, float] | None = None,
-    step: float | None = None,
-    labels: Sequence[Any] | int | None = None,
-    duplicates: Duplicates = "error",
-) -> Annotations:
-    r"""Annotations of a table or of an export of an annotation tool, or rankings from nested blocks (.json).
-
-    Parameters
-    ----------
-    path
-        The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`). Nested blocks are JSON with
-        ``cases[item][annotator]`` = list of blocks, a block = list of tied labels, best first; or an object with
-        ``cases`` and, where known, ``labels`` and ``items``.
-    format, question
-        As in `read_export`: by default the file says of which tool or layout it is.
-    kind
-        What the rows are. By default the columns decide: a rank makes rankings, a rating makes ratings, else
-        the rows are labels.
-    item, annotator, label, rating, rank
-        Names of the columns.
-    scale, step
-        The scale of ratings, as `Ratings.from_long`.
-    labels
-        All possible labels in their order; for blocks that hold ids 0, 1, ... also their number. Blocks of ids
-        take the names at these positions.
-    duplicates
-        As `Labels.from_long`.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read or breaks a rule of its container; the message names the file and the kind.
-    FileNotFoundError
-        There is no such file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "annotations.csv"
-    >>> _ = path.write_text("task,worker,label\n1,a,cat\n1,b,dog\n")
-    >>> read_annotations(path, item="task", annotator="worker").labels.tolist()
-    ['cat', 'dog']
-    """
-    export = read_export(
-        path, format=format, question=question, kind=kind, item=item, annotator=annotator, label=label, rating=rating,
-        rank=rank, scale=scale, step=step, labels=labels, duplicates=duplicates,
-    )  # fmt: skip
-    if export.annotations is None:
-        raise InputError(
-            f"{str(path)!r} ({export.format}) holds no annotations, only outputs of models: read_predictions reads "
-            "them, and people's annotations come from another file"
-        )
-    return export.annotations
-
-
+@checked
 def read_predictions(
     path: str | Path,
     *,
@@ -128,7 +59,7 @@ def read_predictions(
     path
         The file.
     format, question
-        As in `read_export`, for exports that hold outputs of models.
+        As in `read_annotations`, for exports that hold outputs of models.
     model, item, label, score
         Names of the columns.
     labels
@@ -211,6 +142,7 @@ def write_result(tree: xr.DataTree, path: str | Path) -> None:
             tree.to_netcdf(temporary, engine="h5netcdf")
 
 
+@checked
 def read_result(path: str | Path) -> xr.DataTree:
     """Read a result that `write_result` wrote, unchanged and wholly into memory.
 
@@ -242,6 +174,7 @@ def read_result(path: str | Path) -> xr.DataTree:
         raise InputError(f"{str(path)!r} is not a result: {error}") from error
 
 
+@checked
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path`, for a file or a folder, and move it there only when all went well."""

@@ -21,6 +21,7 @@ TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
 """Endings of tables that can be written."""
 
 
+@checked
 def write_table(result: Any, path: str | Path, *, group: str = "posterior", ci_prob: float = 0.95) -> None:
     r"""Write a table or a result as CSV, TSV, Parquet, JSON Lines, or JSON with a schema; whole or not at all.
 
@@ -106,6 +107,7 @@ def summary_table(tree: xr.DataTree, *, group: str = "posterior", ci_prob: float
     return table[["variable", *(name for name in table.columns if name not in ("variable", *last)), *last]]
 
 
+@checked
 def write_items(
     items: Any,
     path: str | Path,

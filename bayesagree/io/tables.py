@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import pandas as pd
 
+from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, shorten
 
 MOST_UNPACKED = 16 * 2**30
@@ -24,6 +25,7 @@ MISSING = ["", "NA", "NaN", "nan"]
 """Cells of text tables that are missing; 'None' or 'null' may well be a label."""
 
 
+@checked
 def read_table(path: str | Path) -> pd.DataFrame:
     r"""Read a table from CSV, TSV, Parquet or JSON Lines, plain or gzip (.gz), chosen by the ending of its name.
 

@@ -6,6 +6,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import ArrayLike
 
+from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, probability
 
 
@@ -33,6 +34,7 @@ class Allocation(NamedTuple):
     positive: float
 
 
+@checked
 def rogan_gladen(
     raw_rate: float,
     n_items: int,
@@ -104,6 +106,7 @@ def rogan_gladen(
     return RateEstimate(estimate, float(ends[0]), float(ends[1]), error)
 
 
+@checked
 def calibration_allocation(
     n_labels: int, *, raw_rate: float, specificity: float, sensitivity: float, n_pilot: int = 10
 ) -> Allocation:
@@ -146,6 +149,7 @@ def calibration_allocation(
     return Allocation(float(n_labels - positives), float(positives))
 
 
+@checked
 def prediction_powered_mean(
     labels: ArrayLike,
     verdicts: ArrayLike,
@@ -215,6 +219,7 @@ def prediction_powered_mean(
     return RateEstimate(float(estimate), float(estimate - reach), float(estimate + reach), error)
 
 
+@checked
 def saving_bound[T: (float, np.ndarray)](rate: T, sensitivity: T, specificity: T) -> T:
     """Largest factor by which a judge can stretch people's labels.
 

@@ -22,6 +22,7 @@ from bayesagree.errors import positive_int
 from bayesagree.judges._truths import known_truths, single_verdicts, weighted_truths
 
 
+@checked
 def n_effective(n_judges: int, correlation: float) -> float:
     """Number of judges with independent errors that a panel is worth.
 

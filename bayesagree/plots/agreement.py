@@ -18,6 +18,7 @@ from bayesagree.plots._panels import LINES, Panels, new_panels, positions, style
 _GRID = np.linspace(0.002, 0.998, 250)
 
 
+@checked
 def plot_beta_shapes(
     *,
     phi: Sequence[float] = (-0.5, 0.0, 0.4, 0.8),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bayesagree.simulate import ToyClasses
 
 
+@checked
 def plot_certainty(
     curves: Mapping[str, xr.DataArray],
     *,

@@ -208,6 +208,7 @@ def plot_annotator_quality(
     return panel
 
 
+@checked
 def plot_shares(distributions: "pd.DataFrame", *, axes: Panels | None = None) -> Panels:
     """Draw how annotators, items and labels are distributed, one panel for each feature, with their targets.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from bayesagree._inference.arguments import checked
 from bayesagree.io.files import atomic_path
 from bayesagree.report import views, wording
 from bayesagree.report.data import ReportData
@@ -14,6 +15,7 @@ from bayesagree.report.headlines import headlines, plug_in_truth
 from bayesagree.report.methods import methods_paragraph, references
 
 
+@checked
 def render(data: ReportData, *, title: str = "How good are the models, when annotators disagree?") -> str:
     """Render a report as one HTML page: style, script and figures inside, nothing from a network.
 
@@ -53,6 +55,7 @@ def render(data: ReportData, *, title: str = "How good are the models, when anno
     )
 
 
+@checked
 def write_report(data: ReportData, path: str | Path, *, title: str | None = None) -> None:
     """Write a report to an HTML file, whole or not at all."""
     page = render(data) if title is None else render(data, title=title)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int
@@ -29,6 +30,7 @@ class SimulatedRatings:
     item_mean: NDArray[np.float64]
 
 
+@checked
 def ratings(
     *,
     n_items: int,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories, log_dirichlets
 from bayesagree.annotations import Labels
@@ -37,6 +38,7 @@ class CrowdLabels:
     plausibility: NDArray[np.float64]
 
 
+@checked
 def crowd_labels(
     *,
     n_items: int = 2000,

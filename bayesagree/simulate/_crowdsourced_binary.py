@@ -7,6 +7,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
@@ -53,6 +54,7 @@ class CrowdsourcedBinary:
         return Predictions.from_scores(dict(zip(names, both)), labels=[0, 1], probabilities=True)
 
 
+@checked
 def crowdsourced_binary(
     *,
     n_items: int = 1000,
@@ -125,6 +127,7 @@ def crowdsourced_binary(
     return CrowdsourcedBinary(p, scores, tpr, fpr, item.astype(np.int32), annotator.astype(np.int32), says_positive)
 
 
+@checked
 def annotator_quality_regions(mean_tpr: float, mean_fpr: float) -> xr.DataArray:
     """Compute the probability of each of nine regions of annotator quality under `crowdsourced_binary`.
 

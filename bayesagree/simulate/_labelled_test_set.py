@@ -33,6 +33,7 @@ class LabelledTestSet:
     predictions: Predictions
 
 
+@checked
 def labelled_test_set(
     *,
     n_items: int = 400,

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import log_dirichlets
 from bayesagree.annotations import Rankings
@@ -29,6 +30,7 @@ class RankedTestSet:
     rankings: Rankings
 
 
+@checked
 def rankings(
     *,
     n_items: int = 100,

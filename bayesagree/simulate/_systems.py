@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int
@@ -26,6 +27,7 @@ class SimulatedSystems(NamedTuple):
     truth: NDArray[np.int64]
 
 
+@checked
 def simulated_systems(
     *,
     n_items: int = 500,

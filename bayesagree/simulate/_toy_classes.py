@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.errors import positive_int
@@ -29,6 +30,7 @@ class ToyClasses:
     labels: Labels
 
 
+@checked
 def toy_classes(
     *,
     n_items: int = 50,

@@ -137,6 +137,7 @@ def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
     return Labels(ratings.items, ratings.annotators, known, ratings.item_index, ratings.annotator_index, codes, once)
 
 
+@checked
 def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> A:
     """Return the annotations of all other items; the annotators stay, so that groups of them stay valid.
 

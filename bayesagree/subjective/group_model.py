@@ -240,6 +240,7 @@ def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) 
     return GroupCounts(rows.models, groups.names[has_data], new[kept], agree[:, kept], total[:, kept])
 
 
+@checked
 def group_performance_model(
     counts: GroupCounts, model: str | int = 0, *, prior: GroupPrior | None = None
 ) -> "pm.Model":

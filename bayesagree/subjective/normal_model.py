@@ -118,6 +118,7 @@ def annotator_values(result: xr.Dataset) -> AnnotatorValues:
     return AnnotatorValues(values[:, kept], group, used)
 
 
+@checked
 def normal_group_model(value: Floats, group: NDArray[np.int64]) -> "pm.Model":
     """Build the posterior of one model's performance in PyMC, from one value and one group per annotator.
 

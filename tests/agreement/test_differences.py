@@ -98,7 +98,7 @@ def test_interval_covers_the_difference_of_two_populations(same_items):
 
 def test_other_objects_and_levels_are_refused():
     labels = Labels.from_matrix([["a", "b"]])
-    with pytest.raises(InputError, match="Labels or Ratings are meant"):
+    with pytest.raises(InputError, match="expected Labels or Ratings"):
         agreement_difference(labels, [["a"]])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="level='fine' is not one of"):
         agreement_difference(labels, labels, level="fine")  # type: ignore[arg-type]

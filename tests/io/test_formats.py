@@ -248,6 +248,21 @@ def test_phoenix_tells_people_from_models():
     assert export.predictions.models.tolist() == ["gpt"]
 
 
+def test_phoenix_scores_with_a_null_label_are_ratings(tmp_path):
+    rows = [
+        {"span_id": span, "name": "help", "label": None, "score": score, "annotator_kind": kind, "identifier": who}
+        for span, who, kind, score in [
+            ("s1", "p", "HUMAN", 1), ("s2", "p", "HUMAN", 3), ("s1", "q", "HUMAN", 2), ("s1", "gpt", "LLM", 1),
+            ("s2", "q", "HUMAN", None),
+        ]
+    ]  # fmt: skip
+    export = read_export(write(tmp_path / "spans.jsonl", rows), scale=(1, 5), step=1)
+    assert export.annotations.rating.tolist() == [1, 2, 3]
+    assert export.predictions is None
+    left_out = export.contents.query("left_out")[["what", "number"]].to_numpy().tolist()
+    assert left_out == [["annotations without label or score", 1]]
+
+
 def test_wide_tables_need_no_melting(tmp_path):
     path = tmp_path / "wide.csv"
     path.write_text("Image,Ann,Bob,Eve\np1,cat,dog,cat\np2,dog,,dog\n")

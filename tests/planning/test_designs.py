@@ -107,5 +107,5 @@ def test_what_cannot_be_planned_is_refused():
         plan(ratings(n_items=5, seed=1).ratings, Predictions.from_labels({"A": [0]}), items=[10], annotators=[3])
     with pytest.raises(InputError, match="one or several different numbers"):
         plan(pilot, items=[], annotators=[3], metric="fleiss_kappa")
-    with pytest.raises(InputError, match="Labels or Ratings are meant, not an array"):
+    with pytest.raises(InputError, match="expected Labels or Ratings, got an array"):
         plan(np.zeros((2, 2)), items=[1], annotators=[1])  # type: ignore[arg-type]

@@ -68,5 +68,5 @@ def test_one_model_or_no_labels_are_refused():
     one = Predictions.from_labels({"A": [0, 1]})
     with pytest.raises(InputError, match="a choice needs two models"):
         value_of_votes(Labels.from_counts([[2, 0], [1, 1]]), one)
-    with pytest.raises(InputError, match="Labels are meant"):
+    with pytest.raises(InputError, match="expected Labels"):
         value_of_votes([[2, 0]], one)  # type: ignore[arg-type]

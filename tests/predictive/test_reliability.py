@@ -131,7 +131,7 @@ def test_rows_items_and_threads_do_not_matter():
     ("annotations", "options", "message"),
     [
         (RANKINGS, {"plausibility": "dirichlet"}, "takes Labels"),
-        (Ratings.from_matrix([[1, 2]], scale=(0, 3)), {}, "Labels or Rankings are meant, not Ratings"),
+        (Ratings.from_matrix([[1, 2]], scale=(0, 3)), {}, "expected Labels or Rankings, got Ratings"),
         (RANKINGS, {"plausibility": "dawid_skene"}, "has no reliability curve"),
         (RANKINGS, {"plausibility": "plackett_luce", "reliabilities": [0.5]}, "whole number"),
         (RANKINGS, {"reliabilities": [1, 1]}, "different numbers"),

@@ -17,15 +17,16 @@ def read(file: File, question: str | None) -> Found:
     found = Found()
     key = next(name for name in ITEMS if name in file.columns)
     for row in file.lines():
-        value = row.get("label", row.get("score"))
+        label, score = row.get("label"), row.get("score")
+        value = score if label is None else label
         if value is None:
             found.left_out["annotations without label or score"] += 1
             continue
         name, who = row["name"], row.get("identifier") or row["annotator_kind"]
         if row["annotator_kind"] == "HUMAN":
-            if "label" not in row:
+            if label is None:
                 found.ratings.add(name)
             found.answers.append((name, row[key], who, value))
-        elif question in (None, name) and "label" in row:
-            found.outputs.append((str(who), row[key], value, None))
+        elif question in (None, name) and label is not None:
+            found.outputs.append((str(who), row[key], label, None))
     return found

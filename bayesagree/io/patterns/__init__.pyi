@@ -1,9 +1,8 @@
 from .batches import LabelBatches
-from .patterns import LabelPatterns, RankingPatterns, RatingPatterns
+from .patterns import LabelPatterns, RatingPatterns
 
 __all__ = [
     "LabelBatches",
     "LabelPatterns",
-    "RankingPatterns",
     "RatingPatterns",
 ]

@@ -1,13 +1,11 @@
-"""Codes of the rows of a chunk: its names, levels and rankings, each with an error that names the item."""
+"""Codes of the rows of a chunk: its names and levels, each with an error that names the item."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._numerics.multisets import words
 from bayesagree.annotations._columns import names_array
 from bayesagree.errors import InputError, as_python
 from bayesagree.io.patterns._sorted_file import Chunk
@@ -47,47 +45,6 @@ class Names:
         return names_array([self.found[k] for k in order], self.role), np.array(order)
 
 
-@dataclass(frozen=True)
-class Entries:
-    """Rankings of a chunk: entries sorted by item, annotator, block and label."""
-
-    label: Counts
-    block: Counts
-    start: Counts
-    rankings_of_item: Counts
-
-    @classmethod
-    def of(cls, chunk: Chunk, code: Counts, annotator: str, label: str, rank: str) -> Self:
-        """Read the rankings; `code` is the label of every row."""
-        ranks = _numbers(chunk, rank)
-        for bad, role in ((code < 0, label), (~np.isfinite(ranks), rank)):
-            if bad.any():
-                where = chunk.item_of(int(np.argmax(bad)))
-                raise InputError(f"item {where!r}: column {role!r} is missing; leave unranked labels out")
-        who = _annotator_codes(chunk, annotator)
-        item = np.repeat(np.arange(chunk.start.size - 1), np.diff(chunk.start))
-        _require_distinct((item, who, code), chunk, "an annotator ranks a label twice; keep one of the rows")
-        order = np.lexsort((code, ranks, who, item))
-        item, who, ranks, code = item[order], who[order], ranks[order], code[order]
-        new = np.append(True, (np.diff(item) != 0) | (np.diff(who) != 0))
-        start = np.flatnonzero(new)
-        step = np.cumsum(new | np.append(True, np.diff(ranks) != 0))
-        block = step - np.repeat(step[start], np.diff(np.append(start, item.size)))
-        return cls(code, block, np.append(start, item.size), np.searchsorted(item[start], np.arange(item[-1] + 2)))
-
-    def keys(self) -> list[int]:
-        """Return a number for each ranking, the same for equal rankings."""
-        return np.add.reduceat(words(words(self.label).astype(np.int64) + self.block), self.start[:-1]).tolist()
-
-    def blocks(self, ranking: int, names: list[Any]) -> list[list[Any]]:
-        """Return a ranking as blocks of names, best first."""
-        rows = slice(*self.start[ranking : ranking + 2])
-        blocks: list[list[Any]] = [[] for _ in range(self.block[rows].max() + 1)]
-        for code, block in zip(self.label[rows], self.block[rows]):
-            blocks[block].append(names[code])
-        return blocks
-
-
 def level_codes(chunk: Chunk, rating: str, scale: tuple[float, float], step: float) -> Counts:
     """Return the level of every row, counted from the lowest, -1 where the rating is missing."""
     values, (low, high) = _numbers(chunk, rating), scale
@@ -119,28 +76,18 @@ def _numbers(chunk: Chunk, column: str) -> NDArray[Any]:
     return found if found.dtype.kind in "iu" else found.astype(np.float64)  # missing ones made integers floats
 
 
-def _annotator_codes(chunk: Chunk, annotator: str) -> Counts:
+def require_distinct_annotators(chunk: Chunk, annotator: str, present: NDArray[np.bool_]) -> None:
+    """Refuse an annotator who annotated an item twice; `present` is true for rows with an annotation."""
     column = chunk.columns[annotator]
     if column.null_count:
         where = chunk.item_of(int(np.argmax(column.is_null().to_numpy(zero_copy_only=False))))
         raise InputError(f"item {where!r}: the annotator is missing; correct it or drop the row")
     column = column if hasattr(column, "dictionary") else column.dictionary_encode()
-    return column.indices.to_numpy().astype(np.int64)
-
-
-def require_distinct_annotators(chunk: Chunk, annotator: str, present: NDArray[np.bool_]) -> None:
-    """Refuse an annotator who annotated an item twice; `present` says which rows hold an annotation."""
-    item = np.repeat(np.arange(chunk.start.size - 1), np.diff(chunk.start))
-    who = _annotator_codes(chunk, annotator)
-    rule = "an annotator annotated it more than once; keep one of the rows"
-    _require_distinct((item[present], who[present]), chunk, rule)
-
-
-def _require_distinct(codes: tuple[Counts, ...], chunk: Chunk, rule: str) -> None:
-    key = codes[0]
-    for more in codes[1:]:
-        key = key * (int(more.max(initial=0)) + 1) + more
+    who = column.indices.to_numpy().astype(np.int64)[present]
+    item = np.repeat(np.arange(chunk.start.size - 1), np.diff(chunk.start))[present]
+    key = item * (int(who.max(initial=0)) + 1) + who
     ordered = np.sort(key)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if twice.size:
-        raise InputError(f"item {chunk.items[int(codes[0][np.argmax(key == twice[0])])].as_py()!r}: {rule}")
+        where = chunk.items[int(item[np.argmax(key == twice[0])])].as_py()
+        raise InputError(f"item {where!r}: an annotator annotated it more than once; keep one of the rows")

@@ -1,8 +1,8 @@
 """Patterns: items with the same annotations counted once, so that 10^8 annotations need the memory of a few.
 
-Agreement and certainty depend on an item only through its pattern: which labels, levels or rankings it got, and how
-often. `LabelPatterns`, `RatingPatterns` and `RankingPatterns` read a file that is sorted by item in one pass and keep
-the distinct patterns with the number of items that show each. `common_agreement` and `agreement_table` take patterns as
+Agreement and certainty depend on an item only through its pattern: which labels or levels it got, and how
+often. `LabelPatterns` and `RatingPatterns` read a file that is sorted by item in one pass and keep the distinct
+patterns with the number of items that show each. `common_agreement` and `agreement_table` take patterns as
 they take annotations; what works item by item runs on `representatives()`, and `mean` weights its answer:
 
     patterns = LabelPatterns.from_file("votes.parquet")
@@ -10,10 +10,8 @@ they take annotations; what works item by item runs on `representatives()`, and 
     patterns.mean(certainty)
 """
 
-import itertools
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -23,13 +21,14 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree._numerics.multisets import multisets
-from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.annotations import Annotations, Labels, Ratings
 from bayesagree.annotations._container import Categorical, Kind, Level
 from bayesagree.annotations.ratings import checked_scale
 from bayesagree.errors import InputError
-from bayesagree.io.patterns._coded_rows import Counts, Entries, Names, level_codes, require_distinct_annotators
-from bayesagree.io.patterns._sorted_file import whole_items
+from bayesagree.io.patterns._coded_rows import Counts, Names, level_codes, require_distinct_annotators
+from bayesagree.io.patterns._sorted_file import Chunk, whole_items
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +56,6 @@ class Patterns(ABC):
         """Number of annotations."""
         return int(self.weight @ self.counts.sum(axis=1))
 
-    def one_of_each(self) -> Annotations:
-        """Former name of `representatives`."""
-        warnings.warn("one_of_each() is now representatives()", DeprecationWarning, stacklevel=2)
-        return self.representatives()
-
     @abstractmethod
     def representatives(self) -> Annotations:
         """One item of each pattern, named 0, 1, ..."""
@@ -81,6 +75,7 @@ class LabelPatterns(Patterns, Categorical):
     categories: NDArray[Any]
 
     @classmethod
+    @checked
     def from_file(
         cls,
         path: str | Path,
@@ -118,16 +113,7 @@ class LabelPatterns(Patterns, Categorical):
         ([[1, 1], [1, 0]], [2, 1])
         """
         names = Names(labels, "label")
-        columns = [label] if annotator is None else [label, annotator]
-
-        def coded() -> Iterator[tuple[Counts, Counts]]:
-            for chunk in whole_items(path, item, columns):
-                codes = names.codes(chunk, label)
-                if annotator is not None:
-                    require_distinct_annotators(chunk, annotator, codes >= 0)
-                yield codes, chunk.start
-
-        counts, weight = _tally(coded())
+        counts, weight = _tally(path, item, label, annotator, lambda chunk: names.codes(chunk, label))
         if counts.nnz == 0:
             raise InputError(f"there is no label: column {label!r} holds missing values only")
         known, order = names.in_order()
@@ -149,6 +135,7 @@ class RatingPatterns(Patterns):
     step: float
 
     @classmethod
+    @checked
     def from_file(
         cls,
         path: str | Path,
@@ -186,16 +173,9 @@ class RatingPatterns(Patterns):
         [[0, 0, 0, 1, 1]]
         """
         low, high = checked_scale(scale, step)
-        columns = [rating] if annotator is None else [rating, annotator]
-
-        def coded() -> Iterator[tuple[Counts, Counts]]:
-            for chunk in whole_items(path, item, columns):
-                codes = level_codes(chunk, rating, (low, high), step)
-                if annotator is not None:
-                    require_distinct_annotators(chunk, annotator, codes >= 0)
-                yield codes, chunk.start
-
-        counts, weight = _tally(coded())
+        counts, weight = _tally(
+            path, item, rating, annotator, lambda chunk: level_codes(chunk, rating, (low, high), step)
+        )
         if counts.nnz == 0:
             raise InputError("there is no rating: every one is missing")
         return cls(_columns(counts, np.arange(round((high - low) / step) + 1)), weight, (low, high), step)
@@ -221,77 +201,17 @@ class RatingPatterns(Patterns):
         return Ratings.from_matrix(matrix, scale=self.scale, step=self.step)
 
 
-@dataclass(frozen=True, eq=False)
-class RankingPatterns(Patterns, Categorical):
-    """Distinct multisets of partial rankings; column r of `counts` is `rankings[r]`, blocks of names, best first."""
-
-    kind: ClassVar[Kind] = "rankings"
-    level: ClassVar[Level] = "ordinal"
-
-    categories: NDArray[Any]
-    rankings: list[list[list[Any]]]
-
-    @classmethod
-    def from_file(
-        cls,
-        path: str | Path,
-        *,
-        item: str = "item",
-        annotator: str = "annotator",
-        label: str = "label",
-        rank: str = "rank",
-        labels: Sequence[Any] | None = None,
-    ) -> Self:
-        r"""Count the patterns of a table with one row per (item, annotator, label), sorted by item; equal ranks tie.
-
-        Raises
-        ------
-        InputError
-            As `LabelPatterns.from_file` and `Rankings.from_long`.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "rankings.csv"
-        >>> _ = path.write_text("item,annotator,label,rank\n1,a,x,1\n1,a,y,2\n2,b,y,4\n2,b,x,3\n")
-        >>> patterns = RankingPatterns.from_file(path)
-        >>> patterns.rankings, patterns.weight.tolist()
-        ([[['x'], ['y']]], [2])
-        """
-        names = Names(labels, "label")
-        known: dict[int, int] = {}
-        rankings: list[list[list[Any]]] = []
-
-        def coded() -> Iterator[tuple[Counts, Counts]]:
-            for chunk in whole_items(path, item, [annotator, label, rank]):
-                entries = Entries.of(chunk, names.codes(chunk, label), annotator, label, rank)
-                codes = np.empty(entries.start.size - 1, np.int64)
-                for r, key in enumerate(entries.keys()):
-                    if key not in known:
-                        known[key] = len(rankings)
-                        rankings.append(entries.blocks(r, names.found))
-                    codes[r] = known[key]
-                yield codes, entries.rankings_of_item
-
-        counts, weight = _tally(coded())
-        return cls(counts, weight, names.in_order()[0], rankings)
-
-    def representatives(self) -> Rankings:
-        """Return one item of each pattern, named 0, 1, ...; the annotators are unknown."""
-        bounds = self.counts.indptr
-        cases = []
-        for start, end in itertools.pairwise(bounds):
-            code = np.repeat(self.counts.indices[start:end], self.counts.data[start:end])
-            cases.append([self.rankings[c] for c in code])
-        return Rankings.from_blocks(cases, labels=self.categories.tolist())
-
-
-def _tally(coded: Iterable[tuple[Counts, Counts]]) -> tuple[Any, Counts]:
+def _tally(
+    path: str | Path, item: str, value: str, annotator: str | None, codes_of: Callable[[Chunk], Counts]
+) -> tuple[Any, Counts]:
     """Count the items of each multiset of codes (-1: missing), in the order in which they are first seen."""
     position: dict[int, int] = {}
     weight: list[int] = []
     rows: list[Counts] = []
-    for codes, start in coded:
+    for chunk in whole_items(path, item, [value] if annotator is None else [value, annotator]):
+        codes, start = codes_of(chunk), chunk.start
+        if annotator is not None:
+            require_distinct_annotators(chunk, annotator, codes >= 0)
         found = multisets(start, codes, np.zeros(start.size - 1, np.uint64))
         for key, first, items in zip(found.key.tolist(), found.first.tolist(), np.bincount(found.number).tolist()):
             if key in position:

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError
@@ -130,6 +131,7 @@ class ScoreOrder(NamedTuple):
         return out
 
 
+@checked
 def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
     """Share of item pairs that scores order as the truth does, in O(n log n) per model.
 

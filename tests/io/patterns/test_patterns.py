@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from bayesagree.agreement.coefficients import agreement_table, krippendorff_alpha
 from bayesagree.agreement.phi import common_agreement
-from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations import Labels, Ratings
 from bayesagree.certainty import annotation_certainty
 from bayesagree.errors import InputError
 from bayesagree.io.patterns import _sorted_file
-from bayesagree.io.patterns.patterns import LabelPatterns, RankingPatterns, RatingPatterns
+from bayesagree.io.patterns.patterns import LabelPatterns, RatingPatterns
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
 
@@ -69,29 +69,6 @@ def test_rating_patterns_are_those_of_the_ratings(votes, tmp_path):
     assert again.items.size == len(patterns.weight)
     np.add.at(counts := np.zeros((again.items.size, 5), int), (again.item_index, again.levels()), 1)
     assert (counts == patterns.counts.toarray()).all()
-
-
-def test_ranking_patterns_are_those_of_the_rankings(tmp_path):
-    rng = np.random.default_rng(5)
-    rows = []
-    for item in range(40):
-        for annotator in rng.permutation(5)[: rng.integers(1, 4)]:
-            for label in rng.permutation(3)[: rng.integers(1, 4)]:
-                rows.append((item, annotator, "abc"[label], 10 * int(rng.integers(1, 3))))
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "label", "rank"])
-    frame.to_parquet(tmp_path / "rankings.parquet")
-    patterns = RankingPatterns.from_file(tmp_path / "rankings.parquet")
-
-    def items(rankings):
-        found = [[] for _ in range(rankings.items.size)]
-        for r, item in enumerate(rankings.item_index):
-            rows = slice(*rankings.start[r : r + 2])
-            found[item].append(tuple(zip(rankings.block[rows].tolist(), rankings.label_index[rows].tolist())))
-        return [tuple(sorted(case)) for case in found]
-
-    expected = Counter(items(Rankings.from_long(frame)))
-    assert dict(zip(items(patterns.representatives()), patterns.weight.tolist())) == expected
-    assert patterns.n_annotations == frame.groupby(["item", "annotator"]).ngroups
 
 
 def test_mean_certainty_is_that_of_all_items(votes, tmp_path):
