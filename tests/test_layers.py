@@ -1,4 +1,4 @@
-"""Data flow one way, and imports follow: a folder imports only from floors below its own."""
+"""Data flow one way, and imports follow: from lower floors only between folders, without circles between files."""
 
 import ast
 from pathlib import Path
@@ -13,13 +13,19 @@ FLOORS = [
     ["plausibility", "certainty"],
     ["metrics", "datasets", "simulate"],
     ["agreement", "evaluation", "blind", "conformal"],
-    ["judges", "planning", "subjective"],
-    ["studies"],
-    ["predictive", "plots"],
-    ["report"],
+    ["judges", "planning", "subjective", "predictive", "plots"],
+    ["report", "studies"],
     ["cli"],
 ]
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}
+OPEN = [
+    ["_inference.cluster", "_inference.streams"],
+    ["_numerics.multiset_kernels", "_numerics.multisets"],
+    ["plausibility.dawid_skene._engines", "plausibility.dawid_skene.model"],
+    ["plausibility.informed.model", "plausibility.informed.posterior"],
+    ["plausibility.plackett_luce.model", "plausibility.plackett_luce.posterior"],
+]
+"""Circles that are still to be opened; the list only gets shorter."""
 REGISTRY_READS = {"_inference", "annotations", "errors", "plausibility"}
 
 
@@ -55,6 +61,41 @@ def test_imports_go_down():
             if source != home and FLOOR[source] >= FLOOR[home]:
                 wrong.append(f"{path.relative_to(PACKAGE)} imports {name}")
     assert wrong == []
+
+
+def test_no_circle_between_files():
+    """Imports inside functions count."""
+    named = {dotted(path): path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"}
+    graph = {name: {m for m in map(module_of(named), imports(path)) if m} for name, path in named.items()}
+    assert [part for part in connected(graph) if len(part) > 1 and part not in OPEN] == []
+
+
+def test_a_circle_is_found():
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}
+    assert [part for part in connected(graph) if len(part) > 1] == [["b", "c"]]
+
+
+def dotted(path):
+    """Return the name of a module below the package."""
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+def module_of(named):
+    """Return a function from an imported dotted name to the module that has it; None for other names."""
+    return lambda name: next((n for n in (name, name.rpartition(".")[0]) if n in named), None)
+
+
+def connected(graph):
+    """Return the strongly connected parts: a module with all that it leads to and that lead to it."""
+    leads = {name: set() for name in graph}
+    for name in graph:
+        todo = [name]
+        while todo:
+            new = graph[todo.pop()] - leads[name]
+            leads[name] |= new
+            todo += new
+    parts = {tuple(sorted({n, *(m for m in leads[n] if n in leads[m])})) for n in graph}
+    return sorted(map(list, parts))
 
 
 def test_the_registry_reads_the_folders_of_models():

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
+from bayesagree._numerics.intervals import column_hdi
 from bayesagree.errors import InputError
 from bayesagree.plots._panels import MARKERS, Panels, new_panels, one_panel, with_sizes, wrapped_panels, write_cells
 
@@ -85,19 +86,17 @@ def plot_group_intervals(tree: xr.DataTree, *, axes: Panels | None = None) -> Pa
     >>> plot_group_intervals(tree).flat[0].get_xlabel()
     'accuracy, HDI 0.95'
     """
-    from bayesagree.subjective.group_model import group_summary
-
-    summary = group_summary(tree)
-    models, groups = summary["model"].values, summary["group"].values
+    drawn = tree["posterior"]["performance"].transpose("model", "chain", "draw", "group")
+    models, groups = drawn["model"].values, drawn["group"].values
     sizes = tree["constant_data"].to_dataset()["n_annotators"].values
     _, panels = new_panels(
         axes, 1, len(models), width=3, height=0.3 * len(groups) + 1.2, margin=(2, 0), sharex=True, sharey=True
     )
-    for panel, model in zip(panels[0], models):
-        one = summary.sel(model=model)
-        panel.hlines(range(len(groups)), one["lower"].values, one["upper"].values, color="C0")
-        panel.plot(one["mean"].values, range(len(groups)), "o", color="C0")
-        panel.axvline(float(one["mean"].mean()), color="0.6", linestyle="--", linewidth=1)
+    for panel, model, draws in zip(panels[0], models, drawn.values.reshape(len(models), -1, len(groups))):
+        mean = draws.mean(axis=0)
+        panel.hlines(range(len(groups)), *column_hdi(draws), color="C0")
+        panel.plot(mean, range(len(groups)), "o", color="C0")
+        panel.axvline(mean.mean(), color="0.6", linestyle="--", linewidth=1)
         panel.set_title(str(model), fontsize="medium")
         panel.set_xlabel("accuracy, HDI 0.95")
     panels[0, 0].set_yticks(range(len(groups)), with_sizes(groups, sizes))

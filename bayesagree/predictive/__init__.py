@@ -5,7 +5,6 @@
 - `reliability`: the reliability that best predicts a held-out annotator. Both read the registry of posteriors.
 - `annotator_checks`: accuracy of each annotator, label switching, power of the agreement check.
 - `crowd_summary`: checks of a crowd and of its confidence, as named numbers.
-- `_groups`: checks of the models of groups of annotators.
 """
 
 import lazy_loader as lazy

@@ -19,32 +19,29 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
-from bayesagree._inference.predictive import PredictiveRecord, Settings, prior_draws, replicate
+from bayesagree._inference.predictive import Checks, GroupData, PredictiveRecord, Settings, prior_draws, replicate
 from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement.predictive import PREDICTIVE as COMMON_AGREEMENT
 from bayesagree.annotations import Annotations, Ratings
 from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility.registry import POSTERIORS
-from bayesagree.predictive._groups import OfGroups, group_checks
-from bayesagree.subjective.group_model import GroupCounts
 
-type Observed = Annotations | OfGroups
+type Observed = Annotations | GroupData
 
 
 class _Checked(NamedTuple):
-    """Type of the annotations of a model, and its functions unless it is a group model."""
+    """Type of the annotations of a model, and its functions."""
 
     annotations: type
-    record: PredictiveRecord | None = None
+    record: PredictiveRecord
 
 
 _MODELS = {
     **{name: _Checked(r.annotations, r.predictive) for name, r in POSTERIORS.items() if r.predictive},
     "common_agreement": _Checked(Ratings, COMMON_AGREEMENT),
-    "group_performance": _Checked(GroupCounts),
-    "group_performance_normal": _Checked(xr.Dataset),
 }
+_OF_GROUPS = {"group_performance": "subjective.group_counts", "group_performance_normal": "subjective.group_values"}
 
 
 @checked
@@ -65,7 +62,8 @@ def with_log_likelihood(
         Result of `dirichlet`, `normal_inverse_gamma`, `plackett_luce`, `dawid_skene`, `common_agreement`,
         `group_posterior` or `normal_group_posterior`.
     annotations
-        What the result was made from; for `group_posterior` its `group_counts`.
+        What the result was made from; for `group_posterior` its `group_counts`, for `normal_group_posterior` its
+        `group_values`.
     model
         Which model's performance, for results of groups with several.
     draws
@@ -103,12 +101,11 @@ def with_log_likelihood(
     >>> dict(tree["log_likelihood"].sizes), sorted(tree["log_prior"].data_vars)
     ({'chain': 4, 'draw': 100, 'item': 3}, ['mean_location', 'mean_spread', 'phi'])
     """
-    record, settings = _record(tree, annotations)
     posterior = tree["posterior"].to_dataset()
     sizes = {"chain": posterior.sizes["chain"], "draw": posterior.sizes["draw"]}
-    if record is None:
-        one = group_checks(annotations, posterior, model)  # pyright: ignore[reportArgumentType]
+    if (one := _group_checks(tree, annotations, model)) is not None:
         return _with(tree, log_likelihood=_by_draw(one.observed.name, one.observed.dim, one.log_likelihood, posterior))
+    record, settings = _record(tree, annotations)
     if settings.get("reliability", 1) != 1:
         raise InputError(
             f"reliability={settings['reliability']!r} raises the likelihood to a power, which is no probability of "
@@ -195,12 +192,11 @@ def with_posterior_predictive(
     >>> dict(tree["posterior_predictive"].sizes)
     {'chain': 4, 'draw': 1000, 'annotation': 8}
     """
-    record, settings = _record(tree, annotations)
     posterior = tree["posterior"].to_dataset()
-    if record is None:
-        one = group_checks(annotations, posterior, model)  # pyright: ignore[reportArgumentType]
+    if (one := _group_checks(tree, annotations, model)) is not None:
         observed, drawn = one.observed, one.replicate(np.random.default_rng(seed_sequence(seed)))
     else:
+        record, settings = _record(tree, annotations)
         observed = record.observed(annotations)
         graph = record.model(annotations, settings)
         drawn = replicate(graph, record.variables(annotations, posterior, settings), observed.name, seed)
@@ -244,10 +240,9 @@ def prior_predictive(
     >>> dict(tree["prior_predictive"].sizes)
     {'chain': 1, 'draw': 250, 'annotation': 8}
     """
-    known = [name for name, checked in _MODELS.items() if checked.record]
-    if plausibility not in known:
-        raise InputError(f"plausibility={plausibility!r} has no prior predictive; it is one of {', '.join(known)}")
-    record: Any = _of(plausibility, annotations)
+    if plausibility not in _MODELS:
+        raise InputError(f"plausibility={plausibility!r} has no prior predictive; it is one of {', '.join(_MODELS)}")
+    record = _of(plausibility, annotations)
     graph, observed = record.model(annotations, options), record.observed(annotations)
     drawn = prior_draws(graph, observed.name, positive_int(draws, "draws"), seed)
     drawn = {name: values[None] for name, values in record.to_scale(annotations, drawn).items()}
@@ -263,8 +258,25 @@ def prior_predictive(
     return result_tree(groups, coords, model=plausibility, engine="prior", seed=seed, settings=settings)
 
 
-def _record(tree: xr.DataTree, annotations: Observed) -> tuple[PredictiveRecord | None, Settings]:
-    """Functions of the model of a result, None for the models of groups, and its settings."""
+def _group_checks(tree: xr.DataTree, annotations: Observed, model: str | None) -> Checks | None:
+    """Return the checks of one system of a posterior of groups, the only one where none is named; None for others."""
+    name = str(tree.attrs.get("model", ""))
+    if name not in _OF_GROUPS:
+        return None
+    if not isinstance(annotations, GroupData) or annotations.posterior_name != name:
+        raise InputError(f"{name} needs the result of {_OF_GROUPS[name]}, got {type(annotations).__name__}")
+    posterior = tree["posterior"].to_dataset()
+    names = posterior["model"].values.astype(str).tolist()
+    if model is None and len(names) > 1:
+        raise InputError(f"name one of the models with model=: {', '.join(names)}")
+    if model is not None and model not in names:
+        raise InputError(f"model={model!r} is not one of {', '.join(names)}")
+    which = 0 if model is None else names.index(model)
+    return annotations.checks(posterior.isel(model=which), which)
+
+
+def _record(tree: xr.DataTree, annotations: Observed) -> tuple[PredictiveRecord, Settings]:
+    """Return the functions of the model of a result, and its settings."""
     name, settings = str(tree.attrs.get("model", "")), settings_of(tree)
     if name in POSTERIORS and name not in _MODELS:
         raise InputError(
@@ -272,17 +284,17 @@ def _record(tree: xr.DataTree, annotations: Observed) -> tuple[PredictiveRecord 
             "use a posterior with one, or reliability_curve for its predictions"
         )
     if name not in _MODELS:
-        raise InputError(f"this is no result of {', '.join(_MODELS)}")
+        raise InputError(f"this is no result of {', '.join([*_MODELS, *_OF_GROUPS])}")
     record = _of(name, annotations)
     if settings.get("n_gold"):
         raise InputError("predictive checks are for results without gold; fit without it")
     return record, settings
 
 
-def _of(name: str, annotations: Observed) -> PredictiveRecord | None:
+def _of(name: str, annotations: Observed) -> PredictiveRecord:
     expected, record = _MODELS[name]
     if not isinstance(annotations, expected):
-        raise InputError(f"{name} is about {expected.__name__}, these are {type(annotations).__name__}")
+        raise InputError(f"{name} takes {expected.__name__}, got {type(annotations).__name__}")
     return record
 
 

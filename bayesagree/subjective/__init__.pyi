@@ -13,7 +13,7 @@ from .group_model import (
     prob_worse,
 )
 from .groups import Groups
-from .normal_model import normal_group_model, normal_group_posterior
+from .normal_model import GroupValues, group_values, normal_group_model, normal_group_posterior
 from .performance import annotator_performance, group_performance, left_out
 from .specification import EvaluationSpecification, SpecificationReport
 from .specification_check import check_specification, individual_unfairness
@@ -22,6 +22,7 @@ __all__ = [
     "EvaluationSpecification",
     "GroupCounts",
     "GroupPrior",
+    "GroupValues",
     "Groups",
     "SpecificationReport",
     "annotator_performance",
@@ -39,6 +40,7 @@ __all__ = [
     "group_phi",
     "group_posterior",
     "group_summary",
+    "group_values",
     "individual_unfairness",
     "left_out",
     "minimum_group_size",

@@ -18,7 +18,7 @@ Source of the question: Balayn and Bozzon (2019), who warn that their metrics "a
 rarest groups". The model is ours.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -28,6 +28,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
+from bayesagree._inference.predictive import Checks, Observed, draws_of
 from bayesagree._inference.results import result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
@@ -35,12 +36,15 @@ from bayesagree.agreement.prior import beta_shapes
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.errors import InputError, positive_int
-from bayesagree.subjective._beta_binomial import BetaBinomialPosterior, Shared, beta_binomial_posterior
+from bayesagree.subjective._beta_binomial import Shared, beta_binomial_posterior
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import ModelPredictions, as_groups, model_rows
 
 if TYPE_CHECKING:
     import pymc as pm
+
+SHARED = ("performance", "within_spread", "between_spread")
+"""Variables that both engines draw and a result keeps."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,20 @@ class GroupCounts(NamedTuple):
     group: NDArray[np.int64]
     agree: NDArray[np.int64]
     total: NDArray[np.int64]
+    posterior_name: str = "group_performance"
+
+    def checks(self, posterior: xr.Dataset, which: int) -> Checks:
+        """Return likelihood and replicates of a model's agreements, beta-binomial around the mean of the group."""
+        kept, drawn = self.total[which] > 0, draws_of(posterior, "performance", "within_spread")
+        agree, total = self.agree[which, kept], self.total[which, kept]
+        # Floats end where a spread of 1 has its two camps.
+        mean = np.clip(drawn["performance"][:, self.group[kept]], 1e-12, 1 - 1e-12)
+        phi = drawn["within_spread"][:, None] ** -2.0 - 1
+        a, b = np.maximum(mean * phi, 1e-300), np.maximum((1 - mean) * phi, 1e-300)
+        log_choose = -np.log(total + 1.0) - sp.special.betaln(agree + 1, total - agree + 1)
+        log_likelihood = log_choose + sp.special.betaln(agree + a, total - agree + b) - sp.special.betaln(a, b)
+        observed = Observed("agree", "annotator", agree)
+        return Checks(observed, log_likelihood, lambda rng: rng.binomial(total, rng.beta(a, b)))
 
 
 @checked
@@ -153,7 +171,22 @@ def group_posterior(
         fits = [_exact(counts, m, prior, n_draws * n_chains, rng) for m, rng in enumerate(rngs)]
     else:
         raise InputError(f"engine={engine!r} is not one of 'exact', 'nuts'")
-    return _tree(counts, fits, n_draws, n_chains, engine, seed, prior)
+    per_group = [np.bincount(counts.group, t, counts.groups.size) for t in counts.total]
+    constant_data = {
+        "n_annotators": (("group",), np.bincount(counts.group, minlength=counts.groups.size)),
+        "n_annotations": (("model", "group"), np.stack(per_group).astype(np.int64)),
+    }
+    return group_tree(
+        [{name: fit[name] for name in SHARED} for fit in fits],
+        (n_chains, n_draws),
+        counts.models,
+        counts.groups,
+        constant_data,
+        model="group_performance",
+        engine=engine,
+        seed=seed,
+        settings={"metric": "accuracy", "prior": asdict(prior)},
+    )
 
 
 @checked
@@ -275,9 +308,8 @@ def _exact(
     counts: GroupCounts, model: int, prior: GroupPrior, n_samples: int, rng: np.random.Generator
 ) -> dict[str, NDArray[Any]]:
     kept = counts.total[model] > 0
-    posterior: BetaBinomialPosterior = beta_binomial_posterior(
-        counts.agree[model, kept], counts.total[model, kept], counts.group[kept], counts.groups.size, prior.shapes()
-    )
+    agree, total = counts.agree[model, kept], counts.total[model, kept]
+    posterior = beta_binomial_posterior(agree, total, counts.group[kept], counts.groups.size, prior.shapes())
     return posterior.sample(n_samples, rng)
 
 
@@ -287,40 +319,26 @@ def _sampled(
     from bayesagree._inference.nuts import sample_nuts
 
     sampled = sample_nuts(group_performance_model(counts, model, prior=prior), draws=draws, chains=chains, seed=seed)
-    posterior = sampled["posterior"].to_dataset()
-    names = ("performance", "within_spread", "between_spread")
-    return {name: posterior[name].values.reshape(draws * chains, *posterior[name].shape[2:]) for name in names}
+    return draws_of(sampled["posterior"].to_dataset(), *SHARED)
 
 
-def _tree(
-    counts: GroupCounts,
-    fits: list[dict[str, NDArray[Any]]],
-    draws: int,
-    chains: int,
-    engine: str,
-    seed: Seed,
-    prior: GroupPrior,
+def group_tree(
+    fits: Sequence[Mapping[str, NDArray[Any]]],
+    shape: tuple[int, int],
+    models: NDArray[Any],
+    groups: NDArray[Any],
+    constant_data: Mapping[str, Any],
+    **of_result: Any,
 ) -> xr.DataTree:
-    def stacked(name: str) -> NDArray[np.float64]:
-        values = np.stack([fit[name] for fit in fits], axis=1)
-        return values.reshape(chains, draws, *values.shape[1:])
-
-    performance = stacked("performance")
-    over_models = ("chain", "draw", "model")
-    per_group = [np.bincount(counts.group, t, counts.groups.size) for t in counts.total]
-    groups = {
-        "posterior": {
-            "performance": ((*over_models, "group"), performance),
-            "mean_performance": (over_models, performance.mean(axis=-1)),
-            "dispersion": (over_models, 1 - performance.std(axis=-1)),
-            "within_spread": (over_models, stacked("within_spread")),
-            "between_spread": (over_models, stacked("between_spread")),
-        },
-        "constant_data": {
-            "n_annotators": (("group",), np.bincount(counts.group, minlength=counts.groups.size)),
-            "n_annotations": (("model", "group"), np.stack(per_group).astype(np.int64)),
-        },
+    """Join the draws of each model, which have shape (sample, ...), `performance` first: (chain, draw, model, ...)."""
+    dims = ("chain", "draw", "model")
+    first, *others = ({name: np.stack([fit[name] for fit in fits], axis=1) for name in fits[0]}).items()
+    performance = first[1].reshape(*shape, *first[1].shape[1:])
+    posterior = {
+        "performance": ((*dims, "group"), performance),
+        "mean_performance": (dims, performance.mean(axis=-1)),
+        "dispersion": (dims, 1 - performance.std(axis=-1)),
+        **{name: (dims, values.reshape(*shape, -1)) for name, values in others},
     }
-    coords = {"model": counts.models, "group": counts.groups}
-    settings = {"metric": "accuracy", "prior": asdict(prior)}
-    return result_tree(groups, coords, model="group_performance", engine=engine, seed=seed, settings=settings)
+    coords = {"model": models, "group": groups}
+    return result_tree({"posterior": posterior, "constant_data": constant_data}, coords, **of_result)

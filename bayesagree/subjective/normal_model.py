@@ -15,10 +15,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree._inference.results import result_tree
+from bayesagree._inference.predictive import Checks, Observed, draws_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, positive_int
+from bayesagree.subjective.group_model import group_tree
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -35,12 +36,21 @@ class Sufficient(NamedTuple):
     within: float
 
 
-class AnnotatorValues(NamedTuple):
+class GroupValues(NamedTuple):
     """Values of the annotators whom all models have one for, (model, annotator), their group, and which groups."""
 
     values: Floats
     group: NDArray[np.int64]
     used: NDArray[np.int64]
+    posterior_name: str = "group_performance_normal"
+
+    def checks(self, posterior: xr.Dataset, which: int) -> Checks:
+        """Return likelihood and replicates of a model's values, normal around the mean of the group."""
+        drawn = draws_of(posterior, "performance", "within_sd")
+        value, mean, sd = self.values[which], drawn["performance"][:, self.group], drawn["within_sd"][:, None]
+        log_likelihood = -np.log(sd) - np.log(2 * np.pi) / 2 - ((value - mean) / sd) ** 2 / 2
+        observed = Observed("value", "annotator", value)
+        return Checks(observed, log_likelihood, lambda rng: mean + sd * rng.standard_normal(mean.shape))
 
 
 @checked
@@ -82,40 +92,29 @@ def normal_group_posterior(result: xr.Dataset, *, draws: int = 1000, chains: int
     """
     n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
     rng = np.random.default_rng(seed_sequence(seed))
-    values, group, used = annotator_values(result)
-    fits = [_draws(sufficient(value, group), n_samples, rng) for value in values]
-    performance, share, scale = (
-        np.stack(of_models, axis=1).reshape(chains, draws, len(fits), *of_models[0].shape[1:])
-        for of_models in zip(*fits)
-    )
-    dims = ("chain", "draw", "model")
-    groups = {
-        "posterior": {
-            "performance": ((*dims, "group"), performance),
-            "mean_performance": (dims, performance.mean(axis=-1)),
-            "dispersion": (dims, 1 - performance.std(axis=-1)),
-            "within_sd": (dims, scale),
-            "between_share": (dims, share),
-        },
-        "constant_data": {"n_annotators": (("group",), np.bincount(group))},
-    }
-    coords = {"model": result["model"].to_numpy(), "group": result["group"].to_numpy()[used]}
-    return result_tree(
-        groups,
-        coords,
-        model="group_performance_normal",
+    of_groups = group_values(result)
+    fits = [_draws(sufficient(value, of_groups.group), n_samples, rng) for value in of_groups.values]
+    names = result["group"].to_numpy()[of_groups.used]
+    n_annotators = {"n_annotators": (("group",), np.bincount(of_groups.group))}
+    return group_tree(
+        fits,
+        (chains, draws),
+        result["model"].to_numpy(),
+        names,
+        n_annotators,
+        model=of_groups.posterior_name,
         engine="exact",
         seed=seed,
         settings={"metric": result.attrs.get("metric")},
     )
 
 
-def annotator_values(result: xr.Dataset) -> AnnotatorValues:
+def group_values(result: xr.Dataset) -> GroupValues:
     """Read the values of annotators who have one for every model from a result of `group_performance`."""
     group, values = result["group_of"].to_numpy(), result["annotator_performance"].to_numpy()
     kept = (group >= 0) & ~np.isnan(values).any(axis=0)
     used, group = np.unique(group[kept], return_inverse=True)
-    return AnnotatorValues(values[:, kept], group, used)
+    return GroupValues(values[:, kept], group, used)
 
 
 @checked
@@ -158,8 +157,8 @@ def sufficient(value: Floats, group: NDArray[np.int64]) -> Sufficient:
     return Sufficient(n, mean, within)
 
 
-def _draws(data: Sufficient, n_samples: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-    """Draw r, then s, m and the group means given the ones before; return the means, r and s."""
+def _draws(data: Sufficient, n_samples: int, rng: np.random.Generator) -> dict[str, Floats]:
+    """Draw r, then s, m and the group means given the ones before."""
     edges = np.linspace(0, 1, CELLS + 1)
     middle = (edges[1:] + edges[:-1]) / 2
     log_density = _log_density(data, middle / (1 - middle))[0]
@@ -171,7 +170,8 @@ def _draws(data: Sufficient, n_samples: int, rng: np.random.Generator) -> tuple[
     location = centre + scale / np.sqrt(weight.sum(axis=1)) * rng.standard_normal(n_samples)
     precision = data.n + 1 / ratio[:, None]
     mean = (data.n * data.mean + location[:, None] / ratio[:, None]) / precision
-    return mean + scale[:, None] / np.sqrt(precision) * rng.standard_normal(mean.shape), share, scale
+    performance = mean + scale[:, None] / np.sqrt(precision) * rng.standard_normal(mean.shape)
+    return {"performance": performance, "within_sd": scale, "between_share": share}
 
 
 def _log_density(data: Sufficient, ratio: Floats) -> tuple[Floats, Floats, Floats, Floats]:

@@ -13,7 +13,7 @@ from bayesagree import Annotators, Labels, Predictions, group_posterior
 from bayesagree.predictive.checks import with_posterior_predictive
 from bayesagree.subjective.group_model import group_counts
 from bayesagree.subjective.groups import Groups
-from bayesagree.subjective.normal_model import normal_group_posterior
+from bayesagree.subjective.normal_model import group_values, normal_group_posterior
 
 pytestmark = pytest.mark.slow
 WORLDS, SIZES, ALARM = 60, [8, 30, 30, 30], 0.01
@@ -82,7 +82,8 @@ def unequal_spreads(rng, seed):
         {"annotator_performance": (("model", "annotator"), values[None]), "group_of": ("annotator", group)},
         {"model": ["A"], "group": list("wxyz")},
     )
-    tree = with_posterior_predictive(normal_group_posterior(result, draws=250, seed=seed), result, seed=seed)
+    tree = normal_group_posterior(result, draws=250, seed=seed)
+    tree = with_posterior_predictive(tree, group_values(result), seed=seed)
     replicates = tree["posterior_predictive"].to_dataset()["value"].values.reshape(1000, -1)
     return tree["posterior"].to_dataset()["performance"].values.reshape(1000, -1), values, replicates, group
 

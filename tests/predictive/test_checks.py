@@ -23,7 +23,7 @@ from bayesagree import (
 from bayesagree.plausibility import DawidSkenePrior, NormalInverseGammaPrior
 from bayesagree.predictive.checks import item_loo, prior_predictive, with_log_likelihood, with_posterior_predictive
 from bayesagree.subjective.group_model import GroupCounts
-from bayesagree.subjective.normal_model import normal_group_posterior
+from bayesagree.subjective.normal_model import group_values, normal_group_posterior
 
 CROWD = Labels.from_matrix(
     [["a", "b", "a"], ["b", "b", None], ["c", "a", "a"], [None, "c", "c"]], items=list("wxyz"), annotators=list("123")
@@ -197,14 +197,15 @@ def test_group_value_left_out_is_predicted_by_the_others():
         {"annotator_performance": (("model", "annotator"), [value]), "group_of": ("annotator", group)},
         {"model": ["A"], "group": list("xyz")}, {"metric": "absolute_error"},
     )  # fmt: skip
-    trees = [with_log_likelihood(normal_group_posterior(result, seed=s), result) for s in range(20)]
+    values = group_values(result)
+    trees = [with_log_likelihood(normal_group_posterior(result, seed=s), values) for s in range(20)]
     sd, mean = (trees[0]["posterior"][name].values[1, 7, 0] for name in ("within_sd", "performance"))
     np.testing.assert_allclose(trees[0]["log_likelihood"]["value"][1, 7], stats.norm(mean[group], sd).logpdf(value))
     found = np.array([item_loo(tree).elpd_i.values for tree in trees])
     everyone = log_evidence(value, group)
     exact = [everyone - log_evidence(np.delete(value, j), np.delete(group, j)) for j in range(group.size)]
     assert_mean(found, exact)
-    replicate = with_posterior_predictive(trees[0], result, seed=1)["posterior_predictive"]["value"].values
+    replicate = with_posterior_predictive(trees[0], values, seed=1)["posterior_predictive"]["value"].values
     draws = trees[0]["posterior"]["performance"].values[:, :, 0, group]
     assert_mean((replicate - draws).reshape(4000, -1), 0.0)
 
@@ -320,7 +321,7 @@ def test_crowd_replicates_agree_with_the_annotators_as_often(variant):
     [
         (lambda: prirn(RANKINGS, draws=1, chains=1), RANKINGS, "has no sampling model"),
         (lambda: dirichlet(CROWD, reliability=2, draws=1, chains=1), CROWD, "reliability=2 raises the likelihood"),
-        (lambda: dirichlet(CROWD, draws=1, chains=1), RATED, "is about Labels, these are Ratings"),
+        (lambda: dirichlet(CROWD, draws=1, chains=1), RATED, "takes Labels, got Ratings"),
         (lambda: dawid_skene(CROWD, draws=1, chains=1, confusion=False), CROWD, "pass confusion=True"),
         (lambda: dawid_skene(CROWD, draws=1, chains=1, gold={"w": "a"}), CROWD, "without gold"),
         (lambda: plackett_luce(RANKINGS, draws=9, unranked="lumped"), RANKINGS, "unranked='exact'"),
