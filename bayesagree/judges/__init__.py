@@ -1,11 +1,10 @@
 """Judges: whether a language model may stand in for people, and the worth of a score that it gave.
 
-- `annotator_test`: the alternative annotator test, exact and as a posterior; `_win_rates` draws it,
-  `_ranking_scores` compares rankings.
+- `annotator_test`: the alternative annotator test, exact and as a posterior; `_win_rates` draws it.
 - `allocation`: which items people should label.
 - `rate`: rates of systems from verdicts on all items and people's votes on some.
-- `model`, `prior`: its PyMC model and its prior; `_panel` and `_regression` are the regression, `_gibbs` samples shares
-  and `_hamiltonian` truths, `_checks` is what the closed formulas say.
+- `model`: its PyMC model; `_panel` and `_regression` are the regression and its prior, `_gibbs` samples shares and
+  `_hamiltonian` truths.
 - `estimators`: the closed formulas: Rogan-Gladen, prediction-powered inference, the bound on savings.
 - `independence`: correlation of judges' errors, and the number of independent judges a panel is worth.
 - `panels`: the accuracy of every panel, and what it costs; `_truths` draws what the two share.

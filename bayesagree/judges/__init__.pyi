@@ -1,3 +1,4 @@
+from ._regression import CorrectedRatePrior
 from .allocation import label_allocation
 from .annotator_test import alternative_annotator_test
 from .estimators import (
@@ -11,7 +12,6 @@ from .estimators import (
 from .independence import effective_judges, n_effective
 from .model import corrected_rate_model
 from .panels import best_panel
-from .prior import CorrectedRatePrior
 from .rate import corrected_rate
 from .tables import judge_table, warnings_of
 

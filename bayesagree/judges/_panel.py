@@ -27,29 +27,15 @@ class Factor(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Verdicts of judges on all items, and people's votes on some.
-
-    Attributes
-    ----------
-    items, judges
-        Names on each axis.
-    verdict
-        Verdicts from 0 (negative) to 1 (positive), the mean over repeats, NaN where a judge gave none: (item, judge).
-    factors
-        Groupings of the items, the systems first.
-    votes, positive
-        Number of people's votes on each item, and of the positive ones among them, shape (item,).
-    inclusion
-        Probability with which each item was chosen for people, shape (item,); None where verdicts, systems and features
-        decided.
-    """
+    """Verdicts of judges on all items, and people's votes on some."""
 
     items: NDArray[Any]
     judges: NDArray[Any]
-    verdict: Floats
-    factors: tuple[Factor, ...]
-    votes: NDArray[np.int64]
-    positive: NDArray[np.int64]
+    verdict: Floats  # from 0 (negative) to 1 (positive), mean over repeats, NaN where a judge gave none: (item, judge)
+    factors: tuple[Factor, ...]  # groupings of the items, the systems first
+    votes: NDArray[np.int64]  # number of people's votes on each item, (item,)
+    positive: NDArray[np.int64]  # number of positive ones among them, (item,)
+    # Probability with which each item was chosen for people; None where verdicts, systems and features decided.
     inclusion: Floats | None = None
 
     @property
@@ -75,23 +61,14 @@ class Cells(NamedTuple):
 
 
 class Design(NamedTuple):
-    """Predictors of every item, and which scale the prior of each coefficient has.
+    """Predictors of every item, and which scale the prior of each coefficient has."""
 
-    Attributes
-    ----------
-    shared, own
-        Predictors with one coefficient each, (item, column), and with one for each system, (item, own).
-    scale_index
-        Of the shared coefficients, then of each system's own: `INTERCEPT`, `SLOPE`, or the number of a scale, 2 f for
-        intercepts by factor f and 2 f + 1 for slopes; the number of judges who say positive is the factor after all.
-    names
-        Name of each coefficient.
-    """
-
-    shared: Floats
-    own: Floats
+    shared: Floats  # predictors with one coefficient each, (item, column)
+    own: Floats  # predictors with one coefficient for each system, (item, own)
+    # Of the shared coefficients, then of each system's own: `INTERCEPT`, `SLOPE`, or the number of a scale, 2 f for
+    # intercepts by factor f and 2 f + 1 for slopes; the number of judges who say positive is the factor after all.
     scale_index: NDArray[np.int64]
-    names: list[str]
+    names: list[str]  # name of each coefficient
 
 
 INTERCEPT, SLOPE = -1, -2
@@ -126,11 +103,9 @@ def panel_of(
     votes, agree = np.zeros(items.size, np.int64), np.zeros(items.size, np.int64)
     votes[place] = counts.sum(axis=1)
     agree[place] = counts[:, _code(people, positive)]
-    factors = [Factor("system", np.array([ALL]), np.zeros(items.size, np.int64))]
-    if system is not None:
-        factors = [_factor("system", system, items)]
-    features: Mapping[Any, Any] = dict(by.items()) if by is not None else {}
-    factors += [_factor(str(name), groups, items) for name, groups in features.items()]
+    everything: Any = np.full(items.size, ALL) if system is None else system
+    groupings = {"system": everything, **(dict(by.items()) if by is not None else {})}
+    factors = [_factor(str(name), groups, items) for name, groups in groupings.items()]
     chance = None if inclusion is None else inclusion_of(inclusion, items, votes > 0)
     if chance is not None:
         factors.append(_strata(chance))
@@ -150,29 +125,29 @@ def design(panel: Panel) -> Design:
     columns = ["all", *map(str, panel.judges)]
     blocks, index, names = [base], [INTERCEPT] + [SLOPE] * panel.judges.size, list(columns)
     several = [(f, factor) for f, factor in enumerate(panel.factors) if factor.levels.size > 1]
+
+    def add(block: Floats, scales: list[int], called: list[str]) -> None:
+        blocks.append(block)
+        index.extend(scales)
+        names.extend(called)
+
     for _, factor in several if panel.judges.size else ():
         mean = np.bincount(factor.code, scaled.mean(axis=1)) / np.bincount(factor.code)
-        spread = mean.std()
-        blocks.append(((mean - mean.mean()) / (spread if spread > 0 else 1.0))[factor.code][:, None])
-        index.append(SLOPE)
-        names.append(f"mean verdict by {factor.name}")
+        spread = mean.std() or 1.0
+        add(((mean - mean.mean()) / spread)[factor.code][:, None], [SLOPE], [f"mean verdict by {factor.name}"])
     if panel.inclusion is not None:
-        blocks.append(_standardised(np.log(np.maximum(panel.inclusion, LEAST_INCLUSION))[:, None]))
-        index.append(SLOPE)
-        names.append("log inclusion probability")
+        log_inclusion = np.log(np.maximum(panel.inclusion, LEAST_INCLUSION))[:, None]
+        add(_standardised(log_inclusion), [SLOPE], ["log inclusion probability"])
     if panel.judges.size > 1:
-        number = _number_positive(panel.verdict)
-        levels = np.unique(number)
-        blocks.append((number[:, None] == levels).astype(np.float64))
-        index += [2 * len(panel.factors)] * levels.size
-        names += [f"{level:.0f} judges positive" for level in levels]
+        levels = np.unique(number := _number_positive(panel.verdict))
+        called = [f"{level:.0f} judges positive" for level in levels]
+        add((number[:, None] == levels).astype(np.float64), [2 * len(panel.factors)] * levels.size, called)
     own = base if panel.system.levels.size > 1 else base[:, :0]
     for f, factor in sorted(several, key=lambda pair: pair[0] == 0):  # the systems' own columns come last
         for level, name in enumerate(factor.levels):
-            if f > 0:
-                blocks.append(base * (factor.code == level)[:, None])
-            index += [2 * f] + [2 * f + 1] * panel.judges.size
-            names += [f"{factor.name} {name}: {column}" for column in columns]
+            block = base * (factor.code == level)[:, None] if f else base[:, :0]
+            scales = [2 * f] + [2 * f + 1] * panel.judges.size
+            add(block, scales, [f"{factor.name} {name}: {column}" for column in columns])
     return Design(np.hstack(blocks), own, np.array(index), names)
 
 
@@ -201,8 +176,7 @@ def probabilities_of(given: Mapping[Hashable, float] | pd.Series, items: NDArray
 def inclusion_of(given: Mapping[Hashable, float] | pd.Series, items: NDArray[Any], seen: NDArray[np.bool_]) -> Floats:
     """Return the inclusion probability of every item."""
     known = probabilities_of(given, items, "inclusion")
-    impossible = seen & (known == 0)
-    if impossible.any():
+    if (impossible := seen & (known == 0)).any():
         raise InputError(f"people labelled items of inclusion probability 0: {shorten(items[impossible])}")
     return known
 

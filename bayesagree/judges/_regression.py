@@ -1,47 +1,74 @@
-"""People's items as a regression on verdicts, and the draws of its coefficients: what both samplers share."""
+"""The problem of the corrected rate: people's items as a regression on verdicts, its prior, the draws of a chain."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
+from bayesagree.errors import InputError, positive
 from bayesagree.judges._panel import INTERCEPT, SLOPE, Design, Panel
-from bayesagree.judges.prior import CorrectedRatePrior
+
+type Target = Literal["share", "truth"]
+
+
+@dataclass(frozen=True)
+class CorrectedRatePrior:
+    """Hyperparameters of the regression of people's votes on verdicts, in units of the probit scale.
+
+    Attributes
+    ----------
+    intercept_sd
+        Standard deviation of the intercept: at 1 every rate is equally likely.
+    slope_sd
+        Standard deviation of the slope of each judge's verdicts (which have standard deviation 1), and of that of the
+        mean verdict of a system.
+    system_sd
+        Scale of the half-normal prior of the standard deviation of intercepts over systems, or over levels of a
+        feature, or over how many judges say positive: how much better one system is at equal verdicts.
+    leniency_sd
+        The same of slopes: how much more one judge's verdict says about one system than about others.
+    people_right, people_wrong
+        Prior counts of a person's right and wrong answers, for ``target="truth"``: their sensitivity and specificity
+        are Beta with these, above one half.
+
+    Examples
+    --------
+    >>> CorrectedRatePrior(people_right=95, people_wrong=5).slope_sd  # experts
+    1.0
+    """
+
+    intercept_sd: float = 1.0
+    slope_sd: float = 1.0
+    system_sd: float = 1.0
+    leniency_sd: float = 0.5
+    people_right: float = 8.0
+    people_wrong: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            positive(value, name)
+        if self.people_right <= self.people_wrong:
+            raise InputError(
+                f"people_right={self.people_right!r} is not above people_wrong={self.people_wrong!r}: people who are "
+                "wrong as often as right say nothing about the truth"
+            )
 
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """People's items as a regression: shared columns, and for each system the same columns with its own coefficients.
+    """People's items as a regression: shared columns, and for each system the same ones with its own coefficients."""
 
-    Attributes
-    ----------
-    shared
-        Predictors with one coefficient each, shape (item, column).
-    own
-        Predictors with a coefficient for each system, shape (item, own); none where there is a single system.
-    system
-        System of each item, shape (item,).
-    n_systems
-        Number of systems that have coefficients of their own.
-    scale_index
-        Scale of the prior of each coefficient, shape (column + system x own,): -1 has standard deviation 1.
-    scale_prior
-        Standard deviation of the half-normal prior of each scale, shape (scale,).
-    votes, positive
-        Votes of each item and how many of them are positive, shape (item,).
-    """
-
-    shared: Floats
-    own: Floats
-    system: NDArray[np.int64]
-    n_systems: int
-    scale_index: NDArray[np.int64]
-    scale_prior: Floats
-    votes: NDArray[np.int64]
-    positive: NDArray[np.int64]
+    shared: Floats  # predictors with one coefficient each, (item, column)
+    own: Floats  # predictors with a coefficient for each system, (item, own); none where there is a single system
+    system: NDArray[np.int64]  # system of each item, (item,)
+    n_systems: int  # number of systems that have coefficients of their own
+    scale_index: NDArray[np.int64]  # scale of each coefficient's prior, (column + system x own,); -1: sd 1
+    scale_prior: Floats  # standard deviation of the half-normal prior of each scale, (scale,)
+    votes: NDArray[np.int64]  # votes of each item, (item,)
+    positive: NDArray[np.int64]  # how many of them are positive, (item,)
 
     @cached_property
     def member(self) -> Floats:
@@ -75,12 +102,11 @@ def regression(panel: Panel, made: Design, prior: CorrectedRatePrior) -> Regress
     scale_index = np.full(made.scale_index.size, -1)
     scale_index[made.scale_index >= 0] = index
     half_normal = np.where(scales % 2 == 0, prior.system_sd, prior.leniency_sd)
-    seen, own = panel.seen, made.own.shape[1]
-    return Regression(
-        weighted_columns(made, prior)[seen], made.own[seen], panel.system.code[seen],
-        panel.system.levels.size if own else 0,
-        scale_index, half_normal, panel.votes[seen], panel.positive[seen],
-    )  # fmt: skip
+    seen = panel.seen
+    columns: Any = (weighted_columns(made, prior), made.own, panel.system.code, panel.votes, panel.positive)
+    shared, own, system, votes, positive = (column[seen] for column in columns)
+    n_systems = panel.system.levels.size if made.own.shape[1] else 0
+    return Regression(shared, own, system, n_systems, scale_index, half_normal, votes, positive)
 
 
 def weighted_columns(made: Design, prior: CorrectedRatePrior) -> Floats:

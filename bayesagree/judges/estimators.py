@@ -1,13 +1,17 @@
-"""Closed-form corrections of verdicts: they need one hard label an item, and are checks of `corrected_rate`."""
+"""Closed-form corrections of verdicts: they need one hard label per item, and are checks of `corrected_rate`."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy as sp
 from numpy.typing import ArrayLike
 
 from bayesagree._inference.arguments import checked
+from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, probability
+from bayesagree.judges._panel import Panel
+
+type Variables = dict[str, tuple[tuple[str, ...], Any]]
 
 
 class RateEstimate(NamedTuple):
@@ -256,7 +260,40 @@ def saving_bound[T: (float, np.ndarray)](rate: T, sensitivity: T, specificity: T
     return bound if bound.ndim else float(bound)  # type: ignore[return-value]
 
 
-def _best_power(labels: np.ndarray, verdicts: np.ndarray, others: np.ndarray) -> float:
+def classical_checks(panel: Panel, ci_prob: float) -> Variables:
+    """PPI++ of the vote shares and Rogan-Gladen of the majority, with intervals; NaN where a formula has no value."""
+    shape = (panel.system.levels.size, panel.judges.size, 3)
+    ppi, corrected = np.full(shape, np.nan), np.full(shape, np.nan)
+    share = panel.positive / np.maximum(panel.votes, 1)
+    for s in range(shape[0]):
+        for j in range(shape[1]):
+            rows = (panel.system.code == s) & np.isfinite(panel.verdict[:, j])
+            seen, verdict = panel.seen[rows], panel.verdict[rows, j]
+            chance = None if panel.inclusion is None else panel.inclusion[rows][seen]
+            ppi[s, j] = _ppi(share[rows][seen], verdict[seen], verdict[~seen], chance, ci_prob)
+            corrected[s, j] = _rogan_gladen(share[rows][seen], verdict[seen], verdict[~seen], ci_prob)
+    ends = ("", "_lower", "_upper")
+    both = {"ppi": ppi, "rogan_gladen": corrected}
+    return {name + end: (("system", "judge"), v[:, :, k]) for name, v in both.items() for k, end in enumerate(ends)}
+
+
+def _ppi(share: Floats, verdict: Floats, others: Floats, chance: Floats | None, ci_prob: float) -> tuple[float, ...]:
+    if share.size < 2 or others.size == 0:
+        return (np.nan,) * 3
+    return prediction_powered_mean(share, verdict, others, inclusion=chance, ci_prob=ci_prob)[:3]
+
+
+def _rogan_gladen(share: Floats, verdict: Floats, others: Floats, ci_prob: float) -> tuple[float, ...]:
+    """Take the majority for the truth; items with a tie say nothing about the judge."""
+    yes, no = verdict[share > 0.5], verdict[share < 0.5]
+    if min(yes.size, no.size, others.size) == 0 or yes.mean() - no.mean() <= 0:
+        return (np.nan,) * 3
+    of_negative = {"specificity": 1 - no.mean(), "n_negative": no.size}
+    of_positive = {"sensitivity": yes.mean(), "n_positive": yes.size}
+    return rogan_gladen(others.mean(), others.size, **of_negative, **of_positive, ci_prob=ci_prob)[:3]
+
+
+def _best_power(labels: Floats, verdicts: Floats, others: Floats) -> float:
     """Weight of smallest variance, with the divisors of ppi_py: n in the covariance, n + N - 1 in the variance."""
     pooled = np.append(verdicts, others)
     spread = pooled.var(ddof=1)
@@ -267,9 +304,8 @@ def _best_power(labels: np.ndarray, verdicts: np.ndarray, others: np.ndarray) ->
 
 
 def _weighted_mean(
-    labels: np.ndarray, verdicts: np.ndarray, others: np.ndarray, inclusion: np.ndarray, power: float | None,
-    ci_prob: float,
-) -> RateEstimate:  # fmt: skip
+    labels: Floats, verdicts: Floats, others: Floats, inclusion: Floats, power: float | None, ci_prob: float
+) -> RateEstimate:
     """Weight each label by the inverse of its inclusion probability; the error is that of the linearised ratio."""
     if inclusion.shape != labels.shape or not ((inclusion > 0) & (inclusion <= 1)).all():
         raise InputError("inclusion= needs a probability above 0, and at most 1, for each labelled item")

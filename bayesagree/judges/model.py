@@ -12,9 +12,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.judges._panel import design, panel_of
-from bayesagree.judges._regression import Regression, regression
-from bayesagree.judges.prior import CorrectedRatePrior
-from bayesagree.judges.rate import Target
+from bayesagree.judges._regression import CorrectedRatePrior, Regression, Target, regression
 
 if TYPE_CHECKING:
     import pymc as pm

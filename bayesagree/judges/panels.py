@@ -96,21 +96,14 @@ def best_panel(
     share, pattern = _majorities(verdict, labels.size, member)
     cells = int(pattern.max()) + 1
     words = seed_sequence(seed).generate_state(positive_int(chains, "chains"))
-    found = []
-    for chain, word in enumerate(words):
-        rng = np.random.default_rng([int(word), chain])
-        for true, weight in weighted_truths(verdict, evidence, positive_int(draws, "draws"), rng):
-            mass = np.bincount(true * cells + pattern, weight, labels.size * cells)
-            found.append(share @ mass)
-    accuracy = np.array(found)
+    rngs = [np.random.default_rng([int(word), chain]) for chain, word in enumerate(words)]
+    drawn = (pair for rng in rngs for pair in weighted_truths(verdict, evidence, positive_int(draws, "draws"), rng))
+    masses = (np.bincount(true * cells + pattern, weight, labels.size * cells) for true, weight in drawn)
+    accuracy = np.array([share @ mass for mass in masses])
     lower, upper = column_hdi(accuracy, ci_prob)
     best = accuracy >= accuracy.max(axis=1, keepdims=True) - 1e-12  # ties of panels that vote alike: each counts
-    table = pd.DataFrame(
-        {
-            "panel": panels, "n_judges": member.sum(axis=1), "cost": costs, "accuracy": accuracy.mean(axis=0),
-            "lower": lower, "upper": upper, "prob_best": best.mean(axis=0),
-        }
-    )  # fmt: skip
+    table = pd.DataFrame({"panel": panels, "n_judges": member.sum(axis=1), "cost": costs})
+    table = table.assign(accuracy=accuracy.mean(axis=0), lower=lower, upper=upper, prob_best=best.mean(axis=0))
     table = table.sort_values(["cost", "accuracy"], ascending=[True, False], kind="stable", ignore_index=True)
     before = table["accuracy"].cummax().shift(fill_value=-np.inf)
     table["efficient"] = table["accuracy"] > before

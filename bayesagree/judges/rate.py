@@ -10,8 +10,8 @@ items of a system (multilevel regression and poststratification):
     rate_s = sum over the items of s of w_i Phi(m_i),  w ~ Dirichlet(1, ..., 1)
 
 Judges may share their errors, since the verdicts are predictors and nothing is assumed of them: unanimous judges may
-know less than nearly unanimous ones. Items may be
-chosen for people by their verdicts, system and features, since the regression is given these.
+know less than nearly unanimous ones. Items may be chosen for people by their verdicts, system and features, since the
+regression is given these.
 
 Source: Gelman and Little, "Poststratification into many categories using hierarchical logistic regression", Survey
 Methodology 23 (1997); Rubin, "The Bayesian bootstrap", Annals of Statistics 9 (1981),
@@ -38,15 +38,12 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.item_groups import ItemGroup
 from bayesagree.draws.convergence import R_HAT_LIMIT, diagnostics
 from bayesagree.errors import InputError, positive_int, shorten
-from bayesagree.judges._checks import classical_checks
 from bayesagree.judges._gibbs import sample_chains
 from bayesagree.judges._hamiltonian import Truths, modes, sample_truths
 from bayesagree.judges._panel import Panel, cells_of, design, panel_of
-from bayesagree.judges._regression import regression, weighted_columns
-from bayesagree.judges.estimators import saving_bound
-from bayesagree.judges.prior import CorrectedRatePrior
-
-type Target = Literal["share", "truth"]
+from bayesagree.judges._regression import CorrectedRatePrior, Target, regression, weighted_columns
+from bayesagree.judges.estimators import classical_checks, saving_bound
+from bayesagree.judges.model import sample_model
 
 CHUNK = 2**22
 """Cells times draws averaged at a time: 32 MiB an array."""
@@ -166,29 +163,24 @@ def corrected_rate(
     panel = panel_of(verdicts, people, system, positive, by, inclusion)
     chosen = prior or CorrectedRatePrior()
     _check(panel, target)
-    n_draws, n_chains = positive_int(draws, "draws"), positive_int(chains, "chains")
-    run = {"draws": n_draws, "chains": n_chains, "tune": tune, "thin": positive_int(thin, "thin")}
+    shape = (positive_int(chains, "chains"), positive_int(draws, "draws"))
+    run = {"draws": draws, "chains": chains, "tune": tune, "thin": positive_int(thin, "thin")}
     # A copy spawns: a SeedSequence counts its children, and a second call would get others.
     root = seed_sequence(seed)
     full, alone, weights = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key).spawn(3)
-    shape = (n_chains, n_draws)
-    posterior: dict[str, tuple[tuple[str, ...], Floats]] = {}
     rngs = [np.random.default_rng(s) for s in weights.spawn(2)]
     fit, shared, own = _fit(panel, target, chosen, full, engine, run, sampler)
     averages = _averages(panel, fit, shared, own, rngs[0])
     bare = panel.without_judges()
-    averages["rate_people_alone"] = _averages(bare, *_fit(bare, target, chosen, alone, "gibbs", run, None), rngs[1])[
-        "rate"
-    ]
-    for name, values in averages.items():
-        dims = ("chain", "draw", "system", "judge")[: values.ndim + 1]
-        posterior[name] = (dims, values.reshape(*shape, *values.shape[1:]))
-    slopes = fit.coefficient[:, 1 : 1 + panel.judges.size]
-    posterior["intercept"] = (("chain", "draw"), fit.coefficient[:, 0].reshape(shape))
-    posterior["slope"] = (("chain", "draw", "judge"), slopes.reshape(*shape, -1))
-    posterior |= {name: (("chain", "draw"), values.reshape(shape)) for name, values in fit.people.items()}
-    rates = posterior["rate"][1]
-    r_hat, ess = diagnostics(rates)
+    of_people = _averages(bare, *_fit(bare, target, chosen, alone, "gibbs", run, None), rngs[1])
+    averages["rate_people_alone"] = of_people["rate"]
+    slopes = {"intercept": fit.coefficient[:, 0], "slope": fit.coefficient[:, 1 : 1 + panel.judges.size]}
+    dims = {"slope": ("judge",)} | dict.fromkeys(averages, ("system", "judge"))
+    posterior = {
+        name: (("chain", "draw", *dims.get(name, ())[: values.ndim - 1]), values.reshape(*shape, *values.shape[1:]))
+        for name, values in (averages | slopes | fit.people).items()
+    }
+    r_hat, ess = diagnostics(posterior["rate"][1])
     _warn_not_converged(panel, r_hat)
     groups = {
         "posterior": posterior,
@@ -199,8 +191,9 @@ def corrected_rate(
         "constant_data": _data(panel),
     }
     names = panel.system.levels
-    settings = {"target": target, "positive": positive, "prior": asdict(chosen), "ci_kind": "hdi", "ci_prob": ci_prob,
-                "by": [factor.name for factor in panel.factors[1:]], "tune": tune, "thin": thin}  # fmt: skip
+    features = [factor.name for factor in panel.factors[1:]]
+    settings = {"target": target, "positive": positive, "prior": asdict(chosen), "ci_kind": "hdi", "ci_prob": ci_prob}
+    settings |= {"by": features, "tune": tune, "thin": thin}
     coords = {"system": names, "other_system": names, "judge": panel.judges}
     return result_tree(groups, coords, model="corrected_rate", engine=engine, seed=seed, settings=settings)
 
@@ -219,8 +212,6 @@ def _fit(
     data = regression(panel, made, prior)
     columns = weighted_columns(made, prior), made.own
     if engine == "nuts":
-        from bayesagree.judges.model import sample_model
-
         return Fit(*sample_model(data, target, prior, run, seed, sampler)), *columns
     if engine != "gibbs":
         raise InputError(f"engine={engine!r} is not one of 'gibbs', 'nuts'")
@@ -273,19 +264,15 @@ def _averages(panel: Panel, fit: Fit, shared: Floats, own: Floats, rng: np.rando
 def _derived(averages: Mapping[str, Floats], ci_prob: float) -> dict[str, tuple[tuple[str, ...], Any]]:
     rate, alone = averages["rate"], averages["rate_people_alone"]
     lower, upper = column_hdi(rate, ci_prob)
-    n = rate.shape[1]
     pairs = (rate[:, :, None] - rate[:, None, :]).reshape(len(rate), -1)
     low, high = column_hdi(pairs, ci_prob)
-    both = ("system", "other_system")
-    return {
-        "rate_mean": (("system",), rate.mean(axis=0)),
-        "rate_lower": (("system",), lower),
-        "rate_upper": (("system",), upper),
-        "saving": (("system",), alone.var(axis=0) / rate.var(axis=0)),
-        "difference": (both, pairs.mean(axis=0).reshape(n, n)),
-        "difference_lower": (both, low.reshape(n, n)),
-        "difference_upper": (both, high.reshape(n, n)),
-        "prob_better": (both, (pairs > 0).mean(axis=0).reshape(n, n)),
+    of_one = {"rate_mean": rate.mean(axis=0), "rate_lower": lower, "rate_upper": upper}
+    of_one["saving"] = alone.var(axis=0) / rate.var(axis=0)
+    of_two = {"difference": pairs.mean(axis=0), "difference_lower": low, "difference_upper": high}
+    of_two["prob_better"] = (pairs > 0).mean(axis=0)
+    square = (rate.shape[1], rate.shape[1])
+    return {name: (("system",), values) for name, values in of_one.items()} | {
+        name: (("system", "other_system"), values.reshape(square)) for name, values in of_two.items()
     }
 
 
