@@ -1,7 +1,10 @@
-"""Errors of input, each with the value, its place, the rule and the way out; checks of arguments."""
+"""Errors of input, each with the value, its place, the rule and the way out; checks of files and arguments."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 
@@ -18,7 +21,31 @@ class ConvergenceError(RuntimeError):
 
 
 class UnmixedError(RuntimeError):
-    """Chains that disagree: the mean over them is no answer."""
+    """Raised when Markov chains have not converged to the same distribution."""
+
+
+def require_file(path: Path, *, folder: bool = False) -> None:
+    """Refuse what is no regular file (or, if allowed, folder): reading a pipe would wait for ever."""
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    if not (path.is_file() or (folder and path.is_dir())):
+        raise InputError(f"{str(path)!r} is not a regular file; name a file")
+
+
+@contextmanager
+def opening(path: object, what: str) -> Iterator[None]:
+    """Turn whatever a library raises while it reads a file into an error that names the file and what it should be.
+
+    Libraries raise any kind of error on a broken file: KeyError, RuntimeError, struct.error, MemoryError, ...
+    """
+    try:
+        yield
+    except (InputError, SizeError, FileNotFoundError):
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{str(path)!r}: not a whole {what} ({type(error).__name__}: {error}); write or download it again"
+        ) from error
 
 
 def shorten(values: object, most: int = 5) -> str:

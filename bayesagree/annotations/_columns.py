@@ -212,7 +212,9 @@ def _one_kind(values: NDArray[Any], kinds: set[str], role: str) -> NDArray[Any]:
     if kinds == {"truth value"}:
         return values.astype(bool)
     if kinds != {"number"}:
-        return np.asarray([str(v) for v in values.tolist()], dtype=np.str_ if values.size else "<U1")
+        texts = [str(v) for v in values.tolist()]
+        _require_text(values, texts, role)
+        return np.asarray(texts, dtype=np.str_ if values.size else "<U1")
     numbers = values if values.dtype != object else np.asarray(values.tolist())
     if numbers.dtype == object:
         raise InputError(f"{role} names hold whole numbers beyond 64 bits ({shorten(values)}); make them text")
@@ -221,6 +223,16 @@ def _one_kind(values: NDArray[Any], kinds: set[str], role: str) -> NDArray[Any]:
     if numbers.dtype.kind in "iu" and (numbers.size == 0 or numbers.max() <= np.iinfo(np.int64).max):
         return numbers.astype(np.int64)
     return numbers if numbers.dtype == np.uint64 else numbers.astype(np.float64)
+
+
+def _require_text(values: NDArray[Any], texts: list[str], role: str) -> None:
+    """Refuse bytes, and NUL characters, which NumPy drops at the end of a text: two names would become one."""
+    wrong = next((v for v in values.tolist() if isinstance(v, bytes | bytearray)), None)
+    if wrong is not None:
+        raise InputError(f"{role} {wrong!r} is bytes, not text; decode it, such as column.str.decode('utf-8')")
+    if "\0" in "".join(texts):
+        wrong = next(text for text in texts if "\0" in text)
+        raise InputError(f"{role} {wrong!r} holds a NUL character; remove it from the data")
 
 
 def annotation_codes(

@@ -368,7 +368,8 @@ def _of_two(scores: Any, labels: Sequence[Any] | None, model: Any) -> Any:
     names = [0, 1] if labels is None else list(labels)
     if len(names) != 2:
         raise InputError(f"model {model!r}: one score an item is that of the positive of two labels, not {len(names)}")
-    positive = np.asarray(scores, dtype=float)
+    values = np.asarray(scores)
+    positive = float_values(values, lambda k: f"model {model!r}, item number {k}", "score")
     if not ((positive >= 0) & (positive <= 1)).all():
         raise InputError(
             f"model {model!r}: a single score an item is the probability of the positive label, between 0 and 1; give "

@@ -27,16 +27,24 @@ CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "hors
 CHECKSUMS = {
     "counts": "2278ae0f5723f8ca74304fd4ee812aa197b3cf3f1999663a792bedca5c877a8b",
     "labels": "0777b4d8d34036efebed9da06220dbfe33d5f06a32a55d7e609dc42fe510775f",
+    "resnet_110": "473574f116294c612b7e573c128a304c270715c8729fc5b623a6adf419d71715",
+    "preresnet_110": "71b28e5cd8a7d5e12a9ca3e3a39cf8311d0ccd76c7f30f5598399ea0c9f83ef4",
+    "densenet_bc_190_40": "f09efc81ec2797f8ca1b5de8bbb2bad863349cfb6109475d7fb7ef2104eb7add",
+    "cleanlab_crossval": "af9fc8420cfc609325f8eb1154bca56da8811911ca3c5e8a41326f2903721792",
 }
-"""SHA-256 of the numbers as 16-bit little-endian integers."""
+"""SHA-256 of the numbers: counts and labels as 16-bit little-endian integers, probabilities as 32-bit floats."""
+
+
+def _require_published(file: Path, name: str, values: NDArray[Any], kind: str) -> None:
+    if hashlib.sha256(np.ascontiguousarray(values).astype(kind).tobytes()).hexdigest() != CHECKSUMS[name]:
+        raise ValueError(f"{file} does not hold the published {name} of CIFAR-10H")
 
 
 def _cifar10h_counts(files: Mapping[str, Path]) -> Arrays:
     """Join the votes of the people and the labels of the benchmark."""
     counts, labels = np.load(files["counts"]), np.load(files["labels"])
     for name, values in (("counts", counts), ("labels", labels)):
-        if hashlib.sha256(np.ascontiguousarray(values).astype("<i2").tobytes()).hexdigest() != CHECKSUMS[name]:
-            raise ValueError(f"{files[name]} does not hold the published {name} of CIFAR-10H")
+        _require_published(files[name], name, values, "<i2")
     return {"counts": counts.astype(np.int16), "labels": labels.astype(np.int8), "class_names": np.array(CLASSES)}
 
 
@@ -48,7 +56,10 @@ def _cifar10h_models(files: Mapping[str, Path]) -> Arrays:
         if table.shape[1] != 11 + len(CLASSES):
             raise ValueError(f"{files[name]} has {table.shape[1]} columns, not a label, ten counts, ten probabilities")
         found[name] = table[:, 11:].astype(np.float32)
-    return found | {"cleanlab_crossval": np.load(files["cleanlab_crossval"]).astype(np.float32)}
+    found["cleanlab_crossval"] = np.load(files["cleanlab_crossval"]).astype(np.float32)
+    for name, values in found.items():
+        _require_published(files[name], name, values, "<f4")
+    return found
 
 
 CONVERSIONS: dict[str, tuple[dict[str, str], Callable[[Mapping[str, Path]], Arrays]]] = {

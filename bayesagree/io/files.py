@@ -4,6 +4,8 @@ Every file may end in .gz. In text tables an empty cell, ``NA`` and ``NaN`` are 
 ``None`` and ``null``, is a name.
 """
 
+import json
+import math
 import os
 import shutil
 import tempfile
@@ -20,13 +22,19 @@ from numpy.typing import ArrayLike
 
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, SizeError, opening, require_file, shorten
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Wanted, naming
-from bayesagree.io.formats._guess import Columns
+from bayesagree.io.formats._guess import Columns, nested
 from bayesagree.io.formats.registry import format_of
-from bayesagree.io.tables import read_table
+from bayesagree.io.tables import MOST_UNPACKED, arrow_frame, read_table
+
+CODECS = {"blosc", "bytes", "crc32c", "gzip", "transpose", "vlen-bytes", "vlen-utf8", "zstd"}
+"""Codecs of zarr that `read_result` decodes: none of them runs what it reads."""
+
+MOST_CHUNKS = 10**6
+"""Chunks of a variable of a zarr store: each is a file, which takes some 0.1 ms to look for."""
 
 
 @checked
@@ -143,13 +151,22 @@ def write_result(tree: xr.DataTree, path: str | Path) -> None:
 
 
 @checked
-def read_result(path: str | Path) -> xr.DataTree:
+def read_result(path: str | Path, *, max_bytes: int = MOST_UNPACKED) -> xr.DataTree:
     """Read a result that `write_result` wrote, unchanged and wholly into memory.
+
+    Parameters
+    ----------
+    path
+        A .nc file or a .zarr store.
+    max_bytes
+        Largest size in memory, as the metadata of the file state it; 4 GiB by default.
 
     Raises
     ------
     InputError
-        Another ending, .zarr without the package zarr, or a file that is no netCDF.
+        Another ending, .zarr without the package zarr, or a file that is no netCDF or no store of `write_result`.
+    SizeError
+        More than `max_bytes`; nothing was read.
     FileNotFoundError
         There is no such file.
 
@@ -164,14 +181,58 @@ def read_result(path: str | Path) -> xr.DataTree:
     """
     path = Path(path)
     zarr = is_zarr(path)
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
-    try:
+    require_file(path, folder=zarr)
+    with opening(path, "result"):
+        arrays = _zarr_arrays(path) if zarr else _netcdf_arrays(path)
+        size = sum(arrays)
+        if size > max_bytes:
+            raise SizeError(
+                f"{str(path)!r} takes {size / 2**30:.2f} GiB in memory, more than max_bytes={max_bytes}; raise it, or "
+                "open what you need of the file with xarray.open_datatree"
+            )
         options: dict[str, Any] = {"engine": "zarr", "consolidated": False} if zarr else {"engine": "h5netcdf"}
         with xr.open_datatree(path, **options) as tree:
             return tree.load()
-    except OSError as error:
-        raise InputError(f"{str(path)!r} is not a result: {error}") from error
+
+
+def _netcdf_arrays(path: Path) -> list[int]:
+    """Bytes of each variable, by the metadata alone."""
+    import h5py
+
+    found: list[int] = []
+    with h5py.File(path, "r") as file:
+        file.visititems(lambda _, node: found.append(node.nbytes) if isinstance(node, h5py.Dataset) else None)
+    return found
+
+
+def _zarr_arrays(path: Path) -> list[int]:
+    """Bytes of each variable, by the metadata alone; refuse codecs that `write_result` does not write.
+
+    Stores of version 2 may name a codec that unpickles, that is, runs what is in the file.
+    """
+    if not (path / "zarr.json").is_file() or any(path.rglob(".zarray")):
+        raise InputError(f"{str(path)!r} is no zarr store of version 3, as write_result writes; write it again")
+    found = []
+    for file in sorted(path.rglob("zarr.json")):
+        about = json.loads(file.read_text(encoding="utf-8"))
+        if about["node_type"] != "array":
+            continue
+        strange = {codec["name"] for codec in about["codecs"]} - CODECS
+        if strange:
+            raise InputError(
+                f"{str(file)!r}: codec {shorten(sorted(strange))} is not one of {', '.join(sorted(CODECS))}"
+            )
+        chunk = about["chunk_grid"]["configuration"]["chunk_shape"]
+        pieces = math.prod(-(-n // c) for n, c in zip(about["shape"], chunk, strict=True))
+        if pieces > MOST_CHUNKS:
+            raise InputError(f"{str(file)!r}: {pieces:,} chunks, more than the {MOST_CHUNKS:,} that are read")
+        kind = about["data_type"]
+        if isinstance(kind, dict):
+            item = kind["configuration"]["length_bytes"]
+        else:
+            item = 16 if kind == "string" else np.dtype(kind).itemsize
+        found.append(item * math.prod([*about["shape"], 1]))
+    return found
 
 
 @checked
@@ -202,8 +263,7 @@ def _rows_of(path: str | Path, column: str, wanted: ArrayLike) -> pd.DataFrame:
     Row groups that lie wholly outside the range of the values are not read.
     """
     path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    require_file(path, folder=True)
     if not path.is_dir() and path.suffix != ".parquet":
         raise InputError(f"{str(path)!r}: rows of some items are read from Parquet files; convert it, or read it whole")
     if find_spec("pyarrow") is None:
@@ -218,20 +278,18 @@ def _rows_of(path: str | Path, column: str, wanted: ArrayLike) -> pd.DataFrame:
         first, last = min(values), max(values)
     except TypeError as error:
         raise InputError(f"{str(path)!r}: items= holds names of several kinds or a missing one ({error})") from error
-    try:
+    with opening(path, "Parquet file"):
         table = ds.dataset(path, format="parquet")
         if column not in table.schema.names:
             raise InputError(f"{str(path)!r}: there is no column {column!r}; it has {shorten(table.schema.names, 20)}")
-        field = ds.field(column)
+        field, kind = ds.field(column), table.schema.field(column).type
         within = (field >= first) & (field <= last)
-        rows = table.to_table(filter=within & field.isin(pa.array(values))).to_pandas()
-    except pa.ArrowNotImplementedError as error:
-        kind = ds.dataset(path, format="parquet").schema.field(column).type
-        raise InputError(
-            f"{str(path)!r}: column {column!r} holds {kind}, which {values[0]!r} of items= is not; use its names"
-        ) from error
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{str(path)!r}: {error}") from error
+        try:
+            rows = arrow_frame(table.to_table(filter=within & field.isin(pa.array(values))))
+        except pa.ArrowNotImplementedError as error:
+            raise InputError(
+                f"{str(path)!r}: column {column!r} holds {kind}, which {values[0]!r} of items= is not; use its names"
+            ) from error
     if rows.empty:
         raise InputError(f"{str(path)!r}: no row has one of the {len(values)} values in column {column!r}")
     return rows
@@ -257,6 +315,8 @@ def _wide_scores(table: pd.DataFrame, model: str, item: str, labels: Sequence[An
                 f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: "
                 f"name the right one with {role}=..."
             )
+        if nested(table[name]):
+            raise InputError(f"column {name!r} holds lists or objects; the {role} is a name")
         missing = pd.isna(table[name].to_numpy())
         if missing.any():
             raise InputError(f"row {int(missing.argmax())}: the {role} is missing; every row needs one")

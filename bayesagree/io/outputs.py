@@ -1,6 +1,8 @@
 """What leaves the package for other programs: results as tables, and lists of items for tools that collect labels."""
 
 import json
+import re
+import warnings
 from collections.abc import Callable, Hashable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +24,14 @@ TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl")
 
 
 @checked
-def write_table(result: Any, path: str | Path, *, group: str = "posterior", ci_prob: float = 0.95) -> None:
+def write_table(
+    result: Any,
+    path: str | Path,
+    *,
+    group: str = "posterior",
+    ci_prob: float = 0.95,
+    formulas: Literal["escape", "keep", "error"] = "escape",
+) -> None:
     r"""Write a table or a result as CSV, TSV, Parquet, JSON Lines, or JSON with a schema; whole or not at all.
 
     Parameters
@@ -36,11 +45,20 @@ def write_table(result: Any, path: str | Path, *, group: str = "posterior", ci_p
         Of a DataTree: which of its groups.
     ci_prob
         Of a DataTree: probability of the intervals.
+    formulas
+        Texts of a .csv or .tsv file that a spreadsheet would compute (``=...``, ``+...``, ``-...``, ``@...``, unless
+        they are numbers): ``"escape"`` puts an apostrophe before them and warns, ``"keep"`` writes them as they are,
+        ``"error"`` refuses them.
 
     Raises
     ------
     InputError
-        Another ending, what is no result, or Parquet without pyarrow.
+        Another ending, what is no result, Parquet without pyarrow, or formulas that are refused.
+
+    Warns
+    -----
+    UserWarning
+        Texts were escaped.
 
     See Also
     --------
@@ -57,8 +75,42 @@ def write_table(result: Any, path: str | Path, *, group: str = "posterior", ci_p
     """
     table, path = _table(result, group, ci_prob), Path(path)
     require_table(path)
+    if formulas not in ("escape", "keep", "error"):
+        raise InputError(f"formulas={formulas!r} is not one of 'escape', 'keep', 'error'")
+    if path.suffix in (".csv", ".tsv") and formulas != "keep":
+        table = _without_formulas(table, path, refuse=formulas == "error")
     with atomic_path(path) as temporary:
         _WRITERS[path.suffix](table, temporary)
+
+
+FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.,]*([eE][+-]?\d+)?$)")
+"""Beginning of a text that a spreadsheet computes; a sign before a number is none."""
+
+
+def _without_formulas(table: pd.DataFrame, path: Path, *, refuse: bool) -> pd.DataFrame:
+    """Put an apostrophe before texts and names of columns that a spreadsheet would compute, or refuse them."""
+    found: list[str] = []
+
+    def plain(cell: Any) -> Any:
+        if not isinstance(cell, str) or not FORMULA.match(cell):
+            return cell
+        found.append(cell)
+        return f"'{cell}"
+
+    texts = [k for k, kind in enumerate(table.dtypes) if not (isinstance(kind, np.dtype) and kind.kind in "biufmM")]
+    columns = {k: [plain(cell) for cell in table.iloc[:, k].tolist()] for k in texts}
+    names = [plain(name) for name in table.columns]
+    if not found:
+        return table
+    ways = "formulas='keep' writes them as they are, and .parquet and .jsonl files have no formulas"
+    if refuse:
+        raise InputError(f"{str(path)!r}: a spreadsheet would compute {shorten(found)}; {ways}")
+    warnings.warn(
+        f"{str(path)!r}: a spreadsheet would compute {shorten(found)}: an apostrophe stands before them; {ways}",
+        stacklevel=4,
+    )
+    parts = [columns.get(k, table.iloc[:, k].to_numpy()) for k in range(table.shape[1])]
+    return pd.DataFrame(dict(enumerate(parts))).set_axis(names, axis=1)
 
 
 def require_table(path: Path) -> None:

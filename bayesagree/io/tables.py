@@ -16,10 +16,10 @@ from typing import IO, Any
 import pandas as pd
 
 from bayesagree._inference.arguments import checked
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, opening, require_file, shorten
 
-MOST_UNPACKED = 16 * 2**30
-"""Bytes that a gzip file may unpack to."""
+MOST_UNPACKED = 4 * 2**30
+"""Bytes that a gzip file or a member of a ZIP archive may unpack to; more would not fit the memory of most machines."""
 
 MISSING = ["", "NA", "NaN", "nan"]
 """Cells of text tables that are missing; 'None' or 'null' may well be a label."""
@@ -85,8 +85,7 @@ def _list(value: Any, where: str) -> list[Any]:
 
 def _guarded[T](read: Callable[[Path], T], path: Path) -> T:
     """Turn what can be wrong with a file into errors that name it."""
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    require_file(path)
     try:
         return read(path)
     except UnicodeDecodeError as error:
@@ -207,16 +206,22 @@ def _require_even_rows(path: Path, separator: str, width: int) -> None:
 
 
 def _parquet(path: Path) -> pd.DataFrame:
-    if find_spec("pyarrow") is None:
-        raise InputError(f"{str(path)!r}: Parquet needs pyarrow; pip install 'bayesagree[scale]'")
-    from pyarrow import ArrowInvalid
+    _require_arrow(path)
+    from pyarrow import parquet
 
-    try:
-        with _open(path) as stream:
-            seekable = stream if stream.seekable() else io.BytesIO(stream.read())
-            return pd.read_parquet(seekable, engine="pyarrow")
-    except ArrowInvalid as error:
-        raise InputError(f"{str(path)!r}: not a Parquet file ({error})") from error
+    with _open(path) as stream, opening(path, "Parquet file"):
+        return arrow_frame(parquet.read_table(stream if stream.seekable() else io.BytesIO(stream.read())))
+
+
+def _require_arrow(path: Path) -> None:
+    if find_spec("pyarrow") is None:
+        raise InputError(f"{str(path)!r}: this kind of file needs pyarrow; pip install 'bayesagree[scale]'")
+
+
+def arrow_frame(table: Any) -> pd.DataFrame:
+    """Return an Arrow table as a frame, checked first: a damaged one can crash the interpreter."""
+    table.validate(full=True)
+    return table.to_pandas()
 
 
 def _json_lines(path: Path) -> pd.DataFrame:
@@ -255,14 +260,15 @@ def no_garbage() -> Iterator[None]:
             gc.enable()
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; refuse one with a key twice, of which Python would keep the last."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
         _require_distinct([name for name, _ in pairs], "")
     return fields
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_distinct)
+_DECODER = json.JSONDecoder(object_pairs_hook=distinct_keys)
 
 
 def _decoded(line: str) -> Any:
@@ -291,26 +297,25 @@ def _record(line: str, path: Path, number: int) -> dict[str, Any]:
 def _json(path: Path) -> Any:
     try:
         with _open(path) as stream, no_garbage():
-            return json.load(stream)
+            return json.load(stream, object_pairs_hook=distinct_keys)
     except RecursionError as error:
         raise InputError(f"{str(path)!r}: nested too deep; this is no export of annotations") from error
+    except InputError as error:
+        raise InputError(f"{str(path)!r}{error}") from error
     except json.JSONDecodeError as error:
         raise InputError(f"{str(path)!r}, line {error.lineno}: not JSON ({error.msg})") from error
 
 
 def _feather(path: Path) -> pd.DataFrame:
-    if find_spec("pyarrow") is None:
-        raise InputError(f"{str(path)!r}: Arrow needs pyarrow; pip install 'bayesagree[scale]'")
-    from pyarrow import ArrowInvalid, ipc
+    _require_arrow(path)
+    from pyarrow import ipc
 
     with _open(path) as stream:
         content = stream.read()
-    for read in (ipc.open_file, ipc.open_stream):  # Feather files; streams, as `datasets` keeps them
-        try:
-            return read(content).read_all().to_pandas()
-        except ArrowInvalid:
-            continue
-    raise InputError(f"{str(path)!r}: not an Arrow file; write it again")
+    # Feather files begin with a magic word, streams, as `datasets` keeps them, do not.
+    read = ipc.open_file if content.startswith(b"ARROW1") else ipc.open_stream
+    with opening(path, "Arrow file"):
+        return arrow_frame(read(content).read_all())
 
 
 _READERS: dict[str, Callable[[Path], pd.DataFrame]] = {

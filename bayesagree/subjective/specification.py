@@ -81,9 +81,9 @@ class EvaluationSpecification:
             raise InputError("individual fairness is about similar annotators: name similarity=[features]")
         targets = {**self.annotators, **self.items, **({"labels": self.labels} if self.labels else {})}
         for name, shares in targets.items():
-            if not all(isinstance(share, Real) for share in shares.values()):
-                raise InputError(f"target distribution of {name!r} is {dict(shares)}; shares are numbers that sum to 1")
-            total = sum(shares.values())
+            if not isinstance(shares, Mapping) or not all(isinstance(share, Real) for share in shares.values()):
+                raise InputError(f"target distribution of {name!r} is {shares!r}; shares are numbers that sum to 1")
+            total = sum(map(float, shares.values()))
             if min(shares.values()) < 0 or abs(total - 1) > 1e-6:
                 raise InputError(f"target distribution of {name!r} sums to {total:g}; shares must sum to 1")
 
@@ -98,7 +98,7 @@ class EvaluationSpecification:
         """
         try:
             return cls(**json.loads(text))
-        except (json.JSONDecodeError, TypeError) as error:
+        except (json.JSONDecodeError, TypeError, OverflowError) as error:
             raise InputError(f"this is no specification: {error}") from error
 
     def to_json(self) -> str:

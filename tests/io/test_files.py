@@ -104,7 +104,7 @@ def test_byte_order_mark_and_crlf_are_no_part_of_the_text(tmp_path: Path) -> Non
         ("a.jsonl", '{"a": 1}\n{"a": \n', "line 2: not JSON"),
         ("a.jsonl", "[1]\n", "line 1: expected an object, got [1]; one object a line"),
         ("a.jsonl", '{"a": 1, "a": 2}\n', "line 1: column 'a' is there twice"),
-        ("a.parquet", "a,b\n", "not a Parquet file"),
+        ("a.parquet", "a,b\n", "not a whole Parquet file"),
     ],
 )
 def test_broken_tables_say_what_is_wrong(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
@@ -142,7 +142,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: py
     TABLE.to_parquet(tmp_path / "a.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setattr("bayesagree.io.tables.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=re.escape("Parquet needs pyarrow; pip install 'bayesagree[scale]'")):
+    with pytest.raises(InputError, match=re.escape("this kind of file needs pyarrow; pip install 'bayesagree[scale]'")):
         io.read_table(tmp_path / "a.parquet")
 
 
@@ -310,7 +310,7 @@ def test_results_of_other_kinds_are_refused(tmp_path: Path) -> None:
             io.read_result(path)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         io.read_result(tmp_path / "a.nc")
-    with pytest.raises(InputError, match="is not a result"):
+    with pytest.raises(InputError, match="not a whole result"):
         io.read_result(write(tmp_path, "b.nc", "item,label\n"))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from bayesagree.errors import InputError
-from bayesagree.io.tables import frame_of, read_json, read_rows, read_table
+from bayesagree.errors import InputError, opening, require_file
+from bayesagree.io.tables import MOST_UNPACKED, arrow_frame, distinct_keys, frame_of, read_json, read_rows, read_table
 
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather")
 ZSTD = 93
@@ -25,8 +25,8 @@ class File:
     def __init__(self, source: Any) -> None:
         self.path = Path(source) if isinstance(source, str | Path) else None
         self._given = None if self.path is not None else _frame(source)
-        if self.path is not None and not self.path.exists():
-            raise FileNotFoundError(f"there is no file {str(self.path)!r}")
+        if self.path is not None:
+            require_file(self.path)
 
     @property
     def name(self) -> str:
@@ -75,20 +75,30 @@ class File:
         """Names of the files in a ZIP archive, none where it is no archive."""
         if self.path is None or self.suffix not in (".zip", ".eval"):
             return []
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                return [name for name in archive.namelist() if not name.endswith("/")]
-        except zipfile.BadZipFile as error:
-            raise InputError(f"{self.name}: not a whole ZIP archive ({error}); export or download it again") from error
+        with opening(self.path, "ZIP archive"), zipfile.ZipFile(self.path) as archive:
+            return [name for name in archive.namelist() if not name.endswith("/")]
 
     def contents(self, names: list[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield members of the archive, each opened as it is reached."""
-        with zipfile.ZipFile(str(self.path)) as archive:
-            packed = any(archive.getinfo(name).compress_type == ZSTD for name in names)
-        module = _zstd_zipfile(self.name) if packed else zipfile
-        with module.ZipFile(str(self.path)) as archive:
+        """Yield members of the archive, each opened as it is reached.
+
+        What the archive says of a member's size bounds what is unpacked.
+        """
+        with opening(self.path, "ZIP archive"), zipfile.ZipFile(str(self.path)) as archive:
+            members = [archive.getinfo(name) for name in names]
+        for member in members:
+            if member.file_size > MOST_UNPACKED:
+                raise InputError(
+                    f"{self.name}, {member.filename}: unpacks to {member.file_size / 2**30:.1f} GiB, more than the "
+                    f"{MOST_UNPACKED / 2**30:g} GiB that are read; unpack it yourself if it is what you expect"
+                )
+        module = _zstd_zipfile(self.name) if any(one.compress_type == ZSTD for one in members) else zipfile
+        with opening(self.path, "ZIP archive"):
+            archive = module.ZipFile(str(self.path))
+        with archive:
             for name in names:
-                yield name, archive.read(name)
+                with opening(f"{self.path}, {name}", "member of a ZIP archive"):
+                    content = archive.read(name)
+                yield name, content
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of a table as dictionaries, missing cells left out."""
@@ -113,9 +123,11 @@ def _zstd_zipfile(name: str) -> Any:
 def parse(text: bytes | str, where: str) -> Any:
     """Parse JSON, errors with their place."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=distinct_keys)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{where}: not JSON ({error}); export it again") from error
+    except InputError as error:
+        raise InputError(f"{where}{error}") from error
 
 
 def json_lines(text: bytes, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -129,6 +141,9 @@ def _frame(source: Any) -> pd.DataFrame:
     """Turn what holds a table in memory (pandas, polars, pyarrow, `datasets.Dataset`) into a pandas frame."""
     if isinstance(source, pd.DataFrame):
         return source
+    if hasattr(source, "validate") and hasattr(source, "column_names"):
+        with opening("the table", "Arrow table"):
+            return arrow_frame(source)
     convert = getattr(source, "to_pandas", None)
     if convert is None:
         raise InputError(f"expected a path or a table, got {type(source).__name__}; a table has rows and named columns")

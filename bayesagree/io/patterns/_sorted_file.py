@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, opening, require_file, shorten
 from bayesagree.io.tables import MISSING
 
 BATCH = 2**17
@@ -97,23 +97,37 @@ def _batches(path: Path, names: list[str], size: int) -> Iterator[Any]:
     import pyarrow.dataset as ds
     from pyarrow import csv
 
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {str(path)!r}")
+    require_file(path, folder=True)
     kind = ".parquet" if path.is_dir() else Path(path.name.removesuffix(".gz")).suffix
     if kind not in (".parquet", ".csv"):
         raise InputError(f"{str(path)!r}: the files that are streamed are .parquet and .csv")
     options = csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True)
-    try:
+    what = f"{'Parquet' if kind == '.parquet' else 'CSV'} file"
+    with opening(path, what):
         table = ds.dataset(path, format="parquet" if kind == ".parquet" else ds.CsvFileFormat(convert_options=options))
-        missing = [name for name in names if name not in table.schema.names]
+        known = table.schema.names
+        missing = [name for name in names if name not in known]
         if missing:
-            there = shorten(table.schema.names, 20)
-            raise InputError(f"there is no column {shorten(missing)}; the columns are {there}")
-        for batch in table.to_batches(columns=names, batch_size=size, batch_readahead=4, fragment_readahead=1):
-            if batch.num_rows:
-                yield batch
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{str(path)!r}: {error}") from error
+            raise InputError(f"{str(path)!r}: there is no column {shorten(missing)}; it has {shorten(known, 20)}")
+        for name in names:
+            _require_names_or_numbers(table.schema.field(name), path, pa.types)
+        batches = table.to_batches(columns=names, batch_size=size, batch_readahead=4, fragment_readahead=1)
+    while True:
+        with opening(path, what):
+            batch = next(batches, None)
+            if batch is None:
+                return
+            batch.validate(full=True)
+        if batch.num_rows:
+            yield batch
+
+
+def _require_names_or_numbers(field: Any, path: Path, types: Any) -> None:
+    kind = field.type.value_type if types.is_dictionary(field.type) else field.type
+    if types.is_nested(kind):
+        raise InputError(f"{str(path)!r}: column {field.name!r} holds {kind}; names and numbers are read")
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        raise InputError(f"{str(path)!r}: column {field.name!r} holds bytes, not UTF-8 text; save it as UTF-8")
 
 
 def _items(column: Any, first_row: int) -> tuple[Any, NDArray[np.int64]]:

@@ -157,7 +157,7 @@ def test_unknown_label_column_or_file_is_refused(votes, tmp_path):
     votes.to_parquet(path)
     with pytest.raises(InputError, match=r"label 1\.5 is not among the 2 given"):
         LabelPatterns.from_file(path, label="rating", labels=[1.0, 2.0])
-    with pytest.raises(InputError, match="no column 'label'; the columns are 'item', 'annotator', 'rating'"):
+    with pytest.raises(InputError, match="no column 'label'; it has 'item', 'annotator', 'rating'"):
         LabelPatterns.from_file(path)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         LabelPatterns.from_file(tmp_path / "other.parquet")

@@ -1,0 +1,279 @@
+"""Hostile files: bytes for text, archives that unpack without end, broken stores, absurd sizes, pipes, formulas."""
+
+import json
+import os
+import shutil
+import zipfile
+
+import h5py
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import xarray as xr
+
+import bayesagree as ba
+from bayesagree import io
+from bayesagree.errors import InputError, SizeError
+from bayesagree.subjective import EvaluationSpecification
+
+TREE = xr.DataTree.from_dict({"/posterior": xr.Dataset({"phi": (("chain", "draw"), np.arange(6.0).reshape(2, 3))})})
+
+
+@pytest.mark.parametrize("column", ["item", "label", "annotator"])
+def test_streamed_bytes_are_no_names(tmp_path, column):
+    """One Latin-1 byte made Arrow read the column as bytes, whose Python text became the names."""
+    path, names = tmp_path / "lat.csv", ["item", "annotator", "label"]
+    place = names.index(column)
+    names[place], names[2] = names[2], names[place]
+    path.write_bytes(",".join(names).encode() + b"\n1,a,caf\xe9\n2,a,x\n")
+    for read in (
+        lambda: io.LabelPatterns.from_file(path, annotator="annotator"),
+        lambda: list(io.LabelBatches(path, labels=["x"])),
+        lambda: io.RatingPatterns.from_file(path, rating="label", annotator="annotator", scale=(1, 5), step=1),
+    ):
+        with pytest.raises(InputError, match=rf"lat\.csv.*column '{column}' holds bytes, not UTF-8 text"):
+            read()
+
+
+def test_a_streamed_header_that_is_no_text_is_named(tmp_path):
+    path = tmp_path / "h.csv"
+    path.write_bytes(b"item,l\xe9bel\n1,x\n")
+    with pytest.raises(InputError, match=r"h\.csv"):
+        io.LabelPatterns.from_file(path)
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.struct([("a", pa.string())])])
+def test_streamed_lists_and_objects_are_no_names(tmp_path, kind):
+    cell = ["a"] if pa.types.is_list(kind) else {"a": "b"}
+    pq.write_table(pa.table({"item": [1], "label": pa.array([cell], kind)}), tmp_path / "n.parquet")
+    with pytest.raises(InputError, match=r"n\.parquet.*column 'label' holds (list|struct).*names and numbers are read"):
+        io.LabelPatterns.from_file(tmp_path / "n.parquet")
+
+
+@pytest.mark.parametrize("row", ["1,w\0,b", "1,v,b\0", "1\0,v,b"])
+def test_names_with_nul_are_refused(tmp_path, row):
+    """NumPy drops a trailing NUL: 'a' and 'a\\0' print alike and split the votes of a label."""
+    path = tmp_path / "nul.csv"
+    path.write_text(f"item,annotator,label\nx,w,a\n{row}\n")
+    with pytest.raises(InputError, match=r"holds a NUL character; remove it"):
+        io.read_annotations(path)
+
+
+def test_bytes_in_a_table_are_no_names():
+    table = pd.DataFrame({"item": [1], "annotator": ["a"], "label": [b"x"]})
+    with pytest.raises(InputError, match=r"label b'x' is bytes, not text; decode it"):
+        ba.Labels.from_long(table)
+
+
+def archive(path, members, **options):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(name, content, **options)
+    return path
+
+
+HEADER = {"header.json": json.dumps({"eval": {"model": "m"}})}
+
+
+def test_members_that_unpack_beyond_the_limit_are_refused_before(tmp_path, monkeypatch):
+    monkeypatch.setattr("bayesagree.io.formats._file.MOST_UNPACKED", 2**20)
+    monkeypatch.setattr(zipfile.ZipFile, "read", lambda self, name: HEADER["header.json"].encode())
+    path = archive(tmp_path / "bomb.eval", HEADER | {"summaries.json": b" " * (2**20 + 1)})
+    with pytest.raises(InputError, match=r"bomb\.eval', summaries\.json: unpacks to 0\.0 GiB, more than the .* GiB"):
+        io.read_annotations(path)
+    path = archive(tmp_path / "bomb.zip", {"ann.jsonl": b"\n" * 2**21})
+    with pytest.raises(InputError, match=r"ann\.jsonl: unpacks to"):
+        io.read_annotations(path)
+
+
+@pytest.mark.parametrize("fault", ["content", "method", "encrypted", "cut"])
+def test_broken_archives_are_named(tmp_path, fault):
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in (HEADER | {"summaries.json": json.dumps([{"id": 1, "scores": {}}] * 40)}).items():
+            file.writestr(name, content)
+    content = bytearray(path.read_bytes())
+    directory = content.index(b"PK\x01\x02")
+    if fault == "content":
+        content[content.index(b"summaries.json") + 40] ^= 0xFF
+    if fault == "method":
+        content[directory + 10] = 99
+        content[8] = 99
+    if fault == "encrypted":
+        content[directory + 8] |= 1
+        content[6] |= 1
+    path.write_bytes(content[:-30] if fault == "cut" else content)
+    with pytest.raises(InputError, match=r"log\.eval"):
+        io.read_annotations(path)
+
+
+@pytest.mark.parametrize("name", ["d.eval", "d.csv", "d.json", "d.parquet", "d.nc"])
+def test_folders_and_pipes_are_no_files(tmp_path, name):
+    folder, pipe = tmp_path / name, tmp_path / "pipes" / name
+    folder.mkdir()
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)
+    read = io.read_result if name.endswith(".nc") else io.read_export
+    for path in (folder, pipe):
+        with pytest.raises(InputError, match=rf"{name}' is not a regular file"):
+            read(path)
+    with pytest.raises(InputError, match="is not a regular file"):
+        io.LabelPatterns.from_file(pipe)
+
+
+def test_tables_of_arrow_are_validated_before_use(tmp_path):
+    """Offsets beyond the text of a column crashed the interpreter."""
+    offsets = np.array([0, 2**30, 2], np.int32)
+    text = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(offsets), pa.py_buffer(b"ab")])
+    table = pa.table({"item": [1, 2], "annotator": ["x", "x"], "label": text})
+    with pytest.raises(InputError, match=r"not a whole Arrow table"):
+        io.read_annotations(table)
+    good = pa.table({"item": [1, 2], "annotator": ["x", "x"], "label": ["ab", "ab"]})
+    for name, writer in (("t.feather", pa.ipc.new_file), ("t.arrow", pa.ipc.new_stream)):
+        with writer(tmp_path / name, good.schema) as stream:
+            stream.write_table(good)
+        content = (tmp_path / name).read_bytes()
+        wrong = np.array([0, 2, 4], np.int32).tobytes()
+        assert wrong in content
+        (tmp_path / name).write_bytes(content.replace(wrong, np.array([0, 2, 2**30], np.int32).tobytes()))
+        with pytest.raises(InputError, match=rf"{name}.*not a whole Arrow file"):
+            io.read_annotations(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["p.parquet", "p.feather", "p.arrow"])
+def test_broken_columnar_files_are_named(tmp_path, name):
+    path = tmp_path / name
+    table = pd.DataFrame({"item": [1, 2], "annotator": ["x", "x"], "label": ["a", "b"]})
+    (table.to_parquet if name.endswith("parquet") else table.to_feather)(path)
+    content = path.read_bytes()
+    for start in range(0, len(content), 97):
+        broken = bytearray(content)
+        broken[start : start + 40] = b"\xff" * 40
+        path.write_bytes(broken)
+        try:
+            io.read_annotations(path)
+        except InputError as error:
+            assert name in str(error)
+
+
+@pytest.mark.parametrize("ending", ["nc", "zarr"])
+def test_broken_results_are_named(tmp_path, ending):
+    path = tmp_path / f"r.{ending}"
+    io.write_result(TREE, path)
+    if ending == "nc":
+        content = bytearray(path.read_bytes())
+        content[200:600] = b"\xff" * 400
+        path.write_bytes(content)
+    else:
+        file = path / "posterior" / "phi" / "zarr.json"
+        about = json.loads(file.read_text())
+        file.write_text(json.dumps({name: value for name, value in about.items() if name != "shape"}))
+    with pytest.raises(InputError, match=rf"r\.{ending}': not a whole result"):
+        io.read_result(path)
+
+
+def test_sizes_are_looked_at_before_they_are_allocated(tmp_path):
+    with h5py.File(tmp_path / "huge.nc", "w") as file:
+        file.create_dataset("posterior/phi", shape=(10**11,), dtype="f8", chunks=(10**6,))
+    assert (tmp_path / "huge.nc").stat().st_size < 10_000
+    with pytest.raises(SizeError, match=r"huge\.nc' takes 745\.06 GiB in memory, more than max_bytes="):
+        io.read_result(tmp_path / "huge.nc")
+    path = tmp_path / "r.zarr"
+    io.write_result(TREE, path)
+    assert io.read_result(path).identical(TREE)
+    with pytest.raises(SizeError, match="max_bytes=47"):
+        io.read_result(path, max_bytes=47)
+    file = path / "posterior" / "phi" / "zarr.json"
+    about = json.loads(file.read_text())
+    file.write_text(json.dumps(about | {"shape": [2, 10**12]}))
+    with pytest.raises((SizeError, InputError), match=r"GiB in memory|chunks, more than"):
+        io.read_result(path)
+    file.write_text(json.dumps(about | {"shape": [2, 2**70]}))
+    with pytest.raises((SizeError, InputError), match=r"r\.zarr"):
+        io.read_result(path)
+
+
+def test_stores_that_could_unpickle_are_refused(tmp_path):
+    """A store of version 2 may name the codec `pickle`, which runs what the file holds."""
+    path = tmp_path / "r.zarr"
+    io.write_result(TREE, path)
+    file = path / "posterior" / "phi" / "zarr.json"
+    about = json.loads(file.read_text())
+    file.write_text(json.dumps(about | {"codecs": [*about["codecs"], {"name": "numcodecs.pickle"}]}))
+    with pytest.raises(InputError, match=r"codec 'numcodecs\.pickle' is not one of"):
+        io.read_result(path)
+    file.write_text(json.dumps(about))
+    (path / "posterior" / "old").mkdir()
+    (path / "posterior" / "old" / ".zarray").write_text('{"zarr_format": 2, "filters": [{"id": "pickle"}]}')
+    with pytest.raises(InputError, match="no zarr store of version 3"):
+        io.read_result(path)
+    shutil.rmtree(path)
+    path.mkdir()
+    (path / ".zgroup").write_text('{"zarr_format": 2}')
+    with pytest.raises(InputError, match="no zarr store of version 3"):
+        io.read_result(path)
+
+
+def test_a_key_twice_in_json_is_refused(tmp_path):
+    (tmp_path / "b.json").write_text('{"labels": ["x"], "cases": [[[["x"]]]], "cases": [[[["x"]]]]}')
+    with pytest.raises(InputError, match=r"b\.json': column 'cases' is there twice"):
+        io.read_annotations(tmp_path / "b.json")
+    path = archive(tmp_path / "a.zip", {"ann.jsonl": '{"id": 1, "label": ["x"], "label": ["y"]}\n'})
+    with pytest.raises(InputError, match=r"a\.zip', ann\.jsonl, line 1: column 'label' is there twice"):
+        io.read_annotations(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("model,item,score\nA,1,0.5\nA,2,o.7\n", r"model 'A'.*'o\.7' is not a number"),
+        ('{"model": {"a": 1}, "item": 1, "x": 0.5}\n', "column 'model' holds lists or objects; the model is a name"),
+    ],
+)
+def test_broken_predictions_are_named(tmp_path, content, message):
+    path = tmp_path / ("p.jsonl" if content.startswith("{") else "p.csv")
+    path.write_text(content)
+    with pytest.raises(InputError, match=rf"{path.name}.*{message}"):
+        io.read_predictions(path)
+
+
+@pytest.mark.parametrize("text", ['{"labels": 3}', '{"annotators": {"g": 3}}', '{"labels": {"a": 1e999, "b": -1}}'])
+def test_broken_specifications_are_input_errors(text):
+    with pytest.raises(InputError):
+        EvaluationSpecification.from_json(json.dumps({"bias_definition": "b"} | json.loads(text)))
+
+
+FORMULAS = ["=1+1", "@x", "-cmd|' /C calc'!A0", "+A1", "\t=1"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_formulas_are_escaped_kept_or_refused(tmp_path, ending):
+    path = tmp_path / f"f.{ending}"
+    table = pd.DataFrame({"item": [*FORMULAS, "-1.5", "+2e3", "a=b"], "n": [-1.0] * 8})
+    with pytest.warns(UserWarning, match=r"a spreadsheet would compute '=1\+1', '@x'"):
+        ba.write_table(table, path)
+    assert io.read_table(path)["item"].tolist() == [f"'{text}" for text in FORMULAS] + ["-1.5", "+2e3", "a=b"]
+    ba.write_table(table, path, formulas="keep")
+    assert io.read_table(path)["item"].tolist() == table["item"].tolist()
+    with pytest.raises(InputError, match=r"formulas='keep' writes them as they are"):
+        ba.write_table(table, path, formulas="error")
+    ba.write_table(table, tmp_path / "f.jsonl")
+    assert io.read_table(tmp_path / "f.jsonl")["item"].tolist() == table["item"].tolist()
+    with pytest.raises(InputError, match="formulas='no' is not one of"):
+        ba.write_table(table, path, formulas="no")
+
+
+def test_every_part_of_a_download_has_a_checksum(tmp_path):
+    from bayesagree.datasets._conversion import CHECKSUMS, CONVERSIONS, convert
+
+    assert {part for parts, _ in CONVERSIONS.values() for part in parts} == set(CHECKSUMS)
+    parts, _ = CONVERSIONS["cifar10h/model_probs.npz"]
+    for name in parts:
+        if name == "cleanlab_crossval":
+            np.save(tmp_path / f"{name}.npy", np.ones((2, 10), np.float32))
+        else:
+            pd.DataFrame(np.ones((2, 21))).to_csv(tmp_path / f"{name}.npy", header=False, index=False)
+    with pytest.raises(ValueError, match="does not hold the published resnet_110"):
+        convert("cifar10h/model_probs.npz", {name: tmp_path / f"{name}.npy" for name in parts}, tmp_path)
