@@ -15,7 +15,6 @@ Names and sub-packages load when they are first used; `__init__.pyi` lists them 
 - `subjective`: groups of annotators, qualities of annotators.
 - `planning`: how many items and annotators, and which item next.
 - `judges`: what the verdicts of language models are worth, beside votes of people.
-- `studies`: the studies of the papers, run again.
 - `plots`, `report`, `cli`: figures, an HTML page, the command line.
 - `errors`: the errors that input can raise.
 - `_inference`, `_numerics`: how draws are made and kept; numerical kernels.

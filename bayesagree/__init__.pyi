@@ -16,7 +16,6 @@ from . import (
     predictive,
     report,
     simulate,
-    studies,
     subjective,
 )
 from .agreement import (

@@ -57,7 +57,6 @@ COMMANDS = [
     "plan labels.csv --n-items 50,100 --n-annotators 3,5 --target 0.9",
     "next labels.csv --predictions scores.csv",
     "doctor",
-    "study toy",
 ]
 ROOT = Path(__file__).parents[1]
 FIRST = ["demo", "report labels.csv --predictions scores.csv -o page.html --force"]

@@ -80,7 +80,7 @@ html_math_renderer = "mathml"
 
 
 def copy_pages(app):
-    """Copy what is kept elsewhere in the repository: notebooks, measured results, the plain models."""
+    """Copy what is kept elsewhere in the repository: notebooks, measured results, the plain models, studies."""
     shutil.rmtree(GENERATED, ignore_errors=True)
     for folder in ("notebooks", "benchmarks", "models"):
         (GENERATED / folder).mkdir(parents=True)
@@ -89,6 +89,7 @@ def copy_pages(app):
     for suffix in ("md", "png"):
         for file in ROOT.glob(f"benchmarks/results/*.{suffix}"):
             shutil.copy2(file, GENERATED / "benchmarks")
+    shutil.copy2(ROOT / "studies" / "README.md", GENERATED / "studies.md")
     for file in ROOT.glob("models/[!_]*.py"):
         (GENERATED / "models" / f"{file.stem}.md").write_text(f"# {file.stem}\n\n```python\n{file.read_text()}```\n")
 

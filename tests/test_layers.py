@@ -11,10 +11,10 @@ FLOORS = [
     ["annotations"],
     ["draws", "io"],
     ["plausibility", "certainty"],
-    ["metrics", "datasets", "simulate"],
-    ["agreement", "evaluation", "blind", "conformal"],
-    ["judges", "planning", "subjective", "predictive", "plots"],
-    ["report", "studies"],
+    ["agreement", "metrics", "datasets", "simulate"],
+    ["evaluation", "conformal"],
+    ["blind", "judges", "planning", "subjective", "predictive", "plots"],
+    ["report"],
     ["cli"],
 ]
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from bayesagree.cli._commands import load
+from bayesagree.cli._commands import as_command, load
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
@@ -31,21 +31,31 @@ def cells(number):
 
 
 def resolve(dotted):
-    """Return what a name below the package stands for."""
-    parts = dotted.split(".")
-    thing = importlib.import_module("bayesagree")
-    for k, part in enumerate(parts):
+    """Return what a dotted name stands for."""
+    first, *parts = dotted.split(".")
+    thing, module = importlib.import_module(first), first
+    for part in parts:
+        module = f"{module}.{part}"
         if not hasattr(thing, part):
-            importlib.import_module(".".join(["bayesagree", *parts[: k + 1]]))
+            importlib.import_module(module)
         thing = getattr(thing, part)
     return thing
+
+
+def command_of(words):
+    """Return the command that words of a shell name, and its options."""
+    if words[0] == "bayesagree":
+        return load(words[1]), words[2:]
+    assert words[:2] == ["python", "-m"]
+    assert words[2].startswith("studies.")
+    return as_command(importlib.import_module(words[2]).main, words[2]), words[3:]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=named)
 def test_a_row_of_the_papers(row):
     assert row["verdict"] in paper_page.VERDICTS
     for name in row["where"]:
-        resolve(name)
+        resolve(paper_page.full_name(name))
     show = row["show"]
     if not show:
         assert row["verdict"] == "cannot be shown"
@@ -55,12 +65,8 @@ def test_a_row_of_the_papers(row):
     elif show.startswith("tests/"):
         assert (ROOT / show).exists(), show
     else:
-        program, *words = shlex.split(show)
-        assert program == "bayesagree"
-        command = load(words.pop(0))
-        while hasattr(command, "commands"):
-            command = command.commands[words.pop(0)]
-        assert command.make_context(show, words, resilient_parsing=False).params
+        command, options = command_of(shlex.split(show))
+        assert command.make_context(show, options, resilient_parsing=False).params
     if row["verdict"] in ("partly", "does not hold", "cannot be shown"):
         assert row["note"], "say why"
 

@@ -3,6 +3,8 @@
 - `scores`: scores against pseudo-gold, and their posterior.
 - `pseudo_gold`: label sets that stand in for the missing gold, from the systems alone.
 - `combiners`: pseudo-gold that crowd labels supervise.
+- `experiment`: every method on the same systems and, with gold, how well each replaces it (`judgement`).
+- `cases`: systems, crowd and gold from files, and public cases.
 - `independence`: a check of the assumption that systems err independently.
 - `overlap`: the overlap of what systems call positive.
 - `systems`: labels of systems and crowd as codes.

@@ -6,6 +6,7 @@ command starts ends in one line. A new command is a module with a function of it
 
 import re
 import sys
+from collections.abc import Callable
 
 from bayesagree.errors import InputError, SizeError, UnmixedError
 
@@ -30,7 +31,6 @@ COMMANDS = {
     "plan": "Show what each number of items and annotators would show, and cost.",
     "next": "List the items that deserve the next label.",
     "doctor": "Check the installation: versions, threads, cache, data folder.",
-    "study": "Run the simulation studies of the papers again.",
 }
 """Command to its line in the help, in the order of the help."""
 
@@ -42,11 +42,20 @@ _ARGUMENT = re.compile(
 
 
 def main() -> None:
-    """Run the command; input that breaks a rule ends with its message on stderr and exit code 2."""
-    try:
-        from bayesagree.cli._commands import app
+    """Run the command that the words after `bayesagree` name."""
+    answered(_app)
 
-        app()
+
+def _app() -> None:
+    from bayesagree.cli._commands import app
+
+    app()
+
+
+def answered(program: Callable[[], object]) -> None:
+    """Run a program; input that breaks a rule ends with its message on stderr and exit code 2."""
+    try:
+        program()
     except (InputError, SizeError, UnmixedError, FileNotFoundError) as error:
         sys.stderr.write(f"bayesagree: {with_options(str(error))}\n")
         sys.exit(2)

@@ -1,5 +1,6 @@
 """The group of commands: its help comes from the table of names, a command is imported when it runs."""
 
+from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
 from inspect import Parameter, signature
@@ -53,21 +54,19 @@ def _scale_words(word: str, before: str) -> list[str]:
 
 
 def load(name: str) -> Any:
-    """Return a command with its options: the function, or the group, that its module names as itself."""
-    found = getattr(import_module(f"bayesagree.cli.{name}"), name)
-    if not isinstance(found, typer.Typer):
-        alone, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
-        found.command(name)(well_behaved(alone))
-    else:
-        for command in found.registered_commands:
-            command.callback = well_behaved(command.callback)
-    return typer.main.get_command(found)
+    """Return a command with its options: the function of its name in the module of its name."""
+    return as_command(getattr(import_module(f"bayesagree.cli.{name}"), name), name)
 
 
-def well_behaved(command: Any) -> Any:
+def as_command(function: Callable[..., None], name: str) -> Any:
+    """Return a function as a command, whose parameters are its options."""
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    alone.command(name)(well_behaved(function, name))
+    return typer.main.get_command(alone)
+
+
+def well_behaved(command: Any, name: str) -> Any:
     """Let a command show that it works; give one that writes a file --force, without which a file there stays."""
-    if hasattr(command, "takes_force"):  # a group of commands is made once and loaded anew
-        return command
     own = list(signature(command, eval_str=True).parameters.values())
     writes = any(parameter.name == "output" for parameter in own)
     force = [Parameter("force", Parameter.KEYWORD_ONLY, default=False, annotation=Force)] if writes else []
@@ -76,12 +75,11 @@ def well_behaved(command: Any) -> Any:
     def shown(**given: Any) -> None:
         if writes:
             _refuse_to_replace(given["output"], given.pop("force"))
-        with working(command.__name__):
+        with working(name):
             command(**given)
 
     parameters = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in own] + force
     shown.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
-    shown.takes_force = writes  # type: ignore[attr-defined]
     shown.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return shown
 

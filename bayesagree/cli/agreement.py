@@ -17,7 +17,6 @@ def agreement(
     level: Annotated[str | None, Option(help="nominal, ordinal, interval or ratio: weights of the kappas.")] = None,
     item_mean: Annotated[str, Option(help="Prior of the item means of Phi: hierarchical or flat.")] = "hierarchical",
     likelihood: Annotated[str, Option(help="Of Phi: averaged, binned, inflated, density, squeezed.")] = "averaged",
-    paradoxes: Annotated[bool, Option("--paradoxes", help="Show the paper's toy cases instead.")] = False,
     streamed: Annotated[
         bool, Option("--streamed", help="The file is sorted by item and may be larger than memory: one pass.")
     ] = False,
@@ -29,22 +28,13 @@ def agreement(
 
     Example: bayesagree agreement ratings.csv --scale 1 5 --step 1
     """
-    if paradoxes:
-        table, title = _paradoxes(), "Limitations of agreement coefficients"
-    else:
-        given = source.stream() if streamed else source.read()[0]
-        chosen = _level(given, level)
-        table = _coefficients(given, chosen, item_mean, likelihood, seed)
-        title = f"Agreement; kappas and AC weigh answers as {chosen} data (intervals: 95 %)"
-        table = table.assign(note=[with_options(note) for note in table["note"]])
+    given = source.stream() if streamed else source.read()[0]
+    chosen = _level(given, level)
+    table = _coefficients(given, chosen, item_mean, likelihood, seed)
+    table = table.assign(note=[with_options(note) for note in table["note"]])
     _output.write_table(table, output)
-    _output.show([_output.Table("paradoxes" if paradoxes else "agreement", table, title)], json=json)
-
-
-def _paradoxes() -> "pd.DataFrame":
-    from bayesagree.studies.paradoxes import paradox_table
-
-    return paradox_table()
+    title = f"Agreement; kappas and AC weigh answers as {chosen} data (intervals: 95 %)"
+    _output.show([_output.Table("agreement", table, title)], json=json)
 
 
 def _level(given: Any, level: str | None) -> Any:

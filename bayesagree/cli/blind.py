@@ -57,21 +57,21 @@ def blind(
 
     Example: bayesagree blind systems.csv --crowd crowd.csv --gold gold.csv
     """
+    from bayesagree.blind.experiment import blind_experiment
     from bayesagree.blind.independence import independence_check
     from bayesagree.io.files import write_result
     from bayesagree.metrics.hard_labels import METRICS
-    from bayesagree.studies.blind_methods import blind_experiment
 
     if (system_labels is None) == (data is None):
         raise InputError("give either a file of system labels or --data NAME, not both and not neither")
     adjusted = _options.one_of(multiplicity, "--multiplicity", ("none", "bonferroni", "holm", "benjamini_hochberg"))
     tuned = _options.one_of(calibrate_for, "--calibrate-for", (*METRICS, "each"))
     if data is not None:
-        from bayesagree.studies.blind_cases import blind_case
+        from bayesagree.blind.cases import blind_case
 
         case = blind_case(data, seed=seed)
     else:
-        from bayesagree.studies.blind_files import read_blind_case
+        from bayesagree.blind.cases import read_blind_case
 
         columns = {"model": model, "item": item, "annotator": annotator, "label": label}
         known, kept = _options.label_names(labels), _options.one_of(duplicates, "--duplicates", _options.DUPLICATES)

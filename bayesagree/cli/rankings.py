@@ -37,9 +37,9 @@ def rankings(
     Example: bayesagree rankings --data derm-ddx --draws 250
     """
     from bayesagree.annotations import Rankings
+    from bayesagree.evaluation.rankings import ranking_study
     from bayesagree.io.files import write_result
     from bayesagree.simulate import noisy_models
-    from bayesagree.studies.ranking_models import ranking_study
 
     truth, models = source.read()
     if not isinstance(truth, Rankings):
@@ -65,8 +65,8 @@ def rankings(
 
 
 def _tables(truth: "Rankings", tree: "xr.DataTree", case: str | None) -> list[_output.Table]:
-    from bayesagree.studies import ranking_tables as study
-    from bayesagree.studies.ranking_models import certainty_correlation
+    from bayesagree.evaluation import ranking_tables as study
+    from bayesagree.evaluation.rankings import certainty_correlation
 
     correlation = certainty_correlation(tree).values
     names, view = study.setting_names(tree), study.item_view(truth, tree, case)

@@ -4,6 +4,7 @@
 - `batches`: the same on more items than fit into memory.
 - `comparison`: probabilities that one model is better, ranks, practical equivalence.
 - `tables`: scores and comparisons in the arrangement of the command line, the report and the figures.
+- `rankings`: certainty, risk and scores against rankings under two aggregation models; `ranking_tables`: its tables.
 - `paired_tests`: paired tests with corrections for multiplicity; Copeland ranks.
 - `rank_correlation`: correlations of two scorings and tests of dependent correlations.
 - `_informed`: scores under the informed posterior, each model without its own output.

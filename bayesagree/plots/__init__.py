@@ -7,10 +7,8 @@ global setting changes.
 ============================  =============================================  ==========================================
 figure                        shows                                          of
 ============================  =============================================  ==========================================
-plot_beta_shapes              the four shapes of ratings of one item         Checco et al., figure 1
 plot_item_fits                Beta fits of each item with HPD band           Checco et al., figure 2
 plot_bland_altman             two annotators' ratings against each other     Bland and Altman, figure 2
-plot_agreement_by_size        Phi and alpha against the sample size          Checco et al., figures 4 and 5
 plot_simplex                  plausibilities on the triangle of 3 labels     Stutz et al., figure 2
 plot_plausibility             strips of plausibilities of one item           Stutz et al., figures 1, 5 and 15
 plot_scores                   scores across reliabilities                    Stutz et al., figure 6
@@ -26,8 +24,6 @@ plot_cost_frontier            cost of each design against that width         our
 plot_value_of_votes           further votes and the choice of a model        ours
 plot_error_correlation        judges that err together                       ours
 plot_reliability_curve        reliability that predicts the one left out     ours
-plot_quality_regions          probability of annotator qualities             Urkullu et al., figures 5 to 10
-plot_swap_errors              swap errors of AUC without gold                Urkullu et al., figures 11 to 15
 plot_method_correlation       correlation with gold by method                Jung and Lease, figures 3 and 4
 plot_quality_correlation      correlation against pseudo-gold quality        Jung and Lease, figure 5
 plot_group_heatmap            performance of models for groups               Balayn and Bozzon, figure 2
@@ -35,13 +31,8 @@ plot_group_intervals          the same with intervals                        our
 plot_annotator_quality        distribution of quality WQS                    Balayn and Bozzon, figure 3a
 plot_disagreement_by_quality  disagreement rate by quality                   Balayn and Bozzon, figure 3b
 plot_shares                   who and what is in the evaluation set          Balayn and Bozzon, figures 4 and 5
-plot_random_answers           random answers called agreement                Checco et al., figure 3
-plot_toy_classes              three classes on a line, certainty             Stutz et al., figure 2
 plot_rating_item              ratings of an item and their posterior         Stutz et al., figures 9 and 10
 plot_annotation_statistics    rankings and labels of the items               Stutz et al., figure 12
-plot_evaluations              evaluations against the true one               Urkullu et al., supplement
-plot_vote_quality             quality of the vote by its threshold           Jung and Lease, figure 2
-plot_crowd_setups             CrowdTruth under readings of a scale           Balayn and Bozzon, set-ups
 ============================  =============================================  ==========================================
 """
 

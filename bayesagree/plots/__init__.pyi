@@ -1,13 +1,6 @@
-from .agreement import (
-    plot_agreement_by_size,
-    plot_beta_shapes,
-    plot_bland_altman,
-    plot_item_fits,
-    plot_random_answers,
-)
-from .auc import plot_evaluations, plot_quality_regions, plot_swap_errors
-from .blind import plot_method_correlation, plot_quality_correlation, plot_vote_quality
-from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk, plot_toy_classes
+from .agreement import plot_bland_altman, plot_item_fits
+from .blind import plot_method_correlation, plot_quality_correlation
+from .certainty import plot_certainty, plot_certainty_by_agreement, plot_risk
 from .conformal import plot_set_size
 from .judges import plot_error_correlation
 from .planning import plot_cost_frontier, plot_designs, plot_value_of_votes
@@ -16,7 +9,6 @@ from .reliability import plot_reliability_curve
 from .scores import plot_annotation_statistics, plot_rank_probability, plot_ranking_study, plot_score_draws, plot_scores
 from .subjective import (
     plot_annotator_quality,
-    plot_crowd_setups,
     plot_disagreement_by_quality,
     plot_group_heatmap,
     plot_group_intervals,
@@ -24,27 +16,21 @@ from .subjective import (
 )
 
 __all__ = [
-    "plot_agreement_by_size",
     "plot_annotation_statistics",
     "plot_annotator_quality",
-    "plot_beta_shapes",
     "plot_bland_altman",
     "plot_certainty",
     "plot_certainty_by_agreement",
     "plot_cost_frontier",
-    "plot_crowd_setups",
     "plot_designs",
     "plot_disagreement_by_quality",
     "plot_error_correlation",
-    "plot_evaluations",
     "plot_group_heatmap",
     "plot_group_intervals",
     "plot_item_fits",
     "plot_method_correlation",
     "plot_plausibility",
     "plot_quality_correlation",
-    "plot_quality_regions",
-    "plot_random_answers",
     "plot_rank_probability",
     "plot_ranking_study",
     "plot_rating_item",
@@ -55,8 +41,5 @@ __all__ = [
     "plot_set_size",
     "plot_shares",
     "plot_simplex",
-    "plot_swap_errors",
-    "plot_toy_classes",
     "plot_value_of_votes",
-    "plot_vote_quality",
 ]

@@ -20,7 +20,7 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes
     Parameters
     ----------
     tree
-        Result of `bayesagree.studies.blind_experiment` with gold.
+        Result of `bayesagree.blind.blind_experiment` with gold.
     measure
         ``"pearson"``, ``"spearman"``, ``"kendall"`` or ``"swap_rate"``.
     axes
@@ -36,7 +36,7 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes
 
     Examples
     --------
-    >>> from bayesagree.studies.blind_methods import blind_experiment
+    >>> from bayesagree.blind.experiment import blind_experiment
     >>> from bayesagree.simulate._systems import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
@@ -78,7 +78,7 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson", axe
 
     Examples
     --------
-    >>> from bayesagree.studies.blind_methods import blind_experiment
+    >>> from bayesagree.blind.experiment import blind_experiment
     >>> from bayesagree.simulate._systems import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
@@ -112,40 +112,3 @@ def _methods(tree: xr.DataTree, measure: str) -> xr.Dataset:
     if measure not in data["measure"].values:
         raise InputError(f"measure={measure!r} is not one of {shorten(data['measure'].values)}")
     return data
-
-
-@checked
-def plot_vote_quality(quality: xr.DataArray, *, axes: "Axes | None" = None) -> "Axes":
-    """Draw how well the vote of the systems matches the gold, by its threshold, one line for each metric.
-
-    Parameters
-    ----------
-    quality
-        Result of `bayesagree.studies.vote_quality`.
-    axes
-        The axes to draw in; by default a figure of its own.
-
-    Returns
-    -------
-    Axes
-        The axes drawn in.
-
-    References
-    ----------
-    Jung and Lease (2012), figure 2.
-
-    Examples
-    --------
-    >>> from bayesagree.simulate import simulated_systems
-    >>> from bayesagree.studies import vote_quality
-    >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8), seed=1)
-    >>> len(plot_vote_quality(vote_quality(systems.predictions, dict(enumerate(systems.truth.tolist())))).lines)
-    4
-    """
-    _, panel = one_panel(axes)
-    for k, metric in enumerate(quality["metric"].values.tolist()):
-        panel.plot(quality["threshold"].values, quality.sel(metric=metric).values, label=str(metric), **style(k))
-    panel.set_xlabel("share of votes that makes an item positive")
-    panel.set_ylabel("score of the vote against gold")
-    panel.legend(fontsize="small")
-    return panel

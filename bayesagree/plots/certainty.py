@@ -1,6 +1,6 @@
 """Figures of the certainty of items, of risk and of agreement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,12 +8,10 @@ import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import LINES, Panels, new_panels, one_panel, sorted_curve, style
+from bayesagree.plots._panels import LINES, Panels, new_panels, one_panel, sorted_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from bayesagree.simulate import ToyClasses
 
 
 @checked
@@ -176,55 +174,4 @@ def plot_risk(
     right.set_ylabel("expected risk level")
     for panel in (left, right):
         panel.set_xlabel("items, sorted")
-    return panels
-
-
-@checked
-def plot_toy_classes(
-    toy: "ToyClasses", certainty: xr.DataArray, *, items: Sequence[int] = (), axes: Panels | None = None
-) -> Panels:
-    """Draw the true shares of the classes on the line, and below them the annotation certainty by reliability.
-
-    Parameters
-    ----------
-    toy
-        Result of `bayesagree.simulate.toy_classes`.
-    certainty
-        ``certainty`` of `bayesagree.studies.certainty_by_reliability` on its labels.
-    items
-        Positions of items to mark.
-    axes
-        An array of as many axes to draw in; by default a figure of its own.
-
-    Returns
-    -------
-    array of Axes
-        The axes drawn in.
-
-    References
-    ----------
-    Stutz et al. (2023), figure 2.
-
-    Examples
-    --------
-    >>> from bayesagree.simulate import toy_classes
-    >>> from bayesagree.studies import certainty_by_reliability
-    >>> toy = toy_classes(n_items=10, seed=1)
-    >>> plot_toy_classes(toy, certainty_by_reliability(toy.labels, draws=20, seed=1)["certainty"]).size
-    2
-    """
-    _, panels = new_panels(axes, 2, 1, width=5, height=2, sharex=True)
-    above, below = panels[:, 0]
-    for k, share in enumerate(toy.plausibility.T):
-        above.plot(toy.x, share, label=f"class {k}", **style(k) | {"marker": ""})
-    for k, level in enumerate(certainty["reliability"].values.tolist()):
-        below.plot(toy.x, certainty.sel(reliability=level).values, label=f"reliability {level:g}", **style(k))
-    for number, item in enumerate(items):
-        above.axvline(toy.x[item], color="0.6", linewidth=1)
-        above.text(toy.x[item], 1.02, f"({'i' * (number + 1)})", ha="center")
-    above.set_ylabel("true share")
-    below.set_ylabel("annotation certainty")
-    below.set_xlabel("observation")
-    for panel in (above, below):
-        panel.legend(fontsize="x-small")
     return panels

@@ -167,7 +167,7 @@ def plot_ranking_study(tree: xr.DataTree, *, axes: Panels | None = None) -> Pane
     Parameters
     ----------
     tree
-        Result of `bayesagree.studies.ranking_study`.
+        Result of `bayesagree.evaluation.ranking_study`.
     axes
         An array of as many axes to draw in; by default a figure of its own.
 
@@ -178,7 +178,7 @@ def plot_ranking_study(tree: xr.DataTree, *, axes: Panels | None = None) -> Pane
     Examples
     --------
     >>> from bayesagree.simulate import noisy_models, rankings
-    >>> from bayesagree.studies.ranking_models import ranking_study
+    >>> from bayesagree.evaluation.rankings import ranking_study
     >>> given = rankings(n_items=5, seed=1).rankings
     >>> models = noisy_models(given, n_models=2, seed=1)
     >>> tree = ranking_study(
@@ -223,7 +223,7 @@ def plot_annotation_statistics(tree: xr.DataTree, *, axes: Panels | None = None)
     Parameters
     ----------
     tree
-        Result of `bayesagree.studies.ranking_study`.
+        Result of `bayesagree.evaluation.ranking_study`.
     axes
         An array of as many axes to draw in; by default a figure of its own.
 
@@ -239,7 +239,7 @@ def plot_annotation_statistics(tree: xr.DataTree, *, axes: Panels | None = None)
     Examples
     --------
     >>> from bayesagree.simulate import noisy_models, rankings
-    >>> from bayesagree.studies import ranking_study
+    >>> from bayesagree.evaluation import ranking_study
     >>> given = rankings(n_items=5, seed=1).rankings
     >>> options = {"prirn_reliability": (2,), "plackett_luce_reliability": (), "draws": 50}
     >>> plot_annotation_statistics(ranking_study(given, noisy_models(given, seed=1), **options)).size

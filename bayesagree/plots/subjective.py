@@ -9,7 +9,7 @@ import xarray as xr
 from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import MARKERS, Panels, new_panels, one_panel, with_sizes, wrapped_panels, write_cells
+from bayesagree.plots._panels import Panels, new_panels, one_panel, with_sizes, wrapped_panels, write_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -251,50 +251,4 @@ def plot_shares(distributions: "pd.DataFrame", *, axes: Panels | None = None) ->
         panel.set_title(f"{kind}: {feature}", fontsize="medium")
         panel.set_xlabel("share (%)")
     panels[0, 0].legend(fontsize="small")
-    return panels
-
-
-@checked
-def plot_crowd_setups(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
-    """Draw the CrowdTruth quality of items and annotators under each reading of the scale, and that of the labels.
-
-    Parameters
-    ----------
-    result
-        Result of `bayesagree.studies.crowd_setups`.
-    axes
-        An array of as many axes to draw in; by default a figure of its own.
-
-    Returns
-    -------
-    array of Axes
-        The axes drawn in.
-
-    References
-    ----------
-    Balayn and Bozzon (2019), experiments with CrowdTruth on four set-ups.
-
-    Examples
-    --------
-    >>> from bayesagree.studies import crowd_setups
-    >>> given = Ratings.from_matrix([[1, 1, 2], [4, 5, 5], [3, 4, 3]], scale=(1, 5), step=1)
-    >>> plot_crowd_setups(crowd_setups(given)).size
-    3
-    """
-    _, panels = new_panels(axes, 1, 3, width=2.8, height=2.6, sharey=True)
-    names = [str(name) for name in result["setup"].values]
-    for panel, (score, title) in zip(panels[0], (("uqs", "items, UQS"), ("wqs", "annotators, WQS"))):
-        values = [row[np.isfinite(row)] for row in result[score].transpose("setup", ...).values]
-        panel.boxplot(values, widths=0.6, manage_ticks=False)
-        panel.set_title(title, fontsize="medium")
-    labels = panels[0, 2]
-    for k, name in enumerate(result["category"].values.tolist()):
-        quality = result["aqs"].sel(category=name).values
-        labels.plot(np.arange(1, len(names) + 1), quality, MARKERS[k % len(MARKERS)], label=str(name))
-    labels.set_title("labels, AQS", fontsize="medium")
-    labels.legend(fontsize="x-small")
-    for panel in panels[0]:
-        panel.set_xticks(range(1, len(names) + 1), names)
-        panel.set_xlabel("set-up")
-    panels[0, 0].set_ylabel("quality")
     return panels

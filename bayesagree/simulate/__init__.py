@@ -6,7 +6,6 @@
 - `_bounded_ratings`: ratings with a known common agreement.
 - `_partial_rankings`: partial rankings from Plackett-Luce.
 - `_systems`: systems of known accuracy, with independent or shared errors.
-- `_toy_classes`: three classes on a line, the toy problem of Stutz et al.
 """
 
 import lazy_loader as lazy

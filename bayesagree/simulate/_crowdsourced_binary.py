@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy as sp
-import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
@@ -115,7 +113,7 @@ def crowdsourced_binary(
             f"labels_per_item={labels_per_item:g} and labels_per_annotator={labels_per_annotator:g} leave no "
             f"annotator for {n_items} items; ask for more labels per item or fewer per annotator"
         )
-    a, b = _rate_shapes(mean_tpr, mean_fpr)
+    a, b = rate_shapes(mean_tpr, mean_fpr)
     rng = np.random.Generator(np.random.SFC64(seed_sequence(seed)))
     p = rng.beta(*item_prior, n_items)
     h = np.linspace(0, disturbance, n_models)[:, None]
@@ -127,48 +125,10 @@ def crowdsourced_binary(
     return CrowdsourcedBinary(p, scores, tpr, fpr, item.astype(np.int32), annotator.astype(np.int32), says_positive)
 
 
-@checked
-def annotator_quality_regions(mean_tpr: float, mean_fpr: float) -> xr.DataArray:
-    """Compute the probability of each of nine regions of annotator quality under `crowdsourced_binary`.
-
-    TPR in [1/2, 1] and FPR in [0, 1/2] are each cut into thirds; the table is the product of the two marginals.
-
-    Returns
-    -------
-    DataArray
-        Probabilities with dims (tpr, fpr), each from the worst third to the best.
-
-    Raises
-    ------
-    InputError
-        A mean outside (1/2, 1) for TPR or (0, 1/2) for FPR.
-
-    Examples
-    --------
-    >>> annotator_quality_regions(0.9, 0.1).sel(tpr="good", fpr="good").round(4).item()
-    0.5926
-
-    References
-    ----------
-    Urkullu, Perez, Calvo: On the evaluation and selection of classifier learning algorithms with crowdsourced
-    data, figures 5 to 10 (figure 7 is misprinted: its cells sum to .960).
-    """
-    a, b = _rate_shapes(mean_tpr, mean_fpr)
-    thirds = ["bad", "middle", "good"]
-    # FPR = Beta(a, 2) / 2, so that 1 - 2 FPR ~ Beta(2, a): both are Beta(2, .) on a scale from worst to best.
-    table = np.outer(_thirds(b), _thirds(a))
-    return xr.DataArray(table, dims=("tpr", "fpr"), coords={"tpr": thirds, "fpr": thirds}, name="probability")
-
-
-def _rate_shapes(mean_tpr: float, mean_fpr: float) -> tuple[float, float]:
+def rate_shapes(mean_tpr: float, mean_fpr: float) -> tuple[float, float]:
     _within(mean_tpr, "mean_tpr", 0.5, 1, closed=False)
     _within(mean_fpr, "mean_fpr", 0, 0.5, closed=False)
     return 4 * mean_fpr / (1 - 2 * mean_fpr), (4 * mean_tpr - 4) / (1 - 2 * mean_tpr)
-
-
-def _thirds(shape: float) -> NDArray[np.float64]:
-    above = sp.special.betaincc(2, shape, [0, 1 / 3, 2 / 3, 1])
-    return above[:-1] - above[1:]
 
 
 def _labelled_cells(rng: np.random.Generator, share: float, n_cells: int) -> NDArray[np.int64]:

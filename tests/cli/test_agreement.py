@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from bayesagree import simulate
-from bayesagree.studies import paradoxes
 
 SCALE = ("--scale", 1, 5, "--step", 1)
 
@@ -67,30 +66,6 @@ def test_labels_have_no_phi_and_the_table_says_why(run, files, tmp_path):
     kept = pd.read_csv(table).set_index("coefficient")
     assert np.isnan(kept.loc["phi", "estimate"])
     assert "read them with --scale lowest,highest" in kept.loc["phi", "note"]
-
-
-@pytest.mark.long
-def test_toy_cases(run, monkeypatch):
-    monkeypatch.setattr(paradoxes, "PARADOXES", [p for p in paradoxes.PARADOXES if p.case in ("2", "8b")])
-    code, out, _ = run("--paradoxes", "--json")
-    assert code == 0
-    cases = {row["case"]: row for row in json.loads(out)["paradoxes"]}
-    assert cases["2"]["alpha"] is None
-    assert cases["2"]["phi_squeezed_flat"].startswith("1.00")
-    assert cases["8b"]["alpha"] == pytest.approx(cases["8b"]["alpha_paper"], abs=0.01)
-    assert cases["8b"]["remark"] == "more items, narrower interval"
-
-
-@pytest.mark.slow
-def test_all_toy_cases(run):
-    code, out, _ = run("--paradoxes", "--json")
-    assert code == 0
-    cases = {row["case"]: row for row in json.loads(out)["paradoxes"]}
-    names = "1 2 3 4a 4b 5a 5b 5c 5d 6a 6b 7a 7b 7c 7d 8a 8b 8c"
-    assert " ".join(cases) == names
-    assert cases["7d"]["alpha"] == pytest.approx(0.28)
-    assert cases["7c"]["phi_squeezed_flat"] == cases["7d"]["phi_squeezed_flat"]
-    assert all(row["remark"] for row in cases.values())
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_output_replaces_nothing_without_force(run, tmp_path):
     assert kept.read_text().startswith("item,reliability,certainty")
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "study"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_that_writes_takes_force(name):
     names = {parameter.name for parameter in load(name).params}
     assert ("force" in names) == ("output" in names)

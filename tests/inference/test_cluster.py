@@ -30,7 +30,7 @@ from bayesagree.datasets import load
 from bayesagree.io.files import read_result, write_result
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.simulate import labelled_test_set, noisy_models
-from bayesagree.studies.auc_simulation import auc_study
+from studies.auc_simulation import auc_study
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*items have not converged"), pytest.mark.cluster]
 FEW = {"draws": 20, "chains": 2, "seed": 3}

@@ -83,7 +83,7 @@ MUTANTS = [
     Mutant("Blind: own vote counts when left out", "blind/pseudo_gold.py", "        counts = counts - own\n", "        counts = counts - 0 * own\n", "blind/test_pseudo_gold.py"),
     Mutant("Blind: soft counts transposed", "blind/scores.py", "(given @ shares).swapaxes(1, 2)[None]", "(given @ shares)[None]", "blind/test_scores.py"),
     Mutant("Blind: a threshold for each metric", "blind/scores.py", 'return metric if calibrate_for == "each" else calibrate_for', "return metric", "blind/test_combiners.py"),
-    Mutant("Blind: Williams counts systems without gold", "studies/blind_judgement.py", " & np.isfinite(gold)\n", "\n", "studies/test_blind_methods.py"),
+    Mutant("Blind: Williams counts systems without gold", "blind/judgement.py", " & np.isfinite(gold)\n", "\n", "blind/test_experiment.py"),
     Mutant("Copeland: the unscored take a place", "evaluation/paired_tests.py", "points = np.where(np.isnan(score), np.nan, beats.sum(axis=1) - beats.sum(axis=0))", "points = beats.sum(axis=1) - beats.sum(axis=0)", "evaluation/test_paired_tests.py"),
     # Groups of annotators.
     Mutant("Disagreement: ties of others count", "subjective/disagreement.py", "((others > mine) & (others > second))", "(others > mine)", "subjective/test_disagreement.py"),
@@ -91,24 +91,24 @@ MUTANTS = [
     Mutant("Specification: individual fairness unreported", "subjective/specification_check.py", 'if specification.fairness != "individual":', 'if specification.fairness == "individual":', "subjective/test_specification.py"),
     Mutant("Choice sets: what was not offered is accepted", "annotations/_choice_sets.py", "np.setdiff1d(named, self[r])", "np.setdiff1d(self[r], self[r])", PL_TESTS + "test_choice_sets.py"),
     # The studies of the papers, files and runs, and the younger rooms.
-    Mutant('Random answers: claims at the upper end', 'studies/answers_at_random.py', '(summary[..., 1] > 0)', '(summary[..., 2] > 0)', 'studies/test_answers_at_random.py -m long'),
-    Mutant('Sample size: the likelihood asked for is dropped', 'studies/sample_size.py', ', "likelihood": likelihood', '', 'studies/test_answers_at_random.py'),
+    Mutant('Random answers: claims at the upper end', 'studies/answers.py', '(summary[..., 1] > 0)', '(summary[..., 2] > 0)', 'studies/test_answers.py -m long'),
+    Mutant('Sample size: the likelihood asked for is dropped', 'studies/sizes.py', ', "likelihood": likelihood', '', 'studies/test_answers.py'),
     Mutant('AUC study: items without labels count as negative', 'studies/auc_simulation.py', '(n_labels > 0) - share', '1 - share', 'studies/test_auc_simulation.py'),
     Mutant('AUC study: kept estimates shifted by one', 'studies/auc_simulation.py', 'values[..., 1:, :]', 'values[..., :-1, :]', 'studies/test_auc_simulation.py'),
-    Mutant('Blind tables: swap rates enter the test as they are', 'studies/blind_judgement.py', '[1 - 2 * v for v in r]', '[1 - v for v in r]', 'studies/test_blind_tables.py'),
-    Mutant('Blind tables: many swaps are a good method', 'studies/blind_judgement.py', 'good = 1 - value[:, m, r] if', 'good = value[:, m, r] if', 'studies/test_blind_tables.py'),
-    Mutant('Blind tables: the second best is the worst', 'studies/blind_judgement.py', 'order = np.argsort(-score', 'order = np.argsort(score', 'studies/test_blind_tables.py'),
-    Mutant("Blind tables: every triangle test is Williams'", 'studies/blind_judgement.py', 'x.size, correction=correction)', 'x.size)', 'studies/test_blind_tables.py'),
+    Mutant('Blind tables: swap rates enter the test as they are', 'blind/judgement.py', '[1 - 2 * v for v in r]', '[1 - v for v in r]', 'studies/test_blind_tables.py'),
+    Mutant('Blind tables: many swaps are a good method', 'blind/judgement.py', 'good = 1 - value[:, m, r] if', 'good = value[:, m, r] if', 'studies/test_blind_tables.py'),
+    Mutant('Blind tables: the second best is the worst', 'blind/judgement.py', 'order = np.argsort(-score', 'order = np.argsort(score', 'studies/test_blind_tables.py'),
+    Mutant("Blind tables: every triangle test is Williams'", 'blind/judgement.py', 'x.size, correction=correction)', 'x.size)', 'studies/test_blind_tables.py'),
     Mutant('Blind tables: sd of the population', 'studies/blind_tables.py', '"sd": pairs.std(ddof=1)', '"sd": pairs.std()', 'studies/test_blind_tables.py'),
     Mutant('Vote quality: one threshold for all', 'studies/blind_tables.py', 'majority(systems, threshold=threshold', 'majority(systems, threshold=0.5', 'studies/test_blind_tables.py'),
-    Mutant('Set-ups: four levels pass for five', 'studies/crowd_quality_setups.py', 'ratings.step) != 4', 'ratings.step) not in (2, 4)', 'studies/test_crowd_quality_setups.py'),
-    Mutant('Set-ups: area under the curve off by the ranks', 'studies/crowd_quality_setups.py', 'n * (n + 1) / 2', 'n * (n - 1) / 2', 'studies/test_crowd_quality_setups.py'),
-    Mutant('Spammers: the wrong ones stay', 'studies/crowd_quality_setups.py', 'labels.select(~np.isin(', 'labels.select(np.isin(', 'studies/test_crowd_quality_setups.py'),
-    Mutant('Accuracy of annotators over all labels', 'studies/crowd_quality_setups.py', 'np.bincount(labels.annotator_index[known],', 'np.bincount(labels.annotator_index,', 'studies/test_crowd_quality_setups.py'),
-    Mutant('Certainty by reliability: always one', 'studies/reliability_views.py', '"reliability": weight,', '"reliability": 1,', 'studies/test_reliability_views.py'),
-    Mutant('Certainty of gold: items without gold count', 'studies/reliability_views.py', 'np.where(truth >= 0, picked, np.nan)', 'picked', 'studies/test_reliability_views.py'),
-    Mutant('Sets of two sizes: the first label alone', 'metrics/top_sets.py', 'block.top_label[..., :k]', 'block.top_label[..., :1]', 'studies/test_reliability_views.py'),
-    Mutant('Toy classes: labels the wrong way round', 'simulate/_toy_classes.py', '> cut)', '< cut)', 'studies/test_reliability_views.py'),
+    Mutant('Set-ups: four levels pass for five', 'studies/crowd.py', 'ratings.step) != 4', 'ratings.step) not in (2, 4)', 'studies/test_crowd.py'),
+    Mutant('Set-ups: area under the curve off by the ranks', 'studies/crowd.py', 'n * (n + 1) / 2', 'n * (n - 1) / 2', 'studies/test_crowd.py'),
+    Mutant('Spammers: the wrong ones stay', 'studies/crowd.py', 'labels.select(~np.isin(', 'labels.select(np.isin(', 'studies/test_crowd.py'),
+    Mutant('Accuracy of annotators over all labels', 'studies/crowd.py', 'np.bincount(labels.annotator_index[known],', 'np.bincount(labels.annotator_index,', 'studies/test_crowd.py'),
+    Mutant('Certainty by reliability: always one', 'studies/certainty.py', '"reliability": weight,', '"reliability": 1,', 'studies/test_certainty.py'),
+    Mutant('Certainty of gold: items without gold count', 'studies/certainty.py', 'np.where(truth >= 0, picked, np.nan)', 'picked', 'studies/test_certainty.py'),
+    Mutant('Sets of two sizes: the first label alone', 'metrics/top_sets.py', 'block.top_label[..., :k]', 'block.top_label[..., :1]', 'studies/test_certainty.py'),
+    Mutant('Toy classes: labels the wrong way round', 'studies/toy.py', '> cut)', '< cut)', 'studies/test_certainty.py'),
     Mutant('CIFAR-10H: votes for probabilities', 'datasets/_conversion.py', 'table[:, 11:]', 'table[:, 1:11]', 'datasets/test_datasets.py -k cifar10h_is_joined'),
     Mutant('CIFAR-10H: any numbers pass', 'datasets/_conversion.py', '!= CHECKSUMS[name]:', '== "":', 'datasets/test_datasets.py -k parts'),
     Mutant('Dermatology models: names exchanged', 'datasets/_ranking_sets.py', 'enumerate("ABCD")', 'enumerate("BACD")', 'datasets/test_datasets.py -k models_of'),
@@ -130,10 +130,11 @@ def killed(mutant: Mutant) -> bool:
     """Run the tests of one mutant in a copy of the package."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
-        shutil.copytree(ROOT / "bayesagree", copy / "bayesagree")
+        for name in ("bayesagree", "studies"):
+            shutil.copytree(ROOT / name, copy / name)
         for name in ("tests", "models", "docs", "notebooks", "pyproject.toml", "README.md"):
             (copy / name).symlink_to(ROOT / name)
-        module = copy / "bayesagree" / mutant.module
+        module = copy / ("" if mutant.module.startswith("studies/") else "bayesagree") / mutant.module
         text = module.read_text()
         if text.count(mutant.was) != 1:
             raise SystemExit(f"{mutant.name}: {text.count(mutant.was)} places in {mutant.module} read {mutant.was!r}")

@@ -13,27 +13,24 @@ from bayesagree import (
     Annotators,
     InputError,
     Labels,
-    Ratings,
     annotation_certainty,
     common_agreement,
     compare,
     crowdtruth,
     dirichlet,
     evaluate,
-    krippendorff_alpha,
     majority_vote,
     plackett_luce,
     plots,
 )
 from bayesagree.agreement import annotator_agreement
+from bayesagree.blind.experiment import blind_experiment
 from bayesagree.certainty import expected_risk, risk_certainty
+from bayesagree.evaluation.rankings import ranking_study
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility import irn
-from bayesagree.simulate import annotator_quality_regions, labelled_test_set, noisy_models, rankings, ratings
+from bayesagree.simulate import labelled_test_set, noisy_models, rankings, ratings
 from bayesagree.simulate._systems import simulated_systems
-from bayesagree.studies.blind_methods import blind_experiment
-from bayesagree.studies.ranking_models import ranking_study
-from bayesagree.studies.sample_size import agreement_by_size
 from bayesagree.subjective import EvaluationSpecification, check_specification
 from bayesagree.subjective.crowd_quality import crowdtruth_posterior, spammers
 
@@ -88,17 +85,6 @@ def drawn(axes):
     return figure.axes
 
 
-def test_beta_shapes_are_two_camps_random_and_agreement():
-    panels = drawn(plots.plot_beta_shapes(phi=(-0.5, 0.0, 0.8)))
-    camps, random, agreement = (panel.lines[0].get_ydata() for panel in panels)
-    middle = random.size // 2
-    assert camps[middle] < camps[0]
-    np.testing.assert_allclose(random, 1.0)
-    assert agreement[middle] > agreement[0]
-    with pytest.raises(InputError, match="must lie below 1"):
-        plots.plot_beta_shapes(phi=(1.0,))
-
-
 def test_item_fits_have_a_band_around_the_mean(rated):
     tree = common_agreement(rated, keep_item_means=True, draws=50, chains=2, seed=1)
     panels = drawn(plots.plot_item_fits(tree, rated, items=rated.items[:3].tolist()))
@@ -112,29 +98,6 @@ def test_item_fits_have_a_band_around_the_mean(rated):
         plots.plot_item_fits(common_agreement(rated, draws=10, seed=1), rated)
     with pytest.raises(InputError, match="there is no item 'x'"):
         plots.plot_item_fits(tree, rated, items=["x"])
-
-
-def test_agreement_by_size_ends_at_the_whole_data(rated):
-    result = agreement_by_size(rated, shares=(0.4, 1.0), repeats=2, seed=1)
-    whole = result.sel(share=1.0)
-    found = common_agreement(rated, seed=1)["agreement"].to_dataset()
-    np.testing.assert_allclose(whole["phi"], float(found["mean"]))
-    np.testing.assert_allclose(whole["lower"], float(found["lower"]))
-    np.testing.assert_allclose(whole["alpha"], krippendorff_alpha(rated, level="interval"))
-    assert (result["upper"] - result["lower"]).mean("repeat").diff("share") < 0
-    assert len(drawn(plots.plot_agreement_by_size(result))) == 2
-    with pytest.raises(InputError, match="share 2 of the items"):
-        agreement_by_size(rated, shares=(2,))
-
-
-def test_a_share_of_the_items_keeps_their_ratings():
-    table = [[1, 2], [3, 4], [5, 5]]
-    from bayesagree.studies.sample_size import _items
-
-    part = _items(Ratings.from_matrix(table, scale=(1, 5), step=1), np.array([0, 2]))
-    assert part.items.tolist() == [0, 2]
-    assert part.rating.tolist() == [1, 2, 5, 5]
-    assert part.item_index.tolist() == [0, 0, 1, 1]
 
 
 def test_strips_name_the_share_of_draws_on_top(posterior, test_set):
@@ -263,13 +226,6 @@ def test_shares_beside_their_targets():
     assert panels[0].lines[0].get_xdata().tolist() == [50, 50]
     with pytest.raises(InputError, match="names no feature"):
         plots.plot_shares(report.distributions.iloc[:0])
-
-
-def test_regions_of_quality_sum_to_one():
-    (panel,) = drawn(plots.plot_quality_regions(annotator_quality_regions(0.7, 0.3)))
-    shown = [float(text.get_text().split("\n")[1]) for text in panel.texts]
-    assert sum(shown) == pytest.approx(1, abs=0.005)
-    assert panel.texts[0].get_text().startswith("very bad")
 
 
 def test_every_figure_takes_axes_and_returns_them(tree, study):

@@ -10,14 +10,12 @@ import pandas as pd
 import pytest
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
-from typer.testing import CliRunner
 
-from bayesagree.cli._commands import app
 from bayesagree.errors import InputError
 from bayesagree.metrics.auc import concordance
 from bayesagree.simulate import crowdsourced_binary
-from bayesagree.studies import auc_claims as claims
-from bayesagree.studies.auc_simulation import CASES, ESTIMATORS, LEVELS, METHODS, auc_study, label_level_auc
+from studies import auc_claims as claims
+from studies.auc_simulation import CASES, ESTIMATORS, LEVELS, METHODS, auc_study, label_level_auc
 
 SMALL = dict(
     cases=["good", "bad"], labels_per_item=[3, 5], labels_per_annotator=[5], runs=7, n_items=120, n_models=9, seed=3
@@ -99,7 +97,7 @@ def test_a_stopped_study_continues_and_loses_nothing(tmp_path):
 def test_a_killed_process_continues(tmp_path):
     journal = tmp_path / "study.journal"
     script = (
-        "import os, pathlib; from bayesagree.studies.auc_simulation import auc_study\n"
+        "import os, pathlib; from studies.auc_simulation import auc_study\n"
         f"auc_study(**{SMALL!r}, journal=pathlib.Path({str(journal)!r}), progress=lambda runs: os._exit(9))"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
@@ -292,12 +290,12 @@ def test_committees_of_experts_sgt_overtakes_pgt():
 # The command
 
 
-def test_command_writes_the_study_and_removes_its_journal(tmp_path):
+def test_command_writes_the_study_and_removes_its_journal(run_study, tmp_path):
     output = tmp_path / "study.nc"
-    arguments = ["study", "auc", "--cases", "good", "--labels-per-item", "5", "--labels-per-annotator", "15"]
-    result = CliRunner().invoke(app, [*arguments, "--runs", "2", "-o", str(output), "--json"])
-    assert result.exit_code == 0, result.output
-    answer = json.loads(result.stdout)
+    arguments = ["--cases", "good", "--labels-per-item", "5", "--labels-per-annotator", "15"]
+    code, out, err = run_study("auc", *arguments, "--runs", "2", "-o", output, "--json")
+    assert code == 0, err
+    answer = json.loads(out)
     assert answer["claims"] == []
     means = pd.DataFrame(answer["mean_swap_error"])
     assert means.loc[0, "labels_per_item"] == 5
@@ -308,10 +306,9 @@ def test_command_writes_the_study_and_removes_its_journal(tmp_path):
         assert kept["study/swap_error"].mean("run").sel({"auc_method": "pgt"}).item() == means.loc[0, "pgt"]
 
 
-def test_command_refuses_what_it_cannot_read():
+def test_command_refuses_what_it_cannot_read(run_study):
     for arguments in (["--labels-per-item", "3.5"], ["--labels-per-item", "x"], ["--cases", "worse"]):
-        result = CliRunner().invoke(app, ["study", "auc", *arguments])
-        assert isinstance(result.exception, InputError)
+        assert run_study("auc", *arguments)[0] == 2
 
 
 def test_levels_are_those_of_the_paper():

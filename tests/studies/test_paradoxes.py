@@ -12,7 +12,7 @@ from bayesagree.agreement._exact.posterior import phi_posterior, precision_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.errors import InputError
-from bayesagree.studies.paradoxes import PARADOXES, paradox_claims, paradox_table, percent_agreement
+from studies.paradoxes import PARADOXES, paradox_claims, paradox_table, percent_agreement, plot_beta_shapes
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "agreement.json").read_text())
 CASES = {paradox.case: paradox.ratings() for paradox in PARADOXES}
@@ -118,3 +118,32 @@ def test_toy_cases_have_one_reading(n_levels, inside):
     """All answers lie at the ends, or none does: the averaged default is the column of the binned likelihood."""
     kinds = {prepare(p.ratings(n_levels, inside=inside)).kind for p in PARADOXES}
     assert kinds == {"binned"}
+
+
+def test_beta_shapes_are_two_camps_random_and_agreement():
+    panels = plot_beta_shapes(phi=(-0.5, 0.0, 0.8)).ravel()
+    camps, random, agreement = (panel.lines[0].get_ydata() for panel in panels)
+    middle = random.size // 2
+    assert camps[middle] < camps[0]
+    np.testing.assert_allclose(random, 1.0)
+    assert agreement[middle] > agreement[0]
+    with pytest.raises(InputError, match="must lie below 1"):
+        plot_beta_shapes(phi=(1.0,))
+
+
+@pytest.mark.long
+def test_toy_cases():
+    cases = paradox_table(["2", "8b"]).set_index("case")
+    assert np.isnan(cases.loc["2", "alpha"])
+    assert cases.loc["2", "phi_squeezed_flat"].startswith("1.00")
+    assert cases.loc["8b", "alpha"] == pytest.approx(cases.loc["8b", "alpha_paper"], abs=0.01)
+    assert cases.loc["8b", "remark"] == "more items, narrower interval"
+
+
+@pytest.mark.slow
+def test_all_toy_cases():
+    cases = paradox_table().set_index("case")
+    assert " ".join(cases.index) == "1 2 3 4a 4b 5a 5b 5c 5d 6a 6b 7a 7b 7c 7d 8a 8b 8c"
+    assert cases.loc["7d", "alpha"] == pytest.approx(0.28)
+    assert cases.loc["7c", "phi_squeezed_flat"] == cases.loc["7d", "phi_squeezed_flat"]
+    assert cases["remark"].all()

@@ -1,18 +1,62 @@
-"""Figures of AUC without ground truth."""
+"""Figures of the study of AUC without ground truth: quality of the annotators, swap errors, evaluations."""
 
 from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy as sp
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import Panels, new_panels, one_panel, write_cells
+from bayesagree.simulate._crowdsourced_binary import rate_shapes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+REGIONS = (("very bad", "bad", "skewed"), ("bad", "average", "good"), ("skewed", "good", "very good"))
+"""Names of the nine regions of annotator quality, by thirds of the true (rows) and false positive rate."""
+
+
+@checked
+def annotator_quality_regions(mean_tpr: float, mean_fpr: float) -> xr.DataArray:
+    """Compute the probability of each of nine regions of annotator quality under `crowdsourced_binary`.
+
+    TPR in [1/2, 1] and FPR in [0, 1/2] are each cut into thirds; the table is the product of the two marginals.
+
+    Returns
+    -------
+    DataArray
+        Probabilities with dims (tpr, fpr), each from the worst third to the best.
+
+    Raises
+    ------
+    InputError
+        A mean outside (1/2, 1) for TPR or (0, 1/2) for FPR.
+
+    Examples
+    --------
+    >>> annotator_quality_regions(0.9, 0.1).sel(tpr="good", fpr="good").round(4).item()
+    0.5926
+
+    References
+    ----------
+    Urkullu, Perez, Calvo: On the evaluation and selection of classifier learning algorithms with crowdsourced
+    data, figures 5 to 10 (figure 7 is misprinted: its cells sum to .960).
+    """
+    a, b = rate_shapes(mean_tpr, mean_fpr)
+    thirds = ["bad", "middle", "good"]
+    # FPR = Beta(a, 2) / 2, so that 1 - 2 FPR ~ Beta(2, a): both are Beta(2, .) on a scale from worst to best.
+    table = np.outer(_thirds(b), _thirds(a))
+    return xr.DataArray(table, dims=("tpr", "fpr"), coords={"tpr": thirds, "fpr": thirds}, name="probability")
+
+
+def _thirds(shape: float) -> NDArray[np.float64]:
+    above = sp.special.betaincc(2, shape, [0, 1 / 3, 2 / 3, 1])
+    return above[:-1] - above[1:]
 
 
 @checked
@@ -33,7 +77,7 @@ def plot_swap_errors(
     Parameters
     ----------
     tree
-        Result of `bayesagree.studies.auc_study`.
+        Result of `auc_study`.
     case
         Which annotators, such as "average".
     labels_per_item, labels_per_annotator
@@ -59,7 +103,7 @@ def plot_swap_errors(
 
     Examples
     --------
-    >>> from bayesagree.studies.auc_simulation import auc_study
+    >>> from studies.auc_simulation import auc_study
     >>> tree = auc_study(cases=["good"], labels_per_item=[5], labels_per_annotator=[5], runs=2, n_items=50, n_models=5)
     >>> plot_swap_errors(tree, "good", labels_per_item=[5], labels_per_annotator=[5]).size
     1
@@ -88,7 +132,7 @@ def plot_swap_errors(
         panel.boxplot(boxes, widths=0.6, manage_ticks=False)
         panel.set_xticks(range(1, len(names) + 1), names)
         panel.axhline(reference, color="0.4", linestyle="--", linewidth=1)
-        panel.set_title(f"{per_item} labels an item, {per_annotator} an annotator", fontsize="small")
+        panel.set_title(f"{per_item} labels per item, {per_annotator} per annotator", fontsize="small")
     figure.supylabel("swap error")
     figure.suptitle(f"{case}: share of pairs of models ranked wrongly (dashed: supervised)")
     return panels
@@ -101,7 +145,7 @@ def plot_quality_regions(regions: xr.DataArray, *, axes: "Axes | None" = None) -
     Parameters
     ----------
     regions
-        Result of `bayesagree.simulate.annotator_quality_regions`.
+        Result of `annotator_quality_regions`.
     axes
         The axes to draw in; by default a figure of its own.
 
@@ -115,7 +159,6 @@ def plot_quality_regions(regions: xr.DataArray, *, axes: "Axes | None" = None) -
 
     Examples
     --------
-    >>> from bayesagree.simulate import annotator_quality_regions
     >>> len(plot_quality_regions(annotator_quality_regions(0.8, 0.2)).texts)
     9
     """
@@ -132,10 +175,7 @@ def plot_quality_regions(regions: xr.DataArray, *, axes: "Axes | None" = None) -
 
 
 def _region_text(value: float, row: int, column: int) -> str:
-    return f"{_REGIONS[row][column]}\n" + (f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}")
-
-
-_REGIONS = (("very bad", "bad", "skewed"), ("bad", "average", "good"), ("skewed", "good", "very good"))
+    return f"{REGIONS[row][column]}\n" + (f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}")
 
 
 @checked
@@ -153,7 +193,7 @@ def plot_evaluations(
     Parameters
     ----------
     tree
-        Result of `bayesagree.studies.auc_study` with ``keep_evaluations``.
+        Result of `auc_study` with ``keep_evaluations``.
     case, labels_per_item, labels_per_annotator, run
         Which problem.
     axes
@@ -170,7 +210,7 @@ def plot_evaluations(
 
     Examples
     --------
-    >>> from bayesagree.studies import auc_study
+    >>> from studies.auc_simulation import auc_study
     >>> size = {"labels_per_item": [5], "labels_per_annotator": [5], "runs": 2, "n_items": 50, "n_models": 5}
     >>> tree = auc_study(cases=["good"], keep_evaluations=True, **size)
     >>> plot_evaluations(tree, "good", labels_per_item=5, labels_per_annotator=5).size

@@ -6,14 +6,14 @@ import pytest
 
 from bayesagree import Labels, read_result
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.blind.cases import blind_case
+from bayesagree.blind.experiment import blind_experiment
 from bayesagree.blind.scores import blind_scores
 from bayesagree.errors import InputError
 from bayesagree.evaluation.paired_tests import copeland_rank, paired_t_test, paired_terms
 from bayesagree.evaluation.rank_correlation import correlation, williams_test
 from bayesagree.metrics.hard_labels import hard_label_scores
 from bayesagree.simulate._systems import simulated_systems
-from bayesagree.studies.blind_cases import blind_case
-from bayesagree.studies.blind_methods import blind_experiment
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+from typer import Option
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
@@ -14,8 +15,11 @@ from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement.coefficients import Level, krippendorff_alpha
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Ratings
+from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError, positive_int
-from bayesagree.studies.paradoxes import percent_agreement
+from bayesagree.plots._panels import Panels, new_panels, style
+from studies._command import Figures, Repeats, run, save_figures
+from studies.paradoxes import percent_agreement
 
 
 @checked
@@ -103,7 +107,85 @@ def _items(ratings: Ratings, kept: NDArray[np.int64]) -> Ratings:
     place = np.full(ratings.items.size, -1, np.int32)
     place[kept] = np.arange(kept.size)
     rows = np.flatnonzero(place[ratings.item_index] >= 0)
-    return replace(
-        ratings, items=ratings.items[kept], item_index=place[ratings.item_index[rows]],
-        annotator_index=ratings.annotator_index[rows], rating=ratings.rating[rows],
-    )  # fmt: skip
+    found = {"annotator_index": ratings.annotator_index[rows], "rating": ratings.rating[rows]}
+    return replace(ratings, items=ratings.items[kept], item_index=place[ratings.item_index[rows]], **found)
+
+
+@checked
+def plot_agreement_by_size(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
+    """Draw Phi against the share of the items used, with its interval; beside it alpha and percent agreement.
+
+    Parameters
+    ----------
+    result
+        Result of `agreement_by_size`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes, shape (row, column)
+
+    References
+    ----------
+    Checco et al. (2017), figures 4 and 5.
+
+    Examples
+    --------
+    >>> from bayesagree.simulate import ratings
+    >>> result = agreement_by_size(ratings(n_items=20, seed=1).ratings, shares=(0.5, 1), repeats=2, seed=1)
+    >>> plot_agreement_by_size(result).size
+    2
+    """
+    _, panels = new_panels(axes, 1, 2, width=3.6, height=3, sharex=True, sharey=True)
+    share = 100 * result["share"].values
+    mean = result.mean("repeat")
+    left, right = panels[0]
+    left.fill_between(share, mean["lower"].values, mean["upper"].values, alpha=0.3)
+    left.plot(share, mean["phi"].values, **style(0))
+    left.set_title("Phi, HDI 0.95", fontsize="medium")
+    shown = {"phi": "Phi", "alpha": "alpha", "percent": "percent agreement"}
+    for k, (name, label) in enumerate(shown.items()):
+        spread = result[name].std("repeat").values
+        right.errorbar(share, mean[name].values, yerr=spread, capsize=3, label=label, **style(k))
+    right.set_title("means over subsamples, ± sd", fontsize="medium")
+    right.legend()
+    for panel in (left, right):
+        panel.axhline(0, color="0.6", linewidth=1)
+        panel.set_xlabel("share of the items (%)")
+    left.set_ylabel("agreement")
+    return panels
+
+
+@_options.flattened
+def main(
+    source: _options.Source,
+    shares: Annotated[str, Option(help="Shares of the items, comma separated.")] = "0.1,0.25,0.5,0.75,1",
+    repeats: Repeats = 20,
+    item_mean: Annotated[str, Option(help="hierarchical or flat (the paper's).")] = "hierarchical",
+    likelihood: Annotated[str, Option(help="averaged, binned, density or squeezed (the paper's).")] = "averaged",
+    seed: _options.Seed = 1,
+    figures: Figures = None,
+    json: _options.Json = False,
+) -> None:
+    """Show Phi, alpha and percent agreement on shares of the items: Checco et al., figures 4 and 5.
+
+    Example: python -m studies.sizes --data truthfulness/s6 --repeats 5 --figures folder
+    """
+    ratings, _ = source.read()
+    if not isinstance(ratings, Ratings):
+        raise InputError("Phi is of ratings; give --scale LOWEST HIGHEST")
+    parts = _options.numbers(shares, "--shares")
+    means = _options.one_of(item_mean, "--item-mean", ("hierarchical", "flat"))
+    kind = _options.one_of(likelihood, "--likelihood", ("averaged", "binned", "density", "squeezed"))
+    with _output.progress("subsamples", len(parts) * repeats) as advance:
+        found = agreement_by_size(
+            ratings, shares=parts, repeats=repeats, item_mean=means, likelihood=kind, seed=seed, progress=advance
+        )
+    notes = save_figures(figures, {"figures-4-5": lambda: plot_agreement_by_size(found)})
+    rows = found.mean("repeat").to_dataframe().reset_index()
+    _output.show([_output.Table("sizes", rows, "Means over the subsamples")], json=json, notes=notes)
+
+
+if __name__ == "__main__":
+    run(main)

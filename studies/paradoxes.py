@@ -3,18 +3,24 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+import scipy as sp
+from typer import Option
 
+from bayesagree._inference.arguments import checked
 from bayesagree.agreement._exact.patterns import collapse
-from bayesagree.agreement._exact.posterior import phi_posterior
+from bayesagree.agreement._exact.posterior import phi_posterior, precision_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement._formulas import observed_agreement
 from bayesagree.agreement.coefficients import krippendorff_alpha
 from bayesagree.annotations import Ratings
+from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
+from bayesagree.plots._panels import LINES, Panels, new_panels
+from studies._command import Figures, run, save_figures
 
 type Rows = tuple[tuple[tuple[int, ...], int], ...]
 """Pairs of an item's ratings and the number of such items."""
@@ -68,6 +74,48 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "squeezed flat": {"likelihood": "squeezed", "item_mean": "flat"},
     "binned flat": {"likelihood": "binned", "item_mean": "flat"},
     "binned hierarchical": {"likelihood": "binned", "item_mean": "hierarchical"},
+}
+
+
+ARGUMENTS = {
+    "1": "random guesses are no agreement",
+    "2": "unanimous answers are agreement",
+    "3": "99 % agreement is agreement",
+    "4": "the same agreement on another answer is the same Phi",
+    "5": "fewer disagreements are more agreement, without a jump",
+    "6": "honest work is better than coin flips",
+    "7": "a question turned around has the same Phi",
+    "8": "more items: the same Phi, a narrower interval",
+}
+
+SAME = 0.05
+"""Means of Phi that differ by less are the same, and random guesses are no agreement below this."""
+
+FIVE = ("5a", "5b", "5c", "5d")
+"""Cases of limitation 5 by their number of disagreements, most first."""
+
+
+def _unanimous(found: Any, *cases: str) -> bool:
+    return all(found[c].lower > 0 for c in cases)
+
+
+def _alike(found: Any, case: str, other: str) -> bool:
+    return abs(found[case].mean - found[other].mean) < SAME
+
+
+def _narrower(found: Any, case: str, other: str) -> bool:
+    return found[case].upper - found[case].lower < found[other].upper - found[other].lower
+
+
+HOLDS: dict[str, Callable[[Any], bool]] = {
+    "1": lambda f: f["1"].mean < SAME,
+    "2": lambda f: _unanimous(f, "2"),
+    "3": lambda f: _unanimous(f, "3"),
+    "4": lambda f: _unanimous(f, "4a", "4b") and _alike(f, "4a", "4b"),
+    "5": lambda f: _unanimous(f, *FIVE) and all(f[a].mean <= f[b].mean for a, b in pairwise(FIVE)),
+    "6": lambda f: f["6a"].mean > f["6b"].mean,
+    "7": lambda f: _alike(f, "7a", "7b") and _alike(f, "7c", "7d"),
+    "8": lambda f: abs(f["8a"].map - f["8b"].map) < SAME and _narrower(f, "8b", "8a") and _narrower(f, "8a", "8c"),
 }
 
 
@@ -193,41 +241,6 @@ def _check_levels(n_levels: int, inside: bool) -> None:
         raise InputError(f"n_levels={n_levels!r} is below {5 if inside else 2}")
 
 
-ARGUMENTS = {
-    "1": "random guesses are no agreement",
-    "2": "unanimous answers are agreement",
-    "3": "99 % agreement is agreement",
-    "4": "the same agreement on another answer is the same Phi",
-    "5": "fewer disagreements are more agreement, without a jump",
-    "6": "honest work is better than coin flips",
-    "7": "a question turned around has the same Phi",
-    "8": "more items: the same Phi, a narrower interval",
-}
-SAME = 0.05
-"""Means of Phi that differ by less are the same, and random guesses are no agreement below this."""
-
-
-def _unanimous(found: Any, *cases: str) -> bool:
-    return all(found[c].lower > 0 for c in cases)
-
-
-HOLDS: dict[str, Callable[[Any], bool]] = {
-    "1": lambda f: f["1"].mean < SAME,
-    "2": lambda f: _unanimous(f, "2"),
-    "3": lambda f: _unanimous(f, "3"),
-    "4": lambda f: _unanimous(f, "4a", "4b") and abs(f["4a"].mean - f["4b"].mean) < SAME,
-    "5": lambda f: _unanimous(f, *FIVE) and all(f[a].mean <= f[b].mean for a, b in pairwise(FIVE)),
-    "6": lambda f: f["6a"].mean > f["6b"].mean,
-    "7": lambda f: max(abs(f["7a"].mean - f["7b"].mean), abs(f["7c"].mean - f["7d"].mean)) < SAME,
-    "8": lambda f: abs(f["8a"].map - f["8b"].map) < SAME and _width(f["8b"]) < _width(f["8a"]) < _width(f["8c"]),
-}  # fmt: skip
-FIVE = ("5a", "5b", "5c", "5d")
-
-
-def _width(found: Any) -> float:
-    return found.upper - found.lower
-
-
 def _row(case: str, ratings: Ratings, percent: float, alpha: float, phi: str, remark: str) -> dict[str, Any]:
     row: dict[str, Any] = {
         "case": case, "percent": percent_agreement(ratings), "percent_paper": percent,
@@ -250,3 +263,70 @@ def percent_agreement(ratings: Ratings) -> float:
     patterns = collapse(ratings)
     counts = patterns.counts.toarray()
     return float(observed_agreement(patterns.weight[None], counts, np.eye(counts.shape[1]))[0])
+
+
+@checked
+def plot_beta_shapes(
+    *,
+    phi: Sequence[float] = (-0.5, 0.0, 0.4, 0.8),
+    item_mean: Sequence[float] = (0.5, 0.2),
+    axes: Panels | None = None,
+) -> Panels:
+    """Draw the four shapes that ratings of one item can have: two camps, random, weak and strong agreement.
+
+    Parameters
+    ----------
+    phi
+        Values of common agreement, each below 1; one panel each.
+    item_mean
+        Means of the item on the unit scale, one line each.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes, shape (row, column)
+
+    References
+    ----------
+    Checco et al. (2017), figure 1.
+
+    Examples
+    --------
+    >>> plot_beta_shapes(phi=(0.0, 0.5)).size
+    2
+    """
+    if not all(-np.inf < value < 1 for value in phi) or not all(0 < mean < 1 for mean in item_mean):
+        raise InputError(f"phi={list(phi)} must lie below 1 and item_mean={list(item_mean)} between 0 and 1")
+    _, panels = new_panels(axes, 1, len(phi), width=2.4, height=2.6, sharey=True)
+    grid = np.linspace(0.002, 0.998, 250)
+    for panel, value in zip(panels[0], phi):
+        p = float(precision_of(value))
+        for k, mean in enumerate(item_mean):
+            line = {"color": f"C{k}", "linestyle": LINES[k % len(LINES)]}
+            panel.plot(grid, sp.stats.beta.pdf(grid, mean * p, (1 - mean) * p), label=f"mean {mean:g}", **line)
+        panel.set_title(f"Phi = {value:g}")
+        panel.set_xlabel("rating, unit scale")
+        panel.set_ylim(0, 4)
+    panels[0, 0].set_ylabel("density")
+    panels[0, 0].legend(fontsize="small")
+    return panels
+
+
+def main(
+    cases: Annotated[str | None, Option(help="Cases such as 7c,8b; all eighteen take minutes.")] = None,
+    figures: Figures = None,
+    json: _options.Json = False,
+) -> None:
+    """Show where percent agreement and alpha mislead: Checco et al., tables 1 and 2, figure 1.
+
+    Example: python -m studies.paradoxes --cases 7c,8b
+    """
+    with _output.stderr().status("computing"):
+        table = paradox_table(None if cases is None else _options.words(cases))
+    notes = save_figures(figures, {"figure-1": plot_beta_shapes})
+    _output.show([_output.Table("paradoxes", table)], json=json, notes=notes)
+
+
+if __name__ == "__main__":
+    run(main)

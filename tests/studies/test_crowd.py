@@ -5,8 +5,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from bayesagree import InputError, Labels, Ratings, crowdtruth
-from bayesagree.studies import accuracy_against, crowd_setups, crowd_validation, disagreement_without
 from bayesagree.subjective import recode
+from studies.crowd import accuracy_against, crowd_setups, crowd_validation, disagreement_without
 
 
 @pytest.fixture(scope="module")

@@ -3,17 +3,22 @@
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import scipy as sp
 import xarray as xr
+from typer import Option
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Ratings
+from bayesagree.cli import _options, _output
 from bayesagree.errors import positive_int
+from bayesagree.plots._panels import Panels, new_panels, style
+from studies._command import Figures, Repeats, run, save_figures
 
 ITEM_MEANS = ("flat", "hierarchical")
 
@@ -59,7 +64,7 @@ def random_answers(
 
     See Also
     --------
-    bayesagree.plots.plot_random_answers : the figure.
+    plot_random_answers : the figure.
 
     References
     ----------
@@ -92,3 +97,74 @@ def random_answers(
     data["false_disagreement"] = (dims, (summary[..., 2] < 0).mean(axis=-1))  # type: ignore[assignment]
     coords = {"item_mean": list(item_mean), "n_levels": list(n_levels), "n_annotators": list(n_annotators)}
     return xr.Dataset(data, coords, {"ci_kind": "hdi", "ci_prob": ci_prob, "n_items": n_items})
+
+
+@checked
+def plot_random_answers(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
+    """Draw how often random answers are called agreement, by the number of raters, with Jeffreys intervals.
+
+    Parameters
+    ----------
+    result
+        Result of `random_answers`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Checco et al. (2017), figure 3.
+
+    Examples
+    --------
+    >>> found = random_answers(n_annotators=[3], n_levels=[5], n_items=20, repeats=2, seed=1)
+    >>> plot_random_answers(found)[0, 0].get_title()
+    '5 levels'
+    """
+    levels, raters = result["n_levels"].values, result["n_annotators"].values
+    n = result.sizes["repeat"]
+    _, panels = new_panels(axes, 1, levels.size, width=3.2, height=2.8, sharey=True)
+    for panel, level in zip(panels[0], levels):
+        for k, means in enumerate(result["item_mean"].values.tolist()):
+            share = result["false_agreement"].sel(n_levels=level, item_mean=means).values
+            ends = sp.stats.beta.ppf([[0.025], [0.975]], share * n + 0.5, n - share * n + 0.5)
+            bars = np.maximum([share - ends[0], ends[1] - share], 0)
+            panel.errorbar(raters, share, yerr=bars, capsize=3, label=f"{means} item means", **style(k))
+        panel.axhline(1 - result.attrs["ci_prob"], color="0.6", linewidth=1)
+        panel.set_title(f"{level} levels")
+        panel.set_xlabel("raters of an item")
+    panels[0, 0].set_ylabel("called agreement")
+    panels[0, 0].legend(fontsize="small")
+    return panels
+
+
+def main(
+    raters: Annotated[str, Option(help="Raters of an item, comma separated.")] = "3,5,10,20,30,50",
+    levels: Annotated[str, Option(help="Levels of the scale, comma separated.")] = "5,11",
+    n_items: Annotated[int, Option(help="Items of a data set.", min=2)] = 100,
+    repeats: Repeats = 40,
+    seed: _options.Seed = 1,
+    figures: Figures = None,
+    json: _options.Json = False,
+) -> None:
+    """Show how often random answers are called agreement: Checco et al., figure 3.
+
+    Example: python -m studies.answers --raters 3,10 --levels 5 --repeats 10 --figures folder
+    """
+    counts, scales = (_options.numbers(v, n, whole=True) for v, n in ((raters, "--raters"), (levels, "--levels")))
+    with _output.progress("data sets", len(counts) * len(scales) * repeats) as advance:
+        found = random_answers(
+            n_annotators=counts, n_levels=scales, n_items=n_items, repeats=repeats, seed=seed, progress=advance
+        )
+    table = found[["false_agreement", "false_disagreement"]].assign(mean_phi=found["phi"].mean("repeat"))
+    notes = save_figures(figures, {"figure-3": lambda: plot_random_answers(found)})
+    rows = table.to_dataframe().reset_index()
+    _output.show([_output.Table("answers", rows, "Share of intervals above and below 0")], json=json, notes=notes)
+
+
+if __name__ == "__main__":
+    run(main)

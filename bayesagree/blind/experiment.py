@@ -13,6 +13,7 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.blind.judgement import PLACES, SCORE_AND_COMBINE, Correction, methods_group, outliers
 from bayesagree.blind.overlap import jaccard_overlap
 from bayesagree.blind.scores import (
     BLIND,
@@ -38,7 +39,6 @@ from bayesagree.evaluation.paired_tests import (
 )
 from bayesagree.evaluation.rank_correlation import MEASURES
 from bayesagree.metrics.hard_labels import confusion_counts
-from bayesagree.studies.blind_judgement import PLACES, SCORE_AND_COMBINE, Correction, methods_group, outliers
 
 PAPER_METRICS = ("accuracy", "precision", "recall", "specificity")
 type Progress = Callable[[int], Any]
@@ -48,20 +48,20 @@ type Progress = Callable[[int], Any]
 def blind_experiment(
     predictions: Predictions,
     *,
-    crowd: Labels | None = None,
-    gold: Gold | None = None,
     methods: Sequence[str] | None = None,
     metrics: Sequence[str] = PAPER_METRICS,
-    positive: Any = None,
+    crowd: Labels | None = None,
+    gold: Gold | None = None,
     leave_one_out: bool = False,
+    positive: Any = None,
     threshold: float = 0.5,
     calibrate_for: CalibrateFor = "accuracy",
     baseline: str = "em",
     correction: Correction = "williams",
     significance: float = 0.05,
     multiplicity: Multiplicity = "none",
-    draws: int = 1000,
     ci_prob: float = 0.95,
+    draws: int = 1000,
     seed: Seed = None,
     progress: Progress = lambda done: None,
 ) -> xr.DataTree:
@@ -72,14 +72,14 @@ def blind_experiment(
 
     Parameters
     ----------
-    predictions, crowd, positive, leave_one_out, threshold, calibrate_for, seed
+    predictions, crowd, leave_one_out, positive, threshold, calibrate_for, seed
         As in `blind_scores`. The paper's calibrated majority has one threshold for all metrics, as here by default.
-    gold
-        Item to true label, of some or all items: to judge the methods, never used by them.
     methods
         By default all that the data allow.
     metrics
         Scores of the systems.
+    gold
+        Item to true label, of some or all items: to judge the methods, never used by them.
     baseline
         Method against which the correlations of the others are tested, if it is among the methods.
     correction
@@ -88,10 +88,10 @@ def blind_experiment(
         Level of all tests, two-sided.
     multiplicity
         Adjustment of the tests for the number of pairs, within each ranking.
-    draws
-        Bootstrap draws, and gold sets of sampling and dawid_skene.
     ci_prob
         Probability of the highest density intervals.
+    draws
+        Bootstrap draws, and gold sets of sampling and dawid_skene.
     progress
         Called with 1 after each method.
 
@@ -116,8 +116,8 @@ def blind_experiment(
     --------
     >>> rng = np.random.default_rng(1)
     >>> truth = rng.integers(0, 2, 300)
-    >>> said = {f"s{q}": np.where(rng.random(300) < q / 10, truth, 1 - truth) for q in (5, 6, 7, 8, 9)}
-    >>> tree = blind_experiment(Predictions.from_labels(said), gold=dict(enumerate(truth)), draws=100, seed=1)
+    >>> given = {f"s{q}": np.where(rng.random(300) < q / 10, truth, 1 - truth) for q in (5, 6, 7, 8, 9)}
+    >>> tree = blind_experiment(Predictions.from_labels(given), gold=dict(enumerate(truth)), draws=100, seed=1)
     >>> float(tree["methods"]["correlation"].sel(estimator="em", metric="accuracy", measure="pearson")) > 0.9
     True
     """
@@ -131,7 +131,7 @@ def blind_experiment(
     probability(significance, "significance")
     judge = _Judge(systems, tuple(metrics), positive_int(draws, "draws"), significance, multiplicity, ci_prob, seed)
     truth = None if gold is None else _truth(gold, systems)
-    options = {"leave_one_out": leave_one_out, "threshold": threshold}
+    options: dict[str, Any] = {"leave_one_out": leave_one_out, "threshold": threshold}
     estimates, quality = [], []
     for method in chosen:
         estimate, of_pseudo_gold = judge.method(method, calibrate_for, truth, options)
@@ -148,22 +148,16 @@ def blind_experiment(
     if truth is not None:
         actual = judge.gold(truth)
         groups["actual"] = {name: (("metric", "model"), actual[name]) for name in ("score", "rank")}
-        groups["methods"] = methods_group(
-            chosen, estimates, actual, np.array(quality), different=judge.different, baseline=baseline,
-            correction=correction,
-        )  # fmt: skip
+        tests: dict[str, Any] = {"different": judge.different, "baseline": baseline, "correction": correction}
+        groups["methods"] = methods_group(chosen, estimates, actual, np.array(quality), **tests)
         groups["outliers"] = outliers(estimates, actual, systems)
-    coords = {
-        "estimator": list(chosen), "metric": list(metrics), "model": systems.models, "other_model": systems.models,
-        "measure": list(MEASURES), "place": list(PLACES),
-    }  # fmt: skip
-    settings = {
-        "leave_one_out": leave_one_out, "threshold": threshold, "calibrate_for": calibrate_for, "baseline": baseline,
-        "correction": correction,        "significance": significance, "ci_kind": "hdi",
-        "multiplicity": multiplicity, "ci_prob": ci_prob, "draws": draws, "n_models": int(systems.models.size),
-        "n_items": int(systems.items.size), "n_gold": 0 if truth is None else int((truth >= 0).sum()),
-        "n_crowd": 0 if systems.crowd is None else int((systems.crowd >= 0).sum()),
-    }  # fmt: skip
+    coords = {"estimator": list(chosen), "metric": list(metrics), "measure": list(MEASURES), "place": list(PLACES)}
+    coords |= {"model": systems.models, "other_model": systems.models}
+    settings = options | {"calibrate_for": calibrate_for, "baseline": baseline, "correction": correction}
+    settings |= {"significance": significance, "multiplicity": multiplicity, "ci_kind": "hdi", "ci_prob": ci_prob}
+    settings |= {"draws": draws, "n_models": int(systems.models.size), "n_items": int(systems.items.size)}
+    settings["n_gold"] = 0 if truth is None else int((truth >= 0).sum())
+    settings["n_crowd"] = 0 if systems.crowd is None else int((systems.crowd >= 0).sum())
     tree = result_tree(groups, coords, model="blind_experiment", engine="exact", seed=seed, settings=settings)
     return tree.sel(model=predictions.models, other_model=predictions.models)
 
@@ -172,9 +166,15 @@ class _Judge:
     """Scores, ranks and intervals of systems against stand-ins for the gold, or the gold itself."""
 
     def __init__(
-        self, systems: Systems, metrics: tuple[str, ...], draws: int, significance: float,
-        multiplicity: Multiplicity, ci_prob: float, seed: Seed,
-    ) -> None:  # fmt: skip
+        self,
+        systems: Systems,
+        metrics: tuple[str, ...],
+        draws: int,
+        significance: float,
+        multiplicity: Multiplicity,
+        ci_prob: float,
+        seed: Seed,
+    ) -> None:
         self.systems, self.metrics, self.draws, self.ci_prob = systems, metrics, draws, ci_prob
         self.significance, self.seed = significance, seed_sequence(seed)
         self.multiplicity: Multiplicity = multiplicity

@@ -5,8 +5,9 @@ import pytest
 
 from bayesagree import InputError, Labels, Predictions, Ratings, annotation_certainty, dirichlet, normal_inverse_gamma
 from bayesagree.metrics import overlap, set_accuracy, top_k_accuracy, top_k_in_top_m
-from bayesagree.simulate import labelled_test_set, toy_classes
-from bayesagree.studies import certainty_by_reliability
+from bayesagree.simulate import labelled_test_set
+from studies.certainty import certainty_by_reliability
+from studies.toy import toy_classes
 
 
 def test_certainty_is_that_of_the_posterior_at_each_reliability():

@@ -1,4 +1,4 @@
-"""Published findings of the AUC study, checked on the output of `bayesagree.studies.auc_study`.
+"""Published findings of the AUC study, checked on the output of `studies.auc_study`.
 
 Claims about DGT are checked on its published reading (ties drawn anew for every model). A swap error is *high*
 quality below .1, *middle* below .25, else *low*.
@@ -16,7 +16,7 @@ import scipy as sp
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
-from bayesagree.studies.auc_simulation import CASES, LEVELS
+from studies.auc_simulation import CASES, LEVELS
 
 DGT = "dgt_published"
 PUBLISHED = [DGT, "sgt", "pgt"]

@@ -12,11 +12,11 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.blind.judgement import SCORE_AND_COMBINE
 from bayesagree.blind.pseudo_gold import majority
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
-from bayesagree.studies.blind_judgement import SCORE_AND_COMBINE
 
 FAMILIES = {"round_robin": "score & combine", "sampling": "score & combine", "direct": "direct"}
 """Method to its family in the paper; every other method is of combine & score."""
@@ -54,7 +54,7 @@ def blind_table(tree: xr.DataTree, number: int) -> pd.DataFrame:
     Examples
     --------
     >>> from bayesagree.simulate import simulated_systems
-    >>> from bayesagree.studies import blind_experiment
+    >>> from bayesagree.blind import blind_experiment
     >>> systems = simulated_systems(n_items=200, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
@@ -124,8 +124,8 @@ def vote_quality(
     rows = np.empty((len(metrics), len(thresholds)))
     for t, threshold in enumerate(thresholds):
         codes = majority(systems, threshold=threshold, seed=seed)[0]
-        said = pd.Series(systems.labels[codes], systems.items).where(codes >= 0, None)
-        vote = Predictions.from_labels({"vote": said}, labels=systems.labels.tolist())
+        voted = pd.Series(systems.labels[codes], systems.items).where(codes >= 0, None)
+        vote = Predictions.from_labels({"vote": voted}, labels=systems.labels.tolist())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # what does not exist is NaN in the result
             for m, metric in enumerate(metrics):
@@ -200,6 +200,12 @@ def _outliers(tree: xr.DataTree) -> pd.DataFrame:
 
 
 _TABLES: dict[int, Callable[[xr.DataTree], pd.DataFrame]] = {
-    2: _overlap, 3: _actual, 4: _actual, 5: _method_ranks, 6: _correlations, 7: _quality, 8: _quality_correlation,
+    2: _overlap,
+    3: _actual,
+    4: _actual,
+    5: _method_ranks,
+    6: _correlations,
+    7: _quality,
+    8: _quality_correlation,
     9: _outliers,
-}  # fmt: skip
+}

@@ -1,12 +1,12 @@
-"""The grids of box plots of the AUC study."""
+"""Figures of the AUC study: regions of quality, grids of box plots."""
 
 import io
 
 import pytest
 
 from bayesagree.errors import InputError
-from bayesagree.plots import plot_swap_errors
-from bayesagree.studies.auc_simulation import auc_study
+from studies.auc_figures import annotator_quality_regions, plot_quality_regions, plot_swap_errors
+from studies.auc_simulation import auc_study
 
 
 @pytest.fixture(scope="module")
@@ -36,3 +36,11 @@ def test_what_the_study_does_not_have_is_refused(tree):
         plot_swap_errors(tree, "bad", labels_per_item=[5])
     with pytest.raises(InputError, match="no labels_per_item 45"):
         plot_swap_errors(tree, "good")
+
+
+def test_regions_of_quality_sum_to_one():
+    panel = plot_quality_regions(annotator_quality_regions(0.7, 0.3))
+    panel.figure.savefig(io.BytesIO(), format="svg")
+    shown = [float(text.get_text().split("\n")[1]) for text in panel.texts]
+    assert sum(shown) == pytest.approx(1, abs=0.005)
+    assert panel.texts[0].get_text().startswith("very bad")

@@ -1,6 +1,6 @@
-"""The published study of AUC without ground truth and the committees of experts, as the tables of results/auc_study.md.
+"""The whole study of AUC without ground truth and committees of experts: the tables of benchmarks/results/auc_study.md.
 
-Run: python benchmarks/auc_study.py FOLDER      (about ten minutes on two processors; continues where it was stopped)
+Run: python -m studies.auc_report FOLDER      (about ten minutes on two processors; continues where it was stopped)
 """
 
 import sys
@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bayesagree.studies import auc_study, committee_table, study_claims
+from studies.auc_claims import committee_table, study_claims
+from studies.auc_simulation import auc_study
 
 COMMITTEES = {"labels_per_item": (3, 5, 9, 15), "labels_per_annotator": (100, 200, 500, 1000)}
 

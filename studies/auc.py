@@ -1,31 +1,21 @@
-"""`bayesagree study`: the simulation studies of the papers, run again."""
+"""How well crowd labels rank models by their AUC (Urkullu, Perez and Calvo): tables, claims and figures."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+import xarray as xr
 from typer import Option
 
-from bayesagree.cli import _options, _output, _studies
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-
-    from bayesagree.plots._panels import Panels
-
-study = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+from bayesagree.cli import _options, _output
+from bayesagree.io.files import write_result
+from studies._command import Drawings, Figures, run, save_figures
+from studies.auc_claims import published_grid, study_claims
+from studies.auc_figures import annotator_quality_regions, plot_evaluations, plot_quality_regions, plot_swap_errors
+from studies.auc_simulation import CASES, ESTIMATORS, auc_study
 
 
-@study.callback()
-def studies() -> None:
-    """Run the simulation studies of the papers again."""
-
-
-@study.command("auc")
-def auc(
+def main(
     cases: Annotated[str, Option(help="Quality of the annotators, comma separated.")] = (
         "extreme,bad,average,good,outstanding"
     ),
@@ -37,7 +27,7 @@ def auc(
         Path | None, Option("--output", "-o", help="netCDF file; an interrupted study resumes from it.")
     ] = None,
     label_level: Annotated[bool, Option(help="Rank by the AUC of the labels themselves too.")] = False,
-    figures: _studies.Figures = None,
+    figures: Figures = None,
     dask: _options.Dask = None,
     json: _options.Json = False,
 ) -> None:
@@ -47,13 +37,9 @@ def auc(
     default is the published study, 180 configurations of 100 runs, and its claims are checked. Figures: 5 to 15 of the
     paper, and each method's evaluations against the true one.
 
-    Example: bayesagree study auc --cases good --labels-per-annotator 15 --runs 10 -o study.nc
+    Example: python -m studies.auc --cases good --labels-per-annotator 15 --runs 10 -o study.nc
     """
-    from bayesagree.io.files import write_result
-    from bayesagree.studies.auc_claims import published_grid, study_claims
-    from bayesagree.studies.auc_simulation import ESTIMATORS, auc_study
-
-    grid = {
+    grid: dict[str, Any] = {
         "cases": _options.words(cases),
         "labels_per_item": _options.numbers(labels_per_item, "--labels-per-item", whole=True),
         "labels_per_annotator": _options.numbers(labels_per_annotator, "--labels-per-annotator", whole=True),
@@ -61,11 +47,10 @@ def auc(
     total = runs * len(grid["cases"]) * len(grid["labels_per_item"]) * len(grid["labels_per_annotator"])
     further = ESTIMATORS if label_level else None
     journal = None if output is None else output.with_name(output.name + ".journal")
+    options: dict[str, Any] = {"estimators": further, "keep_evaluations": figures is not None}
+    options |= {"seed": seed, "journal": journal, "client": _options.dask_client(dask)}
     with _output.progress("runs", total) as advance:
-        tree = auc_study(
-            **grid, runs=runs, estimators=further, keep_evaluations=figures is not None, seed=seed, journal=journal,
-            client=_options.dask_client(dask), progress=advance,
-        )  # fmt: skip
+        tree = auc_study(**grid, runs=runs, **options, progress=advance)
     if output is not None and journal is not None:
         write_result(tree, output)
         journal.unlink()
@@ -76,24 +61,21 @@ def auc(
         _output.Table("mean_swap_error", means, "Mean swap error"),
         _output.Table("claims", claims, "Claims of the paper"),
     ]
-    _output.show(tables, json=json, notes=_studies.save_figures(figures, _figures(tree, grid)))
+    _output.show(tables, json=json, notes=save_figures(figures, _figures(tree, grid)))
 
 
-def _figures(tree: "xr.DataTree", grid: dict[str, list[Any]]) -> dict[str, Callable[[], "Axes | Panels"]]:
+def _figures(tree: xr.DataTree, grid: dict[str, list[Any]]) -> Drawings:
     """Return the quality regions, swap errors and evaluations of every case, by name."""
-    from bayesagree import plots
-    from bayesagree.simulate import annotator_quality_regions
-    from bayesagree.studies.auc_simulation import CASES
-
     rows, columns = grid["labels_per_item"], grid["labels_per_annotator"]
     size = {"labels_per_item": rows, "labels_per_annotator": columns}
     middle = {name: values[len(values) // 2] for name, values in size.items()}
-    drawn: dict[str, Callable[[], Axes | Panels]] = {}
+    drawn: dict[str, Any] = {}
     for case in grid["cases"]:
-        drawn[f"regions-{case}"] = partial(plots.plot_quality_regions, annotator_quality_regions(*CASES[case]))
-        drawn[f"swap-errors-{case}"] = partial(plots.plot_swap_errors, tree, case, **size)
-        drawn[f"evaluations-{case}"] = partial(plots.plot_evaluations, tree, case, **middle)
+        drawn[f"regions-{case}"] = partial(plot_quality_regions, annotator_quality_regions(*CASES[case]))
+        drawn[f"swap-errors-{case}"] = partial(plot_swap_errors, tree, case, **size)
+        drawn[f"evaluations-{case}"] = partial(plot_evaluations, tree, case, **middle)
     return drawn
 
 
-_studies.add_to(study)
+if __name__ == "__main__":
+    run(main)

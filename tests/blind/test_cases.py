@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from bayesagree import InputError
-from bayesagree.studies.blind_files import read_blind_case
+from bayesagree.blind.cases import read_blind_case
 
 
 @pytest.fixture

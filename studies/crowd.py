@@ -13,9 +13,15 @@ import xarray as xr
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.cli import _options, _output
+from bayesagree.datasets import load
 from bayesagree.errors import InputError, shorten
+from bayesagree.plots._panels import MARKERS, Panels, new_panels
+from bayesagree.plots.subjective import plot_annotator_quality, plot_disagreement_by_quality
+from bayesagree.subjective.crowd_quality import crowdtruth_posterior, spammers
 from bayesagree.subjective.crowd_quality.quality import crowdtruth
 from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode
+from studies._command import Figures, flat, run, save_figures
 
 SHARES = (0.15, 0.2)
 """Disagreement rates whose exceedance the paper reports."""
@@ -202,3 +208,98 @@ def disagreement_without(labels: Labels, removed: Iterable[Any], *, shares: tupl
         rows[name] = {"annotators": rate.size, "mean": rate.mean(), "always_agree": (rate == 0).mean()}
         rows[name] |= {f"above_{share:g}": (rate >= share).mean() for share in shares}
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+@checked
+def plot_crowd_setups(result: xr.Dataset, *, axes: Panels | None = None) -> Panels:
+    """Draw the CrowdTruth quality of items and annotators under each reading of the scale, and that of the labels.
+
+    Parameters
+    ----------
+    result
+        Result of `crowd_setups`.
+    axes
+        An array of as many axes to draw in; by default a figure of its own.
+
+    Returns
+    -------
+    array of Axes
+        The axes drawn in.
+
+    References
+    ----------
+    Balayn and Bozzon (2019), experiments with CrowdTruth on four set-ups.
+
+    Examples
+    --------
+    >>> given = Ratings.from_matrix([[1, 1, 2], [4, 5, 5], [3, 4, 3]], scale=(1, 5), step=1)
+    >>> plot_crowd_setups(crowd_setups(given)).size
+    3
+    """
+    _, panels = new_panels(axes, 1, 3, width=2.8, height=2.6, sharey=True)
+    names = [str(name) for name in result["setup"].values]
+    for panel, (score, title) in zip(panels[0], (("uqs", "items, UQS"), ("wqs", "annotators, WQS"))):
+        values = [row[np.isfinite(row)] for row in result[score].transpose("setup", ...).values]
+        panel.boxplot(values, widths=0.6, manage_ticks=False)
+        panel.set_title(title, fontsize="medium")
+    labels = panels[0, 2]
+    for k, name in enumerate(result["category"].values.tolist()):
+        quality = result["aqs"].sel(category=name).values
+        labels.plot(np.arange(1, len(names) + 1), quality, MARKERS[k % len(MARKERS)], label=str(name))
+    labels.set_title("labels, AQS", fontsize="medium")
+    labels.legend(fontsize="x-small")
+    for panel in panels[0]:
+        panel.set_xticks(range(1, len(names) + 1), names)
+        panel.set_xlabel("set-up")
+    panels[0, 0].set_ylabel("quality")
+    return panels
+
+
+@_options.flattened
+def main(
+    source: _options.Source,
+    sampling: _options.ShortSampling,
+    threshold: _options.Threshold = None,
+    figures: Figures = None,
+    json: _options.Json = False,
+) -> None:
+    """Show CrowdTruth on four readings of a scale, its validation by gold, and disagreement without spammers.
+
+    The experiments of Balayn and Bozzon: set-ups need ratings on five levels, the validation a named data set with
+    gold. Disagreement is of labels, or of ratings cut at the threshold (the middle of the scale by default).
+
+    Example: python -m studies.crowd --data popquorn --draws 20 --figures folder
+    """
+    given, _ = source.read()
+    tables: list[_output.Table] = []
+    drawn: dict[str, Any] = {}
+    if isinstance(given, Ratings):
+        if given.step is not None and round((given.scale[1] - given.scale[0]) / given.step) == 4:
+            setups = crowd_setups(given)
+            means = setups[["mean_uqs", "mean_wqs", "mean_aqs"]].to_dataframe().reset_index()
+            tables.append(_output.Table("setups", means, "Mean quality under each reading of the scale"))
+            drawn["setups"] = lambda: plot_crowd_setups(setups)
+        labels = recode(given, sum(given.scale) / 2 if threshold is None else threshold)
+    elif isinstance(given, Labels):
+        labels = given
+    else:
+        raise InputError("CrowdTruth is of labels, or of ratings read as labels")
+    quality = crowdtruth(labels)
+    gold = None if source.data is None or isinstance(given, Ratings) else load(source.data).gold
+    if gold is not None:
+        accuracy = accuracy_against(labels, gold).dropna().to_dict()
+        mse = float(crowd_validation(quality, annotator_quality=accuracy)["wqs_mse"])
+        row = {"annotators": len(accuracy), "wqs_mse": mse}
+        tables.append(_output.Table("validation", [row], "WQS against the accuracy on gold"))
+    with _output.stderr().status("resampling items"):
+        people = spammers(crowdtruth_posterior(labels, **vars(sampling)))
+    removed = people.index[people["prob_spammer"].to_numpy() >= 0.5]
+    without = flat(disagreement_without(labels, removed).rename_axis("spammers"))
+    tables.append(_output.Table("disagreement", without, "Disagreement with the majority, spammers removed"))
+    drawn["figure-3a"] = lambda: plot_annotator_quality(quality["wqs"], people)
+    drawn["figure-3b"] = lambda: plot_disagreement_by_quality(disagreement_rate(labels), quality["wqs"])
+    _output.show(tables, json=json, notes=save_figures(figures, drawn))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,16 @@
+"""The studies of the five papers, run again: `python -m studies.<name>` at the root of the repository.
+
+README.md lists their commands. They are no part of the package, and nothing of the package imports them.
+
+- `paradoxes`: limitations of agreement coefficients (Checco et al.).
+- `answers`: how often random answers are called agreement (Checco et al.).
+- `sizes`: agreement on random shares of a data set (Checco et al.).
+- `toy`: three classes on a line and the certainty of their labels (Stutz et al.).
+- `certainty`: certainty of labels and ratings by reliability (Stutz et al.).
+- `auc`: how well crowd labels rank models (Urkullu et al.); `auc_simulation` simulates, `auc_claims` checks
+  the published findings, `auc_figures` draws, `auc_report` prints all tables.
+- `blind`: every blind method against gold (Jung and Lease); `blind_tables` has the tables of the paper.
+- `crowd`: CrowdTruth on four readings of one scale, its validation, spammers (Balayn and Bozzon).
+- `plackett_luce_recursion`: the probability of tied blocks as the paper computes it (Stutz et al.).
+- `_command`: options, figures and exit codes of all of them.
+"""
