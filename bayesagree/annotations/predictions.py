@@ -279,6 +279,8 @@ class Predictions(Categorical, Displayed):
             Items that only one side has (the first five are listed), or labels that the annotations lack. Labels
             that no prediction mentions are allowed for hard labels only.
         """
+        if items is self.items and labels is self.categories:
+            return self
         item_order = positions(items, self.items, "the predictions", "item")
         if self.scores is not None:
             label_order = positions(labels, self.categories, "the predictions", "label")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @_options.flattened
 def report(
     source: _options.Source,
-    sampling: _options.ShortSampling,
+    sampling: _options.Sampling,
     predictions: Annotated[
         Path | None, Option("--predictions", help="Columns model, item and label, score, or one column per label.")
     ] = None,
@@ -64,7 +64,7 @@ def report(
     if threshold is None and isinstance(truth, Ratings):
         threshold = sum(truth.scale) / 2
         typer.echo(
-            f"items are asked whether their mean is below {threshold:g}, the middle; --threshold asks else", err=True
+            f"the question is whether the mean of an item is below {threshold:g}, the middle; --threshold changes it", err=True
         )
     people = source.features(annotators)
     groups = _groups(truth, people, group, smallest_group)

@@ -12,23 +12,26 @@ import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import settings_of
-from bayesagree.annotations import Annotations
+from bayesagree.annotations import Annotations, Rankings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
-from bayesagree.plausibility.informed.covariates import on_items_of
-from bayesagree.report.crowd import AreaResults, annotator_results, area_results, level_results
-from bayesagree.report.groups import GroupResults, group_results
+from bayesagree.report.annotators import GroupResults, annotator_results, group_results, level_results
 from bayesagree.report.items import OpenItem, open_items
-from bayesagree.report.kinds import kind_of
-from bayesagree.report.next_steps import FurtherVotes, further_votes, replacement_results
+from bayesagree.report.models import (
+    AreaResults,
+    FurtherVotes,
+    SetResults,
+    area_results,
+    further_votes,
+    replacement_results,
+    set_results,
+)
 from bayesagree.report.scores import ModelScores, model_scores
-from bayesagree.report.sets import SetResults, set_results
-from bayesagree.report.settings import ReportSettings
+from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
 from bayesagree.subjective.specification_check import check_specification
@@ -63,7 +66,7 @@ class ReportData:
     scores
         None without models.
     groups, specification
-        None where nobody asked for them.
+        None where they were not requested.
     sets
         Prediction sets; None without models, or where these give no probabilities.
     areas
@@ -79,7 +82,7 @@ class ReportData:
     diagnostics
         Worst split r-hat and smallest effective sample size over the items; empty for independent draws.
     warnings
-        What the computations warned of.
+        Warnings of the computations.
     """
 
     source: ReportSource
@@ -120,7 +123,7 @@ def report_data(
     specification: EvaluationSpecification | None = None,
     progress: Callable[[int], None] = lambda items: None,
 ) -> ReportData:
-    """Compute everything that a report says.
+    """Compute everything that a report shows.
 
     Parameters
     ----------
@@ -153,104 +156,77 @@ def report_data(
     >>> list(data.scores.comparison), len(data.open_items)
     (['top_1_accuracy'], 40)
     """
-    chosen = (settings or ReportSettings()).fitting(annotations, predictions)
-    kind = kind_of(annotations)
-    labels = getattr(annotations, "categories", THRESHOLD_LABELS)  # ratings ask on which side of the threshold
-    if predictions is not None and chosen.record.takes_predictions:
-        annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]
-    models = None if predictions is None else predictions.aligned(annotations.items, labels)
+    case = Case.of(annotations, predictions, settings or ReportSettings())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        tree = posterior(annotations, models, chosen, chosen.reference)
-        sure = _label_certainty(tree, chosen)
-        scores, seen = (None, None) if models is None else model_scores(annotations, models, chosen, progress)
+        tree = _posterior(case, case.settings.reference)
+        by_label = _label_certainty(case, tree)
+        scores, seen = (None, None) if case.models is None else model_scores(case, progress)
         return ReportData(
             source=source or ReportSource("annotations"),
-            settings=chosen,
-            annotations=annotations,
-            agreement=kind.agreement(annotations, chosen.seed),
-            certainty=_certainty(annotations, models, chosen, sure, seen),
-            open_items=open_items(annotations, tree, sure, models, most=chosen.least_certain),
+            settings=case.settings,
+            annotations=case.annotations,
+            agreement=case.kind.agreement(case.annotations, case.settings.seed),
+            certainty=_certainty(case, by_label, seen),
+            open_items=open_items(case, tree, by_label),
             scores=scores,
-            groups=_groups(annotations, models, groups, chosen),
-            specification=_specification(annotations, annotators, specification),
-            sets=set_results(annotations, models, seed=chosen.seed),
-            areas=area_results(annotations, models, draws=chosen.draws, seed=chosen.seed),
-            annotators=annotator_results(annotations, draws=chosen.draws, seed=chosen.seed),
-            levels=level_results(annotations, draws=chosen.draws, seed=chosen.seed),
-            replacement=replacement_results(
-                annotations, models, threshold=chosen.threshold, draws=chosen.draws, seed=chosen.seed
-            ),
-            further_votes=further_votes(annotations, models, seed=chosen.seed),
+            groups=group_results(case, groups),
+            specification=_specification(case, annotators, specification),
+            sets=set_results(case),
+            areas=area_results(case),
+            annotators=annotator_results(case),
+            levels=level_results(case),
+            replacement=replacement_results(case),
+            further_votes=further_votes(case),
             diagnostics=_diagnostics(tree),
             choice=tuple(choice_notes(settings_of(tree))),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         )
 
 
-def posterior(
-    annotations: Annotations, models: Predictions | None, settings: ReportSettings, reliability: float
-) -> xr.DataTree:
+def _posterior(case: Case, reliability: float) -> xr.DataTree:
     """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
-    chosen = settings.record
+    settings, chosen = case.settings, case.settings.record
     options: dict[str, Any] = dict(chosen.defaults) | ({} if chosen.asks_threshold else {"top_labels": 1})
     if chosen.takes_predictions:
-        options["predictions"] = models
+        options["predictions"] = case.models
     if not chosen.learns_reliability:
         options["reliability"] = int(reliability) if float(reliability).is_integer() else reliability
     size = (1, 1) if chosen.closed_form else (settings.draws, settings.chains)
-    tree = chosen.posterior(annotations, draws=size[0], chains=size[1], seed=settings.seed, **options)
+    tree = chosen.posterior(case.annotations, draws=size[0], chains=size[1], seed=settings.seed, **options)
     if chosen.checks_chains and not settings.allow_unmixed:
         require_mixed(tree)
     return tree
 
 
-def _label_certainty(tree: xr.DataTree, settings: ReportSettings) -> xr.DataArray:
-    return label_certainty(tree, threshold=settings.threshold, exact=settings.record.closed_form)
+def _label_certainty(case: Case, tree: xr.DataTree) -> xr.DataArray:
+    return label_certainty(tree, threshold=case.settings.threshold, exact=case.settings.record.closed_form)
 
 
-def _certainty(
-    annotations: Annotations,
-    models: Predictions | None,
-    settings: ReportSettings,
-    reference: xr.DataArray,
-    seen: xr.DataArray | None,
-) -> xr.DataArray:
+def _certainty(case: Case, reference: xr.DataArray, seen: xr.DataArray | None) -> xr.DataArray:
     """Return the annotation certainty at every reliability.
 
     That of the labels at the reference is known, and what was seen while scoring models is used for the others, but
     closed forms are better than that.
     """
     rows = [reference.max("category").values]
-    for k, level in enumerate(settings.reliability[1:], 1):
-        if seen is None or settings.record.closed_form:
-            certainty = _label_certainty(posterior(annotations, models, settings, level), settings)
-            rows.append(certainty.max("category").values)
+    for k, level in enumerate(case.settings.reliability[1:], 1):
+        if seen is None or case.settings.record.closed_form:
+            rows.append(_label_certainty(case, _posterior(case, level)).max("category").values)
         else:
             rows.append(seen.isel(reliability=k).values)
-    coords = {"reliability": list(settings.reliability), "item": annotations.items}
+    coords = {"reliability": list(case.settings.reliability), "item": case.annotations.items}
     return xr.DataArray(np.stack(rows), coords, ("reliability", "item"), "annotation_certainty")
 
 
-def _groups(
-    annotations: Annotations, predictions: Predictions | None, groups: Groups | None, settings: ReportSettings
-) -> GroupResults | None:
-    if groups is None:
-        return None
-    return group_results(
-        annotations, predictions, groups, threshold=settings.threshold, draws=settings.draws, chains=settings.chains,
-        seed=settings.seed,
-    )  # fmt: skip
-
-
 def _specification(
-    annotations: Annotations, annotators: Annotators | None, declared: EvaluationSpecification | None
+    case: Case, annotators: Annotators | None, declared: EvaluationSpecification | None
 ) -> SpecificationReport | None:
     if declared is None:
         return None
-    if annotators is None or kind_of(annotations).as_labels is None:
+    if annotators is None or isinstance(case.annotations, Rankings):
         raise InputError("a specification is compared with labels or ratings and the features of their annotators")
-    return check_specification(declared, annotations, annotators)  # type: ignore[arg-type]
+    return check_specification(declared, case.annotations, annotators)
 
 
 def _diagnostics(tree: xr.DataTree) -> dict[str, float]:

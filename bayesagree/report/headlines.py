@@ -20,18 +20,13 @@ from bayesagree.report.wording import (
     probability,
 )
 
-SURE = 0.95
-"""A model is called better than another from this probability on."""
+DECIDED = 0.95
+"""Probability from which on a model is called better than another; with a lower one the sentence says so more often."""
 
 
 def headlines(data: ReportData) -> list[str]:
     """Write the findings, the most important first."""
     return [*_models(data), *_open(data), *_agreement(data), *_reliability(data), *_groups(data), *_size(data)]
-
-
-def plug_in_truth(data: ReportData) -> str:
-    """Name the point estimate that the plug-in metric is computed against."""
-    return kind_of(data.annotations).point_estimate_name
 
 
 def _models(data: ReportData) -> Iterator[str]:
@@ -40,15 +35,15 @@ def _models(data: ReportData) -> Iterator[str]:
         return
     metric = data.settings.metrics[0]
     comparison, plug_in = data.scores.comparison[metric], data.scores.table["plug_in"].sel(metric=metric)
-    names = comparison["model"].values.tolist()
-    best = names[0]
-    if len(names) > 1:
-        yield _better(comparison, names[:2], metric_name(metric), shared_truth=bool(data.scores.beside))
+    estimate_name = kind_of(data.annotations).point_estimate_name
+    best, *rival = _contenders(comparison)
+    if rival:
+        yield _better(comparison, best, rival[0], metric_name(metric), shared_truth=bool(data.scores.beside))
     own = comparison.sel(model=best)
     ends = interval(float(own["score_lower"]), float(own["score_upper"]))
     yield (
         f"The {metric_name(metric)} of {best} is {number(float(own['score']))} (95 % interval {ends}) when the "
-        f"annotators' uncertainty is taken into account: the {data.scores.target}. Against {plug_in_truth(data)} alone "
+        f"annotators' uncertainty is taken into account: the {data.scores.target}. Against {estimate_name} alone "
         f"it is {number(float(plug_in.sel(model=best)))}."
     )
     yield from _targets(data.scores, metric, best)
@@ -59,54 +54,69 @@ def _models(data: ReportData) -> Iterator[str]:
             f"The items are taken as a sample: {percent(share)} of the variance of that score comes from the "
             "annotations, the rest from the number of items."
         )
-    first = str(plug_in["model"].values[int(np.argmax(plug_in.values))])
-    if float(plug_in.max()) > float(plug_in.sel(model=best)):
-        yield f"Scores against {plug_in_truth(data)} alone would have put {first} first."
+    sign = 1 if comparison.attrs["higher_is_better"] else -1
+    largest = comparison["model"].values[int(np.argmax(sign * comparison["score"].values))]
+    if data.scores.beside and largest != best:
+        yield (
+            f"Each scored without its own output, {largest} has the best estimate: that order is not the one above, "
+            "which is against one truth that every model informs."
+        )
+    first = str(plug_in["model"].values[int(np.argmax(sign * plug_in.values))])
+    if float(plug_in.sel(model=first)) != float(plug_in.sel(model=best)):
+        yield f"Scores against {estimate_name} alone would have put {first} first."
 
 
-def _better(comparison: xr.Dataset, pair: list[str], metric: str, *, shared_truth: bool) -> str:
-    """Say which of the first two is better, or that it stays open.
+def _contenders(comparison: xr.Dataset) -> list[str]:
+    """Return the two models that are most likely the best, the better one first.
 
-    Where each is scored without its own output they meet one truth only in the comparison, which may turn their order.
+    Where each is scored without its own output, order, rival and probability come from the posterior that compares all
+    models on one truth; the order of the scores may be another.
     """
-    if float(comparison["prob_better"].sel(model=pair[0], other_model=pair[1])) < 0.5:
-        pair = pair[::-1]
-    found = comparison.sel(model=pair[0], other_model=pair[1])
+    names, chance = comparison["model"].values, comparison["rank_probability"].sel(rank=1).values
+    first = names[np.argsort(-chance, kind="stable")[:2]].tolist()
+    if len(first) == 2 and float(comparison["prob_better"].sel(model=first[0], other_model=first[1])) < 0.5:
+        return first[::-1]
+    return first
+
+
+def _better(comparison: xr.Dataset, best: str, rival: str, metric: str, *, shared_truth: bool) -> str:
+    """Write which of the first two is better, or that this stays open."""
+    found = comparison.sel(model=best, other_model=rival)
     p, difference, lower, upper = (float(found[k]) for k in ("prob_better", "difference", "lower", "upper"))
     gap = f"{metric} {difference:+.3f}, 95 % interval {interval(lower, upper)}"
     gap += ", against one truth that every model informs" if shared_truth else ""
-    if p >= SURE:
-        return f"Model {pair[0]} is better than {pair[1]} with probability {probability(p)} ({gap})."
+    if p >= DECIDED:
+        return f"Model {best} is better than {rival} with probability {probability(p)} ({gap})."
     return (
-        f"It stays open whether {pair[0]} or {pair[1]} is the best model: {pair[0]} is better with probability "
+        f"It stays open whether {best} or {rival} is the best model: {best} is better with probability "
         f"{probability(p)} ({gap})."
     )
 
 
 def _targets(scores: ModelScores, metric: str, model: str) -> Iterator[str]:
-    """Yield the score that the annotations prove beside an estimate; that an estimate exists, where votes are few."""
+    """Yield the score that the annotations prove, beside an estimate; where votes are few, that an estimate exists."""
     yield from prior_notes(scores.prior_share)
     if not scores.beside:
         return
     proven = scores.beside["annotations_only"].sel(metric=metric, model=model).isel(reliability=0)
     value, lower, upper = (float(proven[name]) for name in ("score", "lower", "upper"))
     yield (
-        f"The {PROVEN} is {number(value)} (95 % interval {interval(lower, upper)}) for {model}. It knows each item by "
-        "its own votes alone and counts every doubt that they leave; the estimate is the score to expect if very many "
-        "had annotated each item, learnt from votes and predictions together: the difference is what more votes would "
-        "be expected to settle."
+        f"The {PROVEN} is {number(value)} (95 % interval {interval(lower, upper)}) for {model}. It uses the votes of "
+        "each item alone and counts all of the doubt that they leave. The estimate is the score to expect if very many "
+        "people had annotated each item, learnt from votes and predictions together: the difference is what more votes "
+        "are expected to settle."
     )
 
 
 def _ceiling(scores: ModelScores, metric: str) -> Iterator[str]:
-    """Yield what a further annotator would reach."""
+    """Yield the score of another annotator."""
     found = scores.ceiling_of(metric)
     if not found:
         return
     line = found["posterior"].isel(reliability=0)
     value, lower, upper = (float(line[name]) for name in ("score", "lower", "upper"))
     yield (
-        f"One further annotator, held against the same truth, would reach {number(value)} (95 % interval "
+        f"Another annotator, scored against the same truth, would have {number(value)} (95 % interval "
         f"{interval(lower, upper)})."
     )
 
@@ -134,11 +144,12 @@ def _agreement(data: ReportData) -> Iterator[str]:
 
 
 def _reliability(data: ReportData) -> Iterator[str]:
-    """Yield whether the best model is the same at every reliability."""
+    """Yield whether the same model is the best at every reliability."""
     levels = data.settings.reliability
     if data.scores is None or len(levels) < 2 or data.scores.table.sizes["model"] < 2:
         return
-    score = data.scores.table["score"].isel(metric=0)
+    sign = 1 if data.scores.comparison[data.settings.metrics[0]].attrs["higher_is_better"] else -1
+    score = sign * data.scores.table["score"].isel(metric=0)
     models, best = score["model"].values.tolist(), score.transpose("reliability", "model").values.argmax(axis=1)
     if len(set(best.tolist())) == 1:
         yield f"{models[best[0]]} comes first whatever the weight of an annotation (reliability {_levels(levels)})."
@@ -151,7 +162,7 @@ def _groups(data: ReportData) -> Iterator[str]:
     if data.groups is None or data.groups.worst is None:
         return
     for row in data.groups.worst.to_dict("records"):
-        if row["probability"] >= SURE and row["worst"] != row["best"]:
+        if row["probability"] >= DECIDED and row["worst"] != row["best"]:
             yield (
                 f"{row['model']} serves the group {row['worst']} worse than {row['best']} with probability "
                 f"{probability(row['probability'])} (groups by {data.groups.by})."
@@ -163,7 +174,7 @@ def _size(data: ReportData) -> Iterator[str]:
     people = f" by {count(given.annotators.size)} annotators" if given.annotators.size else ""
     yield (
         f"All of this rests on {count(given.n_annotations)} annotations{people} of {count(given.items.size)} items "
-        f"({given.n_annotations / given.items.size:.1f} an item), read with the "
+        f"({given.n_annotations / given.items.size:.1f} per item), under the "
         f"{data.settings.record.title} model."
     )
     informed = data.settings.record.takes_predictions

@@ -1,4 +1,4 @@
-"""The items that the annotations leave most open: what was said of them, and what may be true."""
+"""The items that the annotations leave most open: their annotations, and what may be true."""
 
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from bayesagree.annotations import Annotations, Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import plausibility_block
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
-from bayesagree.report.kinds import kind_of
+from bayesagree.report.settings import Case
 
 CANDIDATES = 4
 """Labels shown of each item."""
@@ -47,7 +47,7 @@ class OpenItem(NamedTuple):
         Annotation certainty.
     n_annotations
         Number of annotations.
-    said
+    given
         The annotations as lines of text: one for each ranking, else one for all.
     candidates
         The most probable labels, best first.
@@ -58,46 +58,38 @@ class OpenItem(NamedTuple):
     item: str
     certainty: float
     n_annotations: int
-    said: tuple[str, ...]
+    given: tuple[str, ...]
     candidates: tuple[Candidate, ...]
     predicted: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def open_items(
-    annotations: Annotations,
-    tree: xr.DataTree,
-    certainty: xr.DataArray,
-    predictions: Predictions | None,
-    *,
-    most: int,
-) -> tuple[OpenItem, ...]:
+def open_items(case: Case, tree: xr.DataTree, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
     """List the least certain items, least certain first.
 
     Parameters
     ----------
-    annotations, tree
-        The annotations and their posterior.
+    case
+        The annotations and models.
+    tree
+        The posterior of the annotations.
     certainty
         `label_certainty` of the tree, dims (item, category).
-    predictions
-        Models, aligned with the annotations, or None.
-    most
-        How many items.
     """
+    annotations, predictions = case.annotations, case.models
     probability = certainty.transpose("item", "category").values
-    at = np.argsort(probability.max(axis=1), kind="stable")[:most]
+    at = np.argsort(probability.max(axis=1), kind="stable")[: case.settings.least_certain]
     labels = np.asarray(certainty["category"])
     plausibility = _mean_plausibility(annotations, tree, at, labels.size)
     hard = None if predictions is None else predictions.hard_labels()
-    rows, kind = [], kind_of(annotations)
+    rows = []
     for row, i in enumerate(at):
         best = np.argsort(-probability[i], kind="stable")[:CANDIDATES]
         shown = [k for k in best if probability[i, k] > 0]
         candidates = [Candidate(str(labels[k]), float(probability[i, k]), float(plausibility[row, k])) for k in shown]
-        said, n = kind.said(annotations, int(i))
+        given, n = case.kind.lines(annotations, int(i))
         predicted = () if predictions is None or hard is None else _predicted(predictions, hard[:, i])
-        name, sure = str(annotations.items[i]), candidates[0].probability
-        rows.append(OpenItem(name, sure, n, said, tuple(candidates), predicted))
+        name, certain = str(annotations.items[i]), candidates[0].probability
+        rows.append(OpenItem(name, certain, n, given, tuple(candidates), predicted))
     return tuple(rows)
 
 
@@ -126,7 +118,7 @@ def _mean_plausibility(
 
 
 def _plackett_luce_means(rankings: Rankings, tree: xr.DataTree, at: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Draw the plausibilities of these items anew: the posterior of all items keeps the best labels only."""
+    """Draw the plausibilities of these items again: the posterior of all items keeps the best labels only."""
     means = []
     for start in range(0, at.size, _ITEMS_AT_ONCE):
         cases = [rankings.of_item(int(i)) for i in at[start : start + _ITEMS_AT_ONCE]]

@@ -13,12 +13,10 @@ from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn
 from bayesagree.plausibility.registry import Reference
 from bayesagree.plausibility.votes import majority_vote
 from bayesagree.report.wording import interval, number, percent
-from bayesagree.subjective.disagreement import recode
 
 CHECCO = Reference(
     "Checco et al., 2017",
@@ -28,7 +26,7 @@ CHECCO = Reference(
 KRIPPENDORFF = Reference("Krippendorff, 2004", "K. Krippendorff. Content analysis, 2nd edition. Sage, 2004.")
 RUBIN = Reference("Rubin, 1981", "D. B. Rubin. The Bayesian bootstrap. Annals of Statistics 9(1), 1981.")
 
-type Said = tuple[tuple[str, ...], int]
+type Lines = tuple[tuple[str, ...], int]
 """Annotations of an item as lines of text, and their number."""
 
 
@@ -48,12 +46,8 @@ class AnnotationKind:
         The coefficient of the summary, and its sentence from estimate, lower and upper end.
     method
         Sentence of the methods section about agreement.
-    said
+    lines
         Annotations of the item at a position.
-    as_labels
-        Labels to compare groups of annotators on, from the annotations and a threshold; None without groups.
-    ordered
-        Whether the annotations order several labels, so that metrics of several labels make sense.
     """
 
     title: str
@@ -63,9 +57,7 @@ class AnnotationKind:
     coefficient: str
     headline: Callable[[float, float, float], str]
     method: str
-    said: Callable[[Any, int], Said]
-    as_labels: Callable[[Any, float | None], Labels] | None = None
-    ordered: bool = False
+    lines: Callable[[Any, int], Lines]
 
 
 def kind_of(annotations: Annotations) -> AnnotationKind:
@@ -73,19 +65,12 @@ def kind_of(annotations: Annotations) -> AnnotationKind:
     return _KINDS[type(annotations)]
 
 
-def require_threshold(threshold: float | None) -> float:
-    """Return the threshold, or refuse ratings without one."""
-    if threshold is None:
-        raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
-    return threshold
-
-
-def _mean_rating(ratings: Ratings, threshold: float | None) -> xr.DataArray:
+def _mean_rating(ratings: Ratings, threshold: Any) -> xr.DataArray:
     """Return the side of the threshold on which the mean rating of each item is; one half without ratings."""
-    limit, size = require_threshold(threshold), ratings.items.size
+    size = ratings.items.size
     n = np.bincount(ratings.item_index, minlength=size)
     total = np.bincount(ratings.item_index, ratings.rating, size)
-    above = np.where(n > 0, total / np.maximum(n, 1) >= limit, 0.5)
+    above = np.where(n > 0, total / np.maximum(n, 1) >= threshold, 0.5)
     coords = {"item": ratings.items, "category": THRESHOLD_LABELS}
     return xr.DataArray(np.stack([1 - above, above], axis=1), coords, ("item", "category"), "mean_rating")
 
@@ -102,7 +87,7 @@ def _agreement_of_rankings(rankings: Rankings, seed: int) -> pd.DataFrame:
     return pd.DataFrame([row | size | kind | {"note": note}])
 
 
-def _said_labels(labels: Labels, item: int) -> Said:
+def _labels_of(labels: Labels, item: int) -> Lines:
     votes: Counter[str] = Counter()
     for row in np.flatnonzero(labels.item_index == item):
         votes[str(labels.categories[labels.label_index[row]])] += int(labels.count[row])
@@ -110,12 +95,12 @@ def _said_labels(labels: Labels, item: int) -> Said:
     return (line,) if votes else (), votes.total()
 
 
-def _said_ratings(ratings: Ratings, item: int) -> Said:
+def _ratings_of(ratings: Ratings, item: int) -> Lines:
     values = np.sort(ratings.rating[ratings.item_index == item])
     return (", ".join(f"{value:g}" for value in values),) if values.size else (), values.size
 
 
-def _said_rankings(rankings: Rankings, item: int) -> Said:
+def _rankings_of(rankings: Rankings, item: int) -> Lines:
     found = rankings.of_item(item)
     return tuple(" > ".join(map(_block, ranking)) for ranking in found), len(found)
 
@@ -142,8 +127,7 @@ _KINDS: dict[type, AnnotationKind] = {
             "chance, 1 is perfect."
         ),
         method=f"Agreement: {_BOOTSTRAP}",
-        said=_said_labels,
-        as_labels=lambda labels, threshold: labels,
+        lines=_labels_of,
     ),
     Ratings: AnnotationKind(
         title="ratings",
@@ -156,8 +140,7 @@ _KINDS: dict[type, AnnotationKind] = {
             "chance, 1 is perfect, -1 is two camps."
         ),
         method=f"Agreement: Phi ({CHECCO.key}) has a 95 % highest density interval; {_BOOTSTRAP}",
-        said=_said_ratings,
-        as_labels=lambda ratings, threshold: recode(ratings, require_threshold(threshold)),
+        lines=_ratings_of,
     ),
     Rankings: AnnotationKind(
         title="partial rankings",
@@ -173,7 +156,6 @@ _KINDS: dict[type, AnnotationKind] = {
             "Agreement is the share of annotators who name what the others rank first, averaged over items, with a "
             "normal 95 % interval."
         ),
-        said=_said_rankings,
-        ordered=True,
+        lines=_rankings_of,
     ),
 }

@@ -1,13 +1,17 @@
-"""The methods paragraph of a report, ready to paste, and the papers it cites."""
+"""The methods paragraph of a report, ready to paste, and its papers: it names what was computed and no more."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
 
 from bayesagree.evaluation.scoring import PROVEN
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, Reference
+from bayesagree.report.annotators import GroupResults
 from bayesagree.report.data import ReportData
-from bayesagree.report.headlines import plug_in_truth
 from bayesagree.report.kinds import CHECCO, KRIPPENDORFF, RUBIN, kind_of
-from bayesagree.report.next_steps import EPSILON, MIN_ITEMS
+from bayesagree.report.models import COVERAGE, EPSILON, MIN_ITEMS
 from bayesagree.report.scores import ModelScores
-from bayesagree.report.sets import COVERAGE
 from bayesagree.report.wording import count, listed, metric_name
 
 BALAYN = Reference(
@@ -28,34 +32,33 @@ CALDERON = Reference(
     "justify replacing human annotators with LLMs. ACL, 2025. arXiv:2501.10970.",
 )
 
+DUMITRACHE = Reference(
+    "Dumitrache et al., 2018",
+    "A. Dumitrache, O. Inel, L. Aroyo, B. Timmermans, C. Welty. CrowdTruth 2.0: quality metrics for crowdsourcing with "
+    "disagreement. arXiv:1808.06080, 2018.",
+)
+
 
 def methods_paragraph(data: ReportData) -> str:
     """Write what was done, ready to paste into a paper."""
-    parts = [*_groups(data), *_sets(data), *_replacement(data), _software(data)]
-    return " ".join([_truth(data), *_metrics(data), kind_of(data.annotations).method, *parts])
+    found = {name: getattr(data, name) for name in METHODS}
+    parts = [write(found[name]) for name, write in METHODS.items() if found[name] is not None]
+    software = f"Computed with bayesagree {data.version}, seed {data.settings.seed}."
+    return " ".join([_truth(data), *_metrics(data), kind_of(data.annotations).method, *parts, software])
 
 
 def references(data: ReportData) -> list[Reference]:
     """List the papers that the paragraph cites."""
     text = methods_paragraph(data)
-    known = {
-        AMBIGUOUS,
-        BALAYN,
-        CALDERON,
-        CHECCO,
-        KRIPPENDORFF,
-        RUBIN,
-        STUTZ,
-        *(record.reference for record in POSTERIORS.values() if record.reference is not None),
-    }
+    known = {AMBIGUOUS, BALAYN, CALDERON, CHECCO, DUMITRACHE, KRIPPENDORFF, RUBIN, STUTZ}
+    known |= {record.reference for record in POSTERIORS.values() if record.reference is not None}
     return sorted(reference for reference in known if reference.key in text)
 
 
 def _truth(data: ReportData) -> str:
-    settings, given = data.settings, data.annotations
-    record = settings.record
-    asked = settings.threshold
-    question = "" if asked is None else f" The question is whether the mean is below {asked:g}."
+    settings, given, record = data.settings, data.annotations, data.settings.record
+    limit = settings.threshold
+    question = "" if limit is None else f" The question is whether the mean is below {limit:g}."
     weight = f"reliability (weight of an annotation) {settings.reference:g}"
     if record.takes_predictions:
         weight = "annotators counting as exchangeable"
@@ -77,24 +80,24 @@ def _truth(data: ReportData) -> str:
 def _metrics(data: ReportData) -> list[str]:
     if data.scores is None:
         return []
-    settings = data.settings
+    settings, plug_in_truth = data.settings, kind_of(data.annotations).point_estimate_name
     names = listed([metric_name(name) for name in settings.metrics])
     items = (
         "The items are taken as they are, not as a sample."
         if settings.items == "fixed"
-        else f"The items are taken as a sample: a Bayesian bootstrap ({RUBIN.key}) weights them anew in every draw."
+        else f"The items are taken as a sample: each draw weights them by a Bayesian bootstrap ({RUBIN.key})."
     )
     return [
         f"The {names} of {data.scores.table.sizes['model']} models was computed against each of {settings.chains} x "
         f"{settings.draws} draws of the truth; scores are posterior means with 95 % highest density intervals, models "
         f"are compared on the same draws, and a tie counts one half. The target is the {data.scores.target}."
-        f"{_own_output(data.scores)} The plug-in metric is computed against {plug_in_truth(data)}, tied labels sharing "
-        f"the point. {items}"
+        f"{_own_output(data.scores)}{_another_annotator(data.scores)} The plug-in metric is computed against "
+        f"{plug_in_truth}, tied labels sharing the point. {items}"
     ]
 
 
 def _own_output(scores: ModelScores) -> str:
-    """Say which predictions informed the truth that a model is scored against."""
+    """Name the predictions that informed the truth that a model is scored against."""
     if not scores.beside:
         return ""
     beside = f"Beside it stands the {PROVEN}, under a Dirichlet posterior from the annotations alone."
@@ -106,33 +109,51 @@ def _own_output(scores: ModelScores) -> str:
     )
 
 
-def _groups(data: ReportData) -> list[str]:
-    if data.groups is None:
-        return []
-    return [
-        f"Annotators were grouped by {data.groups.by} ({BALAYN.key}); the accuracy for each group has a hierarchical "
-        "beta-binomial posterior, and the spread over groups was tested against annotators dealt to them at random."
-    ]
+def _another_annotator(scores: ModelScores) -> str:
+    return " Another annotator gives a label drawn from the plausibilities of a draw." if scores.ceiling else ""
 
 
-def _sets(data: ReportData) -> list[str]:
-    if data.sets is None:
-        return []
-    return [
+def _groups(found: GroupResults) -> str:
+    grouped = f"Annotators were grouped by {found.by} ({BALAYN.key})"
+    if found.accuracy is None:
+        return f"{grouped}."
+    return (
+        f"{grouped}; the accuracy for each group has a hierarchical beta-binomial posterior, and the spread over "
+        "groups was compared with its distribution when annotators are assigned to groups at random."
+    )
+
+
+def _replacement(found: pd.DataFrame) -> str:
+    return (
+        f"Each model was compared with each annotator of {MIN_ITEMS} shared items or more by the alternative annotator "
+        f"test ({CALDERON.key}; epsilon {EPSILON:g}, annotators' false discovery rate .05)."
+    )
+
+
+METHODS: dict[str, Callable[[Any], str]] = {
+    "groups": _groups,
+    "specification": lambda found: (
+        f"The annotators and their annotations were compared with a declared specification of the evaluation "
+        f"({BALAYN.key})."
+    ),
+    "sets": lambda found: (
         f"Prediction sets were calibrated by conformal prediction on the vote shares ({AMBIGUOUS.key}), in the form "
         f"that samples no labels, for a coverage of {COVERAGE:g}; each random half of the items was tested with the "
         "sets that the other half calibrated."
-    ]
-
-
-def _replacement(data: ReportData) -> list[str]:
-    if data.replacement is None:
-        return []
-    return [
-        f"Each model was compared with each annotator of {MIN_ITEMS} shared items or more by the alternative annotator "
-        f"test ({CALDERON.key}; epsilon {EPSILON:g}, annotators' false discovery rate .05)."
-    ]
-
-
-def _software(data: ReportData) -> str:
-    return f"Computed with bayesagree {data.version}, seed {data.settings.seed}."
+    ),
+    "areas": lambda found: (
+        f"Areas under the curve are against the annotators' labels, with 95 % highest density intervals of a Bayesian "
+        f"bootstrap over items ({RUBIN.key})."
+    ),
+    "annotators": lambda found: (
+        f"The quality of annotators is the worker quality score of CrowdTruth ({DUMITRACHE.key}), with intervals of a "
+        f"Bayesian bootstrap over items ({RUBIN.key})."
+    ),
+    "levels": lambda found: "The level of each annotator is a shift in log odds, estimated together with Phi.",
+    "replacement": _replacement,
+    "further_votes": lambda found: (
+        "The value of further votes for the choice between the two best models follows from a normal approximation to "
+        "the difference of their accuracies under a Dirichlet posterior of the votes alone."
+    ),
+}
+"""Sentences on the fields of the data that have their name, where these were computed."""

@@ -11,7 +11,8 @@ from bayesagree._inference.arguments import checked
 from bayesagree.io.files import atomic_path
 from bayesagree.report import views, wording
 from bayesagree.report.data import ReportData
-from bayesagree.report.headlines import headlines, plug_in_truth
+from bayesagree.report.headlines import headlines
+from bayesagree.report.kinds import kind_of
 from bayesagree.report.methods import methods_paragraph, references
 
 
@@ -45,8 +46,8 @@ def render(data: ReportData, *, title: str = "How good are the models, when anno
         title=title,
         data=data,
         headlines=headlines(data),
-        **{name: view(data) for name, view in views.SECTIONS.items()},
-        plug_in=plug_in_truth(data),
+        **views.sections(data),
+        plug_in=kind_of(data.annotations).point_estimate_name,
         methods=methods_paragraph(data),
         references=references(data),
         style=Markup(_asset("style.css")),

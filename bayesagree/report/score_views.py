@@ -10,7 +10,6 @@ import xarray as xr
 from bayesagree.metrics.registry import Metric
 from bayesagree.report.data import ReportData
 from bayesagree.report.figures import Mark, MarkGroup, interval_plot
-from bayesagree.report.headlines import plug_in_truth
 from bayesagree.report.scores import ModelScores
 from bayesagree.report.wording import interval, metric_meaning, metric_name, number, probability
 
@@ -35,13 +34,11 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
     name = metric_name(metric)
     title, limits = f"{name.capitalize()} of the models", Metric.named(metric).record.bounds
     marks = [line.marks(columns) for line in [*models[:MOST_MODELS], *ceiling]]
-    return {
-        "id": metric, "name": name, "meaning": metric_meaning(metric), "columns": columns,
-        "figure": interval_plot(marks, title=title, axis=name, limits=limits),
-        "shown": min(len(models), MOST_MODELS), "models": len(models), "ceiling": bool(ceiling),
-        "rows": [line.row() for line in [*models, *ceiling]],
-        "plug_in": plug_in_truth(data), **_comparison(data, metric),
-    }  # fmt: skip
+    view = {"id": metric, "name": name, "meaning": metric_meaning(metric), "columns": columns}
+    view["figure"] = interval_plot(marks, title=title, axis=name, limits=limits)
+    view["rows"] = [line.row() for line in [*models, *ceiling]]
+    shown = {"shown": min(len(models), MOST_MODELS), "models": len(models), "ceiling": bool(ceiling)}
+    return view | shown | _comparison(data, metric)
 
 
 class _Line(NamedTuple):
@@ -76,12 +73,12 @@ def _lines(scores: ModelScores, metric: str, levels: tuple[float, ...]) -> list[
 
 
 def _ceiling(scores: ModelScores, metric: str, levels: tuple[float, ...]) -> list[_Line]:
-    """Return the scores of a further annotator; none where the metric has no value of one label."""
+    """Return the scores of another annotator; none where the metric has no value of one label."""
     beside = scores.ceiling_of(metric)
     if not beside:
         return []
     columns = _columns(beside.pop("posterior"), beside, levels)
-    return [_Line.of("A further annotator", list(columns.values()))]
+    return [_Line.of("Another annotator", list(columns.values()))]
 
 
 def _columns(first: xr.Dataset, beside: dict[str, xr.Dataset], levels: tuple[float, ...]) -> dict[str, xr.Dataset]:

@@ -2,14 +2,13 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from bayesagree._inference.results import settings_of
-from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
@@ -18,15 +17,14 @@ from bayesagree.metrics._scorer import over_draws
 from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR, has_one_label
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
-from bayesagree.report.kinds import kind_of
-from bayesagree.report.settings import ReportSettings
+from bayesagree.report.settings import Case
 from bayesagree.subjective.agreement import predictions_of
 
 BESIDE = ("annotations_only", "full_fit")
 """Groups of an informed evaluation that are shown beside its scores."""
 
 _CEILING_DRAWS = 100
-"""Draws a chain for the score of a further annotator: four chains of them give its mean to a twentieth of its sd."""
+"""Draws per chain for the score of another annotator: four chains of them give its mean to a twentieth of its sd."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +47,8 @@ class ModelScores:
     prior_share
         Mean weight of the prior in an item at the reference reliability; None where there is no such number.
     ceiling
-        Scores of a further annotator as in the table and beside it, by the group of the evaluation: how good anybody
-        can be who gives one label. Without the metrics that one label has no value of.
+        Scores of another annotator as in the table and beside it, by the group of the evaluation: the best score of
+        anybody who gives one label. Without the metrics that one label has no value of.
     """
 
     table: xr.Dataset
@@ -61,33 +59,33 @@ class ModelScores:
     ceiling: dict[str, xr.Dataset]
 
     def ceiling_of(self, metric: str) -> dict[str, xr.Dataset]:
-        """Return the scores of a further annotator by one metric; empty where it has no value of one label."""
+        """Return the scores of another annotator by one metric; empty where it has no value of one label."""
         found = self.ceiling.items()
         return {name: one.sel(metric=metric).isel(model=0) for name, one in found if metric in one["metric"]}
 
 
-def model_scores(
-    annotations: Annotations, predictions: Predictions, settings: ReportSettings, progress: Callable[[int], None]
-) -> tuple[ModelScores, xr.DataArray]:
+def model_scores(case: Case, progress: Callable[[int], None]) -> tuple[ModelScores, xr.DataArray]:
     """Score the models at every reliability; returns also the annotation certainty (reliability, item)."""
-    chosen, options = settings.record, _options(settings)
-    of_one_label = [m for m in settings.metrics if not chosen.asks_threshold and has_one_label(Metric.named(m))]
-    with_ceiling = not chosen.closed_form and len(of_one_label) == len(settings.metrics)
+    annotations, models, settings = case.annotations, case.models, case.settings
+    if models is None:
+        raise ValueError("there are no models to score")
+    record, options = settings.record, settings.options()
+    of_one_label = [m for m in settings.metrics if not record.asks_threshold and has_one_label(Metric.named(m))]
+    # Where all plausibilities make other draws than the best labels alone, models are scored as `evaluate` scores them.
+    joint = len(of_one_label) == len(settings.metrics) and not record.closed_form and record.name != "plackett_luce"
     tree = evaluate(
-        annotations, predictions, metrics=settings.metrics, draws=settings.draws, further_annotator=with_ceiling,
-        progress=progress, **options,
+        annotations, models, metrics=settings.metrics, draws=settings.draws, further_annotator=joint, progress=progress,
+        **options,
     )  # fmt: skip
-    lines = tree if with_ceiling else None
-    if chosen.closed_form and of_one_label:  # all plausibilities of a few draws, instead of those of every draw
-        few = min(settings.draws, _CEILING_DRAWS)
-        lines = evaluate(annotations, predictions, metrics=of_one_label, draws=few, further_annotator=True, **options)
-    tree = tree.sel(model=predictions.models)
+    lines = tree if joint else None
+    if of_one_label and not joint:
+        lines = _another_annotator(case, of_one_label, options)
+    tree = tree.sel(model=models.models)
     table = score_intervals(tree)
-    estimate = kind_of(annotations).point_estimate(annotations, settings.threshold)
-    names, shown = table["metric"].values.tolist(), predictions
-    if chosen.takes_predictions:  # a vote that nobody cast is no point estimate
-        voted = annotations.items[np.unique(annotations.item_index)]  # type: ignore[union-attr]
-        estimate, shown = estimate.sel(item=voted), predictions_of(predictions, voted)
+    estimate = case.kind.point_estimate(annotations, settings.threshold)
+    names, shown = table["metric"].values.tolist(), models
+    if record.takes_predictions:  # items without votes have no majority
+        estimate, shown = estimate.sel(item=case.voted.items), predictions_of(models, case.voted.items)
     table["plug_in"] = (("metric", "model"), np.stack([_plug_in(m, estimate, shown) for m in names]))
     if "variance" in tree:
         parts = tree["variance"].to_dataset().to_dataarray("metric")
@@ -99,19 +97,19 @@ def model_scores(
     return found, tree["certainty"].to_dataset()["annotation_certainty"]
 
 
-def _options(settings: ReportSettings) -> dict[str, Any]:
-    """Return what every evaluation of the report is asked alike."""
-    options: dict[str, Any] = {"plausibility": settings.plausibility, "reliability": settings.reliability}
-    options |= {"chains": settings.chains, "seed": settings.seed, "items": settings.items}
-    if settings.threshold is not None:
-        options["threshold"] = settings.threshold
-    if settings.record.checks_chains:
-        options["allow_unmixed"] = settings.allow_unmixed
-    return options
+def _another_annotator(case: Case, metrics: list[str], options: dict[str, Any]) -> xr.DataTree:
+    """Score another annotator, with few draws and beside one model, since all plausibilities are drawn for it."""
+    models: Any = case.models
+    rows = {name: getattr(models, name) for name in ("models", "scores", "label_index")}
+    one = replace(models, **{name: values if values is None else values[:1] for name, values in rows.items()})
+    draws = min(case.settings.draws, _CEILING_DRAWS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the evaluation of the models has given them
+        return evaluate(case.annotations, one, metrics=metrics, draws=draws, further_annotator=True, **options)
 
 
 def _ceiling(tree: xr.DataTree | None) -> dict[str, xr.Dataset]:
-    """Return the intervals of a further annotator in every group of scores."""
+    """Return the intervals of another annotator in every group of scores."""
     if tree is None:
         return {}
     line = tree.sel(model=[FURTHER_ANNOTATOR])

@@ -1,17 +1,20 @@
-"""Settings of a report, with defaults that fit the annotations."""
+"""Settings of a report, with defaults that fit the annotations, and the data that all of its parts read."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, Self
 
+import numpy as np
 import xarray as xr
 
-from bayesagree.annotations import Annotations
+from bayesagree.annotations import Annotations, Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.evaluation._draw_blocks import record_for, record_of_trace
 from bayesagree.metrics.registry import Metric
+from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, fitting_posteriors
-from bayesagree.report.kinds import kind_of, require_threshold
+from bayesagree.report.kinds import AnnotationKind, kind_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class ReportSettings:
     plausibility: str | xr.DataTree = ""
     reliability: tuple[float, ...] = ()
     metrics: tuple[str, ...] = ()
-    draws: int = 500
+    draws: int = 1000
     chains: int = 4
     seed: int = 1
     items: Literal["fixed", "bootstrap"] = "fixed"
@@ -57,6 +60,14 @@ class ReportSettings:
     def reference(self) -> float:
         """The reliability that the headlines are about."""
         return self.reliability[0]
+
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of `evaluate` that all evaluations of the report share."""
+        shared = ("plausibility", "reliability", "chains", "seed", "items")
+        options = {name: getattr(self, name) for name in shared}
+        if self.threshold is not None:
+            options["threshold"] = self.threshold
+        return options | ({"allow_unmixed": self.allow_unmixed} if self.record.checks_chains else {})
 
     def fitting(self, annotations: Annotations, predictions: Predictions | None) -> Self:
         """Fill in empty settings: the first plausibility for such annotations, its reliabilities, top-1 accuracy.
@@ -81,10 +92,10 @@ class ReportSettings:
         record = record_for(annotations, chosen)
         if record.takes_predictions and predictions is None:
             raise InputError(f"plausibility={record.name!r} learns from predictions; give them (--predictions FILE)")
-        if record.asks_threshold:
-            require_threshold(self.threshold)
+        if record.asks_threshold and self.threshold is None:
+            raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
         scored = predictions is not None and predictions.scores is not None and predictions.categories.size > 3
-        several = kind_of(annotations).ordered and scored
+        several = annotations.kind == "rankings" and scored
         metrics = self.metrics or (("top_3_accuracy", "average_overlap_3") if several else ("top_1_accuracy",))
         own: dict[str, Any] = {}
         if not isinstance(chosen, str):
@@ -98,5 +109,35 @@ class ReportSettings:
         )
 
 
-Settings = ReportSettings
-"""The former name, for one release."""
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Annotations and models of the same items and labels, and the settings of what is computed from them."""
+
+    annotations: Annotations
+    models: Predictions | None
+    settings: ReportSettings
+
+    @classmethod
+    def of(cls, annotations: Annotations, predictions: Predictions | None, settings: ReportSettings) -> Self:
+        """Align the predictions with the annotations; where they inform the truth, all of their items count."""
+        chosen = settings.fitting(annotations, predictions)
+        if predictions is None:
+            return cls(annotations, None, chosen)
+        if chosen.record.takes_predictions:
+            annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]
+        return cls(annotations, predictions.aligned(annotations.items, annotations.categories), chosen)
+
+    @property
+    def kind(self) -> AnnotationKind:
+        """What depends on the kind of annotations."""
+        return kind_of(self.annotations)
+
+    @cached_property
+    def voted(self) -> Any:
+        """The annotations of items that have some: a posterior of new votes knows nothing of the others."""
+        return self.annotations.select(np.ones(self.annotations.item_index.size, bool))  # type: ignore[union-attr]
+
+    @property
+    def scored_labels(self) -> bool:
+        """Whether there are labels, and models that give a score to each of them."""
+        return isinstance(self.annotations, Labels) and self.models is not None and self.models.scores is not None

@@ -4,24 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesagree.plausibility.registry import PosteriorRecord
 from bayesagree.plots._panels import with_sizes
+from bayesagree.report.annotators import GroupResults
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
 from bayesagree.report.kinds import kind_of
-from bayesagree.report.next_steps import EPSILON
+from bayesagree.report.models import COVERAGE, EPSILON, AreaResults, FurtherVotes, SetResults
 from bayesagree.report.score_views import MOST_MODELS, scores, target
-from bayesagree.report.sets import COVERAGE
-from bayesagree.report.wording import (
-    count,
-    interval,
-    listed,
-    metric_name,
-    number,
-    percent,
-    probability,
-)
+from bayesagree.report.wording import count, interval, listed, metric_name, number, percent, percents, probability
+from bayesagree.subjective.specification import SpecificationReport
 
 COEFFICIENTS = {
     "phi": "common agreement Phi",
@@ -69,16 +63,19 @@ def certainty(data: ReportData) -> dict[str, Any]:
     return {"figure": certainty_curve(levels, values, OPEN), "rows": rows, "limit": OPEN}
 
 
-def groups(data: ReportData) -> dict[str, Any]:
+def _rows(table: pd.DataFrame, **columns: Callable[..., Any]) -> list[tuple[Any, ...]]:
+    """Write columns of a table as a reader sees them; `ends` writes the columns lower and upper."""
+    return [
+        tuple(w(row["lower"], row["upper"]) if name == "ends" else w(row[name]) for name, w in columns.items())
+        for row in table.to_dict("records")
+    ]
+
+
+def groups(data: ReportData, found: GroupResults) -> dict[str, Any]:
     """Show the groups of annotators and how well each model serves them."""
-    found = data.groups
-    if found is None:
-        return {}
     sizes = dict(zip(found.composition.index.astype(str), found.composition["annotators"].tolist()))
-    view: dict[str, Any] = {
-        "by": found.by,
-        "composition": [(g, *map(count, row)) for g, row in zip(sizes, found.composition.to_numpy(int).tolist())],
-    }
+    composition = [(g, *map(count, row)) for g, row in zip(sizes, found.composition.to_numpy(int).tolist())]
+    view = {"by": found.by, "composition": composition}
     if found.accuracy is None or found.worst is None:
         return view
     rows, plots = [], []
@@ -90,109 +87,66 @@ def groups(data: ReportData) -> dict[str, Any]:
             marks.append(Mark(value, lower, upper, with_sizes([group], [sizes[group]])[0]))
             rows.append((model, group, sizes[group], number(value), interval(lower, upper)))
         plots.append(MarkGroup(str(model), tuple(marks)))
-    worst = [
-        (row["model"], row["worst"], row["best"], probability(row["probability"]), probability(row["p_value"]))
-        for row in found.worst.to_dict("records")
-    ]
-    figure = interval_plot(
-        plots[:MOST_MODELS], title="Accuracy for each group of annotators", axis="accuracy", limits=(0, 1)
-    )
+    worst = _rows(found.worst, model=str, worst=str, best=str, probability=probability, p_value=probability)
+    title = "Accuracy for each group of annotators"
+    figure = interval_plot(plots[:MOST_MODELS], title=title, axis="accuracy", limits=(0, 1))
     return view | {"rows": rows, "worst": worst, "figure": figure}
 
 
-def sets(data: ReportData) -> dict[str, Any]:
+def sets(data: ReportData, found: SetResults) -> dict[str, Any]:
     """Show what the prediction sets of each model cover, how large they are, and where they are widest."""
-    found = data.sets
-    if found is None:
-        return {}
+    writers = (("coverage", percent, percents), ("majority_coverage", percent, percents), ("size", number, interval))
     rows = []
     for model, part in found.table.groupby("model", sort=False):
-        of = {row["quantity"]: row for row in part.to_dict("records")}
-        cells = [
-            (write(of[name]["value"]), f"{write(of[name]['lower'])} to {write(of[name]['upper'])}")
-            for name, write in (("coverage", percent), ("majority_coverage", percent), ("size", number))
-        ]
-        rows.append((str(model), cells))
-    widest = [
-        (str(row["model"]), str(row["item"]), row["size"], listed([str(label) for label in row["labels"]]))
-        for row in found.widest.to_dict("records")
-    ]
+        of = part.set_index("quantity")
+        rows.append((str(model), [_rows(of.loc[[name]], value=one, ends=two)[0] for name, one, two in writers]))
+    widest = _rows(found.widest, model=str, item=str, size=int, labels=listed)
     return {"rows": rows, "widest": widest, "coverage": percent(COVERAGE)}
 
 
-def areas(data: ReportData) -> dict[str, Any]:
+def areas(data: ReportData, found: AreaResults) -> dict[str, Any]:
     """Show the area under the curve of each model against the labels."""
-    if data.areas is None:
-        return {}
-    rows = [
-        (str(r["model"]), number(r["auc"]), interval(r["lower"], r["upper"]))
-        for r in data.areas.table.to_dict("records")
-    ]
-    return {"rows": rows, "positive": data.areas.positive, "ceiling": number(data.areas.ceiling)}
+    rows = _rows(found.table, model=str, auc=number, ends=interval)
+    return {"rows": rows, "positive": found.positive, "ceiling": number(found.ceiling)}
 
 
-def annotators(data: ReportData) -> dict[str, Any]:
+def annotators(data: ReportData, found: pd.DataFrame) -> dict[str, Any]:
     """Show the annotators whose labels are nearest to chance."""
-    if data.annotators is None:
-        return {}
-    rows = [
-        (str(r["annotator"]), number(r["wqs"]), interval(r["lower"], r["upper"]), probability(r["prob_spammer"]),
-         count(r["n_items"]))
-        for r in data.annotators.to_dict("records")
-    ]  # fmt: skip
+    rows = _rows(found, annotator=str, wqs=number, ends=interval, prob_spammer=probability, n_items=count)
     return {"rows": rows, "all": count(data.annotations.annotators.size)}
 
 
-def levels(data: ReportData) -> dict[str, Any]:
+def levels(data: ReportData, found: pd.DataFrame) -> dict[str, Any]:
     """Show how much stricter or milder each annotator of ratings is than their average."""
-    if data.levels is None:
-        return {}
-    rows = [
-        (str(r["annotator"]), number(r["shift"]), interval(r["lower"], r["upper"]), probability(r["prob_above"]))
-        for r in data.levels.to_dict("records")
-    ]
-    return {"rows": rows}
+    return {"rows": _rows(found, annotator=str, shift=number, ends=interval, prob_above=probability)}
 
 
-def replacement(data: ReportData) -> dict[str, Any]:
+def replacement(data: ReportData, found: pd.DataFrame) -> dict[str, Any]:
     """Show which models may replace an annotator."""
-    if data.replacement is None:
-        return {}
-    rows = [
-        (str(r["model"]), percent(r["advantage"]), f"{percent(r['lower'])} to {percent(r['upper'])}",
-         percent(r["winning_rate"]), "yes" if r["passes"] else "no", probability(r["prob_passes"]),
-         probability(r["prob_new_annotator"]))
-        for r in data.replacement.to_dict("records")
-    ]  # fmt: skip
-    return {"rows": rows, "n": count(int(data.replacement["n_annotators"].iloc[0])), "epsilon": percent(EPSILON)}
+    chances: dict[str, Any] = {"prob_passes": probability, "prob_new_annotator": probability}
+    passes = {"passes": lambda passed: "yes" if passed else "no"}
+    rows = _rows(found, model=str, advantage=percent, ends=percents, winning_rate=percent, **passes, **chances)
+    return {"rows": rows, "n": count(int(found["n_annotators"].iloc[0])), "epsilon": percent(EPSILON)}
 
 
-def further_votes(data: ReportData) -> dict[str, Any]:
+def further_votes(data: ReportData, found: FurtherVotes) -> dict[str, Any]:
     """Show what further votes would settle, and the items of the first ones."""
-    found = data.further_votes
-    if found is None:
-        return {}
-    rows = [(count(int(r["votes"])), probability(r["prob_right"])) for r in found.table.to_dict("records")]
+    rows = _rows(found.table.astype({"votes": int}), votes=count, prob_right=probability)
     return {"models": found.models, "rows": rows, "items": [str(name) for name in found.items["item"]]}
 
 
-def specification(data: ReportData) -> dict[str, Any]:
+def specification(data: ReportData, found: SpecificationReport) -> dict[str, Any]:
     """Show what was declared, the gaps, and the shares beside their targets."""
-    report = data.specification
-    if report is None:
-        return {}
-    declared = report.declared
-    table = report.distributions.to_dict("records")
-    names = ("kind", "feature", "value")
-    shares = [(*(r[k] for k in names), *(percent(float(r[k])) for k in ("target", "actual")), r["n"]) for r in table]
-    told = [
-        ("What would be a bias", declared.bias_definition),
-        ("Fairness", declared.fairness),
-        ("Metrics", ", ".join(declared.metrics)),
-        ("Protected features", ", ".join(declared.protected) or "none"),
-        ("How annotations were collected", declared.collection or "not stated"),
+    names: dict[str, Any] = {name: lambda value: value for name in ("kind", "feature", "value")}
+    shares = _rows(found.distributions, **names, target=percent, actual=percent, n=int)
+    declared = [
+        ("What would be a bias", found.declared.bias_definition),
+        ("Fairness", found.declared.fairness),
+        ("Metrics", ", ".join(found.declared.metrics)),
+        ("Protected features", ", ".join(found.declared.protected) or "none"),
+        ("How annotations were collected", found.declared.collection or "not stated"),
     ]
-    return {"told": told, "gaps": list(report.gaps), "shares": shares}
+    return {"declared": declared, "gaps": list(found.gaps), "shares": shares}
 
 
 def settings(data: ReportData) -> list[tuple[str, str]]:
@@ -233,18 +187,23 @@ def diagnostics(data: ReportData) -> list[tuple[str, str, str]]:
         return [("Draws", "independent", "exact posterior, no Markov chain to diagnose")]
     rows = []
     if "r_hat" in data.diagnostics:
-        rows.append(("Largest split r-hat", number(data.diagnostics["r_hat"]), "1 is mixed; above 1.1 it is not"))
+        size = number(data.diagnostics["r_hat"])
+        rows.append(("Largest split r-hat", size, "1: the chains agree; above 1.1 they do not"))
     if "ess" in data.diagnostics:
         size = f"{data.diagnostics['ess']:.0f}"
-        rows.append(("Smallest effective sample size", size, "independent draws that the chains are worth"))
+        rows.append(("Smallest effective sample size", size, "independent draws that are as precise as the chains"))
     return rows
 
 
-SECTIONS: dict[str, Callable[[ReportData], Any]] = {
+ALWAYS: dict[str, Callable[[ReportData], Any]] = {
     "agreement": agreement,
     "certainty": certainty,
     "metrics": scores,
     "target": target,
+    "settings": settings,
+    "diagnostics": diagnostics,
+}
+OPTIONAL: dict[str, Callable[[ReportData, Any], dict[str, Any]]] = {
     "groups": groups,
     "specification": specification,
     "sets": sets,
@@ -253,7 +212,12 @@ SECTIONS: dict[str, Callable[[ReportData], Any]] = {
     "levels": levels,
     "replacement": replacement,
     "further_votes": further_votes,
-    "settings": settings,
-    "diagnostics": diagnostics,
 }
-"""What the template knows by which name."""
+"""Sections on the fields of the data that have their name, where these were computed."""
+
+
+def sections(data: ReportData) -> dict[str, Any]:
+    """Return what the template knows by which name; a section on what was not computed is empty."""
+    found = {name: getattr(data, name) for name in OPTIONAL}
+    optional = {name: {} if found[name] is None else view(data, found[name]) for name, view in OPTIONAL.items()}
+    return {name: view(data) for name, view in ALWAYS.items()} | optional

@@ -55,6 +55,11 @@ def interval(lower: float, upper: float) -> str:
     return MISSING if math.isnan(lower) else f"{lower:.3f} to {upper:.3f}"
 
 
+def percents(lower: float, upper: float) -> str:
+    """Write an interval of a share."""
+    return f"{percent(lower)} to {percent(upper)}"
+
+
 def count(n: int) -> str:
     """Write a whole number in groups of three digits."""
     return f"{n:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")

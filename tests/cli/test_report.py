@@ -103,7 +103,7 @@ def test_ratings_and_rankings(run, tmp_path):
     assert "Common agreement Phi" in said
     code, said, err = run("ratings.csv", "--scale", 1, 5, "--step", 1, "-o", rated, "--force")
     assert code == 0, err
-    assert "whether their mean is below 3, the middle; --threshold asks else" in err
+    assert "whether the mean of an item is below 3, the middle; --threshold changes it" in err
     code, said, err = run("cases.json", "-o", tmp_path / "rankings.html")
     assert code == 0, err
     assert "An annotator names what the others put first" in said

@@ -10,8 +10,8 @@ import xarray as xr
 
 from bayesagree import Predictions
 from bayesagree.evaluation.tables import OPEN
+from bayesagree.report.annotators import GroupResults
 from bayesagree.report.data import report_data
-from bayesagree.report.groups import GroupResults
 from bayesagree.report.headlines import headlines
 from bayesagree.report.page import render
 from bayesagree.report.settings import ReportSettings
@@ -59,16 +59,16 @@ def test_score_and_interval_are_those_of_the_best_model(data):
     assert number(float(row["lower"])) not in map(number, others["lower"].values)
 
 
-def test_the_further_annotator_is_neither_a_model_nor_another_metric(data):
+def test_another_annotator_is_neither_a_model_nor_another_metric(data):
     line = data.scores.ceiling["posterior"].sel(metric=METRIC, reliability=data.settings.reference).isel(model=0)
     ends = f"{float(line['lower']):.3f} to {float(line['upper']):.3f}"
-    said = sentence(data, "One further annotator")
-    assert said.endswith(f"would reach {float(line['score']):.3f} (95 % interval {ends}).")
+    said = sentence(data, "Another annotator")
+    assert said.endswith(f"would have {float(line['score']):.3f} (95 % interval {ends}).")
     assert "a further annotator" not in data.scores.comparison[METRIC]["model"]
-    assert render(data).count('scope="row">A further annotator</th>') == 1
+    assert render(data).count('scope="row">Another annotator</th>') == 1
     none = replace(data, scores=replace(data.scores, ceiling={}))
-    assert not any("further annotator" in text for text in headlines(none))
-    assert "further annotator" not in re.sub(r"<script.*", "", render(none), flags=re.DOTALL)
+    assert not any("nother annotator" in text for text in headlines(none))
+    assert "nother annotator" not in re.sub(r"<script.*", "", render(none), flags=re.DOTALL)
 
 
 def test_the_plug_in_score_is_that_of_the_best_model(data):

@@ -8,14 +8,15 @@ import pytest
 
 from bayesagree import Labels, Predictions, Ratings
 from bayesagree.metrics.auc import auc_posterior
-from bayesagree.report.crowd import level_results
+from bayesagree.report.annotators import level_results
 from bayesagree.report.data import report_data
 from bayesagree.report.page import render
-from bayesagree.report.settings import ReportSettings
+from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.report.views import annotators, areas
 from bayesagree.subjective.crowd_quality import crowdtruth_posterior, spammers
 
 FEW = ReportSettings(draws=300, chains=1, seed=3)
+SHORT = ReportSettings(draws=40, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def test_areas_are_those_of_the_labels(case, data):
     np.testing.assert_allclose(table.loc[["A", "B"], "auc"], tree["auc"].mean(("chain", "draw")))
     assert data.areas.table["model"].tolist() == ["A", "B"]
     assert data.areas.ceiling == pytest.approx(tree["ceiling"].mean().item())
-    shown = areas(data)
+    shown = areas(data, data.areas)
     assert shown["positive"] == "1"
     assert shown["rows"][0][1] == f"{table.loc['A', 'auc']:.3f}"
 
@@ -48,7 +49,7 @@ def test_areas_are_those_of_the_labels(case, data):
 def test_the_annotator_who_throws_a_coin_comes_first(case, data):
     expected = spammers(crowdtruth_posterior(case[0], draws=30, chains=1, seed=3))
     assert data.annotators["annotator"].tolist() == expected.index.tolist()
-    assert annotators(data)["rows"][0][0] == "coin"
+    assert annotators(data, data.annotators)["rows"][0][0] == "coin"
 
 
 def test_the_page_has_both(data):
@@ -75,10 +76,10 @@ def test_levels_of_ratings_are_shown_where_they_matter(data):
     rng = np.random.default_rng(1)
     given = np.clip(rng.integers(2, 5, (30, 1)) + np.array([-1, 0, 1]), 1, 5)
     strict = Ratings.from_matrix(given, scale=(1, 5), step=1, annotators=["ann", "bob", "eve"])
-    table = level_results(strict, draws=40, seed=1)
+    table = level_results(Case(strict, None, SHORT))
     assert table is not None
     assert table["annotator"].tolist() == ["ann", "bob", "eve"]
     assert "Who rates lower or higher" in render(replace(data, levels=table))
     assert "Who rates lower or higher" not in render(data)
     alike = Ratings.from_matrix([[1, 2, 3], [2, 3, 1], [3, 1, 2]] * 10, scale=(1, 5), step=1)
-    assert level_results(alike, draws=40, seed=1) is None
+    assert level_results(Case(alike, None, SHORT)) is None

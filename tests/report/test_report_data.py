@@ -25,14 +25,16 @@ from bayesagree import (
 from bayesagree.metrics import expected_top_k_accuracy, set_accuracy, top_k_accuracy
 from bayesagree.metrics.registry import METRICS
 from bayesagree.plausibility import irn
+from bayesagree.report.annotators import group_results
 from bayesagree.report.data import OPEN, report_data
-from bayesagree.report.groups import group_results
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.methods import methods_paragraph
-from bayesagree.report.settings import ReportSettings
+from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.simulate import noisy_models, rankings, ratings
 from bayesagree.subjective import EvaluationSpecification
 from bayesagree.subjective.groups import Groups
+
+SHORT = ReportSettings(draws=200, chains=2, seed=1)
 
 
 def test_certainty_is_exact_at_every_reliability(data, test_set):
@@ -115,7 +117,7 @@ def test_the_least_certain_items_come_first_with_their_annotations(data, test_se
     counts = test_set.labels.counts()[at]
     assert first.n_annotations == counts.sum()
     for label, n in zip(test_set.labels.categories, counts):
-        assert (f"{label} ({n})" in first.said[0]) == (n > 0)
+        assert (f"{label} ({n})" in first.given[0]) == (n > 0)
     for candidate in first.candidates:
         expected = (counts[int(candidate.label)] + 1 / 4) / (counts.sum() + 1)
         assert candidate.plausibility == pytest.approx(expected)
@@ -135,7 +137,7 @@ def test_rankings_are_read_with_plackett_luce_draws_for_the_items_shown():
     mean = tree["posterior"]["plausibility"].mean(("chain", "draw"))
     for item in found.open_items[:3]:
         at = given.items.astype(str).tolist().index(item.item)
-        assert item.n_annotations == len(given.of_item(at)) == len(item.said)
+        assert item.n_annotations == len(given.of_item(at)) == len(item.given)
         for candidate in item.candidates:
             # Two runs of 1600 and 1000 draws, which the chains are worth a good third of.
             known = float(mean.sel(item=given.items[at], category=int(candidate.label)))
@@ -165,7 +167,7 @@ def test_ratings_ask_for_a_threshold_and_are_judged_by_it():
     found = report_data(given, settings=ReportSettings(threshold=middle, least_certain=5))
     assert "phi" in found.agreement["coefficient"].tolist()
     assert {c.label for c in found.open_items[0].candidates} == {"below", "at_or_above"}
-    assert len(found.open_items[0].said[0].split(",")) == found.open_items[0].n_annotations
+    assert len(found.open_items[0].given[0].split(",")) == found.open_items[0].n_annotations
 
 
 @pytest.mark.parametrize("values", [[[1, 5], [4, 4]], [[1, 2], [5, 4]]])
@@ -203,13 +205,13 @@ def unequal():
 def test_groups_name_whom_a_model_serves_worst(unequal):
     votes, people, model = unequal
     groups = Groups.by_features(votes, people, ["gender"])
-    found = group_results(votes, model, groups, threshold=None, draws=200, chains=2, seed=1)
+    found = group_results(Case(votes, model, SHORT), groups)
     row = found.worst.iloc[0]
     assert {row["worst"], row["best"]} <= {"f", "m", "unknown"}
     assert row["best"] == "f"
     assert row["probability"] > 0.95
     assert found.composition["annotators"].to_dict() == {"f": 6, "m": 5, "unknown": 1}
-    alone = group_results(votes, None, groups, threshold=None, draws=200, chains=2, seed=1)
+    alone = group_results(Case(votes, None, SHORT), groups)
     assert alone.accuracy is None
 
 

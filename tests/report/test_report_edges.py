@@ -55,7 +55,7 @@ def test_an_item_without_annotations_is_as_open_as_the_prior():
     )
     found, _ = first_sentences(votes)
     first = found.open_items[0]
-    assert (first.item, first.n_annotations, first.said) == ("2", 0, ())
+    assert (first.item, first.n_annotations, first.given) == ("2", 0, ())
     assert first.certainty == pytest.approx(0.5)
 
 

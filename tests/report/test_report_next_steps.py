@@ -1,14 +1,16 @@
 """Models for annotators, and further votes, in the report."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bayesagree import Labels, Predictions, Rankings, Ratings, alternative_annotator_test, annotate_next
 from bayesagree.planning import value_of_votes
 from bayesagree.report.data import report_data
-from bayesagree.report.next_steps import replacement_results
+from bayesagree.report.models import replacement_results
 from bayesagree.report.page import render
-from bayesagree.report.settings import ReportSettings
+from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.report.views import further_votes, replacement
 
 FEW = ReportSettings(draws=300, chains=1, seed=3, plausibility="dirichlet")
@@ -37,7 +39,7 @@ def test_replacement_is_the_alternative_annotator_test(case, data):
     assert table.index.tolist() == ["good", "coin"]  # the best first
     for name in ("advantage", "winning_rate", "prob_new_annotator"):
         assert table[name].to_dict() == found[name].to_series().to_dict()
-    shown = replacement(data)
+    shown = replacement(data, data.replacement)
     assert shown["n"] == "4"
     assert [row[4] for row in shown["rows"]] == ["yes", "no"]
 
@@ -45,14 +47,13 @@ def test_replacement_is_the_alternative_annotator_test(case, data):
 def test_rankings_and_sides_of_a_threshold_are_replaced_as_labels_are(case, data):
     labels, models = case
     said = labels.label_index.reshape(60, 4)
-    options = {"draws": 300, "seed": 3}
     first = [[[[int(k)]] for k in row] for row in said]
     ranked = Rankings.from_blocks(first, labels=[0, 1], annotators=[[*"uvwx"]] * 60)
     rated = Ratings.from_matrix(1 + 3.0 * said, scale=(1, 5), annotators=[*"uvwx"])
     sides = Predictions.from_labels({m: np.array(["below", "at_or_above"])[models.hard_labels()[k]] for k, m in
                                      enumerate(models.models)}, labels=["below", "at_or_above"])  # fmt: skip
     for annotations, predictions in ((ranked, models), (rated, sides)):
-        table = replacement_results(annotations, predictions, threshold=3.0, **options)
+        table = replacement_results(Case.of(annotations, predictions, replace(FEW, plausibility="", threshold=3.0)))
         assert table is not None
         assert table.set_index("model").to_dict() == data.replacement.set_index("model").to_dict()
 
@@ -65,7 +66,7 @@ def test_further_votes_are_worth_what_the_stopping_rule_says(case, data):
     np.testing.assert_array_equal(table["prob_right"], worth.loc[table.index, "prob_right"])
     assert data.further_votes.models == ("good", "coin")
     expected = annotate_next(*case, n=15, goal="decision", seed=3)["item"].astype(str).tolist()
-    assert further_votes(data)["items"] == expected
+    assert further_votes(data, data.further_votes)["items"] == expected
 
 
 def test_the_page_has_both(data):

@@ -1,0 +1,126 @@
+"""The annotators in a report: their quality, their levels, and the groups of them that models serve."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesagree.agreement.annotator_effects import annotator_levels, levels_matter
+from bayesagree.agreement.phi import common_agreement
+from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.errors import ConvergenceError, InputError
+from bayesagree.report.settings import Case
+from bayesagree.subjective.crowd_quality.resampling import crowdtruth_posterior, spammers
+from bayesagree.subjective.dispersion import dispersion_null
+from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse
+from bayesagree.subjective.groups import Groups
+from bayesagree.subjective.performance import group_performance
+from bayesagree.subjective.tables import as_labels
+
+MOST_LABELS = 200_000
+"""Above this many labels the quality of annotators, which resamples items, would take longer than the report."""
+_RESAMPLES = 100
+"""Most resamples of the items; a tenth of the draws of the report, since each solves for all qualities again."""
+_SHOWN = 15
+MOST_RATINGS = 10_000
+"""Above this many ratings the sampler of levels takes longer than the rest of the page."""
+MOST_ANNOTATORS = 50
+"""Annotators of ratings whose levels a page shows; the command `annotators` has all."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupResults:
+    """Groups of annotators and, with models, how well each is served.
+
+    Attributes
+    ----------
+    by
+        What the annotators are grouped by.
+    composition
+        Number of annotators, annotations and items of each group; index group.
+    accuracy
+        Posterior ``mean``, ``lower``, ``upper`` (HDI 0.95) of the accuracy (model, group), None without models.
+    worst
+        One row per model: group served worst, group served best, probability that it is so, p-value of the spread
+        over groups against chance; None without models.
+    """
+
+    by: str
+    composition: pd.DataFrame
+    accuracy: xr.Dataset | None = None
+    worst: pd.DataFrame | None = None
+
+
+def group_results(case: Case, groups: Groups | None) -> GroupResults | None:
+    """Compute who is in each group and how well each model serves it; None without groups.
+
+    Raises
+    ------
+    InputError
+        Rankings, which have no groups.
+    """
+    if groups is None:
+        return None
+    if isinstance(case.annotations, Rankings):
+        raise InputError(
+            "groups of annotators are compared on labels or ratings, not on rankings; leave out the groups"
+        )
+    labels, chosen = as_labels(case.annotations, case.settings.threshold), case.settings
+    composition = groups.composition(labels)
+    if case.models is None:
+        return GroupResults(groups.by, composition)
+    tree = group_posterior(labels, case.models, groups, draws=chosen.draws, chains=chosen.chains, seed=chosen.seed)
+    null = dispersion_null(group_performance(labels, case.models, groups), seed=chosen.seed)
+    accuracy = group_summary(tree)
+    return GroupResults(groups.by, composition, accuracy, _worst(accuracy, prob_worse(tree), null))
+
+
+def _worst(accuracy: xr.Dataset, worse: xr.DataArray, null: xr.Dataset) -> pd.DataFrame:
+    """Name the two groups furthest apart for each model, with the probability of their order."""
+    rows = []
+    for model in accuracy["model"].values.tolist():
+        mean = accuracy["mean"].sel(model=model).values
+        low, high = (str(accuracy["group"].values[place]) for place in (np.argmin(mean), np.argmax(mean)))
+        order = {"probability": float(worse.sel(model=model, group=low, other_group=high))}
+        spread = {"p_value": float(null["p_value"].sel(model=model))}
+        rows.append({"model": model, "worst": low, "best": high} | order | spread)
+    return pd.DataFrame(rows)
+
+
+def level_results(case: Case) -> pd.DataFrame | None:
+    """Return the levels of the annotators of ratings, strictest first, None where they explain little or nothing."""
+    given = case.annotations
+    if not isinstance(given, Ratings) or given.annotators.size > MOST_ANNOTATORS:
+        return None
+    if given.n_annotations > MOST_RATINGS or not levels_matter(given):
+        return None
+    effects: dict[str, Any] = {"annotator_effects": "shift", "draws": min(case.settings.draws, 250)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the section on agreement has them
+        try:
+            return annotator_levels(common_agreement(given, **effects, seed=case.settings.seed))
+        except InputError:
+            return None
+
+
+def annotator_results(case: Case) -> pd.DataFrame | None:
+    """Compute the CrowdTruth quality of the most suspicious annotators; None unless several known ones share items.
+
+    Rows are those of `spammers`, the annotator as a column.
+    """
+    given = case.annotations
+    if not isinstance(given, Labels) or not given.annotators_known:
+        return None
+    if given.n_annotations > MOST_LABELS or given.annotators.size < 3:
+        return None
+    resamples = max(2, min(_RESAMPLES, case.settings.draws // 10))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # items that one annotator labelled say nothing about agreement
+        try:
+            tree = crowdtruth_posterior(given, draws=resamples, chains=1, seed=case.settings.seed)
+        except (InputError, ConvergenceError):
+            return None
+    return spammers(tree).dropna(subset=["prob_spammer"]).reset_index().head(_SHOWN)
