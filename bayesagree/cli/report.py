@@ -64,7 +64,8 @@ def report(
     if threshold is None and isinstance(truth, Ratings):
         threshold = sum(truth.scale) / 2
         typer.echo(
-            f"the question is whether the mean of an item is below {threshold:g}, the middle; --threshold changes it", err=True
+            f"the question is whether the mean of an item is below {threshold:g}, the middle; --threshold changes it",
+            err=True,
         )
     people = source.features(annotators)
     groups = _groups(truth, people, group, smallest_group)
