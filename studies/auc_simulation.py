@@ -64,7 +64,7 @@ type Estimator = Callable[[CrowdsourcedBinary], ArrayLike]
 def label_level_auc(problem: CrowdsourcedBinary) -> Floats:
     """Return the area under the curve against the labels themselves, an estimator for `auc_study`.
 
-    Every item with labels counts once, as its share of positive labels; `auc_posterior` with ``against="labels"``
+    Every item with labels counts once, as its share of positive labels; `auc_posterior` with ``truth_is="labels"``
     gives its interval.
     """
     n_items = problem.plausibility.size

@@ -76,7 +76,7 @@ def _areas(labels: "Labels", predictions: "Predictions", sampling: _options.Samp
     from bayesagree.metrics.auc import auc_posterior
 
     n_models, drawing = predictions.models.size, vars(sampling)
-    tree = auc_posterior(labels, predictions, against="labels", **drawing)["posterior"].to_dataset()
+    tree = auc_posterior(labels, predictions, truth_is="labels", **drawing)["posterior"].to_dataset()
     truths = auc_posterior(labels, predictions, **drawing)["posterior"].to_dataset()["auc"]
     drawn = tree["auc"].values.reshape(-1, n_models)
     lower, upper = column_hdi(drawn)

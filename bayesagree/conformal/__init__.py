@@ -7,7 +7,6 @@
 - `regions`: regions of plausibilities (credal sets) and the labels that they put on top.
 - `coverage`: coverage and size of sets, by group; sets of items that did not calibrate them; the widest sets.
 - `exchangeability`: whether calibration and new items are alike.
-- `p_values`: combination of p-values of several annotators or calibration splits.
 - `_truth`: expected plausibilities and draws of any truth.
 - `_groups`: groups of items.
 - `_weighted`: thresholds and p-values from weighted scores.

@@ -1,5 +1,6 @@
 """Is A better than B? Probabilities that compare models on the same draws of the truth."""
 
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,13 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import hdi
 from bayesagree.errors import InputError, shorten
+from bayesagree.metrics.registry import full_name
 
 PAIR = ("model", "other_model")
 
 
 @checked
-def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None, ci_prob: float = 0.95) -> xr.Dataset:
+def compare(result: xr.DataTree, *, metric: str, reliability: float | None = None, ci_prob: float = 0.95) -> xr.Dataset:
     """Compare all models of an evaluation, draw by draw.
 
     Where each model was scored without its own output (``plausibility="informed_dirichlet"``), differences and places
@@ -22,10 +24,11 @@ def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None,
 
     Parameters
     ----------
-    tree
+    result
         Result of `evaluate`, or any posterior of scores with dims (chain, draw, model), such as `auc_posterior`.
     metric
-        Name of one of its metrics. Higher is better unless ``attrs["higher_is_better"]`` of the scores is 0.
+        Name of one of its metrics, as `evaluate` takes it. Higher is better unless ``attrs["higher_is_better"]`` of the
+        scores is 0.
     reliability
         Which reliability; may be left out when there is only one.
     ci_prob
@@ -35,9 +38,9 @@ def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None,
     -------
     Dataset
         ``prob_better`` (model, other_model): probability that the first is better, a tie counting one half, so that
-        both directions add up to one; NaN on the diagonal. ``difference``, ``lower``, ``upper`` (model, other_model):
-        expected difference and its HDI. ``rank_probability`` (model, rank): probability of each place, equal scores
-        sharing theirs. ``score``, ``score_lower``, ``score_upper`` (model): mean and HDI.
+        both directions add up to one; NaN on the diagonal. ``difference``, ``difference_lower``, ``difference_upper``
+        (model, other_model): expected difference and its HDI. ``rank_probability`` (model, rank): probability of each
+        place, equal scores sharing theirs. ``score``, ``lower``, ``upper`` (model): mean and HDI.
 
     Examples
     --------
@@ -48,26 +51,26 @@ def compare(tree: xr.DataTree, *, metric: str, reliability: float | None = None,
     >>> bool(result["prob_better"].sel(model="A", other_model="B") > 0.9)
     True
     """
-    draws, models, sign = _draws(tree, metric, reliability)
-    joint, _, _ = _draws(tree, metric, reliability, _joint(tree))
-    n_models = models.size
+    draws, scores, sign = _draws(result, metric, reliability)
+    joint, _, _ = _draws(result, metric, reliability, _joint(result))
+    models, n_models = scores["model"].values, scores.sizes["model"]
     ends = np.array([hdi(draws[:, m], ci_prob) for m in range(n_models)])
     return xr.Dataset(
         {
             **_differences(joint, ci_prob, sign),
             "rank_probability": (("model", "rank"), rank_probabilities(sign * joint)),
             "score": ("model", draws.mean(axis=0)),
-            "score_lower": ("model", ends[:, 0]),
-            "score_upper": ("model", ends[:, 1]),
+            "lower": ("model", ends[:, 0]),
+            "upper": ("model", ends[:, 1]),
         },
         coords={"model": models, "other_model": models, "rank": np.arange(1, n_models + 1)},
-        attrs={"metric": metric, "higher_is_better": int(sign > 0), "ci_kind": "hdi", "ci_prob": ci_prob},
+        attrs={"metric": scores.name, "higher_is_better": int(sign > 0), "ci_kind": "hdi", "ci_prob": ci_prob},
     )
 
 
 @checked
 def practical_equivalence(
-    tree: xr.DataTree,
+    result: xr.DataTree,
     *,
     metric: str,
     rope: float = 0.01,
@@ -78,7 +81,7 @@ def practical_equivalence(
 
     Parameters
     ----------
-    tree, metric, reliability
+    result, metric, reliability
         As in `compare`; or a result of `blind_posterior`.
     rope
         Differences of at most this size, either way, make no practical difference.
@@ -90,8 +93,8 @@ def practical_equivalence(
     Dataset
         ``better``, ``equivalent``, ``worse`` (model, other_model): probabilities that the first is better than the
         second by more than `rope`, that they are equivalent, that it is worse; they add up to one, NaN on the diagonal.
-        ``difference``, ``lower``, ``upper`` (model, other_model) as `compare` gives them: an interval inside the region
-        says that the models are equivalent.
+        ``difference``, ``difference_lower``, ``difference_upper`` (model, other_model) as `compare` gives them: an
+        interval inside the region says that the models are equivalent.
 
     References
     ----------
@@ -108,7 +111,7 @@ def practical_equivalence(
     """
     if not rope >= 0:
         raise InputError(f"rope={rope!r} must be a difference of at least 0")
-    draws, models, sign = _draws(tree, metric, reliability, _joint(tree))
+    draws, scores, sign = _draws(result, metric, reliability, _joint(result))
     draws = sign * draws[np.isfinite(draws).all(axis=1)]
     gap = draws[:, :, None] - draws[:, None, :]
     better, worse = (gap > rope).mean(axis=0), (gap < -rope).mean(axis=0)
@@ -119,15 +122,15 @@ def practical_equivalence(
     del differences["prob_better"]
     return xr.Dataset(
         {name: (PAIR, share) for name, share in shares.items()} | differences,
-        coords={"model": models, "other_model": models},
-        attrs={"metric": metric, "rope": rope, "ci_kind": "hdi", "ci_prob": ci_prob},
+        coords={"model": scores["model"].values, "other_model": scores["model"].values},
+        attrs={"metric": scores.name, "rope": rope, "ci_kind": "hdi", "ci_prob": ci_prob},
     )
 
 
 def _differences(draws: NDArray[np.float64], ci_prob: float, sign: int = 1) -> dict[str, Any]:
     """Return probability that the first of each pair is better, mean difference and its HDI, NaN on the diagonal."""
     n_models = draws.shape[1]
-    names = ("prob_better", "difference", "lower", "upper")
+    names = ("prob_better", "difference", "difference_lower", "difference_upper")
     found: dict[str, Any] = {name: (PAIR, np.full((n_models, n_models), np.nan)) for name in names}
     for a in range(n_models):
         for b in range(n_models):
@@ -137,6 +140,22 @@ def _differences(draws: NDArray[np.float64], ci_prob: float, sign: int = 1) -> d
                 for name, value in zip(names, (better, gap.mean(), *hdi(gap, ci_prob))):
                     found[name][1][a, b] = value
     return found
+
+
+def computed_name(metric: str, scores: xr.Dataset) -> str:
+    """Return the variable of a metric, which may lack the number that `evaluate` gave it: k = 3, ten bins.
+
+    Raises
+    ------
+    InputError
+        A metric that was not computed.
+    """
+    name = next((name for name in (metric, full_name(metric)) if name in scores), None)
+    if name is None:
+        near = get_close_matches(metric, list(map(str, scores.data_vars)), 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"metric {metric!r} was not computed{hint}; there is {shorten(scores.data_vars)}")
+    return name
 
 
 def rank_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -158,19 +177,17 @@ def rank_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return probability
 
 
-def _joint(tree: xr.DataTree) -> str:
+def _joint(result: xr.DataTree) -> str:
     """Return the group in which all models are scored on the same truths: differences within a draw are real there."""
-    return "full_fit" if "full_fit" in tree else "posterior"
+    return "full_fit" if "full_fit" in result else "posterior"
 
 
 def _draws(
-    tree: xr.DataTree, metric: str, reliability: float | None, group: str = "posterior"
-) -> tuple[NDArray[np.float64], NDArray[np.object_], int]:
-    """Return draws (sample, model), the models, and 1 where higher is better, else -1."""
-    posterior = tree[group].to_dataset()
-    if metric not in posterior:
-        raise InputError(f"metric {metric!r} was not computed; there is {shorten(posterior.data_vars)}")
-    scores = posterior[metric]
+    result: xr.DataTree, metric: str, reliability: float | None, group: str = "posterior"
+) -> tuple[NDArray[np.float64], xr.DataArray, int]:
+    """Return draws (sample, model), the scores that they are of, and 1 where higher is better, else -1."""
+    posterior = result[group].to_dataset()
+    scores = posterior[computed_name(metric, posterior)]
     if "reliability" not in scores.dims:
         scores = scores.expand_dims(reliability=[1.0])
     levels = np.asarray(scores["reliability"])
@@ -181,5 +198,5 @@ def _draws(
     if at.size == 0:
         raise InputError(f"reliability {chosen!r} was not computed; there is {shorten(levels)}")
     values = scores.isel(reliability=int(at[0])).transpose("chain", "draw", "model").values
-    sign = 1 if posterior[metric].attrs.get("higher_is_better", 1) else -1
-    return values.reshape(-1, values.shape[-1]), np.asarray(scores["model"]), sign
+    sign = 1 if scores.attrs.get("higher_is_better", 1) else -1
+    return values.reshape(-1, values.shape[-1]), scores, sign

@@ -40,12 +40,12 @@ type Comparisons = Mapping[tuple[str, float], xr.Dataset]
 """Metric and reliability to the result of `compare`."""
 
 
-def comparisons(tree: xr.DataTree) -> dict[tuple[str, float], xr.Dataset]:
+def comparisons(result: xr.DataTree) -> dict[tuple[str, float], xr.Dataset]:
     """Comparison of the models at every metric and reliability of an evaluation, models best first."""
-    posterior = tree["posterior"].to_dataset()
+    posterior = result["posterior"].to_dataset()
     levels = posterior["reliability"].values.tolist()
     return {
-        (str(metric), level): best_first(compare(tree, metric=str(metric), reliability=level))
+        (str(metric), level): best_first(compare(result, metric=str(metric), reliability=level))
         for metric in posterior.data_vars
         for level in levels
     }
@@ -66,7 +66,7 @@ def best_first(comparison: xr.Dataset) -> xr.Dataset:
     return comparison.isel(model=order, other_model=order)
 
 
-def score_intervals(tree: xr.DataTree, *, group: str = "posterior", ci_prob: float = 0.95) -> xr.Dataset:
+def score_intervals(result: xr.DataTree, *, group: str = "posterior", ci_prob: float = 0.95) -> xr.Dataset:
     """Mean and highest density interval of every score in a group.
 
     Returns
@@ -74,7 +74,7 @@ def score_intervals(tree: xr.DataTree, *, group: str = "posterior", ci_prob: flo
     Dataset
         ``score``, ``lower``, ``upper`` (metric, reliability, model).
     """
-    draws = tree[group].to_dataset().to_dataarray("metric")
+    draws = result[group].to_dataset().to_dataarray("metric")
     draws = draws.stack(sample=("chain", "draw")).transpose("sample", "metric", "reliability", "model")
     values, shape, dims = draws.values, draws.shape[1:], draws.dims[1:]
     lower, upper = column_hdi(values.reshape(len(values), -1), ci_prob)
@@ -83,12 +83,12 @@ def score_intervals(tree: xr.DataTree, *, group: str = "posterior", ci_prob: flo
     return xr.Dataset({name: (dims, part) for name, part in found.items()}, coords)
 
 
-def slice_table(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
+def slice_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     """Scores of slices of the items as records.
 
     Parameters
     ----------
-    tree
+    result
         Result of `evaluate` with ``by=``.
     ci_prob
         Probability of the highest density intervals.
@@ -99,7 +99,7 @@ def slice_table(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
         Columns metric, reliability, the name of the slices, side (slice, rest, difference), model, mean, lower, upper.
     """
     parts = []
-    for metric, draws in tree["slices"].to_dataset().items():
+    for metric, draws in result["slices"].to_dataset().items():
         flat = draws.stack(sample=("chain", "draw")).transpose("sample", ...)
         lower, upper = column_hdi(flat.values.reshape(flat.sizes["sample"], -1), ci_prob)
         mean = flat.mean("sample").rename("mean")
@@ -130,8 +130,8 @@ def score_table(found: Comparisons) -> pd.DataFrame:
             "reliability": level,
             "model": one["model"].values,
             "mean": one["score"].values,
-            "lower": one["score_lower"].values,
-            "upper": one["score_upper"].values,
+            "lower": one["lower"].values,
+            "upper": one["upper"].values,
             "best_with_probability": one["rank_probability"].sel(rank=1).values,
             "better_than_next": np.append(better, np.nan),
         }
@@ -139,7 +139,7 @@ def score_table(found: Comparisons) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def sensitivity_table(tree: xr.DataTree) -> pd.DataFrame:
+def sensitivity_table(result: xr.DataTree) -> pd.DataFrame:
     """Mean scores under each posterior of an evaluation with ``plausibility="informed_dirichlet"``.
 
     Returns
@@ -150,7 +150,7 @@ def sensitivity_table(tree: xr.DataTree) -> pd.DataFrame:
     """
     groups = {"estimate": "posterior", "full_fit": "full_fit", "annotations_prove": "annotations_only"}
     means = {
-        name: tree[group].to_dataset().isel(reliability=0, drop=True).mean(("chain", "draw")).to_dataarray("metric")
+        name: result[group].to_dataset().isel(reliability=0, drop=True).mean(("chain", "draw")).to_dataarray("metric")
         for name, group in groups.items()
     }
     return xr.Dataset(means).to_dataframe().reset_index().loc[:, ["metric", "model", *groups]]
@@ -177,5 +177,6 @@ def prior_notes(prior_share: float | None) -> list[str]:
 
 def pair_table(comparison: xr.Dataset) -> pd.DataFrame:
     """Ordered pairs of models: columns model, other_model, prob_better, difference, lower, upper."""
-    pairs = comparison[["prob_better", "difference", "lower", "upper"]].to_dataframe().reset_index()
+    ends = {"difference_lower": "lower", "difference_upper": "upper"}
+    pairs = comparison[["prob_better", "difference", *ends]].rename(ends).to_dataframe().reset_index()
     return pairs.loc[pairs["model"] != pairs["other_model"]].reset_index(drop=True)

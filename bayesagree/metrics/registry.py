@@ -10,6 +10,7 @@ metric, with a number where its pattern has a place for one, is then accepted by
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Self
 
 from bayesagree.errors import InputError
@@ -52,8 +53,19 @@ class Metric:
         Raises
         ------
         InputError
-            A name of no metric; the message lists the patterns.
+            A name of no metric; the message names the nearest one and lists the patterns.
         """
+        found = cls.found(name)
+        if found is None:
+            near = get_close_matches(name, _spellings(name), 1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            known = ", ".join(pattern.replace("{}", "K").replace("{label}", "LABEL") for pattern in METRICS)
+            raise InputError(f"metric {name!r} is not known{hint} Use {known} with a number for K, or pass a function")
+        return found
+
+    @classmethod
+    def found(cls, name: str) -> Self | None:
+        """Return the metric of a name; None where there is none."""
         if ":" in name and "[" not in name:
             return cls.of(imported_function(name))
         stem, _, rest = name.partition("[")
@@ -68,8 +80,7 @@ class Metric:
                 return cls(record, number, label)
             if record.default is not None and stem == stem_pattern.replace("_{}", ""):
                 return cls(record, record.default, label)
-        known = ", ".join(pattern.replace("{}", "K").replace("{label}", "LABEL") for pattern in METRICS)
-        raise InputError(f"metric {name!r} is not known; use {known} with a number for K, or pass a function")
+        return None
 
     @classmethod
     def of(cls, metric: AnyMetric) -> Self:
@@ -112,3 +123,20 @@ class Metric:
     def depth(self) -> int:
         """Number of the best labels of a draw that count."""
         return 1 if self.record.one_true_label else self.k
+
+
+def full_name(name: str) -> str:
+    """Return a name with its number and label, such as ``average_overlap_3`` of ``average_overlap``; others stay."""
+    found = Metric.found(name)
+    return name if found is None else found.name
+
+
+def _spellings(name: str) -> list[str]:
+    """Return the names of all metrics, with the number and label of a misspelt one where they have a place for them."""
+    number, label = re.search(r"\d+", name), re.search(r"\[(.*)\]", name)
+    return [
+        pattern.replace("{}", number[0] if number else f"{record.default or 1:g}").replace(
+            "{label}", label[1] if label else "LABEL"
+        )
+        for pattern, record in METRICS.items()
+    ]

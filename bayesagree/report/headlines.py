@@ -40,7 +40,7 @@ def _models(data: ReportData) -> Iterator[str]:
     if rival:
         yield _better(comparison, best, rival[0], metric_name(metric), shared_truth=bool(data.scores.beside))
     own = comparison.sel(model=best)
-    ends = interval(float(own["score_lower"]), float(own["score_upper"]))
+    ends = interval(float(own["lower"]), float(own["upper"]))
     yield (
         f"The {metric_name(metric)} of {best} is {number(float(own['score']))} (95 % interval {ends}) when the "
         f"annotators' uncertainty is taken into account: the {data.scores.target}. Against {estimate_name} alone "

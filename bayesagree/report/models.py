@@ -94,7 +94,7 @@ def area_results(case: Case) -> AreaResults | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what the labels do not determine is left out below
         tree = auc_posterior(
-            case.voted, case.models, against="labels", draws=case.settings.draws, chains=1, seed=case.settings.seed
+            case.voted, case.models, truth_is="labels", draws=case.settings.draws, chains=1, seed=case.settings.seed
         )
     posterior = tree["posterior"].to_dataset()
     drawn = posterior["auc"].values.reshape(-1, case.models.models.size)

@@ -147,13 +147,22 @@ def test_compare_asks_for_a_reliability(crowd):
         compare(tree, metric="overlap_1", reliability=1)
 
 
-def test_the_test_set_part_of_few_items_is_the_variance_of_their_flat_dirichlet_weights():
+def test_compare_finds_a_metric_by_the_name_that_evaluate_was_given(crowd):
+    tree = evaluate(crowd.labels, crowd.predictions, metrics=("average_overlap", "f1_macro"), draws=5, seed=1)
+    found = compare(tree, metric="average_overlap")
+    assert found.identical(compare(tree, metric="average_overlap_3"))
+    with pytest.raises(InputError, match=r"metric 'f1macro' was not computed; did you mean 'f1_macro'\?"):
+        compare(tree, metric="f1macro")
+
+
+@pytest.mark.parametrize(("metric", "within"), [("top_1_accuracy", 1e-6), ("overlap_1", 1e-6), ("agreement", 2e-4)])
+def test_the_test_set_part_of_few_items_is_the_variance_of_their_flat_dirichlet_weights(metric, within):
     """Four items whose truth is nearly certain: the score is a weighted mean of 1, 1, 0, 0."""
     labels = Labels.from_counts([[1000, 0], [1000, 0], [0, 1000], [0, 1000]])
     models = Predictions.from_labels({"A": [0, 0, 0, 0]}, labels=[0, 1])
-    tree = evaluate(labels, models, draws=20, seed=1, items="bootstrap")
-    part = tree["variance"]["top_1_accuracy"].sel(part="test_set").item()
-    assert part == pytest.approx(0.5 * 0.5 / (4 + 1), abs=1e-6)
+    tree = evaluate(labels, models, metrics=[metric], draws=20, seed=1, items="bootstrap")
+    part = tree["variance"][metric].sel(part="test_set").item()
+    assert part == pytest.approx(0.5 * 0.5 / (4 + 1), abs=within)
 
 
 def test_a_file_of_other_annotations_is_refused(tmp_path):

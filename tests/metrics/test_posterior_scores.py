@@ -1,5 +1,6 @@
 """Scores against one true label: scikit-learn on every draw is the oracle."""
 
+import re
 import warnings
 
 import numpy as np
@@ -262,3 +263,18 @@ def test_every_record_says_what_it_is():
         assert "doi:" in record.reference or "arXiv:" in record.reference, pattern
         name = pattern.replace("{}", "2").replace("{label}", "x")
         assert Metric.named(name).name == name
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("acuracy", "accuracy"),
+        ("top1_accuracy", "top_1_accuracy"),
+        ("averageoverlap", "average_overlap_3"),
+        ("recal[yes]", "recall[yes]"),
+        ("f1macro", "f1_macro"),
+    ],
+)
+def test_an_unknown_metric_is_answered_by_the_nearest_name(wrong, near):
+    with pytest.raises(InputError, match=re.escape(f"metric {wrong!r} is not known; did you mean {near!r}?")):
+        Metric.named(wrong)

@@ -273,7 +273,7 @@ def test_metric_names():
     assert Metric.named("average_overlap") == Metric.named("average_overlap_3")
     assert Metric.named("top_10_accuracy").name == "top_10_accuracy"
     for wrong in ("top_0_accuracy", "accurate", "top_K_accuracy", "overlap_-1"):
-        with pytest.raises(InputError, match=f"metric '{wrong}' is not known; use top_K_accuracy"):
+        with pytest.raises(InputError, match=f"metric '{wrong}' is not known.* Use top_K_accuracy"):
             Metric.named(wrong)
 
 

@@ -55,7 +55,7 @@ MUTANTS = [
     Mutant("Kept draws: a block too many is done", "_inference/storage.py", "self.store.done(items.start // BLOCK + 1)", "self.store.done(items.stop // BLOCK + 1)", "inference/test_kept_draws.py"),
     Mutant("Run: annotations are no part of its identity", "evaluation/scoring.py", 'data = {"annotations": annotations, "predictions": predictions}', 'data = {"predictions": predictions}', "evaluation/test_evaluate.py inference/"),
     Mutant("Report: ordinary score of the first model", "report/headlines.py", "number(float(plug_in.sel(model=best)))", "number(float(plug_in.isel(model=0)))", "report/test_headlines.py"),
-    Mutant("Report: interval of the last model", "report/headlines.py", 'interval(float(own["score_lower"]), float(own["score_upper"]))', 'interval(float(comparison["score_lower"][-1]), float(comparison["score_upper"][-1]))', "report/test_headlines.py"),
+    Mutant("Report: interval of the last model", "report/headlines.py", 'interval(float(own["lower"]), float(own["upper"]))', 'interval(float(comparison["lower"][-1]), float(comparison["upper"][-1]))', "report/test_headlines.py"),
     Mutant("Report: worst and best group exchanged", "report/headlines.py", "serves the group {row['worst']} worse than {row['best']}", "serves the group {row['best']} worse than {row['worst']}", "report/test_headlines.py"),
     Mutant("Report: first by the plug-in metric", "report/headlines.py", "np.argmax(plug_in.values)", "np.argmin(plug_in.values)", "report/test_headlines.py"),
     Mutant("Report: open items at the last reliability", "report/headlines.py", "n = int((data.certainty.isel(reliability=0) < OPEN).sum())", "n = int((data.certainty.isel(reliability=-1) < OPEN).sum())", "report/test_headlines.py"),

@@ -36,7 +36,7 @@ def data(case):
 
 
 def test_areas_are_those_of_the_labels(case, data):
-    tree = auc_posterior(*case, against="labels", draws=300, chains=1, seed=3)["posterior"]
+    tree = auc_posterior(*case, truth_is="labels", draws=300, chains=1, seed=3)["posterior"]
     table = data.areas.table.set_index("model")
     np.testing.assert_allclose(table.loc[["A", "B"], "auc"], tree["auc"].mean(("chain", "draw")))
     assert data.areas.table["model"].tolist() == ["A", "B"]

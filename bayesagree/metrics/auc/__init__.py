@@ -1,6 +1,6 @@
 """Areas under the ROC curve when only crowd labels exist (Urkullu et al.).
 
-- `estimates`: the three estimators, one-vs-rest and Hand-Till forms for more labels.
+- `estimates`: `auc` by three estimators; one-vs-rest and Hand-Till forms for more labels.
 - `posterior`: the posterior of the AUC.
 - `concordant_pairs`: concordance of scores with a graded truth.
 - `_kernels`: the arithmetic, compiled.

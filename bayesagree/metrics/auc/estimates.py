@@ -23,7 +23,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree._inference.docstrings import shared
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
@@ -32,6 +31,7 @@ from bayesagree.errors import InputError, as_python, positive, shorten
 from bayesagree.metrics.auc.concordant_pairs import AnnotatorLabels, ScoreOrder
 
 type AucMethod = Literal["dgt", "sgt", "pgt"]
+type Multiclass = Literal["one_vs_rest", "hand_till"]
 type VoteTies = Literal["random", "redrawn", "exclude"]
 
 
@@ -161,55 +161,60 @@ def _by_annotator(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats
     return Areas(values, labels.items[unlabelled == 0], labels.annotators[ignored])
 
 
-_shared = shared(
-    labels="Crowd labels (for `auc`: of two kinds), at most one per item and annotator.",
-    predictions="Models; items that nobody labelled have no part.",
-    method='Truth that the labels define, see the table of this module: ``"pgt"``, ``"dgt"`` or ``"sgt"``.',
-    weights="Weight of each annotator's labels, by name; by default all are 1.",
-    prior="""
-    For "pgt": pseudo-labels of each kind added to an item, p_i = (n_i1 + prior) / (n_i + 2 prior): 0.5 is
-    Jeffreys-Perks, 1 Laplace, 0 the plain share.
-    """,
-    ties="""
-    For "dgt", an item with a tied vote: a coin thrown once for all models ("random"), a coin thrown for each model, as
-    published, which adds noise to every comparison ("redrawn"), or left out ("exclude").
-    """,
-    seed="Decides the coins.",
-)
-
-
-@_shared
 @checked
 def auc(
     labels: Labels,
     predictions: Predictions,
     *,
+    multiclass: Multiclass | None = None,
     method: AucMethod = "pgt",
     weights: Mapping[Any, float] | None = None,
     prior: float = 0.5,
     ties: VoteTies = "random",
     seed: Seed = None,
 ) -> xr.DataArray:
-    """Area under the curve (AUC) of each model, from crowd labels of two kinds; the last label is the positive one.
+    """Area under the curve (AUC) of each model, from crowd labels; of two labels the last is the positive one.
 
     The AUC is the probability that a model scores a positive item above a negative one, equal scores counting one
     half. Scores are those of the positive label; hard labels count as scores 0 and 1.
 
     Parameters
     ----------
-    {labels, predictions, method, weights, prior, ties, seed}
+    labels
+        Crowd labels, at most one per item and annotator.
+    predictions
+        Models; items that nobody labelled have no part.
+    multiclass
+        For more than two labels. ``"one_vs_rest"``: the AUC of each label against all others together.
+        ``"hand_till"``: Hand and Till's M, the mean over pairs of labels of the AUC of k against l by the score of k,
+        and of l against k by the score of l, on the annotations that say k or l; a pair that no model can be compared
+        on has no part in the mean (a warning names it). "dgt" votes among all labels first.
+    method
+        Truth that the labels define, see the table of this module: ``"pgt"``, ``"dgt"`` or ``"sgt"``.
+    weights
+        Weight of each annotator's labels, by name; by default all are 1.
+    prior
+        For "pgt": pseudo-labels of each kind added to an item, p_i = (n_i1 + prior) / (n_i + 2 prior): 0.5 is
+        Jeffreys-Perks, 1 Laplace, 0 the plain share.
+    ties
+        For "dgt", an item with a tied vote: a coin thrown once for all models ("random"), a coin thrown for each model,
+        as published, which adds noise to every comparison ("redrawn"), or left out ("exclude").
+    seed
+        Decides the coins.
 
     Returns
     -------
     DataArray
-        AUC with dim (model,), NaN where it does not exist. attrs count the `uninformative_items`, which have no label,
-        no weight or an excluded tie ("pgt" with a prior keeps them, at 1/2), and, for "sgt", the
-        `uninformative_annotators`, who used one label only and have no part in the mean. A warning names them.
+        AUC with dim (model,), with "one_vs_rest" (model, category), NaN where it does not exist. attrs count the
+        `uninformative_items`, which have no label, no weight or an excluded tie ("pgt" with a prior keeps them, at
+        1/2), and, for "sgt", the `uninformative_annotators`, who used one label only and have no part in the mean. A
+        warning names them.
 
     Raises
     ------
     InputError
-        More than two labels, repeated annotations, other items, unknown annotators for "sgt" or `weights`.
+        More than two labels without `multiclass`, repeated annotations, other items, unknown annotators for "sgt" or
+        `weights`.
 
     Examples
     --------
@@ -217,97 +222,34 @@ def auc(
     >>> scores = {"A": [[0.9, 0.1], [0.7, 0.3], [0.8, 0.2], [0.4, 0.6]]}
     >>> auc(labels, Predictions.from_scores(scores, labels=["no", "yes"])).round(3).item()
     0.833
+    >>> labels = Labels.from_counts([[3, 0, 0], [0, 3, 0], [0, 1, 2]], labels=["a", "b", "c"])
+    >>> predictions = Predictions.from_labels({"A": ["a", "b", "b"]}, labels=["a", "b", "c"])
+    >>> auc(labels, predictions, multiclass="one_vs_rest").values.tolist()
+    [[1.0, 0.8333333333333334, 0.5]]
+    >>> auc(labels, predictions, multiclass="hand_till").round(3).item()
+    0.694
 
     References
     ----------
     Urkullu, Perez, Calvo, algorithms 1 (dgt), 2 (sgt) and 3 (pgt).
     """
-    if labels.categories.size != 2:
+    if multiclass not in _COMPARED:
+        raise InputError(f"multiclass={multiclass!r} is not one of 'one_vs_rest', 'hand_till'")
+    if multiclass is None and labels.categories.size != 2:
         raise InputError(
-            f"auc needs two labels, got {labels.categories.size} ({shorten(labels.categories)}); "
-            "use one_vs_rest_auc or hand_till_auc"
+            f"auc without multiclass= needs two labels, got {labels.categories.size} ({shorten(labels.categories)}); "
+            "pass multiclass='one_vs_rest' or 'hand_till'"
         )
-    options = AucOptions(method, weights, prior, ties)
-    return _estimate(labels, predictions, options, seed, _last_label, lambda table: table[0])
-
-
-@_shared
-@checked
-def one_vs_rest_auc(
-    labels: Labels,
-    predictions: Predictions,
-    *,
-    method: AucMethod = "pgt",
-    weights: Mapping[Any, float] | None = None,
-    prior: float = 0.5,
-    ties: VoteTies = "random",
-    seed: Seed = None,
-) -> xr.DataArray:
-    """AUC of each model for each label against all others together.
-
-    "dgt" votes among all labels first.
-
-    Parameters
-    ----------
-    {labels, predictions, method, weights, prior, ties, seed}
-
-    Returns
-    -------
-    DataArray
-        AUC with dims (model, category).
-
-    Examples
-    --------
-    >>> labels = Labels.from_counts([[3, 0, 0], [0, 3, 0], [0, 1, 2]], labels=["a", "b", "c"])
-    >>> predictions = Predictions.from_labels({"A": ["a", "b", "b"]}, labels=["a", "b", "c"])
-    >>> one_vs_rest_auc(labels, predictions).values.tolist()
-    [[1.0, 0.8333333333333334, 0.5]]
-    """
-    options = AucOptions(method, weights, prior, ties)
-    areas_of = _estimate(labels, predictions, options, seed, _each_label, lambda table: table.T)
-    return areas_of.assign_coords(category=labels.categories)
-
-
-@_shared
-@checked
-def hand_till_auc(
-    labels: Labels,
-    predictions: Predictions,
-    *,
-    method: AucMethod = "pgt",
-    weights: Mapping[Any, float] | None = None,
-    prior: float = 0.5,
-    ties: VoteTies = "random",
-    seed: Seed = None,
-) -> xr.DataArray:
-    """Hand and Till's M of each model: the mean AUC over pairs of labels.
-
-    For labels k and l, the mean of the AUC of k against l by the score of k, and of l against k by the score of l,
-    on the annotations that say k or l. "dgt" votes among all labels first.
-    A pair that no model can be compared on has no part in the mean (a warning names it).
-
-    Parameters
-    ----------
-    {labels, predictions, method, weights, prior, ties, seed}
-
-    Returns
-    -------
-    DataArray
-        M with dim (model,).
-
-    Examples
-    --------
-    >>> labels = Labels.from_counts([[3, 0, 0], [0, 3, 0], [0, 1, 2]], labels=["a", "b", "c"])
-    >>> predictions = Predictions.from_labels({"A": ["a", "b", "b"]}, labels=["a", "b", "c"])
-    >>> hand_till_auc(labels, predictions).round(3).item()
-    0.694
-    """
-    return _estimate(labels, predictions, AucOptions(method, weights, prior, ties), seed, _each_pair, _mean_of_pairs)
-
-
-def _mean_of_pairs(table: Floats) -> Floats:
+    options = AucOptions(method, weights, prior, ties).checked()
+    found = against_truth(labels, predictions, options, seed, _COMPARED[multiclass])
+    attrs = {"method": method} | _uninformative(found, options)
+    table = np.stack([area.values for area in found.values()], axis=1)
+    coords: dict[str, Any] = {"model": predictions.models}
+    if multiclass == "one_vs_rest":
+        return xr.DataArray(table, coords | {"category": labels.categories}, ("model", "category"), "auc", attrs)
     exists = ~np.isnan(table)
-    return np.where(exists, table, 0).sum(axis=0) / np.where(exists.any(axis=0), exists.sum(axis=0), np.nan)
+    mean = np.where(exists, table, 0).sum(axis=1) / np.where(exists.any(axis=1), exists.sum(axis=1), np.nan)
+    return xr.DataArray(mean, coords, ("model",), "auc", attrs)
 
 
 def _last_label(labels: Labels, scores: Floats, options: AucOptions) -> dict[Any, Areas]:
@@ -341,33 +283,25 @@ def _each_pair(labels: Labels, scores: Floats, options: AucOptions) -> dict[Any,
     return found
 
 
-def _estimate(
-    labels: Labels,
-    predictions: Predictions,
-    options: AucOptions,
-    seed: Seed,
-    compare: Compare,
-    combine: Callable[[Floats], Floats],
-) -> xr.DataArray:
-    """Combine the areas (label or pair, model), and warn of uninformative items and annotators."""
-    options = options.checked()
-    found = against_truth(labels, predictions, options, seed, compare)
-    values = combine(np.stack([area.values for area in found.values()]))
+_COMPARED: dict[str | None, Compare] = {None: _last_label, "one_vs_rest": _each_label, "hand_till": _each_pair}
+
+
+def _uninformative(found: dict[Any, Areas], options: AucOptions) -> dict[str, int]:
+    """Count uninformative items and annotators, and warn of them and of areas that do not exist."""
     kept = options.method == "pgt" and options.prior > 0
     missing = [key for key, area in found.items() if np.isnan(area.values).any()]
     if missing:
         where = "" if missing == [None] else f" for the labels {shorten(missing)}"
-        warnings.warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ", stacklevel=3)
-    attrs: dict[str, Any] = {"method": options.method}
-    for name, of, fate in (
-        ("items", lambda area: area.uninformative_items, "stay at one half" if kept else "have no part in the AUC"),
-        ("annotators", lambda area: area.uninformative_annotators, "have no part in the AUC"),
+        warnings.warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ", stacklevel=4)
+    counts = {}
+    for name, why, fate in (
+        ("items", "without labels that tell anything", "stay at one half" if kept else "have no part in the AUC"),
+        ("annotators", "used one label only or have weight 0 and", "have no part in the AUC"),
     ):
-        key, uninformative = max(((key, of(area)) for key, area in found.items()), key=lambda pair: pair[1].size)
-        attrs[f"uninformative_{name}"] = uninformative.size
+        of_key = {key: getattr(area, f"uninformative_{name}") for key, area in found.items()}
+        key, uninformative = max(of_key.items(), key=lambda pair: pair[1].size)
+        counts[f"uninformative_{name}"] = uninformative.size
         if uninformative.size:
-            why = "without labels that tell anything" if name == "items" else "used one label only or have weight 0 and"
             place = "" if key is None else f" (labels {key!r})"
-            warnings.warn(f"{uninformative.size} {name} {why} {fate}{place}: {shorten(uninformative)}", stacklevel=3)
-    dims = ("model", "category")[: values.ndim]
-    return xr.DataArray(values, dims=dims, coords={"model": predictions.models}, name="auc", attrs=attrs)
+            warnings.warn(f"{uninformative.size} {name} {why} {fate}{place}: {shorten(uninformative)}", stacklevel=4)
+    return counts

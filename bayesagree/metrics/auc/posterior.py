@@ -32,9 +32,9 @@ def auc_posterior(
     labels: Labels,
     predictions: Predictions,
     *,
-    against: Literal["plausible_truth", "labels"] = "plausible_truth",
     reliability: float = 1.0,
     prior: float = 0.5,
+    truth_is: Literal["plausible_truth", "labels"] = "plausible_truth",
     resample: Sequence[Axis] = ("item",),
     draws: int = 1000,
     chains: int = 4,
@@ -59,10 +59,10 @@ def auc_posterior(
     ----------
     labels, predictions
         As in `auc`.
-    against
-        What the AUC is taken against, see above.
     reliability, prior
         For "plausible_truth": weight of a label, and pseudo-labels of each kind.
+    truth_is
+        What the AUC is taken against, see above.
     resample
         For "labels": what a new study would draw anew. Add "annotator" where few annotators of differing quality
         gave the labels; the interval then speaks of other annotators too. Five who label everything are hardly
@@ -91,7 +91,7 @@ def auc_posterior(
     >>> labels = Labels.from_counts([[3, 0], [2, 1], [1, 2], [0, 3]], labels=["no", "yes"])
     >>> scores = {"A": [[0.9, 0.1], [0.7, 0.3], [0.8, 0.2], [0.4, 0.6]]}
     >>> predictions = Predictions.from_scores(scores, labels=["no", "yes"])
-    >>> tree = auc_posterior(labels, predictions, against="labels", seed=1)
+    >>> tree = auc_posterior(labels, predictions, truth_is="labels", seed=1)
     >>> tree["posterior/auc"].mean().round(2).item()
     0.87
 
@@ -105,13 +105,13 @@ def auc_posterior(
         raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
     order = ScoreOrder.of(label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))[-1])
     draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
-    if against == "plausible_truth":
+    if truth_is == "plausible_truth":
         gamma, pseudo = positive(reliability, "reliability"), positive(prior, "prior")
         work = partial(_against_plausible_truths, order, (gamma * labels.counts() + pseudo).astype(np.float64))
-    elif against == "labels":
+    elif truth_is == "labels":
         work = partial(_against_labels, order, labels, _axes(resample, labels))
     else:
-        raise InputError(f"against={against!r} is not one of 'plausible_truth', 'labels'")
+        raise InputError(f"truth_is={truth_is!r} is not one of 'plausible_truth', 'labels'")
     size = max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size))
     blocks = item_blocks(draws * chains, size)
     streams = block_generators(seed, len(blocks))
@@ -120,10 +120,10 @@ def auc_posterior(
     posterior: dict[str, tuple[tuple[str, ...], Floats]] = {
         "auc": (("chain", "draw", "model"), table[..., : predictions.models.size])
     }
-    if against == "labels":
+    if truth_is == "labels":
         posterior["ceiling"] = (("chain", "draw"), table[..., -1])
-    _warn_where_undetermined(table, against, labels)
-    settings = {"against": against, "reliability": reliability, "prior": prior, "resample": list(resample)}
+    _warn_where_undetermined(table, truth_is, labels)
+    settings = {"truth_is": truth_is, "reliability": reliability, "prior": prior, "resample": list(resample)}
     return result_tree(
         {"posterior": posterior},
         {"model": predictions.models},
@@ -217,12 +217,12 @@ def _axes(resample: Sequence[Axis], labels: Labels) -> frozenset[str]:
     return axes
 
 
-def _warn_where_undetermined(table: Floats, against: str, labels: Labels) -> None:
+def _warn_where_undetermined(table: Floats, truth_is: str, labels: Labels) -> None:
     n = labels.counts().sum(axis=1)
     if (n == 0).any():
-        fate = "are drawn from the prior" if against == "plausible_truth" else "have no part in the AUC"
+        fate = "are drawn from the prior" if truth_is == "plausible_truth" else "have no part in the AUC"
         warnings.warn(f"{(n == 0).sum()} items without labels {fate}: {shorten(labels.items[n == 0])}", stacklevel=3)
-    if against == "labels":
+    if truth_is == "labels":
         lost: dict[str, Any] = {
             "no AUC: all labels are of one kind": np.isnan(table[..., :-1]).any(),
             "no ceiling: no item has two labels, or all labels are of one kind": np.isnan(table[..., -1]).any(),

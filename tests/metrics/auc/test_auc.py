@@ -14,7 +14,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.metrics.auc.concordant_pairs import concordance
-from bayesagree.metrics.auc.estimates import auc, hand_till_auc, one_vs_rest_auc
+from bayesagree.metrics.auc.estimates import auc
 from bayesagree.simulate import annotator_quality_regions, crowdsourced_binary
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "auc.json").read_text())
@@ -131,7 +131,7 @@ def three_labels():
 def test_one_vs_rest_is_auc_of_relabelled_annotations():
     labels, predictions, matrix, scores = three_labels()
     for method in ("sgt", "pgt"):
-        found = one_vs_rest_auc(labels, predictions, method=method)
+        found = auc(labels, predictions, method=method, multiclass="one_vs_rest")
         for k in range(3):
             binary = Labels.from_matrix(np.where(np.isnan(matrix), np.nan, matrix == k))
             pairs = {m: np.stack([-s[:, k], s[:, k]], axis=-1) for m, s in zip("AB", scores)}
@@ -141,7 +141,7 @@ def test_one_vs_rest_is_auc_of_relabelled_annotations():
 
 def test_hand_till_is_the_mean_over_pairs():
     labels, predictions, matrix, scores = three_labels()
-    found, areas = hand_till_auc(labels, predictions), []
+    found, areas = auc(labels, predictions, multiclass="hand_till"), []
     for k, m in combinations(range(3), 2):
         of_k, of_m = (matrix == k).sum(axis=1), (matrix == m).sum(axis=1)
         here = of_k + of_m > 0
@@ -156,9 +156,9 @@ def test_hand_till_of_known_labels_equals_sklearn():
     labels = Labels.from_matrix(truth[:, None], labels=range(4))
     predictions = Predictions.from_scores({"A": scores})
     for method in ("dgt", "sgt"):
-        found = hand_till_auc(labels, predictions, method=method, seed=0)
+        found = auc(labels, predictions, method=method, seed=0, multiclass="hand_till")
         assert found.item() == pytest.approx(roc_auc_score(truth, scores, multi_class="ovo"), abs=1e-12)
-        found = one_vs_rest_auc(labels, predictions, method=method, seed=0)
+        found = auc(labels, predictions, method=method, seed=0, multiclass="one_vs_rest")
         assert found.mean().item() == pytest.approx(roc_auc_score(truth, scores, multi_class="ovr"), abs=1e-12)
 
 
@@ -170,9 +170,11 @@ def test_a_label_that_nobody_used_has_no_part_in_hand_till(method):
     labels = Labels.from_matrix(matrix, labels=range(4))
     predictions = Predictions.from_scores({"A": scores})
     with pytest.warns(UserWarning, match=r"no AUC for the labels \(0, 2\), .* \(2, 3\)"):
-        found = hand_till_auc(labels, predictions, method=method, seed=0)
+        found = auc(labels, predictions, method=method, seed=0, multiclass="hand_till")
     pairs = {"A": scores[:, :2]}
-    first = hand_till_auc(Labels.from_matrix(matrix), Predictions.from_scores(pairs), method=method, seed=0)
+    first = auc(
+        Labels.from_matrix(matrix), Predictions.from_scores(pairs), method=method, seed=0, multiclass="hand_till"
+    )
     assert found.item() == pytest.approx(first.item(), abs=1e-12)
 
 
@@ -214,7 +216,7 @@ def test_input_errors(change, message):
 
 def test_more_input_errors():
     three = Labels.from_counts([[1, 1, 1]], labels=[0, 1, 2])
-    with pytest.raises(InputError, match="one_vs_rest_auc"):
+    with pytest.raises(InputError, match="one_vs_rest"):
         auc(three, Predictions.from_labels({"A": [0]}, labels=[0, 1, 2]))
     table = pd.DataFrame({"item": [1, 1, 2], "annotator": ["a", "a", "b"], "label": [0, 1, 1]})
     predictions = Predictions.from_labels({"A": [0, 1]}, items=[1, 2], labels=[0, 1])

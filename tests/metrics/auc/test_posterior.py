@@ -75,7 +75,7 @@ def test_draws_are_shared_by_the_models():
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_label_level_equals_a_plain_bayesian_bootstrap(seed):
-    tree = auc_posterior(*containers(), against="labels", draws=2000, seed=seed)
+    tree = auc_posterior(*containers(), truth_is="labels", draws=2000, seed=seed)
     share = COUNTS[:, 1] / COUNTS.sum(axis=1)
     weight = np.random.default_rng(seed + 100).dirichlet(np.ones(6), 8000)
     for m, name in enumerate("AB"):
@@ -91,12 +91,12 @@ def test_label_level_value_does_not_depend_on_the_number_of_labels():
     """Unbiased: the mean over many small problems is the population value, with 2 labels as with 20."""
     means = []
     for per_item in (2, 20):
-        values = [
-            auc_posterior(p.labels, p.predictions, against="labels", draws=20, chains=1, seed=s)["posterior/auc"].mean()
-            for s in range(150)
-            for p in [crowdsourced_binary(n_items=200, n_models=1, labels_per_item=per_item, mean_tpr=0.9, mean_fpr=0.1,
-                                          labels_per_annotator=2, seed=s)]
-        ]  # fmt: skip
+        how = {"n_models": 1, "labels_per_item": per_item, "mean_tpr": 0.9, "mean_fpr": 0.1, "labels_per_annotator": 2}
+        values = []
+        for seed in range(150):
+            p = crowdsourced_binary(n_items=200, **how, seed=seed)
+            tree = auc_posterior(p.labels, p.predictions, truth_is="labels", draws=20, chains=1, seed=seed)
+            values.append(tree["posterior/auc"].mean())
         means.append((np.mean(values), np.std(values) / np.sqrt(150)))
     (few, error), (many, other) = means
     assert abs(few - many) < 4 * np.hypot(error, other)
@@ -122,7 +122,7 @@ def test_ceiling_is_found_in_data():
     problem = crowdsourced_binary(
         n_models=1, labels_per_item=9, labels_per_annotator=3, mean_tpr=0.9, mean_fpr=0.1, seed=2
     )
-    posterior = auc_posterior(problem.labels, problem.predictions, against="labels", draws=250, seed=2)["posterior"]
+    posterior = auc_posterior(problem.labels, problem.predictions, truth_is="labels", draws=250, seed=2)["posterior"]
     share = 0.1 + 0.8 * problem.plausibility
     distance = np.abs(share[:, None] - share).mean()
     expected = 0.5 + distance / (4 * share.mean() * (1 - share.mean()))
@@ -134,13 +134,13 @@ def test_ceiling_is_found_in_data():
 def test_unanimous_labels_have_ceiling_one():
     labels = Labels.from_counts([[3, 0], [0, 3], [4, 0], [0, 2]], labels=[0, 1])
     predictions = Predictions.from_labels({"A": [0, 1, 0, 1]}, labels=[0, 1])
-    posterior = auc_posterior(labels, predictions, against="labels", draws=20, seed=1)["posterior"]
+    posterior = auc_posterior(labels, predictions, truth_is="labels", draws=20, seed=1)["posterior"]
     np.testing.assert_allclose(posterior["ceiling"], 1)
     np.testing.assert_allclose(posterior["auc"], 1)
 
 
 def test_same_seed_same_draws_and_shapes():
-    for options in ({}, {"against": "labels"}):
+    for options in ({}, {"truth_is": "labels"}):
         one, two = (auc_posterior(*containers(), draws=70, chains=3, seed=4, **options) for _ in range(2))
         assert one["posterior/auc"].dims == ("chain", "draw", "model")
         assert one["posterior/auc"].shape == (3, 70, 2)
@@ -151,9 +151,9 @@ def test_annotators_are_resampled_on_request():
     matrix = np.array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 1], [0, 0, 1], [1, 0, 0]])
     _, predictions = containers()
     labels = Labels.from_matrix(matrix)
-    items = auc_posterior(labels, predictions, against="labels", draws=500, seed=1)
-    both = auc_posterior(labels, predictions, against="labels", resample=("item", "annotator"), draws=500, seed=1)
-    annotators = auc_posterior(labels, predictions, against="labels", resample=("annotator",), draws=500, seed=1)
+    items = auc_posterior(labels, predictions, truth_is="labels", draws=500, seed=1)
+    both = auc_posterior(labels, predictions, truth_is="labels", resample=("item", "annotator"), draws=500, seed=1)
+    annotators = auc_posterior(labels, predictions, truth_is="labels", resample=("annotator",), draws=500, seed=1)
     assert both["posterior/auc"].std() > items["posterior/auc"].std()
     assert annotators["posterior/auc"].std() > 0
 
@@ -162,31 +162,31 @@ def test_what_labels_do_not_determine_is_nan_with_its_cause():
     _, predictions = containers()
     one_each = Labels.from_counts(np.eye(2, dtype=int)[[0, 1, 0, 1, 0, 1]], labels=[0, 1])
     with pytest.warns(UserWarning, match="no ceiling"):
-        posterior = auc_posterior(one_each, predictions, against="labels", draws=5, seed=1)["posterior"]
+        posterior = auc_posterior(one_each, predictions, truth_is="labels", draws=5, seed=1)["posterior"]
     assert np.isnan(posterior["ceiling"]).all()
     assert np.isfinite(posterior["auc"]).all()
     same = Labels.from_counts([[2, 0]] * 6, labels=[0, 1])
     with pytest.warns(UserWarning, match="all labels are of one kind"):
-        assert np.isnan(auc_posterior(same, predictions, against="labels", draws=5, seed=1)["posterior/auc"]).all()
+        assert np.isnan(auc_posterior(same, predictions, truth_is="labels", draws=5, seed=1)["posterior/auc"]).all()
 
 
 @pytest.mark.filterwarnings("default:.*items without labels:UserWarning")
 def test_unlabelled_items_are_named():
     labels = Labels.from_counts([[2, 0], [0, 0], [0, 1], [1, 1], [1, 0], [0, 1]], labels=[0, 1])
-    for against, fate in (("plausible_truth", "drawn from the prior"), ("labels", "no part")):
+    for truth_is, fate in (("plausible_truth", "drawn from the prior"), ("labels", "no part")):
         with pytest.warns(UserWarning, match=f"1 items without labels .*{fate}"):
-            auc_posterior(labels, containers()[1], against=against, draws=5, seed=1)
+            auc_posterior(labels, containers()[1], truth_is=truth_is, draws=5, seed=1)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"against": "truth"}, "against='truth'"),
+        ({"truth_is": "truth"}, "truth_is='truth'"),
         ({"prior": 0}, "prior=0"),
         ({"reliability": 0}, "reliability=0"),
         ({"draws": 0}, "draws=0"),
-        ({"against": "labels", "resample": ()}, "resample"),
-        ({"against": "labels", "resample": ("annotator",)}, "counts"),
+        ({"truth_is": "labels", "resample": ()}, "resample"),
+        ({"truth_is": "labels", "resample": ("annotator",)}, "counts"),
     ],
 )
 def test_input_errors(options, message):

@@ -11,7 +11,7 @@ import pytest
 from bayesagree.annotations import Labels
 from bayesagree.datasets import load
 from bayesagree.metrics.auc.concordant_pairs import ScoreOrder
-from bayesagree.metrics.auc.estimates import hand_till_auc, one_vs_rest_auc
+from bayesagree.metrics.auc.estimates import auc
 
 pytestmark = pytest.mark.usefixtures("public_data")
 
@@ -35,8 +35,11 @@ def swap_error(areas, gold):
 )
 def test_ranking_models_without_gold(name, dgt_at_most, pgt_within):
     dataset = load(name)
-    gold = one_vs_rest_auc(gold_labels(dataset), dataset.predictions, method="dgt", seed=0)
-    dgt, pgt = (one_vs_rest_auc(dataset.annotations, dataset.predictions, method=m, seed=1) for m in ("dgt", "pgt"))
+    gold = auc(gold_labels(dataset), dataset.predictions, method="dgt", seed=0, multiclass="one_vs_rest")
+    dgt, pgt = (
+        auc(dataset.annotations, dataset.predictions, method=m, seed=1, multiclass="one_vs_rest")
+        for m in ("dgt", "pgt")
+    )
     assert swap_error(dgt, gold) <= dgt_at_most
     assert pgt_within[0] <= swap_error(pgt, gold) <= pgt_within[1]
 
@@ -44,6 +47,6 @@ def test_ranking_models_without_gold(name, dgt_at_most, pgt_within):
 def test_best_model_of_each_set_by_hand_till():
     for name, best in (("cifar10h", "densenet_bc_190_40"), ("chaosnli-snli", "roberta_base_2")):
         dataset = load(name)
-        gold = hand_till_auc(gold_labels(dataset), dataset.predictions, method="dgt", seed=0)
-        crowd = hand_till_auc(dataset.annotations, dataset.predictions, method="dgt", seed=0)
+        gold = auc(gold_labels(dataset), dataset.predictions, method="dgt", seed=0, multiclass="hand_till")
+        crowd = auc(dataset.annotations, dataset.predictions, method="dgt", seed=0, multiclass="hand_till")
         assert gold.idxmax().item() == crowd.idxmax().item() == best
