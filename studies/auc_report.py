@@ -6,6 +6,7 @@ Run: python -m studies.auc_report FOLDER      (about ten minutes on two processo
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import pandas as pd
 from studies.auc_claims import committee_table, study_claims
 from studies.auc_simulation import auc_study
 
-COMMITTEES = {"labels_per_item": (3, 5, 9, 15), "labels_per_annotator": (100, 200, 500, 1000)}
+COMMITTEES: dict[str, Any] = {"labels_per_item": (3, 5, 9, 15), "labels_per_annotator": (100, 200, 500, 1000)}
 
 
 def markdown(table: pd.DataFrame) -> str:
@@ -25,7 +26,8 @@ def markdown(table: pd.DataFrame) -> str:
 def committees_summary(table: pd.DataFrame) -> pd.DataFrame:
     """Count the configurations in which SGT or PGT is better beyond the paired 99 % interval."""
     rows = []
-    for labels, part in table.groupby("labels_per_annotator"):
+    for labels in table["labels_per_annotator"].unique():
+        part: Any = table[table["labels_per_annotator"] == labels]
         better, worse = int((part["upper"] < 0).sum()), int((part["lower"] > 0).sum())
         mean, best = float(part["difference"].mean()), float(part["difference"].min())
         rows.append([labels, f"{better} of {len(part)}", f"{worse} of {len(part)}", f"{mean:+.4f}", f"{best:+.4f}"])

@@ -8,8 +8,10 @@ import re
 import pytest
 
 import bayesagree
+import studies
 
-MODULES = sorted(m.name for m in pkgutil.walk_packages(bayesagree.__path__, "bayesagree."))
+STUDIES = [m.name for m in pkgutil.iter_modules(studies.__path__, "studies.")]
+MODULES = sorted(m.name for m in pkgutil.walk_packages(bayesagree.__path__, "bayesagree.")) + STUDIES
 ERRORS = {"ConvergenceError", "InputError", "SizeError", "UnmixedError"}
 
 
