@@ -97,7 +97,7 @@ CALLED = public_functions() | {
     ("call", "argument"),
     [
         pytest.param(function, parameter.name, id=f"{name}-{parameter.name}")
-        for name, function in CALLED.items() if not name.startswith("studies.")
+        for name, function in CALLED.items()
         for parameter in inspect.signature(function).parameters.values()
         if len(parameter.name) > 2 and parameter.kind is not parameter.VAR_KEYWORD
     ],

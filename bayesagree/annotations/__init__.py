@@ -20,6 +20,7 @@ Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 - `_container`: the properties that all three share: `kind`, `level`, `has_repeats`, `select`.
 - `_frames`: containers as tables again.
 - `_display`: short displays, in text and in notebooks.
+- `_words`: words that stand for no answer, and spellings of one label.
 - `_columns`: the reading and checking of tables and matrices.
 """
 

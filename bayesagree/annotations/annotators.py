@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations._columns import Table, column, eager_frame, encode, require_present, values_of
+from bayesagree.annotations._words import NO_ANSWER
 from bayesagree.errors import InputError, as_python, shorten
 
 UNKNOWN = "unknown"
@@ -17,9 +18,6 @@ UNKNOWN = "unknown"
 
 MOST_VALUES = 12
 """Kinds of numbers that are groups of their own, such as levels of education; more are made ranges."""
-
-NO_ANSWER = ("DATA_EXPIRED", "CONSENT_REVOKED", "unknown", "Unknown", "n/a", "N/A", "")
-"""What platforms and forms write where an annotator said nothing: no group of people."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,13 +14,16 @@ from bayesagree.annotations._columns import (
     Duplicates,
     annotation_codes,
     cell_place,
+    column,
     eager_frame,
     encode,
     float_values,
     kept_rows,
     label_column,
     matrix_axes,
+    require_present,
     sort_rows,
+    values_of,
 )
 from bayesagree.annotations._container import Categorical, Level, Values
 from bayesagree.annotations._display import names
@@ -61,7 +64,7 @@ class Labels(Categorical, Values):
         frame: Any,
         *,
         item: str = "item",
-        annotator: str = "annotator",
+        annotator: str | None = "annotator",
         label: str = "label",
         labels: Sequence[Any] | None = None,
         duplicates: Duplicates = "error",
@@ -73,7 +76,8 @@ class Labels(Categorical, Values):
         frame
             pandas, polars or pyarrow table.
         item, annotator, label
-            Names of its columns. A row without a label is a missing annotation: its item stays.
+            Names of its columns. A row without a label is a missing annotation: its item stays. ``annotator=None``:
+            nobody knows who gave which label.
         labels
             All possible labels in their order. By default the declared categories of a categorical column, else
             the distinct values found, sorted.
@@ -94,6 +98,8 @@ class Labels(Categorical, Values):
         [[1, 1], [1, 0]]
         """
         table = eager_frame(frame)
+        if annotator is None:
+            return cls._counted(table, item, label, labels)
         (item_codes, items), (annotator_codes, annotators) = annotation_codes(table, item, annotator)
         label_codes, known = label_column(table, label, labels)
         present = np.flatnonzero(label_codes >= 0)
@@ -168,6 +174,19 @@ class Labels(Categorical, Values):
         number = counts[item_codes, label_codes].astype(np.int64)
         item_codes, label_codes = item_codes.astype(np.int32), label_codes.astype(np.int32)
         return cls(items_, np.empty(0, "<U1"), labels_, item_codes, unknown, label_codes, number)
+
+    @classmethod
+    def _counted(cls, table: Any, item: str, label: str, labels: Sequence[Any] | None) -> Self:
+        item_codes, items = encode(values_of(column(table, item, "item")), "item")
+        require_present(item_codes, "item")
+        codes, known = label_column(table, label, labels)
+        cell = item_codes[codes >= 0].astype(np.int64) * known.size + codes[codes >= 0]
+        if cell.size == 0:
+            raise InputError(f"there is no label: column {label!r} holds missing values only")
+        used, number = np.unique(cell, return_counts=True)
+        item_index, label_index = (part.astype(np.int32) for part in np.divmod(used, known.size))
+        unknown = np.broadcast_to(np.int32(-1), used.shape)
+        return cls(items, np.empty(0, "<U1"), known, item_index, unknown, label_index, number.astype(np.int64))
 
     @classmethod
     def _sorted(

@@ -1,5 +1,6 @@
 """Options that several commands share: one name, one meaning and one help text each."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
@@ -45,6 +46,13 @@ RankColumn = Annotated[str, Option("--rank", help="Column of the rank; equal ran
 Scale = Annotated[tuple[float, float] | None, Option("--scale", help="Lowest and highest rating, such as 1 5 or 1,5.")]
 Step = Annotated[float | None, Option("--step", help="Distance of the levels of the scale.")]
 LabelNames = Annotated[str | None, Option("--labels", help="All categories, comma separated, in the order of ties.")]
+NoAnnotator = Annotated[bool, Option("--no-annotator", help="No column names the annotator: labels are counted.")]
+MissingLabels = Annotated[
+    str | None, Option("--missing-labels", help="Labels that stand for no answer, comma separated, such as n/a.")
+]
+MergeSimilar = Annotated[
+    bool, Option("--merge-similar", help="Read labels that differ in case or spaces alone as one label.")
+]
 Duplicates = Annotated[str, Option("--duplicates", help="Repeated (item, annotator): error, first, last or keep.")]
 AnnotatorsFile = Annotated[Path | None, Option("--annotators", help="Features: one row per annotator, any columns.")]
 SpecificationFile = Annotated[Path | None, Option("--specification", help="Declaration of the evaluation, JSON.")]
@@ -136,6 +144,9 @@ class Source:
     step: Step = None
     labels: LabelNames = None
     duplicates: Duplicates = "error"
+    no_annotator: NoAnnotator = False
+    missing_labels: MissingLabels = None
+    merge_similar: MergeSimilar = False
 
     def read(self) -> tuple["Annotations", "Predictions | None"]:
         """Read annotations from the file, or the named data set together with its predictions."""
@@ -166,10 +177,18 @@ class Source:
         names = label_names(self.labels)
         kind: Any = None if self.kind is None else one_of(self.kind, "--kind", KINDS)
         scale: Any = {"kind": kind, "scale": self.scale, "step": self.step}
-        return read_export(
-            str(self.annotations), format=self.format, question=self.question, **columns, **scale, labels=names,
-            duplicates=kept,
-        )  # fmt: skip
+        if self.no_annotator:
+            columns["annotator"] = None
+        words_: Any = () if self.missing_labels is None else words(self.missing_labels)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            export = read_export(
+                str(self.annotations), format=self.format, question=self.question, **columns, **scale, labels=names,
+                duplicates=kept, na_values=words_, merge_similar=self.merge_similar,
+            )  # fmt: skip
+        for warning in caught:
+            typer.echo(str(warning.message), err=True)
+        return export
 
     def stream(self) -> "LabelPatterns | RatingPatterns":
         """Read the patterns of a file that is sorted by item: of ratings where a scale is given, else of labels."""

@@ -1,5 +1,6 @@
 """Exports of annotation and evaluation tools, with all that they hold beside the annotations."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,8 +11,9 @@ import pandas as pd
 from bayesagree._inference.arguments import called_like, checked
 from bayesagree.annotations import Annotations, Annotators, Labels, Rankings
 from bayesagree.annotations._columns import Duplicates
+from bayesagree.annotations._words import missing_words, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, shorten
 from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
@@ -62,7 +64,7 @@ def read_annotations(
     question: str | None = None,
     kind: Kind | None = None,
     item: str = "item",
-    annotator: str = "annotator",
+    annotator: str | None = "annotator",
     label: str = "label",
     rating: str = "rating",
     rank: str = "rank",
@@ -70,6 +72,8 @@ def read_annotations(
     step: float | None = None,
     labels: Sequence[Any] | int | None = None,
     duplicates: Duplicates = "error",
+    na_values: Sequence[Any] = (),
+    merge_similar: bool = False,
 ) -> Annotations:
     r"""Annotations of a table or of an export of an annotation tool, or rankings from nested blocks (.json).
 
@@ -90,7 +94,7 @@ def read_annotations(
         What the rows are. By default the columns decide: a rank makes rankings, a rating makes ratings, else
         the rows are labels.
     item, annotator, label, rating, rank
-        Names of the columns.
+        Names of the columns. ``annotator=None``: nobody knows who gave which label.
     scale, step
         The scale of ratings, as `Ratings.from_long`.
     labels
@@ -98,6 +102,11 @@ def read_annotations(
         take the names at these positions.
     duplicates
         As `Labels.from_long`.
+    na_values
+        Labels that stand for no answer, such as ``["n/a"]``.
+    merge_similar
+        Read labels that differ in case, spaces or Unicode form alone as one: the most frequent spelling, or the one
+        that `labels` lists.
 
     Raises
     ------
@@ -106,6 +115,11 @@ def read_annotations(
         or annotations that break a rule of their container; the message names the file and the kind.
     FileNotFoundError
         There is no such file.
+
+    Warns
+    -----
+    UserWarning
+        Labels that often stand for no answer, or that differ in their spelling alone; text that is not UTF-8.
 
     See Also
     --------
@@ -204,6 +218,11 @@ def _fields_of(file: File, what: str) -> Iterator[None]:
 
 def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     annotations = found.annotations(wanted, file.name)
+    if isinstance(annotations, Labels):
+        _warn_of_names(annotations, wanted, file.name)
+        if wanted.merge_similar:
+            known = {spelling_key(str(label)): label for label in annotations.categories.tolist()}
+            found.outputs = [(m, i, known.get(spelling_key(str(k)), k), score) for m, i, k, score in found.outputs]
     labels = wanted.labels
     if labels is None and isinstance(annotations, Labels) and found.outputs:
         used = {label for _, _, label, _ in found.outputs}
@@ -221,6 +240,25 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
     notes = tuple(found.notes)
     return Export(name, annotations, predictions, found.gold, found.annotators(), found.system, contents, notes)
+
+
+def _warn_of_names(labels: Labels, wanted: Wanted, name: str) -> None:
+    """Point out categories that may be no answer, or another one misspelt; names that the user listed are right."""
+    if wanted.labels is not None:
+        return
+    names = labels.categories.tolist()
+    if missing := missing_words(names):
+        warnings.warn(
+            f"{name}: {shorten(missing)} may stand for no answer; na_values={missing} (--missing-labels) reads such "
+            "cells as missing, and labels=[...] (--labels) with all labels keeps them",
+            stacklevel=6,
+        )
+    if groups := similar(names):
+        warnings.warn(
+            f"{name}: labels {shorten(groups[0])} differ in case, spaces or Unicode form alone ({len(groups)} such "
+            "groups in all); merge_similar=True (--merge-similar) reads them as one",
+            stacklevel=6,
+        )
 
 
 def _graded(labels: Labels) -> bool:

@@ -103,7 +103,7 @@ def read_predictions(
             raise InputError(f"{str(path)!r} holds no outputs of models")
         return found
     table = read_table(path) if file.table is None else file.table
-    item = Columns(item=item).guessed(table, []).item
+    item = Columns(item=item).by_name(table).item
     if label in table.columns:
         scored = score in table.columns
         with naming(repr(str(path)), "hard labels"):

@@ -1,28 +1,37 @@
 """Text and columnar files to plain tables; nothing here knows what an annotation is."""
 
+import codecs
 import csv
 import gc
 import gzip
 import io
 import json
+import re
+import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import pandas as pd
 
 from bayesagree._inference.arguments import checked
+from bayesagree.annotations._words import MISSING_CELLS
 from bayesagree.errors import InputError, opening, require_file, shorten
 
 MOST_UNPACKED = 4 * 2**30
 """Bytes that a gzip file or a member of a ZIP archive may unpack to; more would not fit the memory of most machines."""
 
-MISSING = ["", "NA", "NaN", "nan"]
-"""Cells of text tables that are missing; 'None' or 'null' may well be a label."""
+
+class Dialect(NamedTuple):
+    """How a table is written as text."""
+
+    separator: str
+    encoding: str
+    skipped: int  # lines before the header
 
 
 @checked
@@ -32,7 +41,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        Unknown ending, no row, repeated column names, rows of different lengths, text that is not UTF-8, broken
+        Unknown ending, no row, repeated column names, rows of different lengths, text of no known encoding, broken
         gzip, JSON or Parquet; or Parquet without pyarrow (extra ``scale``).
     FileNotFoundError
         There is no such file.
@@ -135,37 +144,59 @@ def _undecodable_line(path: Path) -> int:
     return 0
 
 
-def _text_lines(path: Path) -> Iterator[str]:
-    with _open(path) as lines:
-        for line in lines:
-            yield line.decode("utf-8")
+def _text_lines(path: Path, encoding: str = "utf-8-sig") -> Iterator[str]:
+    with _open(path) as stream, io.TextIOWrapper(stream, encoding, newline="\n") as lines:
+        yield from lines
 
 
 def _csv(path: Path) -> pd.DataFrame:
-    first = next(_text_lines(path), "")
-    # Spreadsheets write semicolons where the comma is the decimal mark.
-    return _delimited(path, ";" if ";" in first and "," not in first else ",")
+    return _delimited(path, None)
 
 
 def _tsv(path: Path) -> pd.DataFrame:
     return _delimited(path, "\t")
 
 
-def _delimited(path: Path, separator: str) -> pd.DataFrame:
-    header = _header(path, separator)
+def _delimited(path: Path, separator: str | None) -> pd.DataFrame:
+    """Read text in UTF-8, in UTF-16 with a byte order mark, or else in the code page of Windows, with a warning."""
+    with _open(path) as stream:
+        wide = stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    if wide:
+        return _table_in(path, separator, "utf-16")
+    try:
+        return _table_in(path, separator, "utf-8-sig")
+    except UnicodeDecodeError:
+        table = _table_in(path, separator, "cp1252")
+    line = _undecodable_line(path)
+    warnings.warn(
+        f"{str(path)!r}, line {line}: not UTF-8 text; it is read as Windows text (cp1252): check names with accents, "
+        "or save it as UTF-8",
+        stacklevel=2,
+    )
+    return table
+
+
+def _table_in(path: Path, separator: str | None, encoding: str) -> pd.DataFrame:
+    first = next(_text_lines(path, encoding), "")
+    named = re.fullmatch(r'"?sep=(.)"?\s*', first)  # Excel names the separator in a line of its own
+    # Spreadsheets write semicolons where the comma is the decimal mark.
+    guess = ";" if ";" in first and "," not in first else ","
+    dialect = Dialect(named[1] if named else separator or guess, encoding, 1 if named else 0)
+    header = _header(path, dialect)
     try:
         with _open(path) as stream:
             table = pd.read_csv(
-                stream, sep=separator, keep_default_na=False, na_values=MISSING, encoding="utf-8-sig", low_memory=False
-            )
+                stream, sep=dialect.separator, keep_default_na=False, na_values=MISSING_CELLS, encoding=encoding,
+                low_memory=False, skiprows=dialect.skipped,
+            )  # fmt: skip
     except (pd.errors.ParserError, pd.errors.EmptyDataError, OverflowError) as error:
-        _require_even_rows(path, separator, len(header))
+        _require_even_rows(path, dialect, len(header))
         raise InputError(f"{str(path)!r}: {error}") from error
     # pandas takes a first column too many for row names, fills rows that are too short from the right, and loses its
     # place after a carriage return alone.
     uneven = not isinstance(table.index, pd.RangeIndex) or (len(table) and table.iloc[:, -1].isna().any())
     if uneven or _has_bare_returns(path):
-        _require_even_rows(path, separator, len(header))
+        _require_even_rows(path, dialect, len(header))
     return table
 
 
@@ -174,16 +205,20 @@ def _has_bare_returns(path: Path) -> bool:
         return any(b"\r" in part.replace(b"\r\n", b"") for part in iter(lambda: stream.read(2**20), b""))
 
 
-def _header(path: Path, separator: str) -> list[str]:
-    header = next(csv.reader(_text_lines(path), delimiter=separator), None)
+def _cells(path: Path, dialect: Dialect) -> Any:
+    lines = islice(_text_lines(path, dialect.encoding), dialect.skipped, None)
+    return csv.reader(lines, delimiter=dialect.separator)
+
+
+def _header(path: Path, dialect: Dialect) -> list[str]:
+    header = next(_cells(path, dialect), None)
     if not header:
         raise InputError(f"{str(path)!r} is empty: the first line must name the columns")
-    header[0] = header[0].removeprefix("\ufeff")
     _require_distinct(header, f"{str(path)!r}")
-    other = {",": "\t;", "\t": ",;", ";": "\t"}[separator]
+    other = {",": "\t;", "\t": ",;", ";": "\t"}.get(dialect.separator, "")
     if len(header) == 1 and any(c in header[0] for c in other):
         raise InputError(
-            f"{str(path)!r}: the only column is {header[0]!r}; this file is not separated by {separator!r}: "
+            f"{str(path)!r}: the only column is {header[0]!r}; this file is not separated by {dialect.separator!r}: "
             "end its name in .tsv for tabs, .csv for commas, and save it with one of them"
         )
     return header
@@ -195,13 +230,13 @@ def _require_distinct(names: list[str], where: str) -> None:
         raise InputError(f"{where}: column {repeated[0]!r} is there twice; give every column a name of its own")
 
 
-def _require_even_rows(path: Path, separator: str, width: int) -> None:
-    rows = csv.reader(_text_lines(path), delimiter=separator)
+def _require_even_rows(path: Path, dialect: Dialect, width: int) -> None:
+    rows = _cells(path, dialect)
     for row in rows:
         if row and len(row) != width:
             raise InputError(
-                f"{str(path)!r}, line {rows.line_num}: {len(row)} fields where the header has {width}; "
-                f"quote fields that contain {separator!r} and fill missing ones with nothing"
+                f"{str(path)!r}, line {rows.line_num + dialect.skipped}: {len(row)} fields where the header has "
+                f"{width}; quote fields that contain {dialect.separator!r} and fill missing ones with nothing"
             )
 
 

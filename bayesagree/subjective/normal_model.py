@@ -109,6 +109,7 @@ def normal_group_posterior(result: xr.Dataset, *, draws: int = 1000, chains: int
     )
 
 
+@checked
 def group_values(result: xr.Dataset) -> GroupValues:
     """Read the values of annotators who have one for every model from a result of `group_performance`."""
     group, values = result["group_of"].to_numpy(), result["annotator_performance"].to_numpy()

@@ -71,7 +71,8 @@ def test_any_quoted_text_comes_back(tmp_path: Path, rows: list[tuple[str, str]])
 
 def test_none_and_null_are_labels_and_na_is_missing(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", "item,annotator,label\n1,a,None\n1,b,null\n1,c,NA\n1,d,\n")
-    labels = io.read_annotations(path)
+    with pytest.warns(UserWarning, match=r"'None', 'null' may stand for no answer; na_values="):
+        labels = io.read_annotations(path)
     assert isinstance(labels, Labels)
     assert (labels.categories.tolist(), labels.n_annotations) == (["None", "null"], 2)
 
@@ -96,7 +97,7 @@ def test_byte_order_mark_and_crlf_are_no_part_of_the_text(tmp_path: Path) -> Non
         ("a.csv", "a,b\n1,2\n1\n", "line 3: 1 fields where the header has 2"),
         ("a.tsv", "a\tb\n1\n", "line 2: 1 fields where the header has 2"),
         ("a.csv", "a,a\n1,2\n", "column 'a' is there twice; give every column a name of its own"),
-        ("a.csv", b"a,b\n1,2\n1,\xff\n", "line 3: not UTF-8 text; save it as UTF-8"),
+        ("a.csv", b"a,b\n1,2\n1,\x81\n", "line 3: not UTF-8 text; save it as UTF-8"),
         ("a.csv", b"\xff\xfea\x00\n", "line 1: not UTF-8 text"),
         ("a.csv", "a\tb\n1\t2\n", "the only column is 'a\\tb'; this file is not separated by ','"),
         ("a.tsv", "a,b\n1,2\n", "the only column is 'a,b'; this file is not separated by '\\t'"),

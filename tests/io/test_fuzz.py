@@ -11,6 +11,7 @@ import gzip
 import io as text_io
 import json
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -77,9 +78,21 @@ def broken(kind: str, dice: random.Random) -> bytes:
     return data
 
 
+def decoded(data: bytes, *, json_lines: bool) -> str:
+    """Read UTF-8; a CSV or TSV file may also be in UTF-16 or in the code page of Windows."""
+    if json_lines:
+        return data.decode("utf-8-sig")
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252")
+
+
 def rows_of(kind: str, data: bytes) -> list[dict]:
     """Read a table as plainly as possible."""
-    text = data.decode("utf-8-sig")
+    text = decoded(data, json_lines=kind == "jsonl")
     if kind == "jsonl":
         return [json.loads(line) for line in text.split("\n") if line.strip()]
     reader = csv.DictReader(text_io.StringIO(text, newline=""), delimiter="," if kind == "csv" else "\t")
@@ -98,6 +111,8 @@ def check(kind: str, data: bytes, found: Labels | Ratings | Rankings) -> None:
     missing = {"", "NA", "NaN", "nan", None}
     column = {Labels: "label", Ratings: "rating", Rankings: "label"}[type(found)]
     rows = rows_of(kind, data)
+    if isinstance(found, Labels) and rows and column not in rows[0]:
+        column = next(name for name in rows[0] if name not in ("item", "annotator"))  # taken for the label by its cells
     given = [row for row in rows if not any(v != v or v in missing for v in [row.get(column)])]
     if isinstance(found, Rankings):
         assert found.label_index.size == len(given)
@@ -108,14 +123,15 @@ def check(kind: str, data: bytes, found: Labels | Ratings | Rankings) -> None:
         assert np.isfinite(found.rating).all()
         assert ((found.rating >= 1) & (found.rating <= 5)).all()
     if isinstance(found, Labels):
-        texts = [str(row["label"]) for row in given]
+        texts = [str(row[column]) for row in given]
         assert len({str(name) for name in found.labels}) <= len(set(texts))
 
 
 def read(tmp_path, kind: str, data: bytes, packed: bool) -> None:
     path = tmp_path / f"file.{kind}{'.gz' if packed else ''}"
     path.write_bytes(gzip.compress(data, 1) if packed else data)
-    with contextlib.suppress(InputError):
+    with contextlib.suppress(InputError), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
         check(kind, data, io.read_annotations(path, scale=(1, 5) if kind == "tsv" else None, step=1))
 
 

@@ -1,7 +1,7 @@
 """What a reader finds in an export, and the containers made of it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -9,9 +9,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from bayesagree.annotations import Annotations, Annotators, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates, objects
+from bayesagree.annotations._words import one_spelling
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 
@@ -29,6 +31,18 @@ class Wanted(NamedTuple):
     step: float | None = None
     labels: Any = None
     duplicates: Duplicates = "error"
+    na_values: Any = ()
+    merge_similar: bool = False
+
+    def cleaned(self, values: Iterable[Any]) -> NDArray[Any]:
+        """Values with None for words that are missing, and one spelling of each label."""
+        words = [self.na_values] if isinstance(self.na_values, str) else self.na_values
+        missing = set(map(str, words))
+        kept = [None if missing and str(value) in missing else value for value in values]
+        if self.merge_similar:
+            spelling = one_spelling(kept, None if isinstance(self.labels, int) else self.labels)
+            kept = [spelling.get(value, value) if isinstance(value, str) else value for value in kept]
+        return objects(kept)
 
 
 @contextmanager
@@ -94,7 +108,7 @@ class Found:
         name = _one_question(frame["question"], wanted.question, source)
         if wanted.question is not None:
             frame = frame.loc[(frame["question"] == name).to_numpy(), ANSWER[1:]].reset_index(drop=True)
-        frame, ranked = self._one_value_a_row(frame)
+        frame, ranked = self._one_value_a_row(frame, wanted)
         if ranked:
             return Rankings.from_long(frame, label="value", rank="rank", labels=wanted.labels)
         if _as_ratings(frame["value"], wanted, name in self.ratings):
@@ -115,7 +129,7 @@ class Found:
         columns = zip(*self.answers) if self.answers else ([] for _ in ANSWER)
         return pd.DataFrame({name: objects(list(column)) for name, column in zip(ANSWER, columns)})
 
-    def _one_value_a_row(self, frame: Any) -> tuple[Any, bool]:
+    def _one_value_a_row(self, frame: Any, wanted: Wanted) -> tuple[Any, bool]:
         """One row for each element of the answers that are lists, and whether they are rankings; empty ones counted."""
         values = frame["value"].tolist()
         if {list, tuple, np.ndarray} & set(map(type, values)):
@@ -125,6 +139,8 @@ class Found:
             if (sizes == 0).any():
                 self.left_out["answers that chose nothing"] += int((sizes == 0).sum())
             frame = frame.iloc[np.repeat(np.arange(sizes.size), sizes)].reset_index(drop=True)
+        if wanted.na_values or wanted.merge_similar:
+            values = wanted.cleaned(values).tolist()
         missing = np.fromiter((value is None or value != value for value in values), bool, len(values))
         if missing.any():
             self.left_out["answers without a value"] += int(missing.sum())

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from bayesagree.annotations._words import missing_words, spelling_key
+from bayesagree.errors import InputError
+
 NAMES = {
     "item": "item itemid task taskid unit unitid id uid questionid question doc docid document text textid image "
     "imageid sample sampleid exampleid example pairid tweetid postid commentid sentenceid caseid",
@@ -17,6 +20,10 @@ NAMES = {
     "rank": "rank",
 }
 """Names of columns by what they hold; compared without case, spaces and underscores."""
+VAGUE = set(["id", "uid", "unit", "unitid"])
+"""Names that may be those of items and of people."""
+FEW_ANNOTATORS = 5
+"""So many annotators who all saw every item are raters of a test set; more may be items that all people answered."""
 MOST_LABELS = 30
 """Distinct values of a column that is taken for labels by its cells: more are texts or names."""
 
@@ -25,22 +32,40 @@ class Columns(NamedTuple):
     """Names of the columns, ours by default."""
 
     item: str = "item"
-    annotator: str = "annotator"
+    annotator: str | None = "annotator"
     label: str = "label"
     rating: str = "rating"
     rank: str = "rank"
 
     def guessed(self, table: Any, notes: list[str]) -> "Columns":
         """Replace names of ours that the table lacks by the only column that fits: its name, then its cells."""
-        found = self._by_name(table)
-        if not {found.label, found.rating} & set(map(str, table.columns)):
+        found = self.by_name(table)
+        if found.annotator is not None and not {found.label, found.rating} & set(map(str, table.columns)):
             found = _by_cells(table, found)
+        self._check(table, found)
         for role, name in found._asdict().items():
             if name != getattr(self, role):
                 notes.append(f"column {name!r} is taken for the {role}")
         return found
 
-    def _by_name(self, table: Any) -> "Columns":
+    def _check(self, table: Any, found: "Columns") -> None:
+        """Refuse a guess of item and annotator that names and data leave open."""
+        item, annotator = found.item, found.annotator
+        if item not in table.columns or annotator not in table.columns:
+            return
+        if _is_clear("item", item, self.item) or _is_clear("annotator", annotator, self.annotator):
+            return
+        sizes = table[item].nunique(), table[annotator].nunique()
+        crossed = sizes[0] * sizes[1] == len(table) and sizes[1] <= min(FEW_ANNOTATORS, sizes[0] - 1)
+        if not crossed and max(sizes) < len(table):
+            raise InputError(
+                f"columns {item!r} ({sizes[0]} values) and {annotator!r} ({sizes[1]} values) may each name the items "
+                f"or the annotators: both repeat; pass item={item!r} and annotator={annotator!r}, or the other way "
+                "round"
+            )
+
+    def by_name(self, table: Any) -> "Columns":
+        """Replace names of ours that the table lacks by the only column whose name fits."""
         names = {_plain(name): str(name) for name in table.columns}
         found = self._asdict()
         for role, ours in Columns()._asdict().items():
@@ -52,20 +77,32 @@ class Columns(NamedTuple):
         return Columns(**found)
 
 
+def _is_clear(role: str, name: Any, given: Any) -> bool:
+    """Return whether a column was named by the user, has our name, or one that means this role alone."""
+    return name == given or (_plain(name) in NAMES[role].split() and _plain(name) not in VAGUE)
+
+
 def vocabulary(table: Any) -> list[str]:
-    """Columns whose values are those of another column too, as annotators' and counts are and texts are not."""
-    values = {name: set(table[name].dropna()) for name in table.columns if not nested(table[name])}
+    """Columns whose values are those of another column too, as annotators' and counts are and texts are not.
+
+    Labels that one annotator alone gave are rare: most values are shared, and they are few. Words that stand for no
+    answer and other spellings of a label do not tell annotators apart.
+    """
+    values = {name: _vocabulary_of(table[name]) for name in table.columns if not nested(table[name])}
     times = Counter(value for column in values.values() for value in column)
-    shared = {name for name, column in values.items() if column and all(times[value] > 1 for value in column)}
-    if len(shared) > 1:
-        return [name for name in table.columns if name in shared]
-    # Labels that one annotator alone gave are rare: most values are shared, and they are few.
-    mostly = [
+    shared = {name: sum(times[value] > 1 for value in column) for name, column in values.items()}
+    found = [
         name
         for name, column in values.items()
-        if 0 < len(column) <= MOST_LABELS and 2 * sum(times[value] > 1 for value in column) > len(column)
+        if column and (shared[name] == len(column) or (len(column) <= MOST_LABELS and 2 * shared[name] > len(column)))
     ]
-    return mostly if len(mostly) > 1 else []
+    return found if len(found) > 1 else []
+
+
+def _vocabulary_of(cells: Any) -> set[Any]:
+    known = cells.dropna().unique().tolist()
+    away = set(map(str, missing_words(known)))
+    return {spelling_key(value) if isinstance(value, str) else value for value in known if str(value) not in away}
 
 
 def nested(cells: Any) -> bool:

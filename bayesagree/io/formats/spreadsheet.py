@@ -1,6 +1,6 @@
 """Tables that people have: one row per annotation, one column per annotator, counts per label, a list in a cell.
 
-Columns of other names than ours are guessed where exactly one fits, and the guess is said in the notes.
+Columns of other names than ours are guessed where exactly one fits, and the notes name the guess.
 """
 
 import json
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.annotations._columns import cell_place, float_values, objects
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.formats._file import TABLES, File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
@@ -37,7 +38,8 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
     if table is None:
         raise InputError(f"{file.name} is no table; layouts are for {', '.join(TABLES)}")
     table = table.set_axis([str(name) for name in table.columns], axis=1)
-    columns = columns.guessed(table, found.notes)
+    with naming(file.name, "a table"):
+        columns = columns.guessed(table, found.notes)
     if wanted.scale is not None and wanted.kind is None and columns.rating not in table and columns.label in table:
         columns = columns._replace(rating=columns.label)
         wanted = wanted._replace(kind="ratings")
@@ -60,11 +62,15 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
 def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
     kind = wanted.kind or "labels"
     value = columns.rating if kind == "ratings" else columns.label
+    if value in table.columns and (wanted.na_values or wanted.merge_similar):
+        table = table.assign(**{value: wanted.cleaned(table[value].tolist())})
     empty = int(table[value].isna().sum()) if value in table.columns else 0
     if empty:
         found.left_out[f"rows without a {kind.removesuffix('s')}"] += empty
     names = list(range(wanted.labels)) if isinstance(wanted.labels, int) else wanted.labels
     where: Any = {"item": columns.item, "annotator": columns.annotator}
+    if columns.annotator is None and kind != "labels":
+        raise InputError(f"annotator=None is for labels; {kind} need the column that names the annotator")
     if kind == "ratings":
         if wanted.scale is None:
             raise InputError("the scale of the ratings is not known; pass scale=(lowest, highest)")
@@ -85,11 +91,15 @@ def _wide(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
     """One column per annotator: the values of all columns are of one kind."""
     cells = _all_cells(table, columns, found)
     items = _items(table, columns)
+    if wanted.na_values or wanted.merge_similar:
+        values = wanted.cleaned(cells.to_numpy(dtype=object).ravel()).reshape(cells.shape)
+        cells = pd.DataFrame(values, columns=cells.columns)
     if wanted.scale is not None or wanted.kind == "ratings":
         if wanted.scale is None:
             raise InputError("the scale of the ratings is not known; pass scale=(lowest, highest)")
         annotators = list(map(str, cells.columns))
-        array = cells.to_numpy(dtype=np.float64)
+        place = cell_place(objects(items), objects(annotators))
+        array = float_values(cells.to_numpy(dtype=object).ravel(), place, "rating").reshape(cells.shape)
         return Ratings.from_matrix(array, scale=wanted.scale, step=wanted.step, items=items, annotators=annotators)
     return Labels.from_matrix(
         cells.to_numpy(dtype=object), items=items, annotators=list(map(str, cells.columns)), labels=wanted.labels
@@ -187,7 +197,7 @@ def _all_cells(table: Any, columns: Columns, found: Found) -> Any:
         return table[others]
     away = [str(name) for name in others if name not in cells.columns]
     if away:
-        found.notes.append(f"not read, since they share no values with the others: {shorten(away)}")
+        found.notes.append(f"not read, since they share few values with the others: {shorten(away)}")
     return cells
 
 

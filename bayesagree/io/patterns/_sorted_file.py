@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree.annotations._words import MISSING_CELLS
 from bayesagree.errors import InputError, opening, require_file, shorten
-from bayesagree.io.tables import MISSING
 
 BATCH = 2**17
 """Rows read at a time by default: their columns stay in the processor's cache."""
@@ -101,7 +101,7 @@ def _batches(path: Path, names: list[str], size: int) -> Iterator[Any]:
     kind = ".parquet" if path.is_dir() else Path(path.name.removesuffix(".gz")).suffix
     if kind not in (".parquet", ".csv"):
         raise InputError(f"{str(path)!r}: the files that are streamed are .parquet and .csv")
-    options = csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True)
+    options = csv.ConvertOptions(null_values=MISSING_CELLS, strings_can_be_null=True)
     what = f"{'Parquet' if kind == '.parquet' else 'CSV'} file"
     with opening(path, what):
         table = ds.dataset(path, format="parquet" if kind == ".parquet" else ds.CsvFileFormat(convert_options=options))

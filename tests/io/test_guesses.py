@@ -1,0 +1,166 @@
+"""What people's own files hold: columns of unclear roles, words for no answer, misspelt labels, other encodings."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesagree as ba
+from bayesagree import io
+from bayesagree.errors import InputError
+from bayesagree.io import read_annotations, read_export
+
+
+def survey(n_people=40, n_items=12, each=5):
+    """Judgments of statements by workers with demographics, as crowdsourcing platforms export them."""
+    rng = np.random.default_rng(1)
+    rows = [
+        (item, f"unit_{person}", int(rng.integers(6)), person % 3)
+        for person in range(n_people) for item in rng.permutation(n_items)[:each].tolist()
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["statement_id", "unit_id", "truth_level", "gender"])
+
+
+def test_unclear_roles_are_asked():
+    """Items and workers were swapped: ordinal alpha .005 for .311."""
+    with pytest.raises(
+        InputError, match=r"'unit_id' \(40 values\) and 'statement_id' \(12 values\) may each name the items"
+    ):
+        read_annotations(survey())
+    known = {"item": "statement_id", "label": "truth_level"}
+    assert read_annotations(survey(), **known, annotator="unit_id").annotators.size == 40
+    clear = survey().rename(columns={"unit_id": "worker_id"})
+    assert read_annotations(clear, label="truth_level", item="statement_id").annotators.size == 40
+
+
+def test_roles_that_the_data_tell_are_guessed():
+    rows = [(f"s{i}", who, "ab"[i % 2] if who == "p" else "a") for i in range(20) for who in ("p", "q", "r")]
+    table = pd.DataFrame(rows, columns=["Satz", "Wer", "Urteil"])
+    assert read_annotations(table).annotators.tolist() == ["p", "q", "r"]
+    with pytest.raises(InputError, match="may each name the items"):
+        read_annotations(table.drop(index=0))
+
+
+WIDE = pd.DataFrame({
+    "Bild": ["a", "b", "c", "d"], "Anna": ["ja", "nein", "ja", "ja"], "Jörg": ["nein", "n/a", "ja", "ja"],
+    "Zoë": ["ja", "nein", "nein", "ja"],
+})  # fmt: skip
+
+
+def test_one_missing_word_drops_no_annotator():
+    with pytest.warns(UserWarning, match=r"'n/a' may stand for no answer; na_values=\['n/a'\] \(--missing-labels\)"):
+        kept = read_annotations(WIDE)
+    assert kept.annotators.tolist() == ["Anna", "Jörg", "Zoë"]
+    assert kept.categories.tolist() == ["ja", "n/a", "nein"]
+    read = read_annotations(WIDE, na_values="n/a")
+    assert (read.annotators.size, read.n_annotations, read.categories.tolist()) == (3, 11, ["ja", "nein"])
+    assert read_annotations(WIDE, labels=["ja", "nein", "n/a"]).n_annotations == 12  # named by the user: no warning
+    with pytest.raises(InputError, match="'n/a' is not one of the 2 known"):
+        read_annotations(WIDE, labels=["ja", "nein"])
+    assert read_annotations(WIDE, labels=["ja", "nein"], na_values=["n/a"]).n_annotations == 11
+
+
+def test_a_label_that_one_annotator_alone_gave_drops_no_one():
+    assert read_annotations(WIDE.replace("n/a", "weiß nicht")).annotators.size == 3
+
+
+MIXED = pd.DataFrame({
+    "item": [*range(7)], "annotator": "x", "label": ["yes", "Yes", "yes ", "no", "yes", "cafe\u0301", "caf\u00e9"],
+})  # fmt: skip
+
+
+def test_spellings_of_one_label_are_pointed_out_and_merged():
+    with pytest.warns(UserWarning, match=r"labels 'Yes', 'yes', 'yes ' differ in case.*\(2 such groups in all\)"):
+        apart = read_annotations(MIXED)
+    assert apart.categories.size == 6
+    merged = read_annotations(MIXED, merge_similar=True)
+    assert merged.categories.size == 3
+    assert merged.counts().sum(axis=0).tolist() == [2, 1, 4]
+    assert read_annotations(MIXED, merge_similar=True, labels=["Yes", "no", "café"]).categories.tolist()[0] == "Yes"
+    numbers = MIXED.assign(label=["1", "1.0", "2", "2", "a", "b", "b"])
+    assert read_annotations(numbers, merge_similar=True).categories.tolist() == ["1", "2", "a", "b"]
+
+
+def test_words_and_spellings_in_exports_of_tools(tmp_path):
+    answers = [("s1", "p", "Yes"), ("s1", "q", "yes"), ("s2", "p", "yes"), ("s2", "q", "N/A"), ("s1", "gpt", "YES")]
+    rows = [
+        {"span_id": s, "name": "ok", "label": label, "identifier": who,
+         "annotator_kind": "LLM" if who == "gpt" else "HUMAN"}
+        for s, who, label in answers
+    ]  # fmt: skip
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    export = read_export(tmp_path / "a.jsonl", na_values=["N/A"], merge_similar=True)
+    assert export.annotations.categories.tolist() == ["yes"]
+    assert export.contents.set_index("what")["number"]["answers without a value"] == 1
+    assert export.predictions.categories.tolist() == ["yes"]
+
+
+def test_missing_words_of_ratings(tmp_path):
+    table = pd.DataFrame({"item": [1, 1, 2], "annotator": list("aba"), "rating": ["1", "n/a", "5"]})
+    ratings = read_annotations(table, scale=(1, 5), step=1, na_values=["n/a"])
+    assert ratings.rating.tolist() == [1, 5]
+    wide = pd.DataFrame({"item": [1, 2], "a": ["1", "5"], "b": ["n/a", "5"]})
+    assert read_annotations(wide, format="wide", scale=(1, 5), step=1, na_values="n/a").n_annotations == 3
+
+
+def test_labels_without_annotators(tmp_path):
+    table = pd.DataFrame({"item": ["q", "p", "q", "p", "r"], "label": ["a", "b", "a", "a", None]})
+    labels = ba.Labels.from_long(table, annotator=None)
+    assert not labels.annotators_known
+    assert labels.items.tolist() == ["p", "q", "r"]
+    assert labels.counts().tolist() == [[1, 1], [2, 0], [0, 0]]
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert read_annotations(tmp_path / "t.csv", annotator=None).counts().tolist() == labels.counts().tolist()
+    with pytest.raises(InputError, match="no column 'annotator' for the annotator"):
+        read_annotations(tmp_path / "t.csv")
+    with pytest.raises(InputError, match="annotator=None is for labels"):
+        read_annotations(table.assign(rating=1), annotator=None, kind="ratings", scale=(1, 5))
+    with pytest.raises(InputError, match="there is no label"):
+        ba.Labels.from_long(table.assign(label=None), annotator=None)
+
+
+TEXT = "item,annotator,label\n1,Jörg,gut\n2,Zoë,schlecht\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("excel", [False, True])
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_encodings_and_the_line_of_excel(tmp_path, encoding, excel, ending):
+    import gzip
+
+    content = (f"sep=;\r\n{TEXT.replace(',', ';')}" if excel else TEXT).encode(encoding)
+    path = tmp_path / f"t.{ending}"
+    path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        labels = read_annotations(path)
+    assert labels.annotators.tolist() == ["Jörg", "Zoë"]
+    expected = ["line 3: not UTF-8 text; it is read as Windows text"] if encoding == "cp1252" else []
+    expected = [text.replace("3", "2") for text in expected] if not excel else expected
+    assert len(caught) == len(expected)
+    assert all(text in str(warning.message) for text, warning in zip(expected, caught))
+
+
+def test_lines_are_counted_with_the_line_of_excel(tmp_path):
+    (tmp_path / "t.csv").write_text("sep=;\na;b\n1;2\n1;2;3\n")
+    with pytest.raises(InputError, match="line 4: 3 fields where the header has 2"):
+        io.read_table(tmp_path / "t.csv")
+
+
+def test_bytes_that_no_encoding_has_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,\x81\n")
+    with pytest.raises(InputError, match="line 2: not UTF-8 text; save it as UTF-8"):
+        io.read_table(tmp_path / "t.csv")
+
+
+def test_the_command_line_has_the_same_options(run, tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("item,label\n1,yes\n1,Yes\n2,no\n2,n/a\n2,yes\n")
+    output = run("certainty", str(path), "--no-annotator", "--json").stderr
+    assert "(--missing-labels) reads such cells as missing" in output
+    assert "(--merge-similar) reads them as one" in output
+    found = run("certainty", str(path), "--no-annotator", "--missing-labels", "n/a", "--merge-similar", "--json")
+    assert "reads" not in found.stderr
+    json.loads(found.stdout)
