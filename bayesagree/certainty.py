@@ -27,7 +27,7 @@ from bayesagree.draws.blocks import DrawBlock
 from bayesagree.draws.top_labels import plausibility_block, truth_draws
 from bayesagree.errors import InputError, positive_int, shorten
 
-type Via = Literal["top_label", "mass"]
+type TruthIs = Literal["top", "mass"]
 
 _shared = shared(
     truth="A posterior of plausibilities, or of ratings together with a threshold.",
@@ -92,6 +92,9 @@ def annotation_certainty(
     truth: xr.DataTree, *, k: int = 1, threshold: float | None = None, exact: bool = False, client: Any = None
 ) -> xr.DataArray:
     """Probability of the most probable set of the k most plausible labels of each item.
+
+    The reliability of the posterior decides it, above all for `prirn` (rankings), whose prior weighs as much as some
+    annotators: compare several reliabilities, such as 1, 10 and 100.
 
     Parameters
     ----------
@@ -176,15 +179,15 @@ def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataA
 @_shared
 @checked
 def risk_certainty(
-    truth: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "top_label", threshold: float | None = None
+    truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
 ) -> xr.DataArray:
     """Probability of the most probable risk level of each item.
 
     Parameters
     ----------
     {truth, threshold, risk}
-    via
-        ``"top_label"``: the level of the most plausible label. ``"mass"``: the level with the largest plausibility in
+    truth_is
+        ``"top"``: the level of the most plausible label. ``"mass"``: the level with the largest plausibility in
         all.
 
     Returns
@@ -195,7 +198,7 @@ def risk_certainty(
     Raises
     ------
     InputError
-        A label without a level; ``via="mass"`` where neither plausibilities nor a closed form were kept.
+        A label without a level; ``truth_is="mass"`` where neither plausibilities nor a closed form were kept.
 
     See Also
     --------
@@ -211,21 +214,21 @@ def risk_certainty(
     >>> risk_certainty(tree, {0: 0, 1: 1, 2: 1}).values.round(1).tolist()
     [0.8, 0.8]
     """
-    return level_probability(truth, risk, via=via, threshold=threshold).max("level").rename("risk_certainty")
+    return level_probability(truth, risk, truth_is=truth_is, threshold=threshold).max("level").rename("risk_certainty")
 
 
 @_shared
 @checked
 def expected_risk(
-    truth: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "top_label", threshold: float | None = None
+    truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
 ) -> xr.DataArray:
     """Risk level of each item, expected over the draws, in units of the levels.
 
     Parameters
     ----------
     {truth, threshold, risk}
-    via
-        ``"top_label"``: E[risk of the most plausible label]. ``"mass"``: E[sum of plausibility times risk].
+    truth_is
+        ``"top"``: E[risk of the most plausible label]. ``"mass"``: E[sum of plausibility times risk].
 
     Returns
     -------
@@ -235,7 +238,7 @@ def expected_risk(
     Raises
     ------
     InputError
-        A label without a level; ``via="mass"`` where neither plausibilities nor a closed form were kept.
+        A label without a level; ``truth_is="mass"`` where neither plausibilities nor a closed form were kept.
 
     See Also
     --------
@@ -244,11 +247,11 @@ def expected_risk(
     Examples
     --------
     >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [1, 1, 2]]), prior=1.0, seed=1)
-    >>> expected_risk(tree, {0: 0, 1: 1, 2: 1}, via="mass").values.round(2).tolist()
+    >>> expected_risk(tree, {0: 0, 1: 1, 2: 1}, truth_is="mass").values.round(2).tolist()
     [0.43, 0.72]
     """
-    if via != "mass":
-        probability = level_probability(truth, risk, via=via, threshold=threshold)
+    if truth_is != "mass":
+        probability = level_probability(truth, risk, truth_is=truth_is, threshold=threshold)
         return (probability * probability["level"]).sum("level").rename("expected_risk")
     levels = _levels(risk, truth, threshold)
     if "plausibility" in truth["posterior"].data_vars:
@@ -259,14 +262,14 @@ def expected_risk(
 
 
 def level_probability(
-    truth: xr.DataTree, risk: Mapping[Any, float], *, via: Via = "top_label", threshold: float | None = None
+    truth: xr.DataTree, risk: Mapping[Any, float], *, truth_is: TruthIs = "top", threshold: float | None = None
 ) -> xr.DataArray:
     """Probability of each risk level (item, level); see `risk_certainty`."""
-    if via not in ("top_label", "mass"):
-        raise InputError(f"via={via!r} is not one of 'top_label', 'mass'")
+    if truth_is not in ("top", "mass"):
+        raise InputError(f"truth_is={truth_is!r} is not one of 'top', 'mass'")
     levels, level_of = np.unique(_levels(risk, truth, threshold), return_inverse=True)
     of_level = np.eye(levels.size)[level_of]
-    if via == "top_label":
+    if truth_is == "top":
         certainty = label_certainty(truth, threshold=threshold)
         items, probability = certainty["item"].values, certainty.values @ of_level
     elif "plausibility" in truth["posterior"].data_vars:

@@ -5,8 +5,7 @@
 - `combiners`: pseudo-gold that crowd labels supervise.
 - `experiment`: every method on the same systems and, with gold, how well each replaces it (`judgement`).
 - `cases`: systems, crowd and gold from files, and public cases.
-- `independence`: a check of the assumption that systems err independently.
-- `overlap`: the overlap of what systems call positive.
+- `independence`: a check of the assumption that systems err independently, and the overlap of their positive items.
 - `systems`: labels of systems and crowd as codes.
 """
 

@@ -1,7 +1,6 @@
 from .cases import BlindCase, blind_case, read_blind_case
 from .experiment import blind_experiment
-from .independence import independence_check
-from .overlap import jaccard_overlap
+from .independence import independence_check, jaccard_overlap
 from .scores import blind_posterior, blind_scores
 
 __all__ = [

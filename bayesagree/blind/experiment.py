@@ -13,8 +13,8 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.blind.independence import jaccard_overlap
 from bayesagree.blind.judgement import PLACES, SCORE_AND_COMBINE, Correction, methods_group, outliers
-from bayesagree.blind.overlap import jaccard_overlap
 from bayesagree.blind.scores import (
     BLIND,
     METHODS,

@@ -27,6 +27,8 @@ def certainty(
 ) -> None:
     """Show the annotation certainty of the items, least certain first.
 
+    Certainty of rankings is decided by --reliability, which says what an annotation counts: give several values.
+
     Example: bayesagree certainty annotations.csv --reliability 1,3,10
     """
     import pandas as pd

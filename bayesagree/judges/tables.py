@@ -14,12 +14,12 @@ SURE = 0.975
 
 
 @checked
-def judge_table(tree: xr.DataTree) -> pd.DataFrame:
+def judge_table(result: xr.DataTree) -> pd.DataFrame:
     """One row for each system and judge: raw and corrected rate, the judge's confusion, and savings.
 
     Parameters
     ----------
-    tree
+    result
         From `corrected_rate`.
 
     Returns
@@ -41,13 +41,13 @@ def judge_table(tree: xr.DataTree) -> pd.DataFrame:
     >>> judge_table(corrected_rate(verdicts, people, positive=1, draws=50, chains=1, seed=1))["raw_rate"].tolist()
     [0.5]
     """
-    posterior, derived = tree["posterior"].to_dataset(), tree["derived"].to_dataset()
+    posterior, derived = result["posterior"].to_dataset(), result["derived"].to_dataset()
     middle = posterior[["sensitivity", "specificity", "max_saving"]].median(("chain", "draw"))
     per_system = derived[["rate_mean", "rate_lower", "rate_upper", "saving"]].rename(
         rate_mean="rate", rate_lower="lower", rate_upper="upper"
     )
-    counts = tree["constant_data"].to_dataset()[["n_items_with_votes"]]
-    raw = tree["raw"].to_dataset().rename(rate="raw_rate")
+    counts = result["constant_data"].to_dataset()[["n_items_with_votes"]]
+    raw = result["raw"].to_dataset().rename(rate="raw_rate")
     table: pd.DataFrame = xr.merge(
         [raw, per_system, middle, counts], join="outer", compat="no_conflicts"
     ).to_dataframe()
@@ -57,12 +57,12 @@ def judge_table(tree: xr.DataTree) -> pd.DataFrame:
 
 
 @checked
-def warnings_of(tree: xr.DataTree) -> list[str]:
+def warnings_of(result: xr.DataTree) -> list[str]:
     """Sentences on what a reader of corrected rates should know: few votes, a judge lenient to a system, a weak judge.
 
     Parameters
     ----------
-    tree
+    result
         From `corrected_rate`.
 
     Returns
@@ -82,8 +82,8 @@ def warnings_of(tree: xr.DataTree) -> list[str]:
     >>> warnings_of(corrected_rate(verdicts, people, positive=1, draws=50, chains=1, seed=1))[0]
     'People labelled 40 items in all; below 100 the intervals are wide and lean on the prior.'
     """
-    posterior = tree["posterior"].to_dataset()
-    number = int(tree["constant_data"].to_dataset()["n_items_with_votes"].sum())
+    posterior = result["posterior"].to_dataset()
+    number = int(result["constant_data"].to_dataset()["n_items_with_votes"].sum())
     said = []
     if number < FEW_VOTES:
         said.append(

@@ -37,7 +37,7 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes
     Examples
     --------
     >>> from bayesagree.blind.experiment import blind_experiment
-    >>> from bayesagree.simulate._systems import simulated_systems
+    >>> from bayesagree.simulate import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
@@ -79,7 +79,7 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson", axe
     Examples
     --------
     >>> from bayesagree.blind.experiment import blind_experiment
-    >>> from bayesagree.simulate._systems import simulated_systems
+    >>> from bayesagree.simulate import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
     >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)

@@ -43,12 +43,12 @@ MOST_PAIRS = 10_000
 
 
 @checked
-def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
+def annotator_table(result: xr.DataTree) -> pd.DataFrame:
     """Return the posterior accuracy, number of labels and warning flags of each annotator.
 
     Parameters
     ----------
-    tree
+    result
         Result of `dawid_skene`.
 
     Returns
@@ -66,7 +66,7 @@ def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
     >>> annotator_table(tree)["n_labels_given"].sum()
     np.int64(180)
     """
-    posterior = tree["posterior"].to_dataset()
+    posterior = result["posterior"].to_dataset()
     if "accuracy" not in posterior:
         raise InputError(f"no annotators in this posterior, which has {', '.join(map(str, posterior))}")
     accuracy = posterior["accuracy"].transpose("chain", "draw", "annotator").values
@@ -76,7 +76,7 @@ def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
     if len(accuracy) > 1:
         lower, upper = column_hdi(accuracy, CI_PROB)
         below = (accuracy < chance).mean(axis=0)
-    given = tree["constant_data"].to_dataset()["n_labels_given"].values
+    given = result["constant_data"].to_dataset()["n_labels_given"].values
     unknown = (given < FEW) | (upper - lower > WIDE)
     flags = [
         [name for name, raised in (("worse_than_chance", b > 0.95), ("too_few_labels", u)) if raised]
@@ -96,7 +96,7 @@ def annotator_table(tree: xr.DataTree) -> pd.DataFrame:
 
 
 @checked
-def label_switching(tree: xr.DataTree) -> float:
+def label_switching(result: xr.DataTree) -> float:
     """Return the share of draws in which some label is better explained by another label's confusion.
 
     In every draw the mean confusion matrix (annotators weighted by their labels) should be largest on its
@@ -104,10 +104,10 @@ def label_switching(tree: xr.DataTree) -> float:
     Where some have, the labels alone leave open which is which: give gold, or a `DawidSkenePrior` of annotators better
     than chance.
     """
-    posterior = tree["posterior"].to_dataset()
+    posterior = result["posterior"].to_dataset()
     if "confusion" not in posterior:
         raise InputError("label switching is seen in confusion matrices; keep them (confusion=True)")
-    given = tree["constant_data"].to_dataset()["n_labels_given"].values.astype(np.float64)
+    given = result["constant_data"].to_dataset()["n_labels_given"].values.astype(np.float64)
     order = ("chain", "draw", "annotator", "category", "observed_category")
     matrices = np.einsum("cdjkl,j->cdkl", np.nan_to_num(posterior["confusion"].transpose(*order).values), given)
     flat = matrices.reshape(-1, *matrices.shape[2:])
@@ -133,7 +133,7 @@ def annotation_parts(labels: Labels) -> NDArray[np.int64]:
 
 
 @checked
-def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200, seed: Seed = None) -> xr.Dataset:
+def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 200, seed: Seed = None) -> xr.Dataset:
     """Compare the agreement on items with that of annotators who err independently.
 
     Posterior predictive check: for posterior draws the labels are drawn again for the same (item, annotator) pairs.
@@ -145,7 +145,7 @@ def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200,
     ----------
     labels
         What the result was made from.
-    tree
+    result
         Result of `dawid_skene`, with plausibilities and confusion matrices.
     replicates
         How often the labels are drawn again.
@@ -195,7 +195,7 @@ def agreement_check(labels: Labels, tree: xr.DataTree, *, replicates: int = 200,
     >>> check["statistic"].values.tolist()
     ['mean', 'variance', 'histogram', 'pair']
     """
-    posterior = tree["posterior"].to_dataset()
+    posterior = result["posterior"].to_dataset()
     if "confusion" not in posterior or "plausibility" not in posterior:
         raise InputError("the check draws labels again; keep plausibilities and confusion matrices in the posterior")
     rng = np.random.default_rng(seed_sequence(seed))

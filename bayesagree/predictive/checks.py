@@ -46,7 +46,7 @@ _OF_GROUPS = {"group_performance": "subjective.group_counts", "group_performance
 
 @checked
 def with_log_likelihood(
-    tree: xr.DataTree,
+    result: xr.DataTree,
     annotations: Observed,
     *,
     model: str | None = None,
@@ -58,7 +58,7 @@ def with_log_likelihood(
 
     Parameters
     ----------
-    tree
+    result
         Result of `dirichlet`, `normal_inverse_gamma`, `plackett_luce`, `dawid_skene`, `common_agreement`,
         `group_posterior` or `normal_group_posterior`.
     annotations
@@ -101,11 +101,13 @@ def with_log_likelihood(
     >>> dict(tree["log_likelihood"].sizes), sorted(tree["log_prior"].data_vars)
     ({'chain': 4, 'draw': 100, 'item': 3}, ['mean_location', 'mean_spread', 'phi'])
     """
-    posterior = tree["posterior"].to_dataset()
+    posterior = result["posterior"].to_dataset()
     sizes = {"chain": posterior.sizes["chain"], "draw": posterior.sizes["draw"]}
-    if (one := _group_checks(tree, annotations, model)) is not None:
-        return _with(tree, log_likelihood=_by_draw(one.observed.name, one.observed.dim, one.log_likelihood, posterior))
-    record, settings = _record(tree, annotations)
+    if (one := _group_checks(result, annotations, model)) is not None:
+        return _with(
+            result, log_likelihood=_by_draw(one.observed.name, one.observed.dim, one.log_likelihood, posterior)
+        )
+    record, settings = _record(result, annotations)
     if settings.get("reliability", 1) != 1:
         raise InputError(
             f"reliability={settings['reliability']!r} raises the likelihood to a power, which is no probability of "
@@ -120,16 +122,16 @@ def with_log_likelihood(
     if log_prior:
         of_draw = {n: (("chain", "draw"), v.reshape(*sizes.values())) for n, v in log_prior.items()}
         groups["log_prior"] = xr.Dataset(of_draw)
-    return _with(tree, **groups)
+    return _with(result, **groups)
 
 
 @checked
-def item_loo(tree: xr.DataTree) -> Any:
+def item_loo(result: xr.DataTree) -> Any:
     """Leave out one item at a time, for `arviz.compare`.
 
     Parameters
     ----------
-    tree
+    result
         Result of `with_log_likelihood`.
 
     Returns
@@ -147,10 +149,10 @@ def item_loo(tree: xr.DataTree) -> Any:
     import arviz as az
     from arviz_stats.utils import ELPDDataLOO
 
-    (values,) = tree["log_likelihood"].to_dataset().data_vars.values()
+    (values,) = result["log_likelihood"].to_dataset().data_vars.values()
     first = values.isel(chain=0, draw=0, drop=True)
     if not bool((values == first).all()):
-        return az.loo(tree, pointwise=True)
+        return az.loo(result, pointwise=True)
     n = first.size
     return ELPDDataLOO(
         elpd=first.values.sum(), se=float(np.sqrt(n) * first.values.std()), p=0.0, n_data_points=n,
@@ -161,13 +163,13 @@ def item_loo(tree: xr.DataTree) -> Any:
 
 @checked
 def with_posterior_predictive(
-    tree: xr.DataTree, annotations: Observed, *, model: str | None = None, seed: Seed = None
+    result: xr.DataTree, annotations: Observed, *, model: str | None = None, seed: Seed = None
 ) -> xr.DataTree:
     """Add replicated annotations: the same annotators annotate the same items again, once for every draw.
 
     Parameters
     ----------
-    tree, annotations, model
+    result, annotations, model
         As `with_log_likelihood`; the reliability may be any, for annotators are drawn from the plausibilities.
     seed
         Same seed, same replicates.
@@ -192,17 +194,17 @@ def with_posterior_predictive(
     >>> dict(tree["posterior_predictive"].sizes)
     {'chain': 4, 'draw': 1000, 'annotation': 8}
     """
-    posterior = tree["posterior"].to_dataset()
-    if (one := _group_checks(tree, annotations, model)) is not None:
+    posterior = result["posterior"].to_dataset()
+    if (one := _group_checks(result, annotations, model)) is not None:
         observed, drawn = one.observed, one.replicate(np.random.default_rng(seed_sequence(seed)))
     else:
-        record, settings = _record(tree, annotations)
+        record, settings = _record(result, annotations)
         observed = record.observed(annotations)
         graph = record.model(annotations, settings)
         drawn = replicate(graph, record.variables(annotations, posterior, settings), observed.name, seed)
         drawn = record.to_scale(annotations, {observed.name: drawn})[observed.name]
     return _with(
-        tree,
+        result,
         posterior_predictive=_by_draw(observed.name, observed.dim, drawn, posterior),
         observed_data=xr.Dataset({observed.name: (observed.dim, observed.values)}),
     )
@@ -258,14 +260,14 @@ def prior_predictive(
     return result_tree(groups, coords, model=plausibility, engine="prior", seed=seed, settings=settings)
 
 
-def _group_checks(tree: xr.DataTree, annotations: Observed, model: str | None) -> Checks | None:
+def _group_checks(result: xr.DataTree, annotations: Observed, model: str | None) -> Checks | None:
     """Return the checks of one system of a posterior of groups, the only one where none is named; None for others."""
-    name = str(tree.attrs.get("model", ""))
+    name = str(result.attrs.get("model", ""))
     if name not in _OF_GROUPS:
         return None
     if not isinstance(annotations, GroupData) or annotations.posterior_name != name:
         raise InputError(f"{name} needs the result of {_OF_GROUPS[name]}, got {type(annotations).__name__}")
-    posterior = tree["posterior"].to_dataset()
+    posterior = result["posterior"].to_dataset()
     names = posterior["model"].values.astype(str).tolist()
     if model is None and len(names) > 1:
         raise InputError(f"name one of the models with model=: {', '.join(names)}")
@@ -275,9 +277,9 @@ def _group_checks(tree: xr.DataTree, annotations: Observed, model: str | None) -
     return annotations.checks(posterior.isel(model=which), which)
 
 
-def _record(tree: xr.DataTree, annotations: Observed) -> tuple[PredictiveRecord, Settings]:
+def _record(result: xr.DataTree, annotations: Observed) -> tuple[PredictiveRecord, Settings]:
     """Return the functions of the model of a result, and its settings."""
-    name, settings = str(tree.attrs.get("model", "")), settings_of(tree)
+    name, settings = str(result.attrs.get("model", "")), settings_of(result)
     if name in POSTERIORS and name not in _MODELS:
         raise InputError(
             f"{POSTERIORS[name].title} is a distribution put on the truth and has no sampling model of annotations; "

@@ -16,12 +16,12 @@ from bayesagree.plausibility.calibration.recalibration import (
 from bayesagree.predictive.annotator_checks import agreement_check, annotation_parts, label_switching
 
 
-def crowd_checks(labels: Labels, tree: xr.DataTree) -> dict[str, float]:
+def crowd_checks(labels: Labels, truth: xr.DataTree) -> dict[str, float]:
     """Diagnostics of a crowd under a Dawid-Skene posterior.
 
     Parameters
     ----------
-    labels, tree
+    labels, truth
         Labels of the crowd and their posterior.
 
     Returns
@@ -30,30 +30,30 @@ def crowd_checks(labels: Labels, tree: xr.DataTree) -> dict[str, float]:
         Groups of annotators without common items, draws with switched labels, agreement beyond independent errors (z of
         its variance, p-value of its histogram), largest R-hat.
     """
-    agreement = agreement_check(labels, tree, seed=1)
+    agreement = agreement_check(labels, truth, seed=1)
     return {
         "separate_groups_of_annotators": int(annotation_parts(labels).max()) + 1,
-        "share_of_draws_with_switched_labels": label_switching(tree),
+        "share_of_draws_with_switched_labels": label_switching(truth),
         "agreement_varies_more_than_independent_errors_z": float(agreement["z"].sel(statistic="variance")),
         "agreement_unlike_independent_errors_p": float(agreement["p_value"].sel(statistic="histogram")),
-        "largest_r_hat": float(tree["diagnostics"].to_dataset()["r_hat"].max()),
+        "largest_r_hat": float(truth["diagnostics"].to_dataset()["r_hat"].max()),
     }
 
 
-def confidence_on_gold(tree: xr.DataTree, gold: Mapping[Any, Any], *, seed: Seed = None) -> dict[str, float]:
+def confidence_on_gold(truth: xr.DataTree, gold: Mapping[Any, Any], *, seed: Seed = None) -> dict[str, float]:
     """Accuracy on gold items beside the predicted confidence, before and after calibration.
 
     Parameters
     ----------
-    tree
+    truth
         A posterior that has not seen the gold labels.
     gold
         Item to its true label.
     seed
         Of the calibration.
     """
-    predicted = calibration_scores(label_probability(tree), gold)
-    calibrated = calibrate(tree, gold, seed=seed)
+    predicted = calibration_scores(label_probability(truth), gold)
+    calibrated = calibrate(truth, gold, seed=seed)
     confidence = calibrated["posterior"].to_dataset()["mean_confidence"]
     return {
         "gold_items": len(gold),

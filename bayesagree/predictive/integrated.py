@@ -22,7 +22,7 @@ is, and 27 standard deviations far, for items at an end of the scale have one lo
 
 @checked
 def integrated_log_likelihood(
-    tree: xr.DataTree,
+    result: xr.DataTree,
     model: "pm.Model",
     *,
     latent: str = "unit_item_mean",
@@ -37,7 +37,7 @@ def integrated_log_likelihood(
 
     Parameters
     ----------
-    tree
+    result
         Trace of the model: draws of all its free variables.
     model
         PyMC model in which each annotation depends on the variable of its own item alone, given all that items share.
@@ -85,7 +85,7 @@ def integrated_log_likelihood(
     for name in (latent, observed, item_of):
         if name not in model.named_vars:
             raise InputError(f"{name!r} is no variable of this model, which has {', '.join(model.named_vars)}")
-    posterior = tree["posterior"].to_dataset()
+    posterior = result["posterior"].to_dataset()
     free = [str(v.name) for v in model.free_RVs]
     if missing := [name for name in free if name not in posterior]:
         raise InputError(f"the trace has no draws of {missing[0]!r}, a free variable of the model")

@@ -1,9 +1,8 @@
 from ._bounded_ratings import SimulatedRatings, ratings
 from ._crowd_labels import CrowdLabels, crowd_labels
 from ._crowdsourced_binary import CrowdsourcedBinary, crowdsourced_binary
-from ._labelled_test_set import LabelledTestSet, labelled_test_set, noisy_models
 from ._partial_rankings import RankedTestSet, rankings
-from ._systems import simulated_systems
+from ._test_sets import LabelledTestSet, labelled_test_set, noisy_models, simulated_systems
 
 __all__ = [
     "CrowdLabels",

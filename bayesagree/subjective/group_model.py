@@ -190,7 +190,7 @@ def group_posterior(
 
 
 @checked
-def prob_worse(tree: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
+def prob_worse(result: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
     """Compute Pr(a model serves `group` worse than `other_group` by more than the margin).
 
     Worse is the larger absolute error, and the smaller value of any other metric.
@@ -200,16 +200,16 @@ def prob_worse(tree: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
     DataArray
         Dims (model, group, other_group); 0 on the diagonal.
     """
-    performance = tree["posterior"]["performance"]
-    sign = -1 if settings_of(tree).get("metric") == "absolute_error" else 1
+    performance = result["posterior"]["performance"]
+    sign = -1 if settings_of(result).get("metric") == "absolute_error" else 1
     other = performance.rename(group="other_group")
     return (sign * (other - performance) > margin).mean(("chain", "draw")).transpose("model", "group", "other_group")
 
 
 @checked
-def group_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
+def group_summary(result: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     """Return posterior ``mean``, ``lower`` and ``upper`` (HDI) of every group's accuracy, dims (model, group)."""
-    performance = tree["posterior"].to_dataset()["performance"].transpose("model", "group", "chain", "draw")
+    performance = result["posterior"].to_dataset()["performance"].transpose("model", "group", "chain", "draw")
     draws = performance.values.reshape(*performance.shape[:2], -1)
     ends = np.array([[hdi(group, ci_prob) for group in model] for model in draws])
     table = {"mean": draws.mean(axis=-1), "lower": ends[..., 0], "upper": ends[..., 1]}
@@ -220,7 +220,7 @@ def group_summary(tree: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
 
 @checked
 def minimum_group_size(
-    tree: xr.DataTree, *, half_width: float = 0.05, labels_per_annotator: int = 10, ci_prob: float = 0.95
+    result: xr.DataTree, *, half_width: float = 0.05, labels_per_annotator: int = 10, ci_prob: float = 0.95
 ) -> xr.DataArray:
     """Compute how many annotators a group needs for an interval of mean +- half_width.
 
@@ -240,7 +240,7 @@ def minimum_group_size(
     if not 0 < half_width < 1:
         raise InputError(f"half_width={half_width!r} is not between 0 and 1")
     n = positive_int(labels_per_annotator, "labels_per_annotator")
-    posterior = tree["posterior"].to_dataset()
+    posterior = result["posterior"].to_dataset()
     mean = posterior["performance"]
     variance = mean * (1 - mean) * (1 + (n - 1) * posterior["within_spread"] ** 2) / n
     z = float(sp.special.ndtri((1 + ci_prob) / 2))

@@ -110,14 +110,14 @@ def performance_posterior(
     return normal_group_posterior(performance, draws=draws, seed=seed)
 
 
-def group_table(performance: xr.Dataset, tree: xr.DataTree) -> pd.DataFrame:
+def group_table(performance: xr.Dataset, result: xr.DataTree) -> pd.DataFrame:
     """Raw and posterior performance of every model for every group; NaN for groups without data.
 
     Parameters
     ----------
     performance
         Result of `group_performance`.
-    tree
+    result
         Result of `performance_posterior`.
 
     Returns
@@ -125,7 +125,7 @@ def group_table(performance: xr.Dataset, tree: xr.DataTree) -> pd.DataFrame:
     DataFrame
         Columns model, group, annotators, annotations, raw_mean, posterior_mean, lower, upper (HDI 0.95).
     """
-    found = group_summary(tree).rename(mean="posterior_mean")
+    found = group_summary(result).rename(mean="posterior_mean")
     found = found.reindex(group=performance["group"], model=performance["model"])
     found["raw_mean"] = performance["performance"]
     for name in ("annotators", "annotations"):
@@ -135,12 +135,12 @@ def group_table(performance: xr.Dataset, tree: xr.DataTree) -> pd.DataFrame:
     return table.loc[:, columns]
 
 
-def dispersion_table(performance: xr.Dataset, tree: xr.DataTree, null: xr.Dataset) -> pd.DataFrame:
+def dispersion_table(performance: xr.Dataset, result: xr.DataTree, null: xr.Dataset) -> pd.DataFrame:
     """Dispersion over groups of every model, with its test against chance.
 
     Parameters
     ----------
-    performance, tree
+    performance, result
         As in `group_table`.
     null
         Result of `dispersion_null`.
@@ -150,7 +150,7 @@ def dispersion_table(performance: xr.Dataset, tree: xr.DataTree, null: xr.Datase
     DataFrame
         Columns model, mean, raw_dispersion, dispersion, lower, upper (HDI 0.95), p_value, differs.
     """
-    draws = tree["posterior"].to_dataset()["dispersion"].stack(sample=("chain", "draw"))
+    draws = result["posterior"].to_dataset()["dispersion"].stack(sample=("chain", "draw"))
     draws = draws.sel(model=performance["model"]).transpose("sample", "model").values
     lower, upper = column_hdi(draws)
     return pd.DataFrame(

@@ -13,7 +13,7 @@ from bayesagree.errors import InputError
 from bayesagree.evaluation.paired_tests import copeland_rank, paired_t_test, paired_terms
 from bayesagree.evaluation.rank_correlation import correlation, williams_test
 from bayesagree.metrics.hard_labels import hard_label_scores
-from bayesagree.simulate._systems import simulated_systems
+from bayesagree.simulate import simulated_systems
 
 
 @pytest.fixture(scope="module")

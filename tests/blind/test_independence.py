@@ -1,11 +1,12 @@
-"""The check of independent errors."""
+"""The check of independent errors, and the overlap of positive items."""
 
 import numpy as np
+import pytest
 from blind._crowds import simulated
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind.independence import independence_check
-from bayesagree.simulate._systems import simulated_systems
+from bayesagree.blind.independence import independence_check, jaccard_overlap
+from bayesagree.simulate import simulated_systems
 
 
 def test_independence_check_sees_shared_errors_and_nothing_else():
@@ -24,3 +25,14 @@ def test_independence_check_sees_shared_errors_and_nothing_else():
 def test_independence_check_allows_for_few_items_of_each_label():
     systems = simulated_systems(n_items=160, n_labels=16, accuracies=(0.75, 0.82, 0.88, 0.9, 0.93), seed=1)
     assert float(independence_check(systems.predictions, seed=1)["p_value"]) > 0.05
+
+
+def test_overlap_by_sets():
+    labels = {"a": [1, 1, 0, None, 1], "b": [1, 0, 0, 1, 1], "c": [0, 0, 0, 0, None]}
+    overlap = jaccard_overlap(Predictions.from_labels(labels))
+    assert overlap.sel(model="a", other_model="b").item() == pytest.approx(2 / 3)
+    assert overlap.sel(model="a", other_model="c").item() == 0
+    assert np.isnan(overlap.sel(model="c", other_model="c").item())
+    assert overlap.sel(model="a", other_model="a").item() == 1
+    three = jaccard_overlap(Predictions.from_labels({"a": ["x", "y"], "b": ["x", "z"]}))
+    assert three.sel(model="a", other_model="b").item() == pytest.approx(1 / 3)

@@ -10,7 +10,7 @@ from bayesagree.blind.independence import independence_check
 from bayesagree.blind.scores import blind_posterior
 from bayesagree.evaluation.comparison import hdi
 from bayesagree.metrics.hard_labels import hard_label_scores
-from bayesagree.simulate._systems import simulated_systems
+from bayesagree.simulate import simulated_systems
 
 METRICS = ("accuracy", "recall")
 

@@ -243,10 +243,16 @@ def test_weighted_curves_repeat_items():
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("wrong", ["f1", "roc_auc", "recall[7]", "nothing", "log_loss", "no.such.module:f", 3])
+@pytest.mark.parametrize("wrong", ["f1", "roc_auc", "recall[7]", "nothing", "no.such.module:f", 3])
 def test_refused(case, truth, wrong):
     with pytest.raises(InputError):
         score(truth, case.predictions, wrong)
+
+
+def test_logits_are_no_probabilities(case, truth):
+    logits = Predictions.from_scores(dict(zip(case.predictions.models, np.log(case.predictions.scores))))
+    with pytest.raises(InputError, match="needs probabilities"):
+        score(truth, logits, "log_loss")
 
 
 def test_refused_arguments(case, truth):

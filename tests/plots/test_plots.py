@@ -29,8 +29,7 @@ from bayesagree.certainty import expected_risk, risk_certainty
 from bayesagree.evaluation.rankings import ranking_study
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility import irn
-from bayesagree.simulate import labelled_test_set, noisy_models, rankings, ratings
-from bayesagree.simulate._systems import simulated_systems
+from bayesagree.simulate import labelled_test_set, noisy_models, rankings, ratings, simulated_systems
 from bayesagree.subjective import EvaluationSpecification, check_specification
 from bayesagree.subjective.crowd_quality import crowdtruth_posterior, spammers
 

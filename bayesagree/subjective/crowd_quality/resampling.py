@@ -101,12 +101,12 @@ def crowdtruth_posterior(
 
 
 @checked
-def spammers(tree: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
+def spammers(result: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
     """List annotators by the probability that they label as if at random.
 
     Parameters
     ----------
-    tree
+    result
         Result of `crowdtruth_posterior`.
     probability
         List only those of at least this probability.
@@ -126,8 +126,8 @@ def spammers(tree: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
     """
     if not 0 <= probability <= 1:
         raise InputError(f"probability={probability!r} is not between 0 and 1")
-    posterior = tree["posterior"].to_dataset()
-    n_items = tree["constant_data"].to_dataset()["n_items"]
+    posterior = result["posterior"].to_dataset()
+    n_items = result["constant_data"].to_dataset()["n_items"]
     wqs, chance = posterior["wqs"], posterior["chance_wqs"].mean(("chain", "draw"))
     average = wqs.weighted(n_items).mean("annotator")
     suspicious = (wqs < (chance + average) / 2).mean(("chain", "draw")).where(n_items > 0)
