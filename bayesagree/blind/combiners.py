@@ -5,6 +5,9 @@ labelled by a combiner trained on the others; the remaining items by one trained
 """
 
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +20,8 @@ from bayesagree.metrics.hard_labels import confusion_counts, scores_of_counts
 
 FOLDS = 5
 
-type Fit = Callable[[NDArray[np.float64], NDArray[np.int64]], Callable[[NDArray[np.float64]], NDArray[np.int64]]]
+type Labelling = Callable[[NDArray[np.float64]], NDArray[np.int64]]
+type Fit = Callable[[NDArray[np.float64], NDArray[np.int64]], Labelling]
 """Features (item, feature) and crowd labels (item,) to a function from features to labels."""
 
 
@@ -34,7 +38,7 @@ def calibrated_majority(systems: Systems, *, metric: str = "accuracy", seed: See
     """
     positive = two_labels(systems)
 
-    def fit(counts: NDArray[np.float64], crowd: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray]:
+    def fit(counts: NDArray[np.float64], crowd: NDArray[np.int64]) -> Labelling:
         threshold = best_threshold(counts.astype(np.int64), crowd, metric, positive)
         return lambda others: above_threshold(others.astype(np.int64), threshold, positive)
 
@@ -52,39 +56,9 @@ def best_threshold(counts: NDArray[np.int64], truth: NDArray[np.int64], metric: 
     return float(levels[best[np.argmin(np.abs(levels[best] - 0.5))]])
 
 
-def naive_bayes(systems: Systems, *, seed: Seed = None) -> LabelCodes:
-    """Combine by naive Bayes with one pseudo-count per label; missing labels are no evidence."""
-    n_models, n_labels = systems.predicted.shape[0], systems.n_labels
-
-    def fit(features: NDArray[np.float64], crowd: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray]:
-        true = np.eye(n_labels)[crowd]
-        counts = (true.T @ features).reshape(n_labels, n_models, n_labels) + 1
-        log_confusion = np.log(counts / counts.sum(axis=2, keepdims=True)).reshape(n_labels, -1)
-        log_prior = np.log(true.sum(axis=0) + 1)
-        return lambda others: (others @ log_confusion.T + log_prior).argmax(axis=1)
-
-    return _cross_fitted(systems, one_hot(systems), fit, seed)
-
-
-def svm(systems: Systems, *, seed: Seed = None) -> LabelCodes:
-    """Combine by a linear support vector machine."""
-    from sklearn.svm import LinearSVC
-
-    return _cross_fitted(systems, one_hot(systems), _estimator(lambda: LinearSVC(dual="auto")), seed)
-
-
-def glm(systems: Systems, *, seed: Seed = None) -> LabelCodes:
-    """Combine by logistic regression; a weak ridge keeps the coefficients finite where labels separate."""
-    from sklearn.linear_model import LogisticRegression
-
-    return _cross_fitted(systems, one_hot(systems), _estimator(lambda: LogisticRegression(C=100, max_iter=1000)), seed)
-
-
-def adaboost(systems: Systems, *, seed: Seed = None) -> LabelCodes:
-    """Combine by AdaBoost over decision stumps."""
-    from sklearn.ensemble import AdaBoostClassifier
-
-    return _cross_fitted(systems, one_hot(systems), _estimator(lambda: AdaBoostClassifier(random_state=0)), seed)
+def supervised(systems: Systems, *, by: str, seed: Seed = None) -> LabelCodes:
+    """Combine by a classifier of `FITS`; of missing labels all indicators are zero."""
+    return _cross_fitted(systems, one_hot(systems), partial(FITS[by], systems), seed)
 
 
 def one_hot(systems: Systems) -> NDArray[np.float64]:
@@ -100,15 +74,35 @@ def crowd_of(systems: Systems) -> LabelCodes:
     return systems.crowd
 
 
-def _estimator(make: Callable[[], object]) -> Fit:
+def _naive_bayes(systems: Systems, features: NDArray[np.float64], crowd: NDArray[np.int64]) -> Labelling:
+    """Take one pseudo-count per label."""
+    n_models, n_labels = systems.predicted.shape[0], systems.n_labels
+    true = np.eye(n_labels)[crowd]
+    counts = (true.T @ features).reshape(n_labels, n_models, n_labels) + 1
+    log_confusion = np.log(counts / counts.sum(axis=2, keepdims=True)).reshape(n_labels, -1)
+    log_prior = np.log(true.sum(axis=0) + 1)
+    return lambda others: (others @ log_confusion.T + log_prior).argmax(axis=1)
+
+
+def _by_sklearn(module: str, name: str, **options: Any) -> Callable[[Systems, Any, Any], Labelling]:
     """Wrap a scikit-learn classifier; a fold whose crowd knows one label only gets that label."""
 
-    def fit(features: NDArray[np.float64], crowd: NDArray[np.int64]) -> Callable[[NDArray[np.float64]], NDArray]:
+    def fit(systems: Systems, features: NDArray[np.float64], crowd: NDArray[np.int64]) -> Labelling:
         if np.ptp(crowd) == 0:
             return lambda others: np.full(others.shape[0], crowd[0])
-        return make().fit(features, crowd).predict  # type: ignore[attr-defined]
+        return getattr(import_module(f"sklearn.{module}"), name)(**options).fit(features, crowd).predict
 
     return fit
+
+
+FITS = {
+    "naive_bayes": _naive_bayes,
+    "svm": _by_sklearn("svm", "LinearSVC", dual="auto"),
+    # A weak ridge keeps the coefficients finite where labels separate.
+    "glm": _by_sklearn("linear_model", "LogisticRegression", C=100, max_iter=1000),
+    "adaboost": _by_sklearn("ensemble", "AdaBoostClassifier", random_state=0),
+}
+"""Classifiers of the systems' labels; AdaBoost is over decision stumps."""
 
 
 def _cross_fitted(systems: Systems, features: NDArray[np.float64], fit: Fit, seed: Seed) -> LabelCodes:

@@ -6,6 +6,7 @@ shape (set, model, item): each model is then judged by the others alone.
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numba
 import numpy as np
@@ -125,10 +126,9 @@ def two_labels(systems: Systems) -> int:
 def em(systems: Systems) -> LabelCodes:
     """Give each item its most probable label by Dawid-Skene expectation maximisation, shape (set=1, item)."""
     labels = as_labels(systems)
-    fit = dawid_skene_em(
-        labels.item_index, labels.annotator_index, labels.label_index,
-        n_items=systems.items.size, n_annotators=systems.models.size, n_labels=systems.n_labels, tolerance=1e-8,
-    )  # fmt: skip
+    codes = labels.item_index, labels.annotator_index, labels.label_index
+    sizes: Any = {"n_items": systems.items.size, "n_annotators": systems.models.size, "n_labels": systems.n_labels}
+    fit = dawid_skene_em(*codes, **sizes, tolerance=1e-8)
     if not fit.converged:
         warnings.warn(f"EM did not converge in {fit.log_likelihood.size} iterations", UserWarning, stacklevel=3)
     return _known(systems, fit.label_probability.argmax(axis=1)[None])
@@ -149,10 +149,9 @@ def posterior(
 def as_labels(systems: Systems) -> Labels:
     """Return the systems as annotators."""
     item, model = np.nonzero(systems.predicted.T >= 0)
-    return Labels(
-        systems.items, systems.models, systems.labels, item.astype(np.int32), model.astype(np.int32),
-        systems.predicted[model, item].astype(np.int32), np.broadcast_to(np.int64(1), item.shape),
-    )  # fmt: skip
+    items, models = item.astype(np.int32), model.astype(np.int32)
+    given, once = systems.predicted[model, item].astype(np.int32), np.broadcast_to(np.int64(1), item.shape)
+    return Labels(systems.items, systems.models, systems.labels, items, models, given, once)
 
 
 def _known(systems: Systems, codes: NDArray[np.integer]) -> LabelCodes:

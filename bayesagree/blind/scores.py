@@ -39,10 +39,9 @@ from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.metrics.hard_labels import Metric, confusion_counts, scores_of_counts, warn_undefined
 
-type Method = Literal[
-    "majority", "em", "round_robin", "sampling", "dawid_skene",
-    "direct", "calibrated_majority", "naive_bayes", "svm", "glm", "adaboost",
-]  # fmt: skip
+type BlindMethod = Literal["majority", "em", "round_robin", "sampling", "dawid_skene"]
+type CrowdMethod = Literal["direct", "calibrated_majority", "naive_bayes", "svm", "glm", "adaboost"]
+type Method = BlindMethod | CrowdMethod
 type CalibrateFor = Metric | Literal["each"]
 BLIND = ("majority", "em", "round_robin", "sampling", "dawid_skene")
 WITH_CROWD = ("calibrated_majority", "naive_bayes", "svm", "glm", "adaboost", "direct")
@@ -138,15 +137,11 @@ def blind_scores(
     [0.75, 0.625, 0.625]
     """
     systems = Systems.of(predictions, crowd, positive, seed)
-    gold = make_pseudo_gold(
-        systems, method, calibrate_for=_objective(calibrate_for, metric), leave_one_out=leave_one_out, sets=sets,
-        threshold=threshold, seed=seed,
-    )  # fmt: skip
+    options = {"leave_one_out": leave_one_out, "sets": sets, "threshold": threshold, "seed": seed}
+    gold = make_pseudo_gold(systems, method, calibrate_for=_objective(calibrate_for, metric), **options)
     scores = mean_scores(counts_per_set(gold, systems), metric, systems.positive)[0]
     warn_undefined(scores, metric, systems.models)
-    return xr.DataArray(scores, dims="model", coords={"model": systems.models}, name=metric).sel(
-        model=predictions.models
-    )
+    return xr.DataArray(scores, {"model": systems.models}, name=metric).sel(model=predictions.models)
 
 
 @checked
@@ -211,14 +206,10 @@ def blind_posterior(
     order = [systems.models.tolist().index(m) for m in predictions.models.tolist()]
     shape = (chains, draws, systems.models.size)
     scores = {metric: (("chain", "draw", "model"), v[:, order].reshape(shape)) for metric, v in drawn.items()}
-    return result_tree(
-        {"posterior": scores},
-        {"model": predictions.models},
-        model=f"blind_{method}",
-        engine="gibbs" if method == "dawid_skene" else "exact",
-        seed=seed,
-        settings={"method": method, "leave_one_out": leave_one_out, "items": items},
-    )
+    settings = {"method": method, "leave_one_out": leave_one_out, "items": items}
+    of_result: Any = {"model": f"blind_{method}", "engine": "gibbs" if method == "dawid_skene" else "exact"}
+    coords = {"model": predictions.models}
+    return result_tree({"posterior": scores}, coords, **of_result, seed=seed, settings=settings)
 
 
 def make_pseudo_gold(
@@ -245,10 +236,7 @@ def make_pseudo_gold(
         "dawid_skene": partial(pseudo_gold.posterior, sets=sets, chains=chains, seed=seed),
         "direct": combiners.direct,
         "calibrated_majority": partial(combiners.calibrated_majority, metric=calibrate_for, seed=seed),
-        "naive_bayes": partial(combiners.naive_bayes, seed=seed),
-        "svm": partial(combiners.svm, seed=seed),
-        "glm": partial(combiners.glm, seed=seed),
-        "adaboost": partial(combiners.adaboost, seed=seed),
+        **{name: partial(combiners.supervised, by=name, seed=seed) for name in combiners.FITS},
     }
     if method not in combine:
         raise InputError(f"method={method!r} is not one of {shorten(METHODS, 11)}")
@@ -259,11 +247,11 @@ def make_pseudo_gold(
 
 def counts_per_set(gold: PseudoGold, systems: Systems) -> NDArray[np.float64]:
     """Count every model's labels against every set, shape (1, set, model, label, predicted label)."""
-    counts = map_blocks(
-        lambda block: confusion_counts(gold.sets[block], systems.predicted, systems.n_labels),
-        item_blocks(gold.sets.shape[0]),
-    )
-    return np.concatenate(list(counts))[None]
+
+    def count(block: slice) -> NDArray[np.float64]:
+        return confusion_counts(gold.sets[block], systems.predicted, systems.n_labels)
+
+    return np.concatenate(list(map_blocks(count, item_blocks(gold.sets.shape[0]))))[None]
 
 
 def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, seed: Seed) -> NDArray[np.float64]:
@@ -280,19 +268,17 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
     branch = stream_apart(seed, "resampled systems")
     given = (np.arange(systems.n_labels)[:, None] == systems.predicted[:, None]).astype(float)
 
+    def one(draw: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        drawn = rng.integers(n_items, size=n_items)
+        weights = np.bincount(drawn, minlength=n_items).astype(float) if items == "bootstrap" else None
+        if gold.shares is None:
+            sets = gold.sets[[draw % gold.sets.shape[0]]] if gold.is_sample else gold.sets
+            return confusion_counts(sets, systems.predicted, systems.n_labels, weights)
+        shares = gold.shares if weights is None else gold.shares * weights[:, None]
+        return (given @ shares).swapaxes(1, 2)[None]
+
     def count(job: tuple[slice, np.random.Generator]) -> NDArray[np.float64]:
-        block, rng = job
-        result = []
-        for d in range(block.start, block.stop):
-            drawn = rng.integers(n_items, size=n_items)
-            weights = np.bincount(drawn, minlength=n_items).astype(float) if items == "bootstrap" else None
-            if gold.shares is None:
-                sets = gold.sets[[d % gold.sets.shape[0]]] if gold.is_sample else gold.sets
-                result.append(confusion_counts(sets, systems.predicted, systems.n_labels, weights))
-            else:
-                shares = gold.shares if weights is None else gold.shares * weights[:, None]
-                result.append((given @ shares).swapaxes(1, 2)[None])
-        return np.stack(result)
+        return np.stack([one(draw, job[1]) for draw in range(job[0].start, job[0].stop)])
 
     return np.concatenate(list(map_blocks(count, list(zip(blocks, block_generators(branch, len(blocks)))))))
 

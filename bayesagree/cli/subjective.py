@@ -140,7 +140,7 @@ def _specification_tables(
 ) -> list[_output.Table]:  # fmt: skip
     """Compare the declaration with the data, write the report if it is asked for, and return its tables."""
     from bayesagree.subjective.files import write_specification_report
-    from bayesagree.subjective.specification_check import check_specification
+    from bayesagree.subjective.specification import check_specification
 
     report = check_specification(declared, given, people, scores=result)
     if output is not None:

@@ -135,16 +135,11 @@ def alternative_annotator_test(
     parts = [_posterior(Wins(*(c[m] for c in wins)), margin, n_draws, rng, ci_prob) for m, rng in enumerate(rngs)]
     by_model = {k: (("model",), np.array([part[k] for part in parts])) for k in parts[0] if k != "prob_replaces"}
     both = ("model", "annotator")
+    rate = exact["replaces"].mean(axis=1)
+    found = {"winning_rate": rate, "advantage_probability": exact["judge_wins"].mean(axis=1), "passes": rate >= ENOUGH}
+    of_both = exact | {"n_items": n_items, "prob_replaces": np.stack([part["prob_replaces"] for part in parts])}
     return xr.Dataset(
-        {
-            "winning_rate": (("model",), exact["replaces"].mean(axis=1)),
-            "advantage_probability": (("model",), exact["judge_wins"].mean(axis=1)),
-            "passes": (("model",), exact["replaces"].mean(axis=1) >= ENOUGH),
-            **by_model,
-            **{name: (both, values) for name, values in exact.items()},
-            "n_items": (both, n_items),
-            "prob_replaces": (both, np.stack([part["prob_replaces"] for part in parts])),
-        },
+        {k: (("model",), v) for k, v in found.items()} | by_model | {k: (both, v) for k, v in of_both.items()},
         {"model": judges.models, "annotator": labels.annotators[kept]},
         {"epsilon": margin, "ci_kind": "hdi", "ci_prob": ci_prob},
     )
@@ -196,14 +191,9 @@ def _posterior(
     below = of_each[:, :, 2] - of_each[:, :, 1] < epsilon
     advantage = (of_each[:, :, 0] + of_each[:, :, 1]).mean(axis=1)
     lower, upper = column_hdi(advantage[:, None], ci_prob)
-    return {
-        "prob_passes": float((below.mean(axis=1) >= ENOUGH).mean()),
-        "advantage": float(advantage.mean()),
-        "lower": float(lower[0]),
-        "upper": float(upper[0]),
-        "prob_new_annotator": float((of_new[:, 2] - of_new[:, 1] < epsilon).mean()),
-        "prob_replaces": below.mean(axis=0),
-    }
+    found = {"prob_passes": (below.mean(axis=1) >= ENOUGH).mean(), "advantage": advantage.mean(), "lower": lower[0]}
+    found |= {"upper": upper[0], "prob_new_annotator": (of_new[:, 2] - of_new[:, 1] < epsilon).mean()}
+    return {name: float(value) for name, value in found.items()} | {"prob_replaces": below.mean(axis=0)}
 
 
 def _wins(labels: Labels | Ratings | Rankings, judges: Predictions) -> Wins:

@@ -52,12 +52,7 @@ def n_effective(n_judges: int, correlation: float) -> float:
 
 @checked
 def effective_judges(
-    judges: Labels | Predictions,
-    truth: Gold | xr.DataTree,
-    *,
-    draws: int = 1000,
-    chains: int = 4,
-    seed: Seed = None,
+    judges: Labels | Predictions, truth: Gold | xr.DataTree, *, draws: int = 1000, chains: int = 4, seed: Seed = None
 ) -> xr.DataTree:
     """Posterior of the number of independent judges that a panel is worth, and of the correlations of errors.
 
@@ -117,12 +112,9 @@ def effective_judges(
     with np.errstate(invalid="ignore"):
         counted = np.isfinite(pairs)
         mean = np.where(counted, pairs, 0).sum(axis=-1) / counted.sum(axis=-1)
-    posterior = {
-        "n_effective": (("chain", "draw"), _worth(names.size, mean)),
-        "mean_correlation": (("chain", "draw"), mean),
-        "correlation": (("chain", "draw", "judge", "other_judge"), correlation),
-        "error_rate": (("chain", "draw", "judge"), error_rate),
-    }
+    dims = ("chain", "draw", "judge", "other_judge")
+    drawn = {"n_effective": _worth(names.size, mean), "mean_correlation": mean, "correlation": correlation}
+    posterior = {name: (dims[: v.ndim], v) for name, v in (drawn | {"error_rate": error_rate}).items()}
     groups = {"posterior": posterior, "constant_data": {"n_items": ((), int(known.sum()))}}
     settings = {"truth": "posterior" if isinstance(truth, xr.DataTree) else "gold"}
     coords = {"judge": names, "other_judge": names}

@@ -185,11 +185,10 @@ def corrected_rate(
     groups = {
         "posterior": posterior,
         "derived": _derived(averages, ci_prob),
-        "raw": {"rate": (("system", "judge"), _raw(panel))},
         "checks": classical_checks(panel, ci_prob),
-        "diagnostics": {"r_hat": (("system",), r_hat), "ess": (("system",), ess)},
-        "constant_data": _data(panel),
     }
+    groups |= {"raw": {"rate": (("system", "judge"), _raw(panel))}, "constant_data": _data(panel)}
+    groups["diagnostics"] = {"r_hat": (("system",), r_hat), "ess": (("system",), ess)}
     names = panel.system.levels
     features = [factor.name for factor in panel.factors[1:]]
     settings = {"target": target, "positive": positive, "prior": asdict(chosen), "ci_kind": "hdi", "ci_prob": ci_prob}

@@ -66,14 +66,10 @@ class Decision(NamedTuple):
         left = np.maximum(variance - gained, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             wrong = 2 * sp.special.owens_t(mean / np.sqrt(variance), np.sqrt(left / gained))
-        table = pd.DataFrame(
-            {
-                "votes": np.arange(gained.size),
-                "sd": np.sqrt(left) / self.items.size,
-                # Models that are alike on all items: the choice is a coin, and no vote helps.
-                "prob_right": 1 - wrong if variance > 0 else np.full(gained.size, 0.5),
-            }
-        )
+        # Where the models are alike on all items the choice is a coin, and no vote helps.
+        right = 1 - wrong if variance > 0 else np.full(gained.size, 0.5)
+        table = pd.DataFrame({"votes": np.arange(gained.size), "sd": np.sqrt(left) / self.items.size})
+        table["prob_right"] = right
         table.attrs["models"] = list(self.models)
         return table
 

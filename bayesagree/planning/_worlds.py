@@ -94,15 +94,10 @@ def worlds(pilot: Labels | Ratings, predictions: Predictions | None, number: int
         yield from _rating_worlds(pilot, rows, seed)
         return
     # Without models' outputs the labels alone teach what items look like.
-    nothing = Predictions.from_scores(
-        {"none": np.ones((n_items, pilot.categories.size))},
-        items=pilot.items.tolist(),
-        labels=pilot.categories.tolist(),
-    )
-    tree = informed_dirichlet(
-        pilot, predictions or nothing, exclude=None if predictions else "none", draws=APART * number, chains=1,
-        seed=seed,
-    )  # fmt: skip
+    scores, labels = {"none": np.ones((n_items, pilot.categories.size))}, pilot.categories.tolist()
+    nothing = Predictions.from_scores(scores, items=pilot.items.tolist(), labels=labels)
+    run: Any = {"draws": APART * number, "chains": 1, "seed": seed, "exclude": None if predictions else "none"}
+    tree = informed_dirichlet(pilot, predictions or nothing, **run)
     posterior = tree["posterior"].to_dataset()
     drawn = posterior["plausibility"].values[0, ::APART]
     outputs = predictions and predictions.aligned(np.asarray(posterior["item"]), pilot.categories)

@@ -164,25 +164,16 @@ def plan(
     name = plausibility or "informed_dirichlet"
     root = seed_sequence(seed)
     designs = designs_to_simulate(annotations.items.size, sizes.tolist(), votes.tolist())
-    studies = _simulated(
-        annotations, predictions, designs, metric, name, replicates, positive_int(study_draws, "study_draws"), root,
-        progress or (lambda done: None),
-    )  # fmt: skip
+    n_draws, done = positive_int(study_draws, "study_draws"), progress or (lambda number: None)
+    studies = _simulated(annotations, predictions, designs, metric, name, replicates, n_draws, root, done)
     width, reach = _widths(studies, sizes, votes)
     right = _right(studies, width, votes, np.random.default_rng(root))
-    grid = ("items", "annotators")
-    found = xr.Dataset(
-        {
-            "width": (grid, width),
-            "width_lower": (grid, width * np.exp(-reach)),
-            "width_upper": (grid, width * np.exp(reach)),
-            "prob_right": (grid, right.mean(axis=2)),
-            "prob_right_error": (grid, right.std(axis=2, ddof=1) / np.sqrt(replicates)),
-            "cost": (grid, sizes[:, None] * prices),
-        },
-        coords={"items": sizes, "annotators": votes},
-        attrs={"metric": metric, "replicates": replicates, "ci_prob": CI_PROB},
-    )
+    of_width = {"width": width, "width_lower": width * np.exp(-reach), "width_upper": width * np.exp(reach)}
+    of_choice = {"prob_right": right.mean(axis=2), "prob_right_error": right.std(axis=2, ddof=1) / np.sqrt(replicates)}
+    values = of_width | of_choice | {"cost": sizes[:, None] * prices}
+    coords = {"items": sizes, "annotators": votes}
+    attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB}
+    found = xr.Dataset({key: (tuple(coords), value) for key, value in values.items()}, coords, attrs)
     return found if target is None else _with_best(found, positive(target, "target"))
 
 
@@ -211,9 +202,16 @@ def designs_to_simulate(n_pilot: int, items: Sequence[int], annotators: Sequence
 
 
 def _simulated(
-    pilot: Labels | Ratings, predictions: Predictions | None, designs: list[tuple[int, int]], metric: str,
-    plausibility: str, replicates: int, draws: int, root: np.random.SeedSequence, progress: Callable[[int], None],
-) -> Studies:  # fmt: skip
+    pilot: Labels | Ratings,
+    predictions: Predictions | None,
+    designs: list[tuple[int, int]],
+    metric: str,
+    plausibility: str,
+    replicates: int,
+    draws: int,
+    root: np.random.SeedSequence,
+    progress: Callable[[int], None],
+) -> Studies:
     """Draw one study of each design in each world."""
     words = root.generate_state(1 + replicates)
     n_models = 0 if predictions is None else predictions.models.size
@@ -248,10 +246,8 @@ def _scores(
     """Draw the scores of all models in the posterior of one study, items a sample, shape (draw, model)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of the pilot it was said already
-        tree = evaluate(
-            study, models, plausibility=plausibility, metrics=[metric], items="bootstrap", draws=draws,
-            chains=2, seed=seed, **options,
-        )  # fmt: skip
+        run: Any = {"draws": draws, "chains": 2, "seed": seed} | options
+        tree = evaluate(study, models, plausibility=plausibility, metrics=[metric], items="bootstrap", **run)
     drawn = tree["posterior"][metric].isel(reliability=0).transpose("chain", "draw", "model").values
     return drawn.reshape(-1, drawn.shape[2])
 

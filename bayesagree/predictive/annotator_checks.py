@@ -82,17 +82,9 @@ def annotator_table(result: xr.DataTree) -> pd.DataFrame:
         [name for name, raised in (("worse_than_chance", b > 0.95), ("too_few_labels", u)) if raised]
         for b, u in zip(below, unknown)
     ]
-    return pd.DataFrame(
-        {
-            "annotator": posterior["annotator"].values,
-            "n_labels_given": given,
-            "accuracy": accuracy.mean(axis=0),
-            "lower": lower,
-            "upper": upper,
-            "prob_below_chance": below,
-            "flags": flags,
-        }
-    )
+    table = pd.DataFrame({"annotator": posterior["annotator"].values, "n_labels_given": given})
+    table = table.assign(accuracy=accuracy.mean(axis=0), lower=lower, upper=upper)
+    return table.assign(prob_below_chance=below, flags=flags)
 
 
 @checked
@@ -225,16 +217,11 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     spread = replicated.std(axis=1, ddof=1)
     p_value = (replicated >= observed[:, None]).mean(axis=1)
     names = labels.annotators[pairs.annotators[excess[0].argmax()]].tolist() if excess.size else []
-    return xr.Dataset(
-        {
-            "observed": ("statistic", observed),
-            "replicated": (("statistic", "replicate"), replicated),
-            "z": ("statistic", (observed - replicated.mean(axis=1)) / np.where(spread > 0, spread, np.nan)),
-            "p_value": ("statistic", np.where(np.isnan(moments[0, 0]) | np.isnan(observed), np.nan, p_value)),
-        },
-        coords={"statistic": ["mean", "variance", "histogram", "pair"]},
-        attrs={"pair": names},
-    )
+    z = (observed - replicated.mean(axis=1)) / np.where(spread > 0, spread, np.nan)
+    p_value = np.where(np.isnan(moments[0, 0]) | np.isnan(observed), np.nan, p_value)
+    found = {"observed": observed, "replicated": replicated, "z": z, "p_value": p_value}
+    variables = {name: (("statistic", "replicate")[: v.ndim], v) for name, v in found.items()}
+    return xr.Dataset(variables, {"statistic": ["mean", "variance", "histogram", "pair"]}, {"pair": names})
 
 
 @checked
@@ -255,29 +242,19 @@ def prior_sensitivity(
         the share of items whose best label changes. Changes below 0.02 may be Monte-Carlo error.
     """
     prior = prior or DawidSkenePrior()
-    fitted = {
-        factor: dawid_skene(
-            labels,
-            variant=variant,
-            draws=draws,
-            confusion=False,
-            seed=seed,
-            prior=replace(prior, strength=prior.strength * factor, concentration=prior.concentration * factor),
-        )
-        for factor in (1.0, 0.5, 2.0)
-    }
-    probability = {f: label_probability(t).values for f, t in fitted.items()}
-    accuracy = {f: t["posterior"].to_dataset()["accuracy"].mean(("chain", "draw")).values for f, t in fitted.items()}
-    rows = [
-        {
-            "strength": prior.strength * factor,
-            "largest_change_of_probability": np.abs(probability[factor] - probability[1.0]).max(),
-            "largest_change_of_accuracy": np.nanmax(np.abs(accuracy[factor] - accuracy[1.0])),
-            "items_with_another_label": (probability[factor].argmax(1) != probability[1.0].argmax(1)).mean(),
-        }
-        for factor in (0.5, 2.0)
-    ]
-    return pd.DataFrame(rows)
+
+    def fitted(factor: float) -> tuple[NDArray[Any], NDArray[Any]]:
+        changed = replace(prior, strength=prior.strength * factor, concentration=prior.concentration * factor)
+        tree = dawid_skene(labels, variant=variant, draws=draws, confusion=False, seed=seed, prior=changed)
+        return label_probability(tree).values, tree["posterior"].to_dataset()["accuracy"].mean(("chain", "draw")).values
+
+    (probability, accuracy), rows = fitted(1.0), []
+    for factor in (0.5, 2.0):
+        other, others = fitted(factor)
+        largest = np.abs(other - probability).max(), np.nanmax(np.abs(others - accuracy))
+        rows.append((prior.strength * factor, *largest, (other.argmax(1) != probability.argmax(1)).mean()))
+    changes = ["largest_change_of_probability", "largest_change_of_accuracy", "items_with_another_label"]
+    return pd.DataFrame(rows, columns=pd.Index(["strength", *changes]))
 
 
 class _Pairs(NamedTuple):

@@ -140,41 +140,27 @@ def _held_out(annotations: Labels | Rankings, plausibility: str | None) -> tuple
 
 
 def _curve(
-    scores: HeldOutScores,
-    levels: Floats,
-    observed: Floats,
-    replicates: int,
-    rng: np.random.Generator,
-    plausibility: str,
+    scores: HeldOutScores, levels: Floats, observed: Floats, replicates: int, rng: np.random.Generator, name: str
 ) -> xr.Dataset:
     kept = scores.scored > 0
     number = scores.scored[kept].astype(np.float64)
-    of_item = {"log_score": scores.log_score[:, kept], "agreement": scores.agreement[:, kept]}
-    mean = {
-        "log_score": of_item["log_score"].sum(axis=1) / number.sum(),
-        "agreement": of_item["agreement"].mean(axis=1),
-    }
-    drawn = {name: np.empty((levels.size, replicates)) for name in of_item}
+    log_score, agreement = scores.log_score[:, kept], scores.agreement[:, kept]
+    mean = log_score.sum(axis=1) / number.sum()
+    drawn, drawn_agreement = np.empty((2, levels.size, replicates))
     for replicate in range(replicates):
         weight = rng.standard_exponential(number.size)
-        drawn["log_score"][:, replicate] = of_item["log_score"] @ weight / (number @ weight)
-        drawn["agreement"][:, replicate] = of_item["agreement"] @ weight / weight.sum()
-    best = int(mean["log_score"].argmax())
-    winner = np.bincount(drawn["log_score"].argmax(axis=0), minlength=levels.size)
-    variables: dict[str, Any] = {
-        "log_score": mean["log_score"],
-        **_interval("", drawn["log_score"]),
-        "difference": mean["log_score"][best] - mean["log_score"],
-        **_interval("difference_", drawn["log_score"][best] - drawn["log_score"]),
-        "prob_best": winner / replicates,
-        "agreement": mean["agreement"],
-        **_interval("agreement_", drawn["agreement"]),
-        "monte_carlo_error": scores.error / number.sum(),
-    }
+        drawn[:, replicate] = log_score @ weight / (number @ weight)
+        drawn_agreement[:, replicate] = agreement @ weight / weight.sum()
+    best = int(mean.argmax())
+    winner = np.bincount(drawn.argmax(axis=0), minlength=levels.size)
+    variables: dict[str, Any] = {"log_score": mean, **_interval("", drawn), "difference": mean[best] - mean}
+    variables |= _interval("difference_", drawn[best] - drawn) | {"prob_best": winner / replicates}
+    variables |= {"agreement": agreement.mean(axis=1), **_interval("agreement_", drawn_agreement)}
+    variables["monte_carlo_error"] = scores.error / number.sum()
     data: dict[str, Any] = {name: ("reliability", values) for name, values in variables.items()}
     data |= {"best": levels[best], "observed_agreement": np.nanmean(observed[kept])}
-    attrs = {"plausibility": plausibility, "ci_kind": "hdi", "ci_prob": CI_PROB, "n_items": int(kept.sum()),
-             "n_annotations": int(number.sum())}  # fmt: skip
+    attrs = {"plausibility": name, "ci_kind": "hdi", "ci_prob": CI_PROB}
+    attrs |= {"n_items": int(kept.sum()), "n_annotations": int(number.sum())}
     return xr.Dataset(data, {"reliability": levels}, attrs)
 
 

@@ -33,8 +33,7 @@ from bayesagree.report.models import (
 from bayesagree.report.scores import ModelScores, model_scores
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.subjective.groups import Groups
-from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
-from bayesagree.subjective.specification_check import check_specification
+from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport, check_specification
 
 
 @dataclass(frozen=True)

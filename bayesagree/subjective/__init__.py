@@ -9,7 +9,7 @@
 - `dispersion`: the spread over groups against chance.
 - `files`: predictions from files, and the report of a specification.
 - `tables`: these results as tables, groups by disagreement rate.
-- `specification`, `specification_check`: the declared evaluation beside the data.
+- `specification`: the declared evaluation beside the data.
 """
 
 import lazy_loader as lazy

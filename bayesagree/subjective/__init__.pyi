@@ -15,8 +15,12 @@ from .group_model import (
 from .groups import Groups
 from .normal_model import GroupValues, group_values, normal_group_model, normal_group_posterior
 from .performance import annotator_performance, group_performance, left_out
-from .specification import EvaluationSpecification, SpecificationReport
-from .specification_check import check_specification, individual_unfairness
+from .specification import (
+    EvaluationSpecification,
+    SpecificationReport,
+    check_specification,
+    individual_unfairness,
+)
 
 __all__ = [
     "EvaluationSpecification",

@@ -97,9 +97,8 @@ def group_agreement(
     by_cell = np.stack([np.bincount(cells, m, size * n_items) for m in moments.T], axis=-1).reshape(size, n_items, -1)
     pairs = list(combinations_with_replacement(range(size), 2))
     parts = [_pair_sums(by_cell[g], by_cell[h], same=g == h) for g, h in pairs]
-    sums = np.split(
-        _bootstrapped_sums(np.hstack(parts), np.random.default_rng(seed_sequence(seed))), len(pairs), axis=1
-    )
+    weighted = _bootstrapped_sums(np.hstack(parts), np.random.default_rng(seed_sequence(seed)))
+    sums = np.split(weighted, len(pairs), axis=1)
     table = np.full((3, size, size), np.nan)
     n_pairs = np.zeros((size, size), np.int64)
     for (g, h), part, total in zip(pairs, parts, sums):
@@ -109,12 +108,9 @@ def group_agreement(
         ends = hdi(known, ci_prob) if np.isfinite(alpha[0]) and known.size else (np.nan, np.nan)
         table[:, g, h] = table[:, h, g] = (alpha[0], *ends)
     dims = ("group", "other_group")
-    variables = dict(zip(("alpha", "lower", "upper"), ((dims, values) for values in table)))
-    coords, attrs = (
-        {"group": groups.names, "other_group": groups.names},
-        {"ci_kind": "bootstrap hdi", "ci_prob": ci_prob},
-    )
-    return xr.Dataset(variables | {"n_pairs": (dims, n_pairs)}, coords, attrs)
+    variables = dict(zip(("alpha", "lower", "upper", "n_pairs"), ((dims, values) for values in (*table, n_pairs))))
+    attrs = {"ci_kind": "bootstrap hdi", "ci_prob": ci_prob}
+    return xr.Dataset(variables, dict.fromkeys(dims, groups.names), attrs)
 
 
 @checked
@@ -189,17 +185,11 @@ def group_phi(
         progress(1)
     for message, names in limits.items():
         warnings.warn(f"{message}; this concerns {shorten(names)}", stacklevel=2)
-    return result_tree(
-        {
-            "posterior": {"phi": (("chain", "draw", "group", "other_group"), phi)},
-            "constant_data": {"n_items": (("group", "other_group"), n_items)},
-        },
-        {"group": groups.names, "other_group": groups.names},
-        model="common_agreement",
-        engine="exact",
-        seed=seed,
-        settings={"by": groups.by, "item_mean": "hierarchical"},
-    )
+    dims = ("group", "other_group")
+    found = {"posterior": {"phi": (("chain", "draw", *dims), phi)}, "constant_data": {"n_items": (dims, n_items)}}
+    of_result: Any = {"model": "common_agreement", "engine": "exact", "seed": seed}
+    settings = {"by": groups.by, "item_mean": "hierarchical"}
+    return result_tree(found, dict.fromkeys(dims, groups.names), **of_result, settings=settings)
 
 
 @checked

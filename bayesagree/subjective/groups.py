@@ -53,17 +53,15 @@ class Groups:
         """
         names = [by] if isinstance(by, str) else list(by)
         if not names:
-            known = shorten(annotators.features.columns, 20)
-            raise InputError(f"name the features to group by; annotators have {known}")
+            features = shorten(annotators.features.columns, 20)
+            raise InputError(f"name the features to group by; annotators have {features}")
         values = [annotators.values(name, annotations.annotators) for name in names]
         found = [" & ".join(row) for row in zip(*values)]
         possible = [" & ".join(cell) for cell in product(*(annotators.levels(name) for name in names))]
         partly = sorted(set(found) - set(possible))
-        index = pd.Index([*possible, *partly])
-        return cls(
-            annotations.annotators, np.array(index, dtype=str), index.get_indexer(pd.Index(found)).astype(np.int32),
-            " & ".join(names),
-        )  # fmt: skip
+        known = pd.Index([*possible, *partly])
+        index = known.get_indexer(pd.Index(found)).astype(np.int32)
+        return cls(annotations.annotators, np.array(known, dtype=str), index, " & ".join(names))
 
     @classmethod
     def by_disagreement(
@@ -112,14 +110,10 @@ class Groups:
         group = self.of_rows(annotations)
         inside = group >= 0
         cells = np.unique(group[inside].astype(np.int64) * annotations.items.size + annotations.item_index[inside])
-        return pd.DataFrame(
-            {
-                "annotators": self.sizes(),
-                "annotations": np.bincount(group[inside], minlength=self.names.size),
-                "items": np.bincount(cells // annotations.items.size, minlength=self.names.size),
-            },
-            index=pd.Index(self.names, name="group"),
-        )
+        n_annotations = np.bincount(group[inside], minlength=self.names.size)
+        n_items = np.bincount(cells // annotations.items.size, minlength=self.names.size)
+        table = {"annotators": self.sizes(), "annotations": n_annotations, "items": n_items}
+        return pd.DataFrame(table, pd.Index(self.names, name="group"))
 
     def of_rows(self, annotations: Labels | Ratings) -> Codes:
         """Return the group of each annotation, -1 for none, shape (row,)."""

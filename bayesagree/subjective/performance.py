@@ -104,7 +104,9 @@ def group_performance(
     groups = as_groups(annotations, annotators, by)
     name = _metric_name(annotations, metric)
     per_annotator = annotator_performance(annotations, predictions, metric=metric)
-    means, scored = _group_means(per_annotator.to_numpy(), groups)
+    values, inside = per_annotator.to_numpy(), groups.index >= 0
+    present = ~np.isnan(values[:, inside])
+    means, scored = _means(np.nan_to_num(values[:, inside]), present, groups.index[inside], groups.names.size)
     composition = groups.composition(annotations)
     empty = groups.names[(scored == 0).any(axis=0)]
     if empty.size:
@@ -113,18 +115,11 @@ def group_performance(
             f"and mean and dispersion leave them out: {shorten(empty)}",
             stacklevel=2,
         )
-    dataset = xr.Dataset(
-        {
-            "performance": (("model", "group"), means),
-            "n_scored": (("model", "group"), scored),
-            "annotator_performance": per_annotator,
-            "n_annotators": ("group", composition["annotators"].to_numpy()),
-            "n_annotations": ("group", composition["annotations"].to_numpy()),
-            "group_of": ("annotator", groups.index),
-        },
-        coords={"group": groups.names},
-        attrs={"metric": name, "by": groups.by},
-    )
+    both = ("model", "group")
+    found = {"performance": (both, means), "n_scored": (both, scored), "annotator_performance": per_annotator}
+    counts = {f"n_{name}": ("group", composition[name].to_numpy()) for name in ("annotators", "annotations")}
+    found |= counts | {"group_of": ("annotator", groups.index)}
+    dataset = xr.Dataset(found, {"group": groups.names}, {"metric": name, "by": groups.by})
     return dataset.assign(summarise(dataset["performance"]))
 
 
@@ -151,7 +146,7 @@ def annotator_performance(
     rows = model_rows(annotations, predictions)
     if name in _ROW_SCORES:
         score = np.where(rows.present, _ROW_SCORES[name](rows.said, rows.predicted), 0.0)
-        values = _annotator_means(score, rows.present, annotations)
+        values = _means(score, rows.present, annotations.annotator_index, annotations.annotators.size)[0]
     else:
         function = _correlation if name == "correlation" else metric
         values = _annotator_values(function, rows, annotations)  # type: ignore[arg-type]
@@ -268,11 +263,13 @@ _ROW_SCORES: dict[str, Callable[[NDArray[Any], NDArray[Any]], Floats]] = {
 """Metrics that are a mean over annotations."""
 
 
-def _annotator_means(score: Floats, present: NDArray[np.bool_], annotations: Labels | Ratings) -> Floats:
-    who, size = annotations.annotator_index, annotations.annotators.size
-    n = np.stack([np.bincount(who, p, size) for p in present])
-    total = np.stack([np.bincount(who, s, size) for s in score])
-    return np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+def _means(
+    score: Floats, present: NDArray[np.bool_], index: NDArray[np.integer], size: int
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Average scores by index, NaN where none is present; also return how many are, both (model, size)."""
+    n = np.stack([np.bincount(index, p, size) for p in present]).astype(np.int64)
+    total = np.stack([np.bincount(index, s, size) for s in score])
+    return np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0), n
 
 
 def _annotator_values(
@@ -295,13 +292,3 @@ def _correlation(said: Floats, predicted: Floats) -> float:
     if said.size < 3 or np.ptp(said) == 0 or np.ptp(predicted) == 0:
         return np.nan
     return float(np.corrcoef(said, predicted)[0, 1])
-
-
-def _group_means(per_annotator: Floats, groups: Groups) -> tuple[Floats, NDArray[np.int64]]:
-    """Average annotators within groups; also return how many had a value, both (model, group)."""
-    inside = groups.index >= 0
-    who, size = groups.index[inside], groups.names.size
-    values = per_annotator[:, inside]
-    scored = np.stack([np.bincount(who, ~np.isnan(v), size) for v in values]).astype(np.int64)
-    total = np.stack([np.bincount(who, np.nan_to_num(v), size) for v in values])
-    return np.divide(total, scored, out=np.full(total.shape, np.nan), where=scored > 0), scored

@@ -3,22 +3,28 @@
 Balayn and Bozzon list seven points to settle before collecting an evaluation set: which bias is looked for, which
 features of people matter, the target distributions of annotators, items and labels, how they were collected, and a
 report of all of it with the intermediate scores. `EvaluationSpecification` is that list, filled in by hand;
-`bayesagree.subjective.specification_check` puts the actual distributions beside the targets and lists the gaps.
+`check_specification` puts the actual distributions beside the targets and lists the gaps.
 
 Source: Balayn and Bozzon, "Designing evaluations of machine learning models for subjective inference" (2019), section
 "Data collection: specifications, implications", points 1 to 7.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
 
+from bayesagree._inference.arguments import checked
+from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.errors import InputError
+from bayesagree.subjective.groups import Groups
 
 type Shares = Mapping[str, float]
 
@@ -135,53 +141,211 @@ class SpecificationReport:
 
     def to_json(self) -> str:
         """Write all of it as one JSON document; a share that was not declared is null."""
-        tables = {
-            "distributions": self.distributions,
-            "groups": self.groups.reset_index(),
-            "scores": self.scores.reset_index(drop=True),
-            "individual": self.individual.reset_index(drop=True),
-        }
+        tables = {name: getattr(self, name) for name in ("distributions", "groups", "scores", "individual")}
+        tables["groups"] = self.groups.reset_index()
         rows = {name: json.loads(str(table.to_json(orient="records"))) for name, table in tables.items()}
         return json.dumps({"declared": asdict(self.declared), "gaps": list(self.gaps), **rows}, indent=2)
 
     def to_markdown(self) -> str:
         """Write the seven points as a page."""
-        d, tables = self.declared, self.distributions
-        lines = ["# Evaluation specification", ""]
-
-        def section(title: str, *content: str) -> None:
-            for block in (f"## {title}", *(c for c in content if c)):
-                lines.extend([block, ""])
-
-        def table_of(kind: str) -> str:
-            return _markdown(pd.DataFrame(tables[tables["kind"] == kind]).drop(columns="kind"))
-
-        section("1. Bias", d.bias_definition, f"{d.fairness} fairness; metrics: {', '.join(d.metrics)}")
-        section(
-            "2. Features of annotators",
-            f"protected: {_names(d.protected)}; similarity: {_names(d.similarity)}; "
-            f"representative: {_names(d.representative)}",
+        d, tables = self.declared, dict(iter(self.distributions.groupby("kind")))
+        annotators, items, labels = (
+            _markdown(tables.get(kind, pd.DataFrame()).drop(columns="kind", errors="ignore"))
+            for kind in ("annotator", "item", "label")
         )
-        section("3. Annotators", d.annotators_reason, table_of("annotator"))
-        section("4. Items", d.items_reason, table_of("item"))
-        section(
-            "5. Labels",
-            f"at least {d.labels_per_item} labels an item, {d.labels_per_group_and_item} from each group",
-            table_of("label"),
-        )
-        section("6. Collection", d.collection or "not stated")
+        features = {
+            name: ", ".join(getattr(d, name)) or "none" for name in ("protected", "similarity", "representative")
+        }
         gaps = "\n".join(f"- {gap}" for gap in self.gaps) or "none found"
-        section("7. Report", "Gaps:", gaps, "Groups:", _markdown(self.groups.reset_index()))
+        number = f"at least {d.labels_per_item} labels per item, {d.labels_per_group_and_item} from each group"
+        sections = {
+            "1. Bias": (d.bias_definition, f"{d.fairness} fairness; metrics: {', '.join(d.metrics)}"),
+            "2. Features of annotators": ("; ".join(f"{name}: {values}" for name, values in features.items()),),
+            "3. Annotators": (d.annotators_reason, annotators),
+            "4. Items": (d.items_reason, items),
+            "5. Labels": (number, labels),
+            "6. Collection": (d.collection or "not stated",),
+            "7. Report": ("Gaps:", gaps, "Groups:", _markdown(self.groups.reset_index())),
+        }
         if len(self.scores):
-            section("Scores of groups", _markdown(self.scores))
+            sections["Scores of groups"] = (_markdown(self.scores),)
         if len(self.individual):
-            told = "Mean difference in performance between similar annotators; 0 is individual fairness."
-            section("Individual fairness", told, _markdown(self.individual))
-        return "\n".join(lines)
+            meaning = "Mean difference in performance between similar annotators; 0 is individual fairness."
+            sections["Individual fairness"] = (meaning, _markdown(self.individual))
+        blocks = [[f"## {title}", *filter(None, content)] for title, content in sections.items()]
+        return "\n\n".join(["# Evaluation specification", *(line for block in blocks for line in block)]) + "\n"
 
 
-def _names(features: Sequence[str]) -> str:
-    return ", ".join(features) or "none"
+@checked
+def check_specification(
+    specification: EvaluationSpecification,
+    annotations: Labels | Ratings,
+    annotators: Annotators,
+    *,
+    items: pd.DataFrame | None = None,
+    scores: xr.Dataset | None = None,
+) -> SpecificationReport:
+    """Compare the specification with the data.
+
+    Parameters
+    ----------
+    specification
+        The declaration.
+    annotations, annotators
+        The evaluation set.
+    items
+        Attributes of the items, index item, for the target distributions of items.
+    scores
+        Result of `group_performance`, to report the intermediate scores and, where it is declared, individual
+        fairness. A specification can be checked before there is any model.
+
+    Raises
+    ------
+    InputError
+        A declared feature that the annotators or items do not have.
+
+    Examples
+    --------
+    >>> votes = Labels.from_matrix([["a", "b", "a"]], annotators=list("xyz"))
+    >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", None]}))
+    >>> declared = EvaluationSpecification(
+    ...     "unequal accuracy", protected=["gender"], annotators={"gender": {"f": 0.5, "m": 0.5}}, smallest_group=2
+    ... )
+    >>> for gap in check_specification(declared, votes, people).gaps:
+    ...     print(gap)
+    annotators, gender = m: nobody, target 50 %
+    annotators, gender: 1 of 3 are not known
+    1 groups have fewer than 2 annotators: unknown
+    """
+    columns = ["annotators", "annotations", "items", "enough"]
+    groups, composition = None, pd.DataFrame(columns=columns, index=pd.Index([], name="group"))
+    if specification.protected:
+        groups = Groups.by_features(annotations, annotators, specification.protected)
+        composition = groups.composition(annotations)
+        composition["enough"] = composition["annotators"] >= specification.smallest_group
+    distributions = pd.concat(_distributions(specification, annotations, annotators, items), ignore_index=True)
+    gaps = [
+        *_share_gaps(distributions),
+        *_count_gaps(specification, annotations, groups),
+        *_group_gaps(specification, composition),
+    ]
+    table = individual = pd.DataFrame()
+    if scores is not None:
+        wanted = ["performance", "n_scored", "n_annotators", "n_annotations"]
+        table = scores[wanted].to_dataframe().reset_index()
+        if specification.fairness == "individual":
+            by = specification.similarity
+            unfair = individual_unfairness(annotators, scores["annotator_performance"], by)
+            individual = unfair.to_dataframe().reset_index()
+            if not np.isfinite(unfair.values).any():
+                gaps.append(f"individual fairness: no two annotators are similar by {', '.join(by)}")
+    return SpecificationReport(specification, distributions, composition, tuple(gaps), table, individual)
+
+
+@checked
+def individual_unfairness(
+    annotators: Annotators, performance: xr.DataArray, similarity: Sequence[str], *, at_least: float = 1.0
+) -> xr.DataArray:
+    """Compute the mean difference in performance between similar annotators, per model.
+
+    Two annotators are similar when at least this share of the similarity features is known for both and equal.
+
+    Returns
+    -------
+    DataArray
+        Mean absolute difference over all similar pairs, dim model; 0 is individual fairness, NaN without such a pair.
+    """
+    if not similarity:
+        raise InputError("name the features by which annotators are similar")
+    names = performance["annotator"].to_numpy()
+    columns = [annotators.values(feature, names) for feature in similarity]
+    same = np.mean([(c[:, None] == c[None, :]) & (c != UNKNOWN)[:, None] for c in columns], axis=0) >= at_least
+    values = performance.transpose("model", "annotator").to_numpy()
+    first, second = np.nonzero(np.triu(same, 1))
+    gaps = np.abs(values[:, first] - values[:, second])
+    known = ~np.isnan(gaps)
+    pairs = known.sum(axis=1)
+    mean = np.divide(np.nansum(gaps, axis=1), pairs, out=np.full(pairs.size, np.nan), where=pairs > 0)
+    return xr.DataArray(mean, {"model": performance["model"]}, ("model",), "individual_unfairness")
+
+
+def _distributions(
+    specification: EvaluationSpecification,
+    annotations: Labels | Ratings,
+    annotators: Annotators,
+    items: pd.DataFrame | None,
+) -> Iterator[pd.DataFrame]:
+    """Yield target and actual shares: of features of annotators, attributes of items, and labels."""
+    targets = specification.annotators
+    wanted = [*specification.protected, *specification.similarity, *specification.representative, *targets]
+    for feature in dict.fromkeys(wanted):
+        values = annotators.values(feature, annotations.annotators)
+        yield _shares("annotator", feature, values, targets.get(feature, {}))
+    for attribute, target in specification.items.items():
+        if items is None or attribute not in items:
+            raise InputError(f"the specification has a target for item attribute {attribute!r}; pass items= with it")
+        of_items = items[attribute].reindex(list(annotations.items))
+        values = np.array([UNKNOWN if pd.isna(v) else str(v) for v in of_items], dtype=str)
+        yield _shares("item", attribute, values, target)
+    known = annotations.categories.astype(str).tolist() if annotations.kind == "labels" else []
+    yield _shares("label", "label", annotations.text(), specification.labels, known)
+
+
+def _shares(kind: str, feature: str, values: NDArray[Any], target: Shares, known: Sequence[str] = ()) -> pd.DataFrame:
+    counts = pd.Series(values).value_counts()
+    names = sorted({*map(str, counts.index), *target, *known})
+    n = counts.reindex(names, fill_value=0).to_numpy()
+    table = pd.DataFrame({"kind": kind, "feature": feature, "value": names})
+    wanted = [target.get(name, np.nan if not target or name == UNKNOWN else 0.0) for name in names]
+    return table.assign(target=wanted, actual=n / n.sum(), n=n)
+
+
+def _share_gaps(distributions: pd.DataFrame) -> list[str]:
+    """List declared values that nobody has, and shares two standard errors or more from their target."""
+    gaps = []
+    totals = distributions.groupby(["kind", "feature"])["n"].transform("sum")
+    for row, total in zip(distributions.itertuples(index=False), totals):
+        kind, feature, value, target, actual, n = row
+        place = f"{kind}s, {feature} = {value}"
+        if value == UNKNOWN and n:
+            gaps.append(f"{kind}s, {feature}: {n} of {total} are not known")
+        elif target > 0 and n == 0:
+            gaps.append(f"{place}: nobody, target {target:.0%}".replace("%", " %"))
+        elif target >= 0 and abs(actual - target) > 2 * np.sqrt(max(target * (1 - target), 1e-9) / total):
+            digits = next((d for d in range(6) if f"{actual:.{d}%}" != f"{target:.{d}%}"), 6)
+            gaps.append(f"{place}: {actual:.{digits}%}, target {target:.{digits}%}".replace("%", " %"))
+    return gaps
+
+
+def _count_gaps(
+    specification: EvaluationSpecification, annotations: Labels | Ratings, groups: Groups | None
+) -> list[str]:
+    gaps = []
+    n_items = annotations.items.size
+    few = int((np.bincount(annotations.item_index, minlength=n_items) < specification.labels_per_item).sum())
+    if few:
+        gaps.append(f"{few} of {n_items} items have fewer than {specification.labels_per_item} labels")
+    if groups is not None and specification.labels_per_group_and_item:
+        group = groups.of_rows(annotations)
+        cells = np.bincount(group[group >= 0].astype(np.int64) * n_items + annotations.item_index[group >= 0])
+        enough = int((cells >= specification.labels_per_group_and_item).sum())
+        n_cells, least = n_items * groups.names.size, specification.labels_per_group_and_item
+        if enough < n_cells:
+            gaps.append(f"{n_cells - enough} of {n_cells} cells (group, item) have fewer than {least} labels")
+    return gaps
+
+
+def _group_gaps(specification: EvaluationSpecification, composition: pd.DataFrame) -> list[str]:
+    n = composition["annotators"].to_numpy(np.int64)
+    empty = composition.index[n == 0]
+    small = composition.index[(n > 0) & (n < specification.smallest_group)]
+    gaps = []
+    if len(empty) and len(specification.protected) > 1:
+        gaps.append(f"{len(empty)} of {len(composition)} combinations are empty: {', '.join(empty[:5])}")
+    if len(small):
+        least = specification.smallest_group
+        gaps.append(f"{len(small)} groups have fewer than {least} annotators: {', '.join(small[:5])}")
+    return gaps
 
 
 def _markdown(table: pd.DataFrame) -> str:

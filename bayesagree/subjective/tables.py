@@ -153,18 +153,10 @@ def dispersion_table(performance: xr.Dataset, result: xr.DataTree, null: xr.Data
     draws = result["posterior"].to_dataset()["dispersion"].stack(sample=("chain", "draw"))
     draws = draws.sel(model=performance["model"]).transpose("sample", "model").values
     lower, upper = column_hdi(draws)
-    return pd.DataFrame(
-        {
-            "model": performance["model"].values,
-            "mean": performance["mean_performance"].values,
-            "raw_dispersion": performance["dispersion"].values,
-            "dispersion": draws.mean(axis=0),
-            "lower": lower,
-            "upper": upper,
-            "p_value": null["p_value"].values,
-            "differs": null["biased"].values,
-        }
-    )
+    names = {"model": "model", "mean_performance": "mean", "dispersion": "raw_dispersion"}
+    table = pd.DataFrame({new: performance[old].values for old, new in names.items()})
+    table = table.assign(dispersion=draws.mean(axis=0), lower=lower, upper=upper)
+    return table.assign(p_value=null["p_value"].values, differs=null["biased"].values)
 
 
 def group_agreement_table(
@@ -186,14 +178,8 @@ def group_agreement_table(
     """
     known = group_agreement(annotations, groups)
     first, second = np.triu_indices(groups.names.size)
-    table = pd.DataFrame(
-        {
-            "group": groups.names[first],
-            "other_group": groups.names[second],
-            "pairs": known["n_pairs"].values[first, second],
-            "alpha": known["alpha"].values[first, second],
-        }
-    )
+    table = pd.DataFrame({"group": groups.names[first], "other_group": groups.names[second]})
+    table = table.assign(pairs=known["n_pairs"].values[first, second], alpha=known["alpha"].values[first, second])
     if phi is None:
         return table
     draws = phi["posterior"].to_dataset()["phi"].transpose("chain", "draw", "group", "other_group").values

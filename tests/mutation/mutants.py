@@ -88,7 +88,7 @@ MUTANTS = [
     # Groups of annotators.
     Mutant("Disagreement: ties of others count", "subjective/disagreement.py", "((others > mine) & (others > second))", "(others > mine)", "subjective/test_disagreement.py"),
     Mutant("Groups: names of three decimals", "subjective/groups.py", "for decimals in range(3, 18):", "for decimals in range(3, 4):", "subjective/test_groups.py"),
-    Mutant("Specification: individual fairness unreported", "subjective/specification_check.py", 'if specification.fairness != "individual":', 'if specification.fairness == "individual":', "subjective/test_specification.py"),
+    Mutant("Specification: individual fairness unreported", "subjective/specification.py", 'if specification.fairness == "individual":', 'if specification.fairness != "individual":', "subjective/test_specification.py"),
     Mutant("Choice sets: what was not offered is accepted", "annotations/_choice_sets.py", "np.setdiff1d(named, self[r])", "np.setdiff1d(self[r], self[r])", PL_TESTS + "test_choice_sets.py"),
     # The studies of the papers, files and runs, and the younger rooms.
     Mutant('Random answers: claims at the upper end', 'studies/answers.py', '(summary[..., 1] > 0)', '(summary[..., 2] > 0)', 'studies/test_answers.py -m long'),

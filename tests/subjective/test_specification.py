@@ -10,8 +10,11 @@ import xarray as xr
 from bayesagree import InputError, Labels, Predictions
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.subjective.performance import group_performance
-from bayesagree.subjective.specification import EvaluationSpecification
-from bayesagree.subjective.specification_check import check_specification, individual_unfairness
+from bayesagree.subjective.specification import (
+    EvaluationSpecification,
+    check_specification,
+    individual_unfairness,
+)
 
 
 @pytest.fixture

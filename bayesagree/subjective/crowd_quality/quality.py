@@ -18,7 +18,7 @@ disagreement" (2018), section 3.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -91,20 +91,17 @@ def crowdtruth(
     Dumitrache et al., "CrowdTruth 2.0", section 3.
     """
     judgments = Judgments.of(labels)
-    first, last, n_iterations, change = solve(
-        judgments, closed=closed, tolerance=positive(tolerance, "tolerance"),
-        max_iterations=positive_int(max_iterations, "max_iterations"),
-    )  # fmt: skip
+    least, most = positive(tolerance, "tolerance"), positive_int(max_iterations, "max_iterations")
+    solved = solve(judgments, closed=closed, tolerance=least, max_iterations=most)
     dims = {"uqs": "item", "wqs": "annotator", "wwa": "annotator", "wsa": "annotator", "aqs": "category"}
-    scores = {name: (dim, getattr(last, name)) for name, dim in dims.items()}
-    initial = {f"{name}_initial": (dim, getattr(first, name)) for name, dim in dims.items()}
-    uas = {
-        "uas": (("item", "category"), judgments.label_share(last.wqs)),
-        "uas_initial": (("item", "category"), judgments.label_share(np.ones(labels.annotators.size))),
-    }
+    scores: dict[str, Any] = {}
+    weights = solved.last.wqs, np.ones(labels.annotators.size)
+    for end, quality, weight in zip(("", "_initial"), (solved.last, solved.first), weights):
+        scores |= {name + end: (dim, getattr(quality, name)) for name, dim in dims.items()}
+        scores["uas" + end] = (("item", "category"), judgments.label_share(weight))
     coords = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
-    attrs = {"n_iterations": n_iterations, "last_change": change, "tolerance": float(tolerance), "closed": int(closed)}
-    return xr.Dataset(scores | uas | initial, coords=coords, attrs=attrs)
+    attrs = {"n_iterations": solved.n_iterations, "last_change": solved.change}
+    return xr.Dataset(scores, coords, attrs | {"tolerance": float(tolerance), "closed": int(closed)})
 
 
 class Solution(NamedTuple):

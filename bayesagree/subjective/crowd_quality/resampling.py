@@ -86,13 +86,11 @@ def crowdtruth_posterior(
     _ = judgments.visits, judgments.own  # built once, before threads share them
     places = np.argsort(judgments.annotator, kind="stable")
     solved = list((map if judgments.item.size < FEW else map_blocks)(one, generators))
-    shape = (chains, draws, -1)
-    dims = ("chain", "draw")
+    of = {"uqs": "item", "wqs": "annotator", "chance_wqs": "annotator", "aqs": "category"}
+    drawn = [q._asdict() | {"chance_wqs": chance} for q, chance in solved]
     posterior = {
-        "uqs": ((*dims, "item"), np.stack([q.uqs for q, _ in solved]).reshape(shape)),
-        "wqs": ((*dims, "annotator"), np.stack([q.wqs for q, _ in solved]).reshape(shape)),
-        "chance_wqs": ((*dims, "annotator"), np.stack([d for _, d in solved]).reshape(shape)),
-        "aqs": ((*dims, "category"), np.stack([q.aqs for q, _ in solved]).reshape(shape)),
+        name: (("chain", "draw", dim), np.stack([one[name] for one in drawn]).reshape(chains, draws, -1))
+        for name, dim in of.items()
     }
     n_judged = np.bincount(judgments.annotator, minlength=judgments.shape[1])
     coords = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
@@ -132,17 +130,10 @@ def spammers(result: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
     average = wqs.weighted(n_items).mean("annotator")
     suspicious = (wqs < (chance + average) / 2).mean(("chain", "draw")).where(n_items > 0)
     interval = wqs.quantile([0.025, 0.975], ("chain", "draw"))
-    table = pd.DataFrame(
-        {
-            "prob_spammer": suspicious.values,
-            "wqs": wqs.mean(("chain", "draw")).values,
-            "lower": interval[0].values,
-            "upper": interval[1].values,
-            "chance_wqs": chance.values,
-            "n_items": n_items.values,
-        },
-        index=pd.Index(posterior["annotator"].values, name="annotator"),
-    )
+    columns = {"prob_spammer": suspicious, "wqs": wqs.mean(("chain", "draw")), "lower": interval[0]}
+    columns |= {"upper": interval[1], "chance_wqs": chance, "n_items": n_items}
+    index = pd.Index(posterior["annotator"].values, name="annotator")
+    table = pd.DataFrame({name: column.values for name, column in columns.items()}, index)
     listed = pd.DataFrame(table[table["prob_spammer"] >= probability]) if probability else table
     return listed.sort_values(["prob_spammer", "wqs"], ascending=[False, True])
 
