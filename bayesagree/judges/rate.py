@@ -297,11 +297,10 @@ def _check(panel: Panel, target: str) -> None:
     number = np.bincount(panel.system.code, panel.seen, panel.system.levels.size)
     if (number < FEW_ITEMS).any():
         few = panel.system.levels[number < FEW_ITEMS]
-        warnings.warn(
-            f"people labelled fewer than {FEW_ITEMS} items of {shorten(few)}: their rates rest on the other systems",
-            UserWarning,
-            stacklevel=3,
+        message = (
+            f"people labelled fewer than {FEW_ITEMS} items of {shorten(few)}: their rates rest on the other systems"
         )
+        warnings.warn(message, UserWarning, stacklevel=3)
     if target == "truth" and np.mean(panel.votes[panel.seen] > 1) < 0.5:
         warnings.warn(
             'target="truth" with one vote on most items: how often people are right is not learnt from the votes but '
@@ -313,10 +312,9 @@ def _check(panel: Panel, target: str) -> None:
 
 def _warn_not_converged(panel: Panel, r_hat: Floats) -> None:
     if (r_hat > R_HAT_LIMIT).any():
-        warnings.warn(
+        message = (
             f"rates of {shorten(panel.system.levels[r_hat > R_HAT_LIMIT])} have not converged (r_hat up to "
             f"{np.nanmax(r_hat):.2f}, limit {R_HAT_LIMIT}): chains found different answers to how often people and "
-            f"the judges {shorten(panel.judges)} are right; raise tune= and thin=, or collect more votes an item",
-            UserWarning,
-            stacklevel=3,
+            f"the judges {shorten(panel.judges)} are right; raise tune= and thin=, or collect more votes per item"
         )
+        warnings.warn(message, UserWarning, stacklevel=3)

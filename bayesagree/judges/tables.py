@@ -1,4 +1,4 @@
-"""Results of judges as one table, and what should be said about them."""
+"""Results of judges as one table, and what should be sentences about them."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from bayesagree._inference.arguments import checked
 # Half the items with votes give a sensitivity or a specificity of 100 items an interval of +-.1 or wider.
 FEW_VOTES = 100
 """Fewer items with votes in all are warned of."""
-SURE = 0.975
+LEANING = 0.975
 """Probability from which a judge is called lenient or strict to a system."""
 
 
@@ -43,14 +43,12 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     """
     posterior, derived = result["posterior"].to_dataset(), result["derived"].to_dataset()
     middle = posterior[["sensitivity", "specificity", "max_saving"]].median(("chain", "draw"))
-    per_system = derived[["rate_mean", "rate_lower", "rate_upper", "saving"]].rename(
-        rate_mean="rate", rate_lower="lower", rate_upper="upper"
-    )
+    shorter = {"rate_mean": "rate", "rate_lower": "lower", "rate_upper": "upper"}
+    per_system = derived[[*shorter, "saving"]].rename(shorter)
     counts = result["constant_data"].to_dataset()[["n_items_with_votes"]]
     raw = result["raw"].to_dataset().rename(rate="raw_rate")
-    table: pd.DataFrame = xr.merge(
-        [raw, per_system, middle, counts], join="outer", compat="no_conflicts"
-    ).to_dataframe()
+    merged = xr.merge([raw, per_system, middle, counts], join="outer", compat="no_conflicts")
+    table: pd.DataFrame = merged.to_dataframe()
     names = ["raw_rate", "rate", "lower", "upper", "sensitivity", "specificity", "saving", "max_saving"]
     rows = table.reset_index().sort_values(["system", "judge"])
     return rows.loc[:, ["system", "judge", *names, "n_items_with_votes"]]
@@ -84,9 +82,9 @@ def warnings_of(result: xr.DataTree) -> list[str]:
     """
     posterior = result["posterior"].to_dataset()
     number = int(result["constant_data"].to_dataset()["n_items_with_votes"].sum())
-    said = []
+    sentences = []
     if number < FEW_VOTES:
-        said.append(
+        sentences.append(
             f"People labelled {number} items in all; below {FEW_VOTES} the intervals are wide and lean on the prior."
         )
     # How often a judge says positive of an item that is as often good as bad.
@@ -96,13 +94,13 @@ def warnings_of(result: xr.DataTree) -> list[str]:
         others = leaning.isel(system=np.arange(systems.size) != s).mean("system")
         above = (leaning.isel(system=s) > others).mean(("chain", "draw"))
         for judge, share in zip(above["judge"].values, above.values):
-            if max(share, 1 - share) > SURE:
+            if max(share, 1 - share) > LEANING:
                 word = "lenient" if share > 0.5 else "strict"
-                said.append(f"Judge {judge} is {word} to {system} compared with the other systems.")
+                sentences.append(f"Judge {judge} is {word} to {system} compared with the other systems.")
     best = posterior["max_saving"].median(("chain", "draw")).max("judge")
-    said += [
+    sentences += [
         f"On {name} a single judge can make a label of people worth at most {bound:.1f} labels."
         for name, bound in zip(best["system"].values, best.values)
         if bound < 1.5
     ]
-    return said
+    return sentences

@@ -153,12 +153,10 @@ def item_loo(result: xr.DataTree) -> Any:
     first = values.isel(chain=0, draw=0, drop=True)
     if not bool((values == first).all()):
         return az.loo(result, pointwise=True)
-    n = first.size
-    return ELPDDataLOO(
-        elpd=first.values.sum(), se=float(np.sqrt(n) * first.values.std()), p=0.0, n_data_points=n,
-        n_samples=values.sizes["chain"] * values.sizes["draw"], scale="log", warning=False, good_k=0.7,
-        elpd_i=first, pareto_k=xr.zeros_like(first),
-    )  # fmt: skip
+    n, n_samples = first.size, values.sizes["chain"] * values.sizes["draw"]
+    found: Any = {"elpd": first.values.sum(), "se": float(np.sqrt(n) * first.values.std()), "p": 0.0}
+    found |= {"n_data_points": n, "n_samples": n_samples, "elpd_i": first, "pareto_k": xr.zeros_like(first)}
+    return ELPDDataLOO(**found, scale="log", warning=False, good_k=0.7)
 
 
 @checked
@@ -250,11 +248,9 @@ def prior_predictive(
     drawn = {name: values[None] for name, values in record.to_scale(annotations, drawn).items()}
     values = drawn.pop(observed.name)
     of_variable = {name: graph.named_vars_to_dims.get(name) or () for name in drawn}
-    groups = {
-        "prior": {name: (("chain", "draw", *of_variable[name]), value) for name, value in drawn.items()},
-        "prior_predictive": {observed.name: (("chain", "draw", observed.dim), values)},
-        "observed_data": {observed.name: ((observed.dim,), observed.values)},
-    }
+    groups: Any = {"prior": {n: (("chain", "draw", *of_variable[n]), value) for n, value in drawn.items()}}
+    groups["prior_predictive"] = {observed.name: (("chain", "draw", observed.dim), values)}
+    groups["observed_data"] = {observed.name: ((observed.dim,), observed.values)}
     coords = {name: np.asarray(values) for name, values in graph.coords.items() if name != observed.dim}
     settings = {"plausibility": plausibility} | options
     return result_tree(groups, coords, model=plausibility, engine="prior", seed=seed, settings=settings)

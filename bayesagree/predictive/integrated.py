@@ -96,13 +96,10 @@ def integrated_log_likelihood(
     values = _integrate(model, flat, latent, observed, item)
     dim = (model.named_vars_to_dims.get(latent) or ("item",))[0]
     names = model.coords.get(dim)
-    found = xr.Dataset(
-        {"annotations": (("chain", "draw", "item"), values.reshape(*thinned["chain"].shape, -1, values.shape[1]))},
-        coords={
-            "chain": thinned["chain"], "draw": thinned["draw"],
-            "item": np.arange(values.shape[1]) if names is None else np.asarray(names),
-        },
-    )  # fmt: skip
+    coords: Any = {"chain": thinned["chain"], "draw": thinned["draw"]}
+    coords["item"] = np.arange(values.shape[1]) if names is None else np.asarray(names)
+    shaped = values.reshape(*thinned["chain"].shape, -1, values.shape[1])
+    found = xr.Dataset({"annotations": (("chain", "draw", "item"), shaped)}, coords)
     return xr.DataTree.from_dict({"posterior": thinned, "log_likelihood": found})
 
 
@@ -120,17 +117,13 @@ def _integrate(model: Any, drawn: dict[str, Any], latent: str, observed: str, it
     centre, sd, w = np.median(place, axis=0), np.maximum(place.std(axis=0), 1e-6), np.linspace(-REACH, REACH, NODES)
     grid = centre + sd * np.sinh(w)[:, None]
     log_weight = np.log(sd * np.cosh(w)[:, None] * (w[1] - w[0]))
-    log_density = plain.compile_fn(
-        [plain.logp(vars=[own], sum=False)[0], plain.logp(vars=[plain[observed]], sum=False)[0]],
-        inputs=plain.value_vars, on_unused_input="ignore",
-    )  # fmt: skip
+    densities = [plain.logp(vars=[variable], sum=False)[0] for variable in (own, plain[observed])]
+    log_density = plain.compile_fn(densities, inputs=plain.value_vars, on_unused_input="ignore")
     name, n_items = plain.rvs_to_values[own].name, place.shape[1]
     out = np.empty((len(place), n_items))
     for s in range(len(place)):
         point = {key: values[s] for key, values in drawn.items() if key != latent}
-        total = np.empty((NODES, n_items))
-        for k, nodes in enumerate(grid):
-            prior, likelihood = log_density(point | {name: nodes})
-            total[k] = prior + np.bincount(item, likelihood, n_items)
+        pairs = (log_density(point | {name: nodes}) for nodes in grid)
+        total = np.array([prior + np.bincount(item, likelihood, n_items) for prior, likelihood in pairs])
         out[s] = sp.special.logsumexp(total + log_weight, axis=0)
     return out

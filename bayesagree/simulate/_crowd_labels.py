@@ -76,11 +76,8 @@ def crowd_labels(
     >>> crowd.labels.n_annotations, crowd.confusion.shape
     (30, (5, 4, 4))
     """
-    n, j, k = (
-        positive_int(n_items, "n_items"),
-        positive_int(n_annotators, "n_annotators"),
-        positive_int(n_labels, "n_labels"),
-    )
+    sizes = {"n_items": n_items, "n_annotators": n_annotators, "n_labels": n_labels}
+    n, j, k = (positive_int(size, name) for name, size in sizes.items())
     votes = positive_int(labels_per_item, "labels_per_item")
     if votes > j:
         raise InputError(f"labels_per_item={votes} is more than the {j} annotators there are")

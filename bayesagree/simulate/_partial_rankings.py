@@ -23,7 +23,7 @@ class RankedTestSet:
     plausibility
         True plausibilities, dims (item, category).
     rankings
-        What the annotators said.
+        Rankings by the annotators.
     """
 
     plausibility: xr.DataArray
@@ -81,13 +81,7 @@ def rankings(
         block[p, : sum(pattern)] = np.repeat(np.arange(len(pattern)), pattern)
     rank = block[rng.integers(len(sizes), size=shapes)]
     item, annotator, place = np.nonzero(rank >= 0)
-    table = pd.DataFrame(
-        {
-            "item": item, "annotator": annotator, "label": order[item, annotator, place],
-            "rank": rank[item, annotator, place],
-        }
-    )  # fmt: skip
-    truth = xr.DataArray(
-        plausibility, dims=("item", "category"), coords={"item": np.arange(shapes[0]), "category": np.arange(k)}
-    )
+    at = item, annotator, place
+    table = pd.DataFrame({"item": item, "annotator": annotator, "label": order[at], "rank": rank[at]})
+    truth = xr.DataArray(plausibility, {"item": np.arange(shapes[0]), "category": np.arange(k)})
     return RankedTestSet(truth, Rankings.from_long(table, labels=np.arange(k).tolist()))

@@ -213,9 +213,8 @@ def group_summary(result: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     draws = performance.values.reshape(*performance.shape[:2], -1)
     ends = np.array([[hdi(group, ci_prob) for group in model] for model in draws])
     table = {"mean": draws.mean(axis=-1), "lower": ends[..., 0], "upper": ends[..., 1]}
-    coords = {"model": performance["model"].values, "group": performance["group"].values}
-    dims = ("model", "group")
-    return xr.Dataset({k: (dims, v) for k, v in table.items()}, coords, {"ci_kind": "hdi", "ci_prob": ci_prob})
+    coords = {dim: performance[dim].values for dim in ("model", "group")}
+    return xr.Dataset({k: (tuple(coords), v) for k, v in table.items()}, coords, {"ci_kind": "hdi", "ci_prob": ci_prob})
 
 
 @checked
@@ -244,13 +243,9 @@ def minimum_group_size(
     mean = posterior["performance"]
     variance = mean * (1 - mean) * (1 + (n - 1) * posterior["within_spread"] ** 2) / n
     z = float(sp.special.ndtri((1 + ci_prob) / 2))
-    needed = variance.mean(("chain", "draw")) * (z / half_width) ** 2
-    return (
-        needed.copy(data=np.ceil(needed.values))
-        .astype(int)
-        .transpose("model", "group")
-        .assign_attrs(half_width=half_width, ci_prob=ci_prob)
-    )
+    needed = (variance.mean(("chain", "draw")) * (z / half_width) ** 2).transpose("model", "group")
+    attrs = {"half_width": half_width, "ci_prob": ci_prob}
+    return needed.copy(data=np.ceil(needed.values).astype(int)).assign_attrs(attrs)
 
 
 @checked

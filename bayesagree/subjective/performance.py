@@ -110,11 +110,9 @@ def group_performance(
     composition = groups.composition(annotations)
     empty = groups.names[(scored == 0).any(axis=0)]
     if empty.size:
-        warnings.warn(
-            f"{empty.size} of {groups.names.size} groups have no annotator with a value, so their performance is NaN "
-            f"and mean and dispersion leave them out: {shorten(empty)}",
-            stacklevel=2,
-        )
+        share = f"{empty.size} of {groups.names.size} groups have no annotator with a value"
+        result = "so their performance is NaN and mean and dispersion leave them out"
+        warnings.warn(f"{share}, {result}: {shorten(empty)}", stacklevel=2)
     both = ("model", "group")
     found = {"performance": (both, means), "n_scored": (both, scored), "annotator_performance": per_annotator}
     counts = {f"n_{name}": ("group", composition[name].to_numpy()) for name in ("annotators", "annotations")}
