@@ -1,7 +1,7 @@
 """Prediction sets and regions with a stated coverage, when the truth of the calibration items is ambiguous.
 
 - `scores`: how well each label conforms to a prediction: probability, APS, RAPS, margin.
-- `calibration`: `conformalize`, sets that cover what annotators say, without Monte-Carlo noise.
+- `calibration`: `conformalize`, sets that cover the labels of annotators, without Monte-Carlo noise.
 - `sets`: `ConformalSets`, which predict sets and p-values, and are kept in files.
 - `mass`: sets that hold a stated mass of the plausibilities.
 - `regions`: regions of plausibilities (credal sets) and the labels that they put on top.

@@ -18,17 +18,11 @@ _ITEMS_AT_ONCE = 200
 
 
 class Distance(NamedTuple):
-    """A distance of plausibilities from a prediction.
+    """A distance of plausibilities from a prediction."""
 
-    Attributes
-    ----------
-    between
-        Distances (sample, item) of draws (sample, item, category) from predictions (item, category).
-    to_top
-        Smallest distance (item, category) of plausibilities with each label on top.
-    """
-
+    # Distances (sample, item) of draws (sample, item, category) from predictions (item, category).
     between: Callable[[Floats, Floats], Floats]
+    # Smallest distance (item, category) of plausibilities with each label on top.
     to_top: Callable[[Floats], Floats]
 
 

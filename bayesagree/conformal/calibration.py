@@ -1,4 +1,4 @@
-"""Conformal prediction under ambiguous ground truth: sets that cover what annotators say.
+"""Conformal prediction under ambiguous ground truth: sets that cover the labels of annotators.
 
 With vote winners as labels, conformal sets cover vote winners. Annotators whose opinion lost the vote are not covered,
 and the more votes there are, the surer the winner and the smaller the sets. Monte-Carlo conformal prediction samples
@@ -49,7 +49,7 @@ def conformalize(
     correction: Literal["none", "ecdf"] = "none",
     seed: Seed = None,
 ) -> ConformalSets:
-    """Conformal sets that cover the stated share of what annotators say about new items.
+    """Conformal sets that cover the stated share of the labels that annotators give to new items.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Coverage and size of prediction sets against two truths, by group; sets of items that did not calibrate them.
 
-A set may cover what annotators say (the mass of the plausibilities inside, averaged over items), the vote winners, or a
-stated mass of each item. These differ, and a table that shows one alone misleads.
+A set may cover the labels of annotators (the mass of the plausibilities inside, averaged over items), the vote winners,
+or a stated mass of each item. These differ, and a table that shows one alone misleads.
 """
 
 from dataclasses import replace
@@ -54,10 +54,11 @@ def set_coverage(
     DataFrame
         One row per model, group (with `by`) and quantity: ``value``, ``lower``, ``upper``, ``n_items``, ``ci_kind``,
         ``ci_prob``. Quantities: ``coverage``, mean mass of the plausibilities in the sets: the chance that a set holds
-        what an annotator says; ``majority_coverage``, share of sets with the most plausible label; ``mass_coverage``,
-        share of sets (and draws) that hold the `mass`; ``size``, mean number of labels. Intervals are for these very
-        sets and new items of the same kind: highest density intervals of the mean under a Bayesian bootstrap of the
-        items, with one more item that is half covered (Jeffreys), as a Beta distribution of the same mean and variance.
+        the label of an annotator; ``majority_coverage``, share of sets with the most plausible label;
+        ``mass_coverage``, share of sets (and draws) that hold the `mass`; ``size``, mean number of labels. Intervals
+        are for these very sets and new items of the same kind: highest density intervals of the mean under a Bayesian
+        bootstrap of the items, with one more item that is half covered (Jeffreys), as a Beta distribution of the same
+        mean and variance.
 
     Raises
     ------

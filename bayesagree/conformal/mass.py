@@ -5,7 +5,7 @@ counts: Pr(sum_k lambda_k 1[k in C(x)] >= q) >= 1 - alpha. Label k of item i is 
 mass reaches q with it, going down in conformity; a set misses the mass exactly when its threshold is above the
 conformity of the critical label. So the probability that a label is critical is its weight, and the rest is
 `conformalize`. The mass is not linear in lambda, so that the plausibilities have to be right, not only unbiased: from
-three votes an item, vote shares reach 89 % instead of 90 (ChaosNLI-SNLI), from one vote 75 %, and draws of a flat
+three votes per item, vote shares reach 89 % instead of 90 (ChaosNLI-SNLI), from one vote 75 %, and draws of a flat
 Dirichlet posterior make sets that are too wide (`benchmarks/results/conformal.md`).
 """
 

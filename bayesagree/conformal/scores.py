@@ -162,13 +162,13 @@ def conformity(score: Score, scores: ScoreArray, models: NDArray[Any], items: ND
     return np.stack(found)
 
 
-def require_probabilities(scores: ScoreArray, models: NDArray[Any], items: NDArray[Any], asked: str) -> None:
+def require_probabilities(scores: ScoreArray, models: NDArray[Any], items: NDArray[Any], reason: str) -> None:
     """Refuse scores that are not probabilities: they cannot be compared between items."""
     off = np.abs(scores @ np.ones(scores.shape[2], scores.dtype) - 1) > 1e-3  # as `Predictions.from_scores` has it
     if scores.min() < 0 or off.any():
         m, i = np.argwhere(off | (scores.min(axis=2) < 0))[0]
         raise InputError(
             f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: scores sum to {scores[m, i].sum():g} or "
-            f"are negative, and {asked} compares probabilities between items; apply a softmax, or pass "
+            f"are negative, and {reason} compares probabilities between items; apply a softmax, or pass "
             "score='margin' or a function"
         )

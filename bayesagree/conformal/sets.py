@@ -22,7 +22,7 @@ from bayesagree.errors import InputError, shorten
 from bayesagree.io.files import read_result, write_result
 
 EVERYONE = "all items"
-"""The one group where nobody asked for groups."""
+"""The one group where no groups were requested."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class ConformalSets:
 
     @property
     def coverage(self) -> float:
-        """The coverage that was asked for."""
+        """The requested coverage."""
         return float(settings_of(self.calibration)["coverage"])
 
     @property
@@ -95,8 +95,8 @@ class ConformalSets:
         Raises
         ------
         InputError
-            Models or labels that calibration never saw, scores that cannot be compared, groups missing or not asked
-            for.
+            Models or labels that calibration never saw, scores that cannot be compared, groups missing or not
+            requested.
 
         Warns
         -----
@@ -164,10 +164,9 @@ class ConformalSets:
     def _group_index(self, predictions: Predictions, by: ItemGroup | None) -> NDArray[np.int64]:
         known = self._derived["group"].values
         if self.grouped != (by is not None):
-            raise InputError(
-                f"these sets were calibrated by group ({shorten(known)}): pass by=" if self.grouped
-                else "these sets were not calibrated by group; leave out by=, or pass it to conformalize"
-            )  # fmt: skip
+            if self.grouped:
+                raise InputError(f"these sets were calibrated by group ({shorten(known)}): pass by=")
+            raise InputError("these sets were not calibrated by group; leave out by=, or pass it to conformalize")
         if by is None:
             return np.zeros(predictions.items.size, np.int64)
         place = {name: g for g, name in enumerate(known.tolist())}
@@ -224,6 +223,7 @@ def calibrated(
         [[threshold(e[r], w[r], int(n), 1 - coverage) for r, n in zip(rows, sizes)] for e, w in zip(scores, weights)]
     )
     dims = ("model", "item", "category")
+    known = {"coverage": coverage, "score": "function" if callable(score) else score, "grouped": by is not None}
     tree = result_tree(
         {
             "constant_data": {
@@ -237,12 +237,8 @@ def calibrated(
         model="conformal sets",
         engine="exact",
         seed=seed,
-        settings={
-            "coverage": coverage,
-            "score": "function" if callable(score) else score,
-            "grouped": by is not None,
-        } | settings,
-    )  # fmt: skip
+        settings=known | settings,
+    )
     return ConformalSets(tree, score)
 
 

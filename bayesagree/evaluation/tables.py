@@ -33,8 +33,8 @@ OPEN = 0.95
 MOST_PRIOR = 0.09
 """Weight of the prior in an average item from which the score that annotations prove is no estimate of the score
 against a well-annotated truth. In benchmarks/results/informed.md the bias of the first, taken as the second, is 1.7
-times half the width of its 95 % interval or more in every cell of every set: 3, 5 and 10 votes an item, weights of 1/4,
-1/6 and 1/11. Smaller weights were not measured."""
+times half the width of its 95 % interval or more in every cell of every set: 3, 5 and 10 votes per item, weights of
+1/4, 1/6 and 1/11. Smaller weights were not measured."""
 
 type Comparisons = Mapping[tuple[str, float], xr.Dataset]
 """Metric and reliability to the result of `compare`."""

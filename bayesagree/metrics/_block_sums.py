@@ -13,29 +13,19 @@ from bayesagree.metrics.further_annotators import FurtherAnnotator
 
 @dataclass(frozen=True, eq=False)
 class BlockScoring:
-    """How a block of draws is scored.
+    """How a block of draws is scored."""
 
-    Attributes
-    ----------
-    scorer
-        Models and metrics.
-    slices
-        Groups of items that are summed apart.
-    weights
-        Bootstrap of the items.
-    sampled
-        Stream of the sampled truths, where the truth is one.
-    annotator
-        The line "a further annotator", the last model of the sums.
-    keep_labels
-        Whether the true labels leave the block.
-    """
-
+    # Models and metrics.
     scorer: Scorer
+    # Groups of items that are summed apart.
     slices: ItemGroups | None = None
+    # Bootstrap of the items.
     weights: ItemWeights | None = None
+    # Stream of the sampled truths, where the truth is one.
     sampled: np.random.SeedSequence | None = None
+    # The line "a further annotator", the last model of the sums.
     annotator: FurtherAnnotator | None = None
+    # Whether the true labels leave the block.
     keep_labels: bool = False
 
     def __call__(self, block: DrawBlock) -> BlockSums:
@@ -43,9 +33,9 @@ class BlockScoring:
         if self.sampled is not None:
             block = sampled_block(block, self.sampled)
         rows = None if self.weights is None else self.weights.rows(block.items)
-        said = None if self.annotator is None else self.annotator.labels(block)
+        drawn = None if self.annotator is None else self.annotator.labels(block)
         n_items = len(block.top_label)
-        n_models = self.scorer.n_models + (said is not None)
+        n_models = self.scorer.n_models + (drawn is not None)
         square = np.zeros((self.scorer.n_components, n_models))
         groups, total, weighted, size, weight = [], [], [], [], []
         for group, inside in self._inside(block.items):
@@ -53,9 +43,9 @@ class BlockScoring:
             some = None if rows is None else np.ascontiguousarray(rows[inside])
             sums = self.scorer.score(part, some)
             totals, weights = [sums.total], [sums.weighted]
-            if self.annotator is not None and said is not None:
-                totals.append(self.annotator.sums(part, said[inside]))
-                weights.append(totals[-1] if some is None else self.annotator.sums(part, said[inside], some))
+            if self.annotator is not None and drawn is not None:
+                totals.append(self.annotator.sums(part, drawn[inside]))
+                weights.append(totals[-1] if some is None else self.annotator.sums(part, drawn[inside], some))
             groups.append(group)
             total.append(np.concatenate(totals, axis=1))
             size.append(float(inside.size))

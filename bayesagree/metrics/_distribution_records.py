@@ -58,9 +58,8 @@ def entropy_rank_correlation(plausibilities: Floats, probabilities: Floats) -> f
     return float(found.statistic)
 
 
-_distance = partial(
-    MetricRecord, family="distribution", needs="probabilities", higher_is_better=False, undefined="", number=int
-)
+_similarity = partial(MetricRecord, family="distribution", needs="probabilities")
+_distance = partial(_similarity, higher_is_better=False)
 
 DISTRIBUTION_RECORDS = (
     MetricRecord(
@@ -108,15 +107,13 @@ DISTRIBUTION_RECORDS = (
         reference=ENDRES,
         formula=r"\frac1N \sum_i \sqrt{\mathrm{JSD}(p_i, \lambda_i)}",
     ),
-    MetricRecord(
+    _similarity(
         pattern="po_jensen_shannon",
         title="positive-only Jensen-Shannon similarity",
         meaning="one minus the mean over labels of the divergence of this label or not",
         kernel=(kernels.PO_JENSEN_SHANNON,),
         reference=KURNIAWAN,
         formula=r"\frac1{NK} \sum_i \sum_k 1 - \mathrm{JSD}((p_{ik}, 1-p_{ik}), (\lambda_{ik}, 1-\lambda_{ik}))",
-        family="distribution",
-        needs="probabilities",
     ),
     _distance(
         pattern="total_variation",
@@ -165,7 +162,7 @@ DISTRIBUTION_RECORDS = (
         family="distribution",
         needs="scores",
     ),
-    MetricRecord(
+    _similarity(
         pattern="entropy_correlation",
         title="entropy correlation",
         meaning="Pearson correlation over items of the entropies of probabilities and plausibilities",
@@ -178,8 +175,6 @@ DISTRIBUTION_RECORDS = (
         ),
         reference=UMA,
         formula=r"\mathrm{cor}_i(H(p_i), H(\lambda_i))",
-        family="distribution",
-        needs="probabilities",
         bounds=(-1.0, 1.0),
         undefined="the entropies of the model or of the truth are all the same",
     ),
@@ -195,15 +190,13 @@ DISTRIBUTION_RECORDS = (
         bounds=(-1.0, 1.0),
         undefined="the entropies of the model or of the truth are all the same",
     ),
-    MetricRecord(
+    _similarity(
         pattern="soft_accuracy",
         title="soft accuracy",
         meaning="mean mass that probabilities and plausibilities share",
         kernel=(kernels.SOFT_ACCURACY,),
         reference=KURNIAWAN,
         formula=r"\frac1N \sum_i \sum_k \min(p_{ik}, \lambda_{ik})",
-        family="distribution",
-        needs="probabilities",
     ),
     *(
         MetricRecord(

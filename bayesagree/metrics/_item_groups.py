@@ -13,20 +13,13 @@ from bayesagree.annotations.item_groups import ItemGroup, group_of_each
 
 @dataclass(frozen=True)
 class ItemGroups:
-    """A group for each item.
+    """A group for each item."""
 
-    Attributes
-    ----------
-    name
-        Of the column that they come from.
-    names
-        Of the groups, sorted.
-    code
-        Which one each item is in, shape (item,).
-    """
-
+    # Of the column that they come from.
     name: str
+    # Of the groups, sorted.
     names: NDArray[Any]
+    # Which one each item is in, shape (item,).
     code: NDArray[np.intp]
 
     @classmethod

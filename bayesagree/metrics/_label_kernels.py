@@ -225,9 +225,9 @@ def add_gaps(truth, predicted, confidence, bins, weights, out):
     n_items, n_samples = truth.shape
     for i in range(n_items):
         for m in range(predicted.shape[0]):
-            total, label, sure = out[bins[m, i], m], predicted[m, i], confidence[m, i]
+            total, label, certainty = out[bins[m, i], m], predicted[m, i], confidence[m, i]
             for s in range(n_samples):
-                gap = (1.0 if truth[i, s] == label else 0.0) - sure
+                gap = (1.0 if truth[i, s] == label else 0.0) - certainty
                 total[s] += gap * weights[i, s] if weights.size else gap
 
 

@@ -121,17 +121,11 @@ UNBIASED_LABEL = "for a sampled truth: the mean over votes, whatever their numbe
 
 @dataclass(frozen=True)
 class ConfusionScore:
-    """A score of confusion counts: (counts, number, label) to values.
+    """A score of confusion counts: (counts, number, label) to values."""
 
-    Attributes
-    ----------
-    ratio
-        Of the counts and beta.
-    average
-        Name in `_confusion.AVERAGES`; ``"positive"`` for the last of two labels, ``"label"`` for one by name.
-    """
-
+    # Of the counts and beta.
     ratio: Callable[..., _confusion.Ratio]
+    # Name in `_confusion.AVERAGES`; ``"positive"`` for the last of two labels, ``"label"`` for one by name.
     average: str
 
     def __call__(self, counts: Counts, number: float | None, label: int | None) -> Floats:
@@ -204,6 +198,10 @@ def _ratios() -> Iterator[MetricRecord]:
                 undefined="no item has or is given the label that it divides by",
                 number=float if base == "f{}" else int,
             )
+
+
+def _curve(pattern: str, title: str, meaning: str, reference: str, formula: str, undefined: str) -> MetricRecord:
+    return MetricRecord(pattern, title, meaning, None, reference, formula, "curve", "scores", undefined=undefined)
 
 
 _confusion_record = partial(MetricRecord, family="confusion")
@@ -286,51 +284,36 @@ LABEL_RECORDS = (
         default=10,
         always_numbered=False,
     ),
-    *(
-        MetricRecord(
-            pattern=pattern,
-            title=title,
-            meaning=meaning,
-            kernel=pattern,
-            reference=reference,
-            formula=formula,
-            family="curve",
-            needs="scores",
-            undefined=undefined,
-        )
-        for pattern, title, meaning, reference, formula, undefined in (
-            (
-                "roc_auc",
-                "ROC AUC",
-                "probability that an item with the last of two labels has the higher score for it",
-                HANLEY,
-                r"\Pr(p_i > p_j) + \frac12 \Pr(p_i = p_j), \quad t_i = 1, t_j = 0",
-                "all items have the same label",
-            ),
-            (
-                "roc_auc_ovr",
-                "ROC AUC, one against rest",
-                "mean over labels of the ROC AUC of the label against all others",
-                HANLEY,
-                r"\frac1K \sum_k \mathrm{AUC}(k)",
-                "no item, or every item, has one of the labels",
-            ),
-            (
-                "roc_auc_ovo",
-                "ROC AUC, one against one",
-                "mean over pairs of labels that occur of their ROC AUC (Hand and Till)",
-                HAND_TILL,
-                r"\frac{2}{K(K-1)} \sum_{j<k} \frac{A(j|k)+A(k|j)}{2}",
-                "all items have the same label",
-            ),
-            (
-                "average_precision",
-                "average precision",
-                "mean precision at the places of the positive items; mean over labels where there are more than two",
-                BUCKLEY,
-                r"\sum_n (R_n - R_{n-1}) P_n",
-                "no item has one of the labels",
-            ),
-        )
+    _curve(
+        "roc_auc",
+        "ROC AUC",
+        "probability that an item with the last of two labels has the higher score for it",
+        HANLEY,
+        r"\Pr(p_i > p_j) + \frac12 \Pr(p_i = p_j), \quad t_i = 1, t_j = 0",
+        "all items have the same label",
+    ),
+    _curve(
+        "roc_auc_ovr",
+        "ROC AUC, one against rest",
+        "mean over labels of the ROC AUC of the label against all others",
+        HANLEY,
+        r"\frac1K \sum_k \mathrm{AUC}(k)",
+        "no item, or every item, has one of the labels",
+    ),
+    _curve(
+        "roc_auc_ovo",
+        "ROC AUC, one against one",
+        "mean over pairs of labels that occur of their ROC AUC (Hand and Till)",
+        HAND_TILL,
+        r"\frac{2}{K(K-1)} \sum_{j<k} \frac{A(j|k)+A(k|j)}{2}",
+        "all items have the same label",
+    ),
+    _curve(
+        "average_precision",
+        "average precision",
+        "mean precision at the places of the positive items; mean over labels where there are more than two",
+        BUCKLEY,
+        r"\sum_n (R_n - R_{n-1}) P_n",
+        "no item has one of the labels",
     ),
 )

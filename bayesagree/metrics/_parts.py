@@ -27,21 +27,14 @@ if TYPE_CHECKING:
 
 
 class BlockScores(NamedTuple):
-    """Sums of metric values over a block of items.
+    """Sums of metric values over a block of items."""
 
-    Attributes
-    ----------
-    total, weighted
-        Over items, plain and with the weight of each (item, draw), shape (metric, model, sample).
-    square
-        Squares over items and draws, shape (metric, model).
-    item
-        Over draws, shape (metric, model, item).
-    """
-
+    # total, weighted: over items, plain and with the weight of each (item, draw), shape (metric, model, sample).
     total: NDArray[np.float64]
     weighted: NDArray[np.float64]
+    # Squares over items and draws, shape (metric, model).
     square: NDArray[np.float64]
+    # Over draws, shape (metric, model, item).
     item: NDArray[np.float64]
 
 
@@ -56,20 +49,13 @@ NO_WEIGHTS, NO_MOMENTS = np.empty((0, 0)), Moments(np.empty((0, 0)), np.empty((0
 
 
 class Given(NamedTuple):
-    """Predictions as the kernels read them.
+    """Predictions as the kernels read them."""
 
-    Attributes
-    ----------
-    hard
-        Predicted label, -1 for none, shape (model, item).
-    scores
-        Score of every label, shape (model, item, label); no labels for hard predictions.
-    categories
-        Names of the labels.
-    """
-
+    # Predicted label, -1 for none, shape (model, item).
     hard: NDArray[np.int32]
+    # Score of every label, shape (model, item, label); no labels for hard predictions.
     scores: Floats
+    # Names of the labels.
     categories: NDArray[Any]
 
     @classmethod
@@ -250,10 +236,10 @@ class CalibrationPart(Part):
 
     def add(self, block: DrawBlock, weights: Floats, total: Floats, moments: Moments) -> None:
         """Add right minus confidence to the bins."""
-        hard, sure = (np.ascontiguousarray(of[:, block.items]) for of in (self.given.hard, self._confidence))
+        hard, confidence = (np.ascontiguousarray(of[:, block.items]) for of in (self.given.hard, self._confidence))
         for start, stop, bins in zip(self._ends, self._ends[1:], self._bins):
             at = np.ascontiguousarray(bins[:, block.items])
-            add_gaps(block.true_label, hard, sure, at, weights, total[start:stop])
+            add_gaps(block.true_label, hard, confidence, at, weights, total[start:stop])
 
     def component_of(self, metric: int) -> int | None:
         """None: the error is no mean over items."""
@@ -274,7 +260,7 @@ class DistributionPart(Part):
         self.n_components = int(self._ends[-1])
         self._kinds = np.array([kind for m in metrics for kind in m.record.kernel])
         scores = self.given.scores
-        if not scores.shape[-1]:  # hard labels: only the agreement with them asks nothing else
+        if not scores.shape[-1]:  # hard labels: only the agreement with them needs nothing else
             self._order = np.ascontiguousarray(self.given.hard[:, :, None])
             scores = np.zeros((*self.given.hard.shape, self.n_labels))
         else:

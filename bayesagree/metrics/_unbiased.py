@@ -1,4 +1,4 @@
-"""Unbiased forms: scores from the votes alone that are right on average, however few votes an item has.
+"""Unbiased forms: scores from the votes alone that are right on average, however few the votes per item.
 
 A metric that is linear in the plausibilities has the same value, on average, with the shares of the votes in their
 place. The squared distance of the soft Brier score is too large by the variance of the shares, which two votes tell.
@@ -66,7 +66,7 @@ def vote_scores(
 
 
 def _finish(term: Floats, near: Floats, far: Floats, voted: Floats, other: Floats) -> Floats:
-    """Return the mean of the terms, moved by what the proxy says of the items without votes, if there are any."""
+    """Return the mean of the terms, moved by the proxy on the items without votes, if there are any."""
     score = np.divide(term, voted, out=np.full(term.shape, np.nan), where=voted > 0)
     moved = np.divide(far, other, out=np.zeros(far.shape), where=other > 0) - near / np.where(voted > 0, voted, 1.0)
     return score + np.where(other > 0, moved, 0.0)
@@ -84,7 +84,7 @@ def _weight(terms: Floats, near: Floats, far: Floats) -> Floats:
 
 
 def _warn_of_few_votes(metric: Metric, labels: Labels, known: NDArray[np.bool_], *, with_proxy: bool) -> None:
-    """Name the items whose votes do not suffice; with a proxy those without any are meant to have none."""
+    """Name the items whose votes do not suffice; with a proxy those without any are expected to have none."""
     few = ~known & (np.bincount(labels.item_index, minlength=known.size) > 0) if with_proxy else ~known
     if few.any():
         consequence = "count as if they had none" if with_proxy else "do not count"

@@ -77,7 +77,7 @@ class CurvePart(WholePart):
         """Walk the items in the order of each model's scores for each label."""
         n_models, n_samples = self.given.hard.shape[0], truth.shape[1]
         labels = [1] if self.n_labels == 2 else list(range(self.n_labels))
-        asked = {m.record.pattern for m in self.metrics}
+        requested = {m.record.pattern for m in self.metrics}
         wins = np.zeros((n_models, self.n_labels, self.n_labels, n_samples))
         precisions = np.zeros((n_models, self.n_labels, 2, n_samples))
         truth = np.ascontiguousarray(truth[items])
@@ -86,11 +86,11 @@ class CurvePart(WholePart):
         def walk(job: tuple[int, int]) -> None:
             m, k = job
             scores = self.given.scores[m, items, k]
-            if asked - {"average_precision"}:
+            if requested - {"average_precision"}:
                 order = np.argsort(scores, kind="stable")
                 room = np.empty((2, self.n_labels, n_samples))
                 pair_wins(truth, order, _step_ends(scores[order]), k, rows, wins[m, k], *room)
-            if "average_precision" in asked:
+            if "average_precision" in requested:
                 order = np.argsort(-scores, kind="stable")
                 add_precisions(truth, order, _step_ends(scores[order]), k, rows, precisions[m, k])
 

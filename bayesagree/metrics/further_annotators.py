@@ -55,11 +55,11 @@ class FurtherAnnotator:
         pick_labels(np.asarray(block.plausibility), uniform, out)
         return out
 
-    def sums(self, block: DrawBlock, said: NDArray[Any], weights: Floats | None = None) -> Floats:
+    def sums(self, block: DrawBlock, labels: NDArray[Any], weights: Floats | None = None) -> Floats:
         """Return the sums of a block, plain or with weights, shape (component, 1, sample)."""
-        total = np.zeros((self.scorers[0].n_components, 1, said.shape[1]))
-        for label in np.unique(said):
-            own = said == label
+        total = np.zeros((self.scorers[0].n_components, 1, labels.shape[1]))
+        for label in np.unique(labels):
+            own = labels == label
             inside = np.flatnonzero(own.any(axis=1))
             rows = own[inside].astype(np.float64)
             if weights is not None:
@@ -142,9 +142,9 @@ def human_ceiling(
     >>> human_ceiling(dirichlet(given.labels, seed=1), "accuracy", seed=1).mean().round(2).item()
     0.79
     """
-    asked = Metric.named(metric)
-    draws = draws_for(asked, truth, truth_is=truth_is, threshold=None, thin=thin, seed=seed, plausibility=True)
-    annotator = FurtherAnnotator([asked], draws.labels, seed)
+    requested = Metric.named(metric)
+    draws = draws_for(requested, truth, truth_is=truth_is, threshold=None, thin=thin, seed=seed, plausibility=True)
+    annotator = FurtherAnnotator([requested], draws.labels, seed)
     n_samples = draws.chains * draws.draws
     weights = None
     if cluster is not None:
@@ -162,5 +162,5 @@ def human_ceiling(
     values = sums.scores(lambda s, t: scorer.finish(s, t)[0], sliced=False)
     shaped = values.T.reshape(draws.chains, draws.draws, 1)
     coords = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws), "model": [FURTHER_ANNOTATOR]}
-    attrs = {"higher_is_better": int(asked.record.higher_is_better)}
-    return xr.DataArray(shaped, dims=("chain", "draw", "model"), coords=coords, name=asked.name, attrs=attrs)
+    attrs = {"higher_is_better": int(requested.record.higher_is_better)}
+    return xr.DataArray(shaped, dims=("chain", "draw", "model"), coords=coords, name=requested.name, attrs=attrs)

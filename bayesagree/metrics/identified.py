@@ -1,8 +1,8 @@
-"""What votes alone say of an accuracy: its range over all distributions of the truth that give the same votes.
+"""What votes alone determine of an accuracy: its range over all distributions of the truth that give the same votes.
 
-k votes an item tell the first k moments of the distribution of the plausibilities over items and nothing else, however
-many items there are. An accuracy asks which label is on top, which is no polynomial of the plausibilities, so that many
-distributions with the same moments have other accuracies. Their range is a linear programme.
+k votes per item determine the first k moments of the distribution of the plausibilities over items and nothing else,
+however many items there are. An accuracy asks which label is on top, which is no polynomial of the plausibilities, so
+that many distributions with the same moments have other accuracies. Their range is a linear programme.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ _MOST_PATTERNS = 3000
 """Patterns of votes that are counted; beyond, fewer votes of each item count."""
 
 _FINEST = 1e-2
-"""Combinations of patterns that tell truths apart a hundred times less than the best one does are not matched: only ten
+"""Combinations of patterns that separate truths a hundred times less than the best one does are not matched: only ten
 thousand items would show them, and a linear programme with them may not end."""
 
 
@@ -40,8 +40,8 @@ def identified_accuracy(truth: Truth, predictions: Predictions, *, votes: int, s
     The accuracy under a posterior rests on the votes and on the shape that its model gives the plausibilities. Here the
     shape may be anything: among the items of which a model predicts the same label, the plausibilities may follow every
     distribution under which each pattern of `votes` votes is as probable as under the posterior. A narrow range: the
-    votes settle the accuracy. A wide one: what is said inside it, the model of the truth says, and only more votes an
-    item can check it; more items cannot.
+    votes settle the accuracy. A wide one: the place inside it is determined by the model of the truth, and only more
+    votes per item can check it; more items cannot.
 
     The range is sharp for infinitely many items. It has no uncertainty of the votes at hand, which is in the interval
     of `top_k_accuracy`, and is found on 2,000 truths a group, which costs it about .01 on each side.
@@ -53,7 +53,7 @@ def identified_accuracy(truth: Truth, predictions: Predictions, *, votes: int, s
     predictions
         The models, on the items and labels of the posterior.
     votes
-        Votes an item. With many labels fewer of them are matched, which makes the range wider, never wrong.
+        Votes per item. With many labels fewer of them are matched, which makes the range wider, never wrong.
     seed
         Same seed, same range.
 
@@ -94,12 +94,12 @@ def identified_accuracy(truth: Truth, predictions: Predictions, *, votes: int, s
     patterns = _patterns(matched, draws.labels.size)
     rng = np.random.default_rng(seed)
     ends = np.zeros((2, given.models.size))
-    for j, said in enumerate(hard):
-        for label in np.unique(said[said >= 0]):
-            own = np.flatnonzero(said == label)
+    for j, predicted in enumerate(hard):
+        for label in np.unique(predicted[predicted >= 0]):
+            own = np.flatnonzero(predicted == label)
             ends[:, j] += (
                 own.size
-                / said.size
+                / predicted.size
                 * identified_range(
                     _some(draws, own, rng), lambda truths, k=label: truths.argmax(axis=1) == k, patterns, rng
                 )
@@ -110,7 +110,7 @@ def identified_accuracy(truth: Truth, predictions: Predictions, *, votes: int, s
 
 
 def _matched(votes: int, n_labels: int) -> int:
-    """Return how many votes an item have few enough patterns."""
+    """Return how many votes per item have few enough patterns."""
     return max(k for k in range(1, votes + 1) if k == 1 or comb(k + n_labels - 1, k) <= _MOST_PATTERNS)
 
 

@@ -6,8 +6,8 @@ first j with probability min(max((j - a)/b, 0), 1); labels that an annotator doe
     AO = mean over j = 1 .. k of  sum over labels P_j(label) Q_j(label) / j,
 
 divided by the root of the two rankings' overlaps with themselves, so that equal rankings have 1 also where they tie.
-It compares with what annotators said, not with a plausible truth, so that it is no metric of `evaluate`, whose draws of
-the truth have no ties.
+It compares with the rankings of annotators, not with a plausible truth, so that it is no metric of `evaluate`, whose
+draws of the truth have no ties.
 
 Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", arXiv:2307.02191, appendix B.5.
 """

@@ -1,7 +1,7 @@
 """One score for each draw of the truth: any metric by its name, or a function of the user's.
 
 The truth of a draw is its most plausible label (``truth_is="top"``), or a label sampled from its plausibilities
-(``"sampled"``: what one more annotator would say); metrics against the whole distribution compare with the
+(``"sampled"``: the label of another annotator); metrics against the whole distribution compare with the
 plausibilities themselves. Votes in place of a posterior give the unbiased form of a metric, where there is one.
 """
 
@@ -60,10 +60,10 @@ def score(
         A name (`bayesagree.metrics.registry.METRICS` has all: ``"f1_macro"``, ``"recall[yes]"``, ``"roc_auc_ovo"``,
         ``"total_variation"``, ``"top_3_accuracy"``, ...; names and conventions are those of scikit-learn); a function
         (true labels, predicted labels) -> float, such as those of `sklearn.metrics`, called for every draw; or a
-        `UserMetric`, which says what a function takes and whether higher is better.
+        `UserMetric`, which states what a function takes and whether higher is better.
     truth_is
-        ``"top"``: the most plausible label of a draw; ``"sampled"``: a label drawn from its plausibilities. Metrics
-        against the whole distribution do not ask.
+        ``"top"``: the most plausible label of a draw; ``"sampled"``: a label drawn from its plausibilities. Ignored
+        by metrics that compare whole distributions.
     threshold
         For ratings: the labels are then "below" and "at_or_above".
     by
@@ -73,11 +73,11 @@ def score(
         weighted anew in every draw (Bayesian bootstrap; a function of the user's sees resampled clusters).
     proxy
         With `Labels` of some of the predicted items, chosen at random: a guess of the plausibilities of all items,
-        dims (item, category), such as `informed_prior_mean` makes; one that does not know the votes it stands beside.
+        dims (item, category), such as `informed_prior_mean` makes; made without the votes that it is used with.
         Items without votes then count too, and the score stays right on average however wrong the guess is
         (prediction-powered inference [2]_, with the weight of least variance).
     thin
-        Keep every so manyeth draw of a chain: for slow functions.
+        Keep every `thin`-th draw of a chain: for slow functions.
     seed
         Of sampled truths and of the bootstrap.
     client
@@ -126,18 +126,18 @@ def score(
     >>> score(given.labels, given.predictions, "agreement", seed=1).mean(("chain", "draw")).values.round(2).tolist()
     [0.71, 0.73, 0.61]
     """
-    asked = Metric.of(metric)
+    requested = Metric.of(metric)
     advance = progress or (lambda done: None)
     if isinstance(truth, Labels):
-        values, slices = _of_votes(truth, predictions, asked, truth_is, by, cluster, seed, proxy)
-        return _result(values, asked, predictions.models, (4, 1000), slices)
+        values, slices = _of_votes(truth, predictions, requested, truth_is, by, cluster, seed, proxy)
+        return _result(values, requested, predictions.models, (4, 1000), slices)
     if proxy is not None:
         raise InputError("proxy= goes with Labels as the truth; a posterior has plausibilities of all items already")
     if isinstance(truth, xr.DataArray):
-        _warn_plug_in(asked)
-        if asked.record.one_true_label and by is None and cluster is None:
-            return over_draws(asked.record.pattern, truth, predictions, asked.k, threshold)
-    draws = draws_for(asked, truth, truth_is=truth_is, threshold=threshold, thin=thin, seed=seed)
+        _warn_plug_in(requested)
+        if requested.record.one_true_label and by is None and cluster is None:
+            return over_draws(requested.record.pattern, truth, predictions, requested.k, threshold)
+    draws = draws_for(requested, truth, truth_is=truth_is, threshold=threshold, thin=thin, seed=seed)
     given = predictions.aligned(draws.items, draws.labels)
     slices = None if by is None else ItemGroups.of(by, draws.items, "by")
     n_samples = draws.chains * draws.draws
@@ -145,11 +145,11 @@ def score(
     if cluster is not None:
         clusters = ItemGroups.of(cluster, draws.items, "cluster")
         weights = ItemWeights(clusters, draws.items.size, n_samples, seed)
-    if kind := WHOLE_PARTS.get(asked.record.family):
-        values = _of_whole(kind(given, [asked]), draws, slices, weights, advance)
+    if kind := WHOLE_PARTS.get(requested.record.family):
+        values = _of_whole(kind(given, [requested]), draws, slices, weights, advance)
     else:
-        values = _of_sums(Scorer(given, [asked]), draws, slices, weights, client, advance)
-    return _result(values, asked, predictions.models, (draws.chains, draws.draws), slices)
+        values = _of_sums(Scorer(given, [requested]), draws, slices, weights, client, advance)
+    return _result(values, requested, predictions.models, (draws.chains, draws.draws), slices)
 
 
 def _of_sums(
@@ -197,7 +197,7 @@ def _of_whole(
 def _of_votes(
     labels: Labels,
     predictions: Predictions,
-    asked: Metric,
+    requested: Metric,
     truth_is: TruthIs,
     by: Any,
     cluster: Any,
@@ -211,22 +211,26 @@ def _of_votes(
     slices = None if by is None else ItemGroups.of(by, labels.items, "by")
     clusters = None if cluster is None else ItemGroups.of(cluster, labels.items, "cluster")
     weights = ItemWeights(clusters, labels.items.size, 4000, seed)
-    return vote_scores(asked, labels, predictions, truth_is, slices, weights, guess), slices
+    return vote_scores(requested, labels, predictions, truth_is, slices, weights, guess), slices
 
 
 def _result(
-    values: NDArray[np.float64], asked: Metric, models: NDArray[Any], sizes: tuple[int, int], slices: ItemGroups | None
+    values: NDArray[np.float64],
+    metric: Metric,
+    models: NDArray[Any],
+    sizes: tuple[int, int],
+    slices: ItemGroups | None,
 ) -> xr.DataArray:
     """Give values (..., model, sample) their names, and warn of those that do not exist."""
-    warn_undefined(values, asked, models)
+    warn_undefined(values, metric, models)
     shaped = np.moveaxis(values.reshape(*values.shape[:-1], *sizes), (-2, -1), (0, 1))
     coords: dict[str, Any] = {"chain": np.arange(sizes[0]), "draw": np.arange(sizes[1])}
     dims = ["chain", "draw"]
     if slices is not None:
         coords |= {slices.name: slices.names, "side": list(SIDES)}
         dims += [slices.name, "side"]
-    attrs = {"higher_is_better": int(asked.record.higher_is_better)}
-    return xr.DataArray(shaped, dims=[*dims, "model"], coords=coords | {"model": models}, name=asked.name, attrs=attrs)
+    attrs = {"higher_is_better": int(metric.record.higher_is_better)}
+    return xr.DataArray(shaped, dims=[*dims, "model"], coords=coords | {"model": models}, name=metric.name, attrs=attrs)
 
 
 def warn_undefined(values: NDArray[np.float64], metric: Metric, models: NDArray[Any]) -> None:

@@ -28,7 +28,7 @@ type AnyMetric = str | Callable[..., float] | UserMetric
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric that somebody asked for.
+    """A requested metric.
 
     Attributes
     ----------

@@ -82,8 +82,8 @@ def make_scorer(
     """
     if statistic not in ("mean", "lower", "upper"):
         raise InputError(f"statistic={statistic!r} is not one of 'mean', 'lower', 'upper'")
-    asked = Metric.of(metric)
-    sign = 1.0 if asked.record.higher_is_better else -1.0
+    requested = Metric.of(metric)
+    sign = 1.0 if requested.record.higher_is_better else -1.0
     root = seed_sequence(seed)
     tails = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}
 

@@ -80,7 +80,7 @@ def accuracy_given_risk(
     ----------
     {truth, predictions}
     risk, level
-        Label to level, and the level asked for.
+        Label to level, and the requested level.
     {k, threshold}
 
     Returns

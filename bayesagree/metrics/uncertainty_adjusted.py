@@ -265,8 +265,8 @@ def per_item(
     >>> score.sel(model="A").values[:6].round(1).tolist()
     [1.0, 1.0, 1.0, 1.0, 0.9, 0.9]
     """
-    asked = Metric.named(metric)
-    draws, scorer = prepare(asked, truth, predictions, threshold)
+    requested = Metric.named(metric)
+    draws, scorer = prepare(requested, truth, predictions, threshold)
     value = np.concatenate([scorer.score(b).item[0] / b.top_label.shape[1] for b in draws.blocks], axis=1)
     coords = {"model": predictions.models, "item": draws.items}
-    return xr.DataArray(value, dims=("model", "item"), coords=coords, name=asked.name)
+    return xr.DataArray(value, dims=("model", "item"), coords=coords, name=requested.name)

@@ -22,19 +22,14 @@ SCORES = 50_000
 
 
 class AnnotatorLabels(NamedTuple):
-    """Labels of two kinds with their annotators.
+    """Labels of two kinds with their annotators."""
 
-    Attributes
-    ----------
-    item, annotator, positive
-        Which item, whose label and whether it is the positive one, shape (row,); sorted by item.
-    n_annotators
-        Number of annotators.
-    """
-
+    # item, annotator, positive: which item, whose label and whether it is the positive one, shape (row,); sorted by
+    # item.
     item: NDArray[np.int32]
     annotator: NDArray[np.int32]
     positive: NDArray[np.bool_]
+    # Number of annotators.
     n_annotators: int
 
     def pairs(self) -> NDArray[np.int64]:
@@ -45,20 +40,13 @@ class AnnotatorLabels(NamedTuple):
 
 
 class GradedTruth(NamedTuple):
-    """A truth on an ordered scale, sorted once for all models.
+    """A truth on an ordered scale, sorted once for all models."""
 
-    Attributes
-    ----------
-    position
-        Place of each item in ascending order, shape (item,).
-    upper
-        First place of a higher truth, shape (item,).
-    pairs
-        Number of item pairs of different truth.
-    """
-
+    # Place of each item in ascending order, shape (item,).
     position: NDArray[np.int64]
+    # First place of a higher truth, shape (item,).
     upper: NDArray[np.int64]
+    # Number of item pairs of different truth.
     pairs: int
 
     @classmethod
@@ -69,17 +57,11 @@ class GradedTruth(NamedTuple):
 
 
 class ScoreOrder(NamedTuple):
-    """Scores of several models, sorted once and compared with as many truths as needed.
+    """Scores of several models, sorted once and compared with as many truths as needed."""
 
-    Attributes
-    ----------
-    order
-        Positions of the items in ascending order of score, shape (model, item).
-    tied
-        Whether the item at a place has the score of the one before it, shape (model, item).
-    """
-
+    # Positions of the items in ascending order of score, shape (model, item).
     order: NDArray[np.intp]
+    # Whether the item at a place has the score of the one before it, shape (model, item).
     tied: NDArray[np.bool_]
 
     @classmethod

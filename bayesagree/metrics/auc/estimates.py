@@ -70,7 +70,7 @@ type Compare = Callable[[Labels, Floats, AucOptions], dict[Any, Areas]]
 def against_truth(
     labels: Labels, predictions: Predictions, options: AucOptions, seed: Seed, compare: Compare
 ) -> dict[Any, Areas]:
-    """Check the input, let the crowd vote where the method says so, and compare."""
+    """Check the input, let the crowd vote where the method needs it, and compare."""
     if labels.has_repeats:
         raise InputError("some annotators labelled an item twice; build the labels with duplicates='first' or 'last'")
     if not labels.annotators_known and (options.method == "sgt" or options.weights is not None):
@@ -187,7 +187,7 @@ def auc(
     multiclass
         For more than two labels. ``"one_vs_rest"``: the AUC of each label against all others together.
         ``"hand_till"``: Hand and Till's M, the mean over pairs of labels of the AUC of k against l by the score of k,
-        and of l against k by the score of l, on the annotations that say k or l; a pair that no model can be compared
+        and of l against k by the score of l, on the annotations of k or l; a pair that no model can be compared
         on has no part in the mean (a warning names it). "dgt" votes among all labels first.
     method
         Truth that the labels define, see the table of this module: ``"pgt"``, ``"dgt"`` or ``"sgt"``.
@@ -264,7 +264,7 @@ def _each_label(labels: Labels, scores: Floats, options: AucOptions) -> dict[Any
 
 
 def _each_pair(labels: Labels, scores: Floats, options: AucOptions) -> dict[Any, Areas]:
-    """Compare each pair of labels on the annotations that say either."""
+    """Compare each pair of labels on the annotations of either."""
     found = {}
     for k, m in combinations(range(labels.categories.size), 2):
         rows = np.flatnonzero((labels.label_index == k) | (labels.label_index == m))
