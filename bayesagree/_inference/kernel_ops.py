@@ -32,5 +32,5 @@ class KernelOp(Op):
 @numba_funcify.register(KernelOp)
 def _from_python(op: KernelOp, node: Any = None, **kwargs: Any) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that it runs in Python, which is meant
+        warnings.simplefilter("ignore", UserWarning)  # that it runs in Python, on purpose
         return generate_fallback_impl(op, node, **kwargs)

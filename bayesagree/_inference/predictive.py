@@ -98,7 +98,7 @@ class HeldOutScores(NamedTuple):
     scored
         Number of those annotators, shape (item,): 0 for an item with one annotator.
     agreement
-        Probability that two further annotators agree, shape (reliability, item).
+        Probability that two other annotators agree, shape (reliability, item).
     error
         Monte-Carlo standard error of the sum of all log scores, shape (reliability,).
     """

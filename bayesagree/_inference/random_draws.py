@@ -1,6 +1,6 @@
 """PyMC distributions with random draws that PyMC's own compiled ones lack.
 
-Priors of this package reach the ends: a Beta prior of item means with shapes of 1e-300, a judgment of an item whose
+Priors of this package include the ends: a Beta prior of item means with shapes of 1e-300, a judgment of an item whose
 mean is 0 to the last digit. The compiled draws of `pymc.Beta` then divide by zero or never end, those of
 `pymc.Dirichlet` are NaN (three shapes of 0.001: one draw in nine), and those of `pymc.TruncatedNormal` and
 `pymc.BetaBinomial` are not compiled. Log probabilities are PyMC's.
@@ -22,10 +22,8 @@ SMALLEST = 1e-300
 
 def beta_variable(name: str, alpha: Any, beta: Any, **kwargs: Any) -> TensorVariable:
     """Add a Beta variable to the model in whose context this runs."""
-    return pm.CustomDist(
-        name, alpha, beta, dist=draw_beta, logp=_beta_logp, support_point=_beta_mean, class_name="Beta",
-        default_transform=logodds, **kwargs,
-    )  # fmt: skip
+    parts: Any = {"dist": draw_beta, "logp": _beta_logp, "support_point": _beta_mean, "class_name": "Beta"}
+    return pm.CustomDist(name, alpha, beta, default_transform=logodds, **parts, **kwargs)
 
 
 def dirichlet_variable(name: str, alpha: Any, **kwargs: Any) -> TensorVariable:
@@ -50,10 +48,8 @@ def beta_binomial_variable(name: str, n: Any, alpha: Any, beta: Any, **kwargs: A
 
 def truncated_normal_variable(name: str, mean: Any, sd: Any, **kwargs: Any) -> TensorVariable:
     """Add a normal variable truncated to (0, 1), its mean inside."""
-    return pm.CustomDist(
-        name, mean, sd, dist=_inside, logp=_truncated_logp, support_point=_truncated_centre,
-        class_name="TruncatedNormal", default_transform=logodds, **kwargs,
-    )  # fmt: skip
+    parts: Any = {"dist": _inside, "logp": _truncated_logp, "support_point": _truncated_centre}
+    return pm.CustomDist(name, mean, sd, class_name="TruncatedNormal", default_transform=logodds, **parts, **kwargs)
 
 
 def draw_beta(alpha: Any, beta: Any, size: Any) -> Any:

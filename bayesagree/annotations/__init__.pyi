@@ -4,11 +4,4 @@ from .predictions import Predictions
 from .rankings import Annotations, Rankings
 from .ratings import Ratings
 
-__all__ = [
-    "Annotations",
-    "Annotators",
-    "Labels",
-    "Predictions",
-    "Rankings",
-    "Ratings",
-]
+__all__ = ["Annotations", "Annotators", "Labels", "Predictions", "Rankings", "Ratings"]

@@ -43,7 +43,7 @@ class Container(Displayed):
         counts = np.bincount(self.item_index, weights=weights, minlength=self.items.size)
         who: Any = self.annotators.size if self.annotators_known else "unknown"
         found = {"items": self.items.size, "annotators": who, "annotations": self.n_annotations}
-        return found | {"annotations an item": per_item(counts)}
+        return found | {"annotations per item": per_item(counts)}
 
     @property
     def annotators_known(self) -> bool:

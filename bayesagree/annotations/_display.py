@@ -38,7 +38,7 @@ class Displayed(ABC):
 
 
 def per_item(counts: Any) -> str:
-    """Least, median and largest number of annotations an item."""
+    """Least, median and largest number of annotations per item."""
     low, middle, high = np.min(counts), np.median(counts), np.max(counts)
     return f"{low:g}" if low == high else f"{low:g} to {high:g}, median {middle:g}"
 

@@ -43,7 +43,6 @@ def one_spelling(values: Iterable[Any], labels: Sequence[Any] | None = None) -> 
     """Name of each spelling: the one that `labels` lists, else the most frequent, of several the first in order."""
     counts = Counter(value for value in values if isinstance(value, str))
     listed = {label for label in labels or () if isinstance(label, str)}
-    return {
-        label: min(group, key=lambda one: (one not in listed, -counts[one], one))
-        for group in similar(counts.keys() | listed) for label in group
-    }  # fmt: skip
+    groups = similar(counts.keys() | listed)
+    best = [min(group, key=lambda one: (one not in listed, -counts[one], one)) for group in groups]
+    return {label: name for name, group in zip(best, groups) for label in group}

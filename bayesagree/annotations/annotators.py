@@ -64,7 +64,7 @@ class Annotators:
         table = eager_frame(frame)
         codes, names = encode(values_of(column(table, annotator, "annotator")), "annotator")
         require_present(codes, "annotator")
-        features = _said(_pandas(table).drop(columns=annotator)).set_axis(codes, axis=0)
+        features = _without_refusals(_pandas(table).drop(columns=annotator)).set_axis(codes, axis=0)
         once = features if len(names) == len(codes) else _one_row_each(features, names)
         return cls(names, once.sort_index().set_axis(pd.Index(names, name="annotator"), axis=0))
 
@@ -99,11 +99,11 @@ class Annotators:
         >>> Annotators.from_table(table).missing(["a", "b", "c"]).loc["age"].tolist()
         [3, 1, 1]
         """
-        asked = pd.Index(list(annotators))
-        known = asked.intersection(pd.Index(self.names))
+        given = pd.Index(list(annotators))
+        known = given.intersection(pd.Index(self.names))
         empty = self.features.loc[known].isna().sum()
         return pd.DataFrame(
-            {"annotators": len(asked), "not_in_table": len(asked) - len(known), "feature_missing": empty}
+            {"annotators": len(given), "not_in_table": len(given) - len(known), "feature_missing": empty}
         ).rename_axis("feature")
 
 
@@ -122,8 +122,8 @@ def _in_quarters(values: Any) -> pd.Series:
     return quarter.map(dict(zip(ends.index, names))).astype(pd.CategoricalDtype(names, ordered=True))
 
 
-def _said(features: pd.DataFrame) -> pd.DataFrame:
-    """Return the features with missing values where a text says that there is none."""
+def _without_refusals(features: pd.DataFrame) -> pd.DataFrame:
+    """Return the features with missing values where a text stands for no answer."""
     texts = [name for name, kind in features.dtypes.items() if kind.kind in "OTU"]
     return features.assign(**{str(name): features[name].mask(features[name].isin(NO_ANSWER)) for name in texts})
 

@@ -189,13 +189,7 @@ class Labels(Categorical, Values):
         return cls(items, np.empty(0, "<U1"), known, item_index, unknown, label_index, number.astype(np.int64))
 
     @classmethod
-    def _sorted(
-        cls,
-        items: NDArray[Any],
-        annotators: NDArray[Any],
-        labels: NDArray[Any],
-        *codes: NDArray[Any],
-    ) -> Self:
+    def _sorted(cls, items: NDArray[Any], annotators: NDArray[Any], labels: NDArray[Any], *codes: NDArray[Any]) -> Self:
         item, annotator, label = sort_rows(codes, (items.size, annotators.size, labels.size))
         one = np.broadcast_to(np.int64(1), item.shape)
         return cls(items, annotators, labels, item, annotator, label, one)

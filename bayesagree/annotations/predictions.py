@@ -74,7 +74,7 @@ class Predictions(Categorical, Displayed):
         ----------
         scores
             Model name to its scores. Data frames name their labels by their columns, pandas frames also their items
-            by their index; models are aligned by name. Of two labels one probability an item will do, a vector or a
+            by their index; models are aligned by name. Of two labels one probability per item is enough, a vector or a
             series: that of the last, positive one.
         items, labels
             Names where the scores carry none; by default 0, 1, ...
@@ -109,11 +109,7 @@ class Predictions(Categorical, Displayed):
     @classmethod
     @checked
     def from_labels(
-        cls,
-        predicted: Mapping[str, Any],
-        *,
-        items: Sequence[Any] | None = None,
-        labels: Sequence[Any] | None = None,
+        cls, predicted: Mapping[str, Any], *, items: Sequence[Any] | None = None, labels: Sequence[Any] | None = None
     ) -> Self:
         """Read one hard label per item and model: an array (item,), or a series whose index names the items.
 
@@ -252,8 +248,8 @@ class Predictions(Categorical, Displayed):
             raise InputError(
                 f"model {as_python(models[m])!r}, item {as_python(items[i])!r}: no score for label "
                 f"{as_python(known[k])!r} ({int((~seen).sum())} missing in all); "
-                "give every model a score for every item and label; of one row an item leave the column of scores out, "
-                "so that its label is the prediction"
+                "give every model a score for every item and label; for one row per item leave the column of scores "
+                "out, so that its label is the prediction"
             )
         array.ravel()[cell] = values
         _check_scores(array, models, items, known, probabilities)
@@ -310,7 +306,7 @@ class Predictions(Categorical, Displayed):
         Raises
         ------
         InputError
-            Hard labels asked for more than their one label, or more than there are labels.
+            More than one label of hard labels, or more labels than there are.
         """
         if depth < 1 or depth > self.categories.size:
             raise InputError(
@@ -369,12 +365,12 @@ def _of_two(scores: Any, labels: Sequence[Any] | None, model: Any) -> Any:
         return scores
     names = [0, 1] if labels is None else list(labels)
     if len(names) != 2:
-        raise InputError(f"model {model!r}: one score an item is that of the positive of two labels, not {len(names)}")
+        raise InputError(f"model {model!r}: one score per item is that of the positive of two labels, not {len(names)}")
     values = np.asarray(scores)
     positive = float_values(values, lambda k: f"model {model!r}, item number {k}", "score")
     if not ((positive >= 0) & (positive <= 1)).all():
         raise InputError(
-            f"model {model!r}: a single score an item is the probability of the positive label, between 0 and 1; give "
+            f"model {model!r}: a single score per item is the probability of the positive label, between 0 and 1; give "
             "other scores as one column for each label"
         )
     both = np.stack([1 - positive, positive], axis=1)

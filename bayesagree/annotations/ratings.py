@@ -25,7 +25,7 @@ from bayesagree.annotations._frames import long_frame, wide_frame
 from bayesagree.errors import InputError, as_python
 
 THRESHOLD_LABELS = np.array(["below", "at_or_above"])
-"""Labels of an item whose mean is asked to be at a threshold or above."""
+"""Labels of an item by which side of a threshold its mean is on."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,7 +1,3 @@
 from ._catalogue import Dataset, available, load
 
-__all__ = [
-    "Dataset",
-    "available",
-    "load",
-]
+__all__ = ["Dataset", "available", "load"]

@@ -77,11 +77,7 @@ def rank_table(name: str) -> Content:
 
 
 def _one_item(
-    item: str,
-    rankings: list[Any],
-    labels: list[str],
-    true_rank: pd.Series | None,
-    annotators: list[str] | None = None,
+    item: str, rankings: list[Any], labels: list[str], true_rank: pd.Series | None, annotators: list[str] | None = None
 ) -> Content:
     who = None if annotators is None else [annotators]
     built = Rankings.from_blocks([rankings], labels=labels, items=[item], annotators=who)

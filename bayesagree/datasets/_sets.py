@@ -95,13 +95,13 @@ SETS: dict[str, Entry] = {
         ratings.popquorn,
     ),
     "snow-affect": Entry(
-        "ratings with gold: six emotions 0 to 100 in 100 headlines, 10 annotators an item",
+        "ratings with gold: six emotions 0 to 100 in 100 headlines, 10 annotators per item",
         "snow-affect",
         partial(ratings.snow_affect, None),
     ),
     **_group(
         "snow-affect",
-        {e: f"{e} in 100 headlines, 10 annotators an item" for e in (*ratings.EMOTIONS, "valence")},
+        {e: f"{e} in 100 headlines, 10 annotators per item" for e in (*ratings.EMOTIONS, "valence")},
         ratings.snow_affect,
         "ratings with gold",
     ),
@@ -146,9 +146,7 @@ SETS: dict[str, Entry] = {
     ),
     "agreement-textbook/caries": Entry("labels: 3859 X-rays, 5 dentists", "agreement-textbook", labels.caries),
     "agreement-textbook/krippendorff": Entry(
-        "labels: Krippendorff's nominal example, 15 items x 3 annotators",
-        "agreement-textbook",
-        labels.krippendorff,
+        "labels: Krippendorff's nominal example, 15 items x 3 annotators", "agreement-textbook", labels.krippendorff
     ),
     **_group(
         "crowdtruth",

@@ -51,7 +51,7 @@ def read_predictions(
     probabilities: bool = False,
     items: ArrayLike | None = None,
 ) -> Predictions:
-    r"""Predictions of a table in one of four layouts, told apart by the columns, or of an export of a tool.
+    r"""Predictions of a table in one of four layouts, distinguished by the columns, or of an export of a tool.
 
     ==========================  ================================================
     columns                     one row is

@@ -227,9 +227,8 @@ def write_items(
 
 def _items(items: Any) -> pd.DataFrame:
     if isinstance(items, xr.DataArray) and items.dims == ("item",):
-        return items.rename(items.name or "value").to_dataframe().reset_index().sort_values(
-            ["value" if items.name is None else str(items.name), "item"], kind="stable"
-        )  # fmt: skip
+        name = str(items.name or "value")
+        return items.rename(name).to_dataframe().reset_index().sort_values([name, "item"], kind="stable")
     if isinstance(items, pd.DataFrame) and "item" in items.columns:
         if items["item"].duplicated().any():
             twice = items.loc[items["item"].duplicated().to_numpy(), "item"].tolist()[0]

@@ -9,19 +9,19 @@ VOTES = Labels.from_matrix([["a", "b", None], ["a", "a", "b"]])
 SHOWN = [
     (
         VOTES,
-        "Labels(2 items, 3 annotators, 5 annotations, annotations an item 2 to 3, median 2.5, categories 'a', 'b')",
+        "Labels(2 items, 3 annotators, 5 annotations, annotations per item 2 to 3, median 2.5, categories 'a', 'b')",
     ),
     (
         Labels.from_counts([[3, 1]], labels=["<x>", "y"]),
-        "Labels(1 items, annotators unknown, 4 annotations, annotations an item 4, categories '<x>', 'y')",
+        "Labels(1 items, annotators unknown, 4 annotations, annotations per item 4, categories '<x>', 'y')",
     ),
     (
         Ratings.from_matrix([[1, 2]], scale=(1, 5), step=1),
-        "Ratings(1 items, 2 annotators, 2 annotations, annotations an item 2, scale 1 to 5, 5 levels)",
+        "Ratings(1 items, 2 annotators, 2 annotations, annotations per item 2, scale 1 to 5, 5 levels)",
     ),
     (
         Rankings.from_blocks([[[["a"], ["b"]]]], labels=["a", "b"]),
-        "Rankings(1 items, annotators unknown, 1 annotations, annotations an item 1, categories 'a', 'b')",
+        "Rankings(1 items, annotators unknown, 1 annotations, annotations per item 1, categories 'a', 'b')",
     ),
     (
         Predictions.from_labels({"A": [0, 1]}),

@@ -98,7 +98,7 @@ def test_hard_labels_may_leave_labels_of_the_annotations_unused() -> None:
     [
         ({}, {}, "there is no model: pass {name: scores}"),
         ({1: [[1, 2]], "1": [[1, 2]]}, {}, "model names mix number and text (1, '1')"),
-        ({"A": [1, 2]}, {}, "model 'A': a single score an item is the probability of the positive label"),
+        ({"A": [1, 2]}, {}, "model 'A': a single score per item is the probability of the positive label"),
         ({"A": [[1, 2]]}, {"items": ["p", "q"]}, "model 'A': scores have shape (1, 2), but there are 2 item names"),
         ({"A": [[1, np.nan]]}, {}, "model 'A', item 0, label 1: score nan is not finite (1 such scores in all)"),
         ({"A": [[1, np.inf]]}, {}, "model 'A', item 0, label 1: score inf is not finite"),

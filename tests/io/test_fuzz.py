@@ -111,15 +111,15 @@ def check(kind: str, data: bytes, found: Labels | Ratings | Rankings) -> None:
     missing = {"", "NA", "NaN", "nan", None}
     column = {Labels: "label", Ratings: "rating", Rankings: "label"}[type(found)]
     rows = rows_of(kind, data)
-    if isinstance(found, Labels) and rows and column not in rows[0]:
-        column = next(name for name in rows[0] if name not in ("item", "annotator"))  # taken for the label by its cells
+    if not isinstance(found, Rankings) and rows and column not in rows[0]:
+        column = next(name for name in rows[0] if name not in ("item", "annotator"))  # taken by its name or its cells
     given = [row for row in rows if not any(v != v or v in missing for v in [row.get(column)])]
     if isinstance(found, Rankings):
         assert found.label_index.size == len(given)
     else:
         assert found.n_annotations == len(given)
     if isinstance(found, Ratings):
-        assert sorted(found.rating) == sorted(float(row["rating"]) for row in given)
+        assert sorted(found.rating) == sorted(float(row[column]) for row in given)
         assert np.isfinite(found.rating).all()
         assert ((found.rating >= 1) & (found.rating <= 5)).all()
     if isinstance(found, Labels):

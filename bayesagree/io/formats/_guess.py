@@ -128,12 +128,12 @@ def _by_cells(table: Any, found: Columns) -> Columns:
     few = [str(n) for n in table.columns if not nested(table[n]) and table[n].dtype.kind != "f"]
     sizes = {name: table[name].nunique() for name in few}
     few = [name for name in few if 1 < sizes[name] < len(table)]
-    asked = set(map(str, table.columns)) & {found.item, found.annotator}
+    named = set(map(str, table.columns)) & {found.item, found.annotator}
     keys = [
         (item, annotator)
         for item, annotator in permutations(few, 2)
         if sizes[item] >= sizes[annotator]
-        and asked <= {item, annotator}
+        and named <= {item, annotator}
         and found.item in (item, "item")
         and found.annotator in (annotator, "annotator")
         and not table.duplicated([item, annotator]).any()

@@ -18,9 +18,10 @@ def read(file: File, question: str | None) -> Found:
     found = Found()
     for item, entry in file.json.items():
         answers = entry["annotations"]
-        pairs = answers.items() if isinstance(answers, dict) else zip(
-            _split(entry["annotators"]), _split(answers), strict=True
-        )  # fmt: skip
+        if isinstance(answers, dict):
+            pairs = answers.items()
+        else:
+            pairs = zip(_split(entry["annotators"]), _split(answers), strict=True)
         for who, value in pairs:
             if value == "":
                 found.left_out["annotators without an annotation"] += 1

@@ -131,7 +131,7 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
     by_case = {str(c).lower(): c for c in table.columns}
     known = next((by_case[n] for n in sorted(ANNOTATOR_LISTS) if n in by_case and by_case[n] != name), None)
     if known is None:
-        found.notes.append("no column names the annotators: votes of an item are counted")
+        found.notes.append("no column names the annotators: the votes per item are counted")
         rows: Any = frame.explode("label").dropna(subset="label")
         counts = pd.crosstab(
             pd.Categorical(rows["item"], categories=pd.unique(frame["item"])), rows["label"], dropna=False
@@ -190,7 +190,7 @@ def _cells(table: Any, columns: Columns) -> Any:
 
 
 def _all_cells(table: Any, columns: Columns, found: Found) -> Any:
-    """The same where the layout is sure; if no values are shared, all columns but the items."""
+    """The same where the layout is certain; if no values are shared, all columns but the items."""
     cells = _cells(table, columns)
     others = [name for name in table.columns if name != columns.item]
     if len(cells.columns) < 2:

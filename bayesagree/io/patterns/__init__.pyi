@@ -1,8 +1,4 @@
 from .batches import LabelBatches
 from .patterns import LabelPatterns, RatingPatterns
 
-__all__ = [
-    "LabelBatches",
-    "LabelPatterns",
-    "RatingPatterns",
-]
+__all__ = ["LabelBatches", "LabelPatterns", "RatingPatterns"]
