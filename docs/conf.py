@@ -27,7 +27,6 @@ import paper_page
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 GENERATED = HERE / "generated"
-NOTEBOOKS = Path(os.environ.get("BAYESAGREE_DOCS_NOTEBOOKS", ROOT / "notebooks")).resolve()
 PROSE = nodes.paragraph | nodes.emphasis | nodes.strong
 
 project = "bayesagree"
@@ -50,7 +49,7 @@ numpydoc_show_class_members = False
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 
-# Pages execute; notebooks take minutes and are shown as they are stored, or as BAYESAGREE_DOCS_NOTEBOOKS holds them.
+# Pages execute; notebooks take minutes and are shown as they are stored.
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
@@ -84,7 +83,7 @@ def copy_pages(app):
     shutil.rmtree(GENERATED, ignore_errors=True)
     for folder in ("notebooks", "benchmarks", "models"):
         (GENERATED / folder).mkdir(parents=True)
-    for file in NOTEBOOKS.glob("*.ipynb"):
+    for file in ROOT.glob("notebooks/*.ipynb"):
         shutil.copy2(file, GENERATED / "notebooks")
     for suffix in ("md", "png"):
         for file in ROOT.glob(f"benchmarks/results/*.{suffix}"):

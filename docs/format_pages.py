@@ -99,8 +99,8 @@ EXAMPLES = {
     ),
     "lm_eval": (
         "samples_task.jsonl",
-        'content = [{"doc_id": d, "target": "yes", "filter": "none", "filtered_resps": [said]}\n'
-        '           for d, said in enumerate(["yes", "no"])]',
+        'content = [{"doc_id": d, "target": "yes", "filter": "none", "filtered_resps": [answer]}\n'
+        '           for d, answer in enumerate(["yes", "no"])]',
         _LINES,
     ),
     "promptfoo": (
@@ -141,7 +141,7 @@ def page(name: str) -> str:
     record: Format | None = formats().get(name)
     title = f"{name} (table)" if record is None else record.title
     file, content, write = EXAMPLES[name]
-    said = "" if record is None else f"{_story(record)}\n\n"
+    story = "" if record is None else f"{_story(record)}\n\n"
     option = f', format="{name}"' if name in ("counts", "wide") else ""
     flag = f" --format {name}" if option else ""
     only_outputs = name == "lm_eval"
@@ -149,7 +149,7 @@ def page(name: str) -> str:
     use = f"bayesagree evaluate ANNOTATIONS.csv {file}" if only_outputs else f"bayesagree report {file}{flag}"
     imports = "import json, pathlib, tempfile" + (", zipfile" if "zipfile" in write else "")
     return (
-        f"---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# {title}\n\n{EXPORTED[name]}\n\n{said}"
+        f"---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# {title}\n\n{EXPORTED[name]}\n\n{story}"
         f"```{{code-cell}} python\n{imports}\nimport bayesagree as ba\n\n"
         f'path = pathlib.Path(tempfile.mkdtemp()) / "{file}"\n{content}\n{write}\n'
         f"export = ba.io.read_export(path{option})\n{shown}\n```\n\n"

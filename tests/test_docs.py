@@ -238,6 +238,13 @@ def test_continuous_integration_runs_the_first_commands_of_the_readme():
     assert {f"run {command}" for command in first} <= set((ROOT / ".ci" / "run").read_text().splitlines())
 
 
+@named(TOP)
+def test_files_that_are_named_exist(page):
+    folders = "bayesagree|benchmarks|docs|models|notebooks|studies|tests"
+    files = re.findall(rf"`((?:{folders})/[\w./]+)`", page.read_text())
+    assert [file for file in files if not (ROOT / file).exists()] == []
+
+
 def test_the_readme_fits_on_two_screens():
     assert len(README.read_text().splitlines()) <= 90
 
