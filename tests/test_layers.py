@@ -19,8 +19,6 @@ FLOORS = [
 ]
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}
 OPEN = [
-    ["_inference.cluster", "_inference.streams"],
-    ["_numerics.multiset_kernels", "_numerics.multisets"],
     ["plausibility.dawid_skene._engines", "plausibility.dawid_skene.model"],
     ["plausibility.informed.model", "plausibility.informed.posterior"],
     ["plausibility.plackett_luce.model", "plausibility.plackett_luce.posterior"],

@@ -70,8 +70,8 @@ class BetaBinomialPosterior:
             rows = np.flatnonzero(within == w)
             for g, likelihood in enumerate(self.likelihood[w]):
                 mass = np.cumsum(self.prior[hyper[rows]] * likelihood, axis=1)
-                asked = rng.random(rows.size) * mass[:, -1]
-                found = (mass < asked[:, None]).sum(axis=1)
+                requested = rng.random(rows.size) * mass[:, -1]
+                found = (mass < requested[:, None]).sum(axis=1)
                 performance[rows, g] = self._inside_cell(found, location[rows], between[rows], rng)
         order = rng.permutation(n_samples)
         draws = {

@@ -167,10 +167,10 @@ def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> NDArr
     """Return which items are among those named, shape (item,)."""
     if items is None:
         return np.ones(annotations.items.size, np.bool_)
-    asked = list(items)
-    position = pd.Index(annotations.items).get_indexer(pd.Index(asked))
+    requested = list(items)
+    position = pd.Index(annotations.items).get_indexer(pd.Index(requested))
     if (position < 0).any():
-        raise InputError(f"item {as_python(asked[int(np.argmax(position < 0))])!r} has no annotation")
+        raise InputError(f"item {as_python(requested[int(np.argmax(position < 0))])!r} has no annotation")
     chosen = np.zeros(annotations.items.size, np.bool_)
     chosen[position] = True
     return chosen
