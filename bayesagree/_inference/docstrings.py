@@ -11,7 +11,7 @@ _NAMES = re.compile(r"^\{([a-z_, ]+)\}$", re.MULTILINE)
 def shared[F: Callable[..., Any]](**parameters: str) -> Callable[[F], F]:
     """Replace lines such as ``{truth, threshold}`` of a docstring by the descriptions of these parameters.
 
-    A description that begins with the heading ``Parameters`` is whole sections, inserted as they are.
+    A description that begins with an underlined heading is whole sections, inserted as they are.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def shared[F: Callable[..., Any]](**parameters: str) -> Callable[[F], F]:
 
     def paragraph(name: str) -> str:
         lines = inspect.cleandoc(parameters[name]).splitlines()
-        if lines[1:2] == ["----------"]:  # whole sections
+        if set(lines[1:2]) <= {"-" * len(lines[0])} and lines[1:]:  # whole sections
             return _NAMES.sub(text, "\n".join(lines))
         return "\n    ".join([name, *lines])
 

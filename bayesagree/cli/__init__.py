@@ -4,9 +4,11 @@ Nothing but this table and `main` is imported at once, so that help and version 
 command starts ends in one line. A new command is a module with a function of its name and one line here.
 """
 
+import os
 import re
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 from bayesagree.errors import InputError, SizeError, UnmixedError
 
@@ -54,14 +56,28 @@ def _app() -> None:
 
 def answered(program: Callable[[], object]) -> None:
     """Run a program; input that breaks a rule ends with its message on stderr and exit code 2."""
+    if sys.stdout is None:
+        _stop("stdout is closed; send the answer to a file, or to /dev/null")
     try:
-        program()
+        try:
+            program()
+        finally:
+            sys.stdout.flush()
     except (InputError, SizeError, UnmixedError, FileNotFoundError) as error:
-        sys.stderr.write(f"bayesagree: {with_options(str(error))}\n")
-        sys.exit(2)
+        _stop(with_options(str(error)))
+    except OSError as error:
+        if error.filename is None:
+            # What is left of the answer would fail once more when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _stop(f"{error.filename or 'the answer'}: {error.strerror or error}")
     except KeyboardInterrupt:
         sys.stderr.write("bayesagree: interrupted\n")
         sys.exit(130)  # 128 + SIGINT, as shells say it
+
+
+def _stop(message: str) -> NoReturn:
+    sys.stderr.write(f"bayesagree: {message}\n")
+    sys.exit(2)
 
 
 def with_options(message: str) -> str:

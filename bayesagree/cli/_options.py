@@ -34,9 +34,9 @@ PredictionsFile = Annotated[
     Path | None, Argument(help="Predictions: columns model, item and label, score, or one column per label.")
 ]
 Data = Annotated[str | None, Option("--data", help="A public data set by name, instead of files.")]
-Format = Annotated[str | None, Option("--format", help="Tool or layout of the file; by default the file says it.")]
-Question = Annotated[str | None, Option("--question", help="Which question, where the file asks several.")]
-Kind = Annotated[str | None, Option("--kind", help="labels, ratings or rankings, where the columns leave it open.")]
+Format = Annotated[str | None, Option("--format", help="Tool or layout of the file (detected by default).")]
+Question = Annotated[str | None, Option("--question", help="Which question, if the file has several.")]
+Kind = Annotated[str | None, Option("--kind", help="labels, ratings or rankings, if the columns do not decide it.")]
 Item = Annotated[str, Option("--item", help="Column that names the item.")]
 Annotator = Annotated[str, Option("--annotator", help="Column that names the annotator.")]
 ModelColumn = Annotated[str, Option("--model", help="Column of the predictions that names the model.")]
@@ -57,7 +57,7 @@ Duplicates = Annotated[str, Option("--duplicates", help="Repeated (item, annotat
 AnnotatorsFile = Annotated[Path | None, Option("--annotators", help="Features: one row per annotator, any columns.")]
 SpecificationFile = Annotated[Path | None, Option("--specification", help="Declaration of the evaluation, JSON.")]
 SmallestGroup = Annotated[
-    int, Option("--smallest-group", help="Groups of fewer annotators become one group; unknown stays.", min=1)
+    int, Option("--smallest-group", help="Merge groups with fewer annotators; keep 'unknown' separate.", min=1)
 ]
 Plausibility = Annotated[
     str | None,
@@ -73,7 +73,9 @@ Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
 Dask = Annotated[str | None, Option("--dask", help="Address of a Dask scheduler to run on.")]
 Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
 Threshold = Annotated[float | None, Option("--threshold", help="For ratings: is the mean below this value or not?")]
-AllowUnmixed = Annotated[bool, Option("--allow-unmixed", help="Answer even where the chains of a sampler disagree.")]
+AllowUnmixed = Annotated[
+    bool, Option("--allow-unmixed", help="Give a result even if the chains of a sampler disagree.")
+]
 ItemsAre = Annotated[str, Option("--items", help="fixed: this test set; bootstrap: items are a sample.")]
 
 
@@ -179,13 +181,12 @@ class Source:
         scale: Any = {"kind": kind, "scale": self.scale, "step": self.step}
         if self.no_annotator:
             columns["annotator"] = None
-        words_: Any = () if self.missing_labels is None else words(self.missing_labels)
+        layout: Any = {"format": self.format, "question": self.question, "labels": names, "duplicates": kept}
+        layout |= {"na_values": () if self.missing_labels is None else words(self.missing_labels)}
+        layout |= {"merge_similar": self.merge_similar}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
-            export = read_export(
-                str(self.annotations), format=self.format, question=self.question, **columns, **scale, labels=names,
-                duplicates=kept, na_values=words_, merge_similar=self.merge_similar,
-            )  # fmt: skip
+            export = read_export(str(self.annotations), **layout, **columns, **scale)
         for warning in caught:
             typer.echo(str(warning.message), err=True)
         return export

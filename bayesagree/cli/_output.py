@@ -116,7 +116,7 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def write_table(table: "pd.DataFrame", path: Path | None) -> None:
+def write_table(table: Any, path: Path | None) -> None:
     """Write a table in the format of its ending, if it is to be kept."""
     if path is not None:
         from bayesagree.io.outputs import write_table as write

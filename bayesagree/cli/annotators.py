@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bayesagree.annotations import Labels, Ratings
 
 _SWITCHED = 0.01
-"""Share of draws with switched labels above which the user is told: one draw in a hundred is no accident."""
+"""Share of draws with switched labels above which a note says so: one draw in a hundred is no accident."""
 _SHOWN = 30
 """Annotators on the screen: what fits without scrolling back; the document has all."""
 
@@ -33,12 +33,13 @@ def annotators(
     ] = "auto",
     allow_unmixed: _options.AllowUnmixed = False,
     json: _options.Json = False,
+    output: _options.TableFile = None,
 ) -> None:
     """Rate the annotators: posterior accuracy, confusion, labels given, flags, and checks of the crowd.
 
     Of ratings: how much stricter or milder each annotator is, and Phi as it stands and once levels are removed.
     With --gold, gold items teach the annotators' confusion, and a second fit without them shows how far the predicted
-    confidence is from the accuracy on gold, before and after calibration.
+    confidence is from the accuracy on gold, before and after calibration. -o keeps the annotators.
 
     Example: bayesagree annotators labels.csv --gold gold.csv
     """
@@ -52,7 +53,9 @@ def annotators(
     if isinstance(crowd, Ratings):
         if gold is not None:
             raise InputError("--gold is for labels; the truth of ratings is item_mean= of common_agreement")
-        return _output.show(_levels(crowd, vars(sampling)), json=json)
+        tables = _levels(crowd, vars(sampling))
+        _output.write_table(tables[0].rows, output)
+        return _output.show(tables, json=json)
     if not isinstance(crowd, Labels):
         raise InputError(f"annotators are rated on single labels or ratings, not on {type(crowd).__name__.lower()}")
     known = {} if gold is None else _read_gold(gold, source, crowd)
@@ -74,6 +77,7 @@ def annotators(
             advance()
         else:
             notes.append("Labels alone do not tell how far the confidence is too high; pass --gold with 50 items.")
+    _output.write_table(tables[0].rows, output)
     _output.show(tables, json=json)
     for note in notes:
         typer.echo(note, err=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -79,12 +79,16 @@ def blind(
     names = case.predictions.categories.tolist()
     chosen = None if positive is None else next((name for name in names if str(name) == positive), positive)
     with _output.progress("judging", None) as advance:
-        tree = blind_experiment(
-            case.predictions, crowd=case.crowd, gold=case.gold, methods=_options.words(methods) if methods else None,
-            metrics=_options.words(metrics), positive=chosen, leave_one_out=leave_one_out, threshold=threshold,
-            calibrate_for=tuned, baseline=baseline, significance=significance, multiplicity=adjusted, draws=draws,
-            seed=seed, progress=advance,
-        )  # fmt: skip
+        how: dict[str, Any] = {
+            "methods": _options.words(methods) if methods else None,
+            "metrics": _options.words(metrics),
+            "positive": chosen,
+            "calibrate_for": tuned,
+            "multiplicity": adjusted,
+        }
+        how |= {"leave_one_out": leave_one_out, "threshold": threshold, "baseline": baseline}
+        how |= {"significance": significance, "draws": draws, "seed": seed}
+        tree = blind_experiment(case.predictions, crowd=case.crowd, gold=case.gold, progress=advance, **how)
         check = independence_check(case.predictions, seed=seed) if case.predictions.models.size > 2 else None
     if output is not None:
         write_result(tree, output)

@@ -46,9 +46,8 @@ def doctor(json: _options.Json = False) -> None:
 
 
 def _system() -> dict[str, str]:
-    return {
-        "version": version("bayesagree"), "python": platform.python_version(), "platform": platform.platform(),
-    }  # fmt: skip
+    python = {"python": platform.python_version(), "platform": platform.platform()}
+    return {"version": version("bayesagree")} | python
 
 
 def _dependencies() -> Iterator[tuple[str, str | None]]:

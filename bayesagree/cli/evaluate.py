@@ -32,10 +32,10 @@ def evaluate(
         ),
     ] = "top_1_accuracy",
     truth_is: Annotated[
-        str, Option(help="top: the most plausible label of a draw; sampled: one more annotator's.")
+        str, Option(help="top: the most plausible label of a draw; sampled: the label of another annotator.")
     ] = "top",
-    further_annotator: Annotated[
-        bool, Option("--further-annotator", help="Score one more annotator beside the models.")
+    another_annotator: Annotated[
+        bool, Option("--another-annotator", help="Score another annotator beside the models.")
     ] = False,
     item_features: Annotated[Path | None, Option(help="Features: one row per item, any columns.")] = None,
     by: Annotated[str | None, Option(help="Column of the item features: scores of each of its values.")] = None,
@@ -56,7 +56,7 @@ def evaluate(
     """
     from bayesagree._inference.results import settings_of
     from bayesagree.evaluation._draw_blocks import record_for
-    from bayesagree.evaluation._informed import items_to_score
+    from bayesagree.evaluation._informed import items_to_score, scores_another_annotator
     from bayesagree.evaluation.scoring import evaluate as run
     from bayesagree.evaluation.tables import prior_notes
     from bayesagree.io.files import write_result
@@ -73,13 +73,12 @@ def evaluate(
     record = record_for(truth, model_of_truth)
     if allow_unmixed and record.checks_chains:
         options["allow_unmixed"] = True
+    names = _options.words(metrics)
+    options |= {"metrics": names, "items": chosen, "client": _options.dask_client(dask)} | groups | vars(sampling)
+    options["truth_is"] = _options.one_of(truth_is, "--truth-is", ("top", "sampled"))
+    options["further_annotator"] = another_annotator or scores_another_annotator(record, names)
     with _output.progress("scoring", items_to_score(record, truth, models, len(levels))) as advance:
-        tree = run(
-            truth, models, plausibility=model_of_truth, reliability=levels,
-            metrics=_options.words(metrics), truth_is=_options.one_of(truth_is, "--truth-is", ("top", "sampled")),
-            items=chosen, further_annotator=further_annotator, **groups, client=_options.dask_client(dask),
-            progress=advance, **vars(sampling), **options,
-        )  # fmt: skip
+        tree = run(truth, models, plausibility=model_of_truth, reliability=levels, progress=advance, **options)
     if output is not None:
         write_result(tree, output)
     made = settings_of(tree)
@@ -87,19 +86,21 @@ def evaluate(
 
 
 def _groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dict[str, Any]:
-    """Read the columns of the item features that are asked for, as series by item."""
-    asked = {option: column for option, column in columns.items() if column is not None}
-    if not asked:
+    """Read the requested columns of the item features, as series by item."""
+    requested = {option: column for option, column in columns.items() if column is not None}
+    if not requested:
         return {}
     if path is None:
-        raise InputError(f"--{next(iter(asked))} names a column of the items: give their table by --item-features FILE")
+        raise InputError(
+            f"--{next(iter(requested))} names a column of the items: give their table, --item-features FILE"
+        )
     from bayesagree.io.files import read_table
 
     table = read_table(path)
-    for column in (item, *asked.values()):
+    for column in (item, *requested.values()):
         if column not in table.columns:
             raise InputError(f"{path} has no column {column!r}; it has {', '.join(map(str, table.columns))}")
-    return {option: table.set_index(item)[column] for option, column in asked.items()}
+    return {option: table.set_index(item)[column] for option, column in requested.items()}
 
 
 def _tables(tree: "xr.DataTree") -> list[_output.Table]:

@@ -54,10 +54,8 @@ def plan(
     metric = metric or (agreement if models is None else "top_1_accuracy")
     total = len(designs_to_simulate(pilot.items.size, **grid)) * replicates
     with _output.progress("simulating", total) as advance:
-        found = plan_designs(
-            pilot, models, **grid, metric=metric, target=target, cost=prices, replicates=replicates, seed=seed,
-            progress=advance,
-        )  # fmt: skip
+        how: dict[str, Any] = {"metric": metric, "target": target, "cost": prices, "replicates": replicates}
+        found = plan_designs(pilot, models, **grid, **how, seed=seed, progress=advance)
     table = found.to_dataframe().reset_index()
     _output.write_table(table, output)
     _output.show([_output.Table("designs", table, f"Width of the interval of {metric}")], json=json, notes=_best(found))
@@ -68,6 +66,6 @@ def _best(found: Any) -> list[str]:
         return []
     width = found.attrs["target"]
     if "best_items" not in found.attrs:
-        return [f"No design of this grid reaches a width of {width:g}: more items narrow it most."]
+        return [f"No design of this grid has a width of {width:g} or less: more items narrow it most."]
     items, annotators = found.attrs["best_items"], found.attrs["best_annotators"]
     return [f"The cheapest design with a width of at most {width:g}: {items} items, {annotators} annotators each."]

@@ -54,10 +54,9 @@ def rankings(
     levels = _options.numbers(prirn, "--prirn")
     whole = _whole(_options.numbers(plackett_luce, "--plackett-luce"))
     with _output.progress("settings", len(levels) + len(whole)) as advance:
-        tree = ranking_study(
-            truth, models, risk=_risk(risk, source.data), prirn_reliability=levels, plackett_luce_reliability=whole,
-            unranked=unnamed, progress=advance, **vars(sampling),
-        )  # fmt: skip
+        how: Any = {"prirn_reliability": levels, "plackett_luce_reliability": whole, "unranked": unnamed}
+        risks = _risk(risk, source.data)
+        tree = ranking_study(truth, models, risk=risks, progress=advance, **how, **vars(sampling))
     if output is not None:
         write_result(tree, output)
     notes = ["The models are simulated."] if simulated else []
@@ -70,7 +69,7 @@ def _tables(truth: "Rankings", tree: "xr.DataTree", case: str | None) -> list[_o
 
     correlation = certainty_correlation(tree).values
     names, view = study.setting_names(tree), study.item_view(truth, tree, case)
-    said = [{"ranking": " > ".join("{" + ", ".join(map(str, block)) + "}" for block in r)} for r in view.rankings]
+    given = [{"ranking": " > ".join("{" + ", ".join(map(str, block)) + "}" for block in r)} for r in view.rankings]
     matrix: list[dict[str, Any]] = [{"setting": n} | dict(zip(names, row)) for n, row in zip(names, correlation)]
     return [
         _output.Table("annotations", [study.annotation_summary(tree)], "Annotations"),
@@ -82,7 +81,7 @@ def _tables(truth: "Rankings", tree: "xr.DataTree", case: str | None) -> list[_o
         _output.Table("unsettled_items", study.unsettled_items(tree), "Items that no reliability settles"),
         _output.Table("scores", study.model_scores(tree), "Mean scores, models in order of columns"),
         _output.Table("item", [{"item": view.item, "certainty": view.certainty}], most=0),
-        _output.Table("rankings", said, f"Item {view.item}, certainty {view.certainty:.2f}"),
+        _output.Table("rankings", given, f"Item {view.item}, certainty {view.certainty:.2f}"),
         _output.Table("labels", view.labels, "Probability to be the top label"),
     ]
 

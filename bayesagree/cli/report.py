@@ -81,10 +81,8 @@ def report(
     ).fitting(truth, models)
     total = None if models is None else items_to_score(settings.record, truth, models, len(settings.reliability))
     with _output.progress("computing", total) as advance:
-        data = report_data(
-            truth, models, settings=settings, source=_origin(source), progress=advance,
-            groups=groups, annotators=people, specification=_specification(specification),
-        )  # fmt: skip
+        beside = {"groups": groups, "annotators": people, "specification": _specification(specification)}
+        data = report_data(truth, models, settings=settings, source=_origin(source), progress=advance, **beside)
         write_report(data, output, title=title)
     rows = [
         {"output": str(output), "version": data.version}

@@ -92,9 +92,8 @@ def subjective(
 
 
 def _performance_tables(
-    given: "Labels | Ratings", scored: "Labels | Ratings", models: "ModelPredictions", groups: "Groups",
-    *, metric: str | None, phi: bool, draws: int, seed: int,
-) -> tuple["xr.Dataset", list[_output.Table]]:  # fmt: skip
+    given: "Labels | Ratings", scored: Any, models: "ModelPredictions", groups: "Groups", **how: Any
+) -> tuple["xr.Dataset", list[_output.Table]]:
     """Return the performance by group, and the tables of it."""
     from bayesagree.annotations import Ratings
     from bayesagree.subjective import tables
@@ -102,6 +101,7 @@ def _performance_tables(
     from bayesagree.subjective.dispersion import dispersion_null
     from bayesagree.subjective.performance import group_performance
 
+    metric, phi, draws, seed = (how[name] for name in ("metric", "phi", "draws", "seed"))
     result = group_performance(scored, models, groups, metric=metric)
     rated = given if phi and isinstance(given, Ratings) else None
     n_pairs = 0 if rated is None else groups.names.size * (groups.names.size + 1) // 2
@@ -135,10 +135,9 @@ def _declared(specification: Path, people: "Annotators | None") -> "EvaluationSp
 
 
 def _specification_tables(
-    declared: "EvaluationSpecification", given: "Labels | Ratings", people: Any, result: "xr.Dataset | None",
-    output: Path | None,
-) -> list[_output.Table]:  # fmt: skip
-    """Compare the declaration with the data, write the report if it is asked for, and return its tables."""
+    declared: "EvaluationSpecification", given: Any, people: Any, result: Any, output: Path | None
+) -> list[_output.Table]:
+    """Compare the declaration with the data, write the report if it is requested, and return its tables."""
     from bayesagree.subjective.files import write_specification_report
     from bayesagree.subjective.specification import check_specification
 

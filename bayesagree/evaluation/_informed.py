@@ -1,5 +1,6 @@
 """Scores under the informed posterior: each model without its own output, beside the full fit and the labels alone."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ from bayesagree.annotations import Annotations, Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.evaluation._results import Pass
+from bayesagree.metrics.further_annotators import has_one_label
+from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.informed.guards import fit_to_votes, warn_of_knowing
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
 
@@ -36,6 +39,11 @@ def items_to_score(record: PosteriorRecord, annotations: Annotations, prediction
         return annotations.items.size * n_levels
     n_models = predictions.models.size
     return predictions.items.size * (2 + (n_models if n_models > 1 else 0))
+
+
+def scores_another_annotator(record: PosteriorRecord, metrics: Sequence[str]) -> bool:
+    """Whether the commands score another annotator in any case: beside a fit to predictions it costs little."""
+    return record.takes_predictions and all(has_one_label(Metric.of(metric)) for metric in metrics)
 
 
 def informed_groups(groups: Groups, n_models: int) -> Groups:

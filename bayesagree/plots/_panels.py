@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._inference.docstrings import shared
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, shorten
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 type Panels = NDArray[Any]
 """An array of matplotlib axes, shape (row, column)."""
 
+on_axes = shared(axes="The axes to draw in; by default a figure of its own.", returns="Returns\n-------\nAxes")
+"""Describes one panel in a docstring."""
+on_panels = shared(
+    axes="An array of as many axes to draw in; by default a figure of its own.",
+    returns="Returns\n-------\narray of Axes, shape (row, column)",
+)
+"""Describes several panels in a docstring."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", ":", "-.")
 

@@ -13,31 +13,29 @@ from bayesagree._numerics.intervals import column_hdi
 from bayesagree.agreement.bland_altman import limits_of_agreement, paired
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import LINES, Panels, positions, wrapped_panels
+from bayesagree.plots._panels import LINES, Panels, on_panels, positions, wrapped_panels
 
 _GRID = np.linspace(0.002, 0.998, 250)
 
 
+@on_panels
 @checked
 def plot_item_fits(
-    tree: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] | None = None, axes: Panels | None = None
+    result: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] | None = None, axes: Panels | None = None
 ) -> Panels:
     """Draw the ratings of each item with the Beta density that the model fits, and its band (HDI 0.95).
 
     Parameters
     ----------
-    tree
+    result
         Result of `common_agreement` with ``keep_item_means=True``.
     ratings
         The same ratings.
     items
         Which items, by default the first twelve.
-    axes
-        An array of as many axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    array of Axes, shape (row, column)
+    {returns}
 
     References
     ----------
@@ -51,7 +49,7 @@ def plot_item_fits(
     >>> plot_item_fits(common_agreement(given, keep_item_means=True, draws=20, seed=1), given).size
     3
     """
-    posterior = tree["posterior"].to_dataset()
+    posterior = result["posterior"].to_dataset()
     if "item_mean" not in posterior:
         raise InputError("the posterior has no item means; call common_agreement with keep_item_means=True")
     shown = list(posterior["item"].values[:12]) if items is None else list(items)
@@ -75,6 +73,7 @@ def plot_item_fits(
     return panels
 
 
+@on_panels
 @checked
 def plot_bland_altman(
     ratings: Ratings, *, annotators: Sequence[Any] | None = None, axes: Panels | None = None
@@ -87,12 +86,9 @@ def plot_bland_altman(
         Ratings, one of each annotator and item.
     annotators
         Whose pairs, by default all; the first twelve pairs are drawn. Equal points are drawn larger.
-    axes
-        An array of as many axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    array of Axes, shape (row, column)
+    {returns}
 
     See Also
     --------

@@ -7,28 +7,26 @@ import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, shorten
-from bayesagree.plots._panels import one_panel, style
+from bayesagree.plots._panels import on_axes, one_panel, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@on_axes
 @checked
-def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
+def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
     """Draw the correlation of estimated with actual scores or ranks, by method, one line for each metric.
 
     Parameters
     ----------
-    tree
+    result
         Result of `bayesagree.blind.blind_experiment` with gold.
     measure
         ``"pearson"``, ``"spearman"``, ``"kendall"`` or ``"swap_rate"``.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
 
     References
     ----------
@@ -40,11 +38,11 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes
     >>> from bayesagree.simulate import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
-    >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
-    >>> plot_method_correlation(tree, measure="spearman").get_ylabel()
+    >>> result = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
+    >>> plot_method_correlation(result, measure="spearman").get_ylabel()
     'spearman with gold'
     """
-    data = _methods(tree, measure)
+    data = _methods(result, measure)
     found = data["correlation"].sel(measure=measure).transpose("metric", "estimator")
     methods = [str(name).replace("_", "\n") for name in found["estimator"].values]
     _, panel = one_panel(axes, width=0.75 * len(methods) + 1.8, height=3.4)
@@ -57,20 +55,18 @@ def plot_method_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes
     return panel
 
 
+@on_axes
 @checked
-def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
+def plot_quality_correlation(result: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
     """Draw the correlation that each method achieves against the quality of its pseudo-gold, with straight lines.
 
     Parameters
     ----------
-    tree, measure
+    result, measure
         As in `plot_method_correlation`.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
 
     References
     ----------
@@ -82,11 +78,11 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson", axe
     >>> from bayesagree.simulate import simulated_systems
     >>> systems = simulated_systems(n_items=50, accuracies=(0.6, 0.7, 0.8, 0.9), seed=1)
     >>> gold = dict(enumerate(systems.truth.tolist()))
-    >>> tree = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
-    >>> plot_quality_correlation(tree).get_xlabel()
+    >>> result = blind_experiment(systems.predictions, gold=gold, methods=["majority", "em"], draws=20, seed=1)
+    >>> plot_quality_correlation(result).get_xlabel()
     'quality of the pseudo-gold'
     """
-    data = _methods(tree, measure)
+    data = _methods(result, measure)
     _, panel = one_panel(axes)
     for k, metric in enumerate(data["metric"].values.tolist()):
         x = data["quality"].sel(metric=metric).values
@@ -105,10 +101,10 @@ def plot_quality_correlation(tree: xr.DataTree, *, measure: str = "pearson", axe
     return panel
 
 
-def _methods(tree: xr.DataTree, measure: str) -> xr.Dataset:
-    if "methods" not in tree.children:
+def _methods(result: xr.DataTree, measure: str) -> xr.Dataset:
+    if "methods" not in result.children:
         raise InputError("methods are judged by gold; run blind_experiment with gold=")
-    data = tree["methods"].to_dataset()
+    data = result["methods"].to_dataset()
     if measure not in data["measure"].values:
         raise InputError(f"measure={measure!r} is not one of {shorten(data['measure'].values)}")
     return data

@@ -8,12 +8,13 @@ import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import LINES, Panels, new_panels, one_panel, sorted_curve
+from bayesagree.plots._panels import LINES, Panels, new_panels, on_axes, on_panels, one_panel, sorted_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@on_axes
 @checked
 def plot_certainty(
     curves: Mapping[str, xr.DataArray],
@@ -36,12 +37,9 @@ def plot_certainty(
         What the values are.
     limit
         Where to draw a line, such as the limit of open items; None for none.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
 
     References
     ----------
@@ -77,6 +75,7 @@ def plot_certainty(
     return panel
 
 
+@on_axes
 @checked
 def plot_certainty_by_agreement(
     certainty: xr.DataArray, agreement: xr.DataArray, *, axes: "Axes | None" = None
@@ -89,12 +88,9 @@ def plot_certainty_by_agreement(
         `annotation_certainty` (item).
     agreement
         `annotator_agreement` (item); items without it are left out.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
 
     References
     ----------
@@ -129,6 +125,7 @@ def plot_certainty_by_agreement(
     return panel
 
 
+@on_panels
 @checked
 def plot_risk(
     certainty: xr.DataArray,
@@ -143,12 +140,9 @@ def plot_risk(
     ----------
     certainty, risk_certainty, expected_risk
         Results of the functions of these names (item); `annotation_certainty` the first.
-    axes
-        An array of as many axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    array of Axes, shape (row, column)
+    {returns}
 
     References
     ----------

@@ -7,12 +7,13 @@ import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, positive_int
-from bayesagree.plots._panels import one_panel, style
+from bayesagree.plots._panels import on_axes, one_panel, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@on_axes
 @checked
 def plot_set_size(sets: xr.DataArray, certainty: xr.DataArray, *, bins: int = 8, axes: "Axes | None" = None) -> "Axes":
     """Draw the mean size of the prediction sets of each model against the certainty of the annotations.
@@ -25,12 +26,9 @@ def plot_set_size(sets: xr.DataArray, certainty: xr.DataArray, *, bins: int = 8,
         `annotation_certainty`, or another number for each item (item); items of the sets that it lacks are left out.
     bins
         Number of groups of equally many items, in the order of their certainty.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
         Dots are means of a group, bars plus and minus two standard errors.
 
     Examples

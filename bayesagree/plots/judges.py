@@ -6,26 +6,24 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
-from bayesagree.plots._panels import one_panel, write_cells
+from bayesagree.plots._panels import on_axes, one_panel, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@on_axes
 @checked
-def plot_error_correlation(tree: xr.DataTree, *, axes: "Axes | None" = None) -> "Axes":
+def plot_error_correlation(result: xr.DataTree, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the mean correlation of each two judges' errors as a matrix.
 
     Parameters
     ----------
-    tree
+    result
         From `effective_judges`.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
         Red cells are pairs that err together, blue ones pairs whose errors cancel out; cells of a judge that never errs
         are empty. The title has the effective number of judges with its 95 % equal-tailed interval.
 
@@ -34,11 +32,11 @@ def plot_error_correlation(tree: xr.DataTree, *, axes: "Axes | None" = None) -> 
     >>> from bayesagree import Labels
     >>> from bayesagree.judges import effective_judges
     >>> verdicts = Labels.from_matrix([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 10, annotators=[*"abc"])
-    >>> tree = effective_judges(verdicts, dict(enumerate([0, 1, 1, 1] * 10)), draws=50, chains=1, seed=1)
-    >>> plot_error_correlation(tree).get_title()
+    >>> result = effective_judges(verdicts, dict(enumerate([0, 1, 1, 1] * 10)), draws=50, chains=1, seed=1)
+    >>> plot_error_correlation(result).get_title()
     'worth 2.4 of 3 judges (2.2 to 2.9)'
     """
-    posterior = tree["posterior"].to_dataset()
+    posterior = result["posterior"].to_dataset()
     names = [str(name) for name in posterior["judge"].values]
     mean = posterior["correlation"].transpose("chain", "draw", "judge", "other_judge").mean(("chain", "draw")).values
     figure, panel = one_panel(axes)

@@ -8,12 +8,13 @@ import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import one_panel, style
+from bayesagree.plots._panels import on_axes, one_panel, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@on_axes
 @checked
 def plot_designs(
     designs: xr.Dataset, *, today: tuple[float, float] | None = None, axes: "Axes | None" = None
@@ -26,12 +27,9 @@ def plot_designs(
         From `plan`.
     today
         Annotators an item and width of the interval of the study that there is, marked by a cross.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
         Bars are where the width of one such study will lie (95 %); a dotted line is the width that was wanted.
 
     Examples
@@ -62,6 +60,7 @@ def plot_designs(
     return panel
 
 
+@on_axes
 @checked
 def plot_cost_frontier(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the cost of each design against the width of its interval, and a line through those that none undercuts.
@@ -70,12 +69,9 @@ def plot_cost_frontier(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "A
     ----------
     designs
         From `plan`.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
         Designs on the line are written as items x annotators.
 
     Examples
@@ -103,6 +99,7 @@ def plot_cost_frontier(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "A
     return panel
 
 
+@on_axes
 @checked
 def plot_value_of_votes(votes: pd.DataFrame, *, enough: float | None = None, axes: "Axes | None" = None) -> "Axes":
     """Draw the probability that the choice between the two best models is right against the number of further votes.
@@ -113,12 +110,9 @@ def plot_value_of_votes(votes: pd.DataFrame, *, enough: float | None = None, axe
         From `value_of_votes`.
     enough
         A probability that would do, drawn as a line; the fewest votes that are expected to reach it are marked.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
         With the two models in the title.
 
     Raises

@@ -12,7 +12,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Ratings
 from bayesagree.draws.top_labels import plausibility_draws
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import MARKERS, one_panel, positions
+from bayesagree.plots._panels import MARKERS, on_axes, one_panel, positions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 _SHOWN = 300
 
 
+@on_axes
 @checked
 def plot_plausibility(
-    tree: xr.DataTree, item: Any, *, point: xr.DataArray | None = None, most: int = 8, axes: "Axes | None" = None
+    truth: xr.DataTree, item: Any, *, point: xr.DataArray | None = None, most: int = 8, axes: "Axes | None" = None
 ) -> "Axes":
     """Draw the plausibilities of one item, a dot for every draw, with the share of draws in which each label leads.
 
     Parameters
     ----------
-    tree
+    truth
         A posterior with full plausibilities.
     item
         Name of the item.
@@ -36,12 +37,9 @@ def plot_plausibility(
         A point estimate (item, category) to draw as bars, such as `irn` or `plackett_luce_ml`.
     most
         How many labels, those with the largest mean plausibility.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
 
     References
     ----------
@@ -50,12 +48,12 @@ def plot_plausibility(
     Examples
     --------
     >>> from bayesagree import Labels, dirichlet
-    >>> tree = dirichlet(Labels.from_counts([[30, 1, 1]], labels=["cat", "dog", "fox"]), draws=50, seed=1)
-    >>> plot_plausibility(tree, 0).get_title()
+    >>> truth = dirichlet(Labels.from_counts([[30, 1, 1]], labels=["cat", "dog", "fox"]), draws=50, seed=1)
+    >>> plot_plausibility(truth, 0).get_title()
     'item 0: 200 draws, line = mean'
     """
-    values = _draws(tree, [item])[0]
-    labels = np.asarray(tree["posterior"]["category"])[: values.shape[1]]
+    values = _draws(truth, [item])[0]
+    labels = np.asarray(truth["posterior"]["category"])[: values.shape[1]]
     shown = np.argsort(-values.mean(axis=0), kind="stable")[:most]
     leads = (values.argmax(axis=1)[:, None] == shown).mean(axis=0)
     _, panel = one_panel(axes, width=0.9 * len(shown) + 1.5, height=3.4)
@@ -76,9 +74,10 @@ def plot_plausibility(
     return panel
 
 
+@on_axes
 @checked
 def plot_simplex(
-    tree: xr.DataTree, items: Sequence[Any], *, labels: Sequence[Any] | None = None, axes: "Axes | None" = None
+    truth: xr.DataTree, items: Sequence[Any], *, labels: Sequence[Any] | None = None, axes: "Axes | None" = None
 ) -> "Axes":
     """Draw the plausibilities of items on the triangle of three labels: at a corner one label is certain.
 
@@ -86,19 +85,16 @@ def plot_simplex(
 
     Parameters
     ----------
-    tree
+    truth
         A posterior with full plausibilities.
     items
         Names of a few items; each gets a colour and a marker.
     labels
         The three labels at the corners, by default all where there are three. With more labels, their plausibilities
         are rescaled to sum to one.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
 
     References
     ----------
@@ -107,13 +103,13 @@ def plot_simplex(
     Examples
     --------
     >>> from bayesagree import Labels, dirichlet
-    >>> tree = dirichlet(Labels.from_counts([[3, 1, 0], [0, 0, 9]], labels=["cat", "dog", "fox"]), draws=50, seed=1)
-    >>> [text.get_text() for text in plot_simplex(tree, [0, 1]).texts]
+    >>> truth = dirichlet(Labels.from_counts([[3, 1, 0], [0, 0, 9]], labels=["cat", "dog", "fox"]), draws=50, seed=1)
+    >>> [text.get_text() for text in plot_simplex(truth, [0, 1]).texts]
     ['cat', 'dog', 'fox']
     """
-    if "category" not in tree["posterior"].coords:
+    if "category" not in truth["posterior"].coords:
         raise InputError("a simplex is of labels, and this posterior has none (of ratings, see plot_rating_item)")
-    names = np.asarray(tree["posterior"]["category"])
+    names = np.asarray(truth["posterior"]["category"])
     corners = names.tolist() if labels is None else list(labels)
     if len(corners) != 3:
         raise InputError(f"a simplex has three labels, not {len(corners)}; choose them with labels=[...]")
@@ -121,7 +117,7 @@ def plot_simplex(
     triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
     _, panel = one_panel(axes, width=4.6, height=4.2)
     panel.fill(*triangle.T, facecolor="none", edgecolor="0.4")
-    for k, (item, values) in enumerate(zip(items, _draws(tree, items))):
+    for k, (item, values) in enumerate(zip(items, _draws(truth, items))):
         three = values[:: max(1, len(values) // _SHOWN), at]
         spots = three / three.sum(axis=1, keepdims=True) @ triangle
         marker = MARKERS[k % len(MARKERS)]
@@ -137,13 +133,13 @@ def plot_simplex(
     return panel
 
 
-def _draws(tree: xr.DataTree, items: Sequence[Any]) -> NDArray[np.float64]:
+def _draws(truth: xr.DataTree, items: Sequence[Any]) -> NDArray[np.float64]:
     """Return plausibilities, shape (item, draw, label)."""
-    if "plausibility" not in tree["posterior"].data_vars:
-        if "mean" in tree["posterior"].data_vars:
+    if "plausibility" not in truth["posterior"].data_vars:
+        if "mean" in truth["posterior"].data_vars:
             raise InputError("this posterior is of ratings and has no plausibilities; see plot_rating_item")
         raise InputError("the posterior has no full plausibilities; draw it without top_labels")
-    values = plausibility_draws(tree)
+    values = plausibility_draws(truth)
     at = positions(items, np.asarray(values["item"]), "item")
     return values.isel(item=at).stack(sample=("chain", "draw")).transpose("item", "sample", "category").values
 
@@ -154,15 +150,16 @@ def _point(estimate: xr.DataArray, item: Any, labels: NDArray[Any]) -> NDArray[n
     return estimate.transpose("item", "category").values[at, known]
 
 
+@on_axes
 @checked
 def plot_rating_item(
-    tree: xr.DataTree, ratings: Ratings, item: Any, *, threshold: float | None = None, axes: "Axes | None" = None
+    truth: xr.DataTree, ratings: Ratings, item: Any, *, threshold: float | None = None, axes: "Axes | None" = None
 ) -> "Axes":
     """Draw the ratings of one item and normal densities drawn from its posterior of mean and variance.
 
     Parameters
     ----------
-    tree
+    truth
         Result of `normal_inverse_gamma`.
     ratings
         The same ratings.
@@ -170,12 +167,9 @@ def plot_rating_item(
         Name of the item.
     threshold
         Where the labels "below" and "at_or_above" part.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
         The axes drawn in.
 
     References
@@ -186,11 +180,11 @@ def plot_rating_item(
     --------
     >>> from bayesagree import normal_inverse_gamma
     >>> given = Ratings.from_matrix([[1, 2, 2, 5]], scale=(1, 5), step=1)
-    >>> tree = normal_inverse_gamma(given, draws=20, seed=1)
-    >>> plot_rating_item(tree, given, 0, threshold=3).get_xlabel()
+    >>> truth = normal_inverse_gamma(given, draws=20, seed=1)
+    >>> plot_rating_item(truth, given, 0, threshold=3).get_xlabel()
     'rating'
     """
-    posterior = tree["posterior"].to_dataset()
+    posterior = truth["posterior"].to_dataset()
     if "variance" not in posterior:
         raise InputError("the posterior has no variance of the ratings; draw it by normal_inverse_gamma")
     at = positions([item], ratings.items, "item")[0]

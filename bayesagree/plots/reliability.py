@@ -5,9 +5,10 @@ from collections.abc import Mapping
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
-from bayesagree.plots._panels import Panels, new_panels
+from bayesagree.plots._panels import Panels, new_panels, on_panels
 
 
+@on_panels
 @checked
 def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset, *, axes: Panels | None = None) -> Panels:
     """Draw the elpd difference of each reliability to the best one for a held-out annotator, and its agreement.
@@ -19,12 +20,9 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset, *, axe
     ----------
     curves
         Results of `bayesagree.predictive.reliability_curve` by title, or one of them.
-    axes
-        An array of as many axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    array of Axes, shape (row, column)
+    {returns}
 
     Examples
     --------

@@ -10,34 +10,32 @@ from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.tables import best_first, score_intervals
 from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR
-from bayesagree.plots._panels import MARKERS, Panels, new_panels, one_panel, style, write_cells
+from bayesagree.plots._panels import MARKERS, Panels, new_panels, on_axes, on_panels, one_panel, style, write_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@on_axes
 @checked
 def plot_scores(
-    tree: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None = None, axes: "Axes | None" = None
+    result: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None = None, axes: "Axes | None" = None
 ) -> "Axes":
     """Draw the score of every model with its interval (HDI 0.95) across reliabilities.
 
-    A further annotator, where `evaluate` was asked for one, is a grey dashed line.
+    Another annotator, if `evaluate` scored one, is a grey dashed line.
 
     Parameters
     ----------
-    tree
+    result
         Result of `evaluate`.
     metric
         One of its metrics.
     plug_in
         The plug-in metric (model), against a point estimate of the truth, or its draws: dotted lines.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
 
     References
     ----------
@@ -47,14 +45,14 @@ def plot_scores(
     --------
     >>> from bayesagree import evaluate, simulate
     >>> given = simulate.labelled_test_set(seed=1)
-    >>> tree = evaluate(given.labels, given.predictions, reliability=[0.3, 3], draws=50, seed=1)
-    >>> len(plot_scores(tree, metric="top_1_accuracy").containers)
+    >>> result = evaluate(given.labels, given.predictions, reliability=[0.3, 3], draws=50, seed=1)
+    >>> len(plot_scores(result, metric="top_1_accuracy").containers)
     3
     """
-    posterior = tree["posterior"].to_dataset()
+    posterior = result["posterior"].to_dataset()
     if metric not in posterior:
         raise InputError(f"metric {metric!r} was not computed; there is {shorten(posterior.data_vars)}")
-    found = score_intervals(tree).sel(metric=metric).transpose("model", "reliability")
+    found = score_intervals(result).sel(metric=metric).transpose("model", "reliability")
     levels, models = found["reliability"].values, found["model"].values.tolist()
     _, panel = one_panel(axes)
     for m, model in enumerate(models):
@@ -71,26 +69,24 @@ def plot_scores(
     return panel
 
 
+@on_axes
 @checked
 def plot_score_draws(
-    tree: xr.DataTree, *, metric: str, reliability: float | None = None, axes: "Axes | None" = None
+    result: xr.DataTree, *, metric: str, reliability: float | None = None, axes: "Axes | None" = None
 ) -> "Axes":
     """Draw the distribution of the score of every model over the draws of the truth.
 
     Parameters
     ----------
-    tree
+    result
         Result of `evaluate`, or any posterior of scores with dims (chain, draw, model).
     metric
         One of its metrics.
     reliability
         Which reliability, when there are several.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
 
     References
     ----------
@@ -100,12 +96,12 @@ def plot_score_draws(
     --------
     >>> from bayesagree import evaluate, simulate
     >>> given = simulate.labelled_test_set(seed=1)
-    >>> tree = evaluate(given.labels, given.predictions, draws=50, seed=1)
-    >>> plot_score_draws(tree, metric="top_1_accuracy").get_xlabel()
+    >>> result = evaluate(given.labels, given.predictions, draws=50, seed=1)
+    >>> plot_score_draws(result, metric="top_1_accuracy").get_xlabel()
     'top 1 accuracy'
     """
-    compare(tree, metric=metric, reliability=reliability)
-    scores = tree["posterior"].to_dataset()[metric]
+    compare(result, metric=metric, reliability=reliability)
+    scores = result["posterior"].to_dataset()[metric]
     if "reliability" in scores.dims:
         level = scores["reliability"].values[0] if reliability is None else reliability
         scores = scores.sel(reliability=level, method="nearest")
@@ -122,20 +118,18 @@ def plot_score_draws(
     return panel
 
 
+@on_axes
 @checked
-def plot_rank_probability(comparison: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
+def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the probability of every place for every model, best model first.
 
     Parameters
     ----------
-    comparison
+    result
         Result of `compare`.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
 
     Examples
     --------
@@ -145,20 +139,21 @@ def plot_rank_probability(comparison: xr.Dataset, *, axes: "Axes | None" = None)
     >>> [label.get_text() for label in plot_rank_probability(result).get_yticklabels()]
     ['B', 'A', 'C']
     """
-    ordered = best_first(comparison)
+    ordered = best_first(result)
     table = ordered["rank_probability"].transpose("model", "rank").values
     figure, panel = one_panel(axes, width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
     image = panel.imshow(table, cmap="Greys", vmin=0, vmax=1, aspect="auto")
     write_cells(panel, table, lambda p, row, column: f"{p:.2f}" if p >= 0.005 else "", light_above=True, limit=0.5)
     panel.set_yticks(range(table.shape[0]), [str(m) for m in ordered["model"].values])
     panel.set_xticks(range(table.shape[1]), [str(r) for r in ordered["rank"].values])
-    panel.set_xlabel(f"place by {comparison.attrs.get('metric', 'score')}".replace("_", " "))
+    panel.set_xlabel(f"place by {result.attrs.get('metric', 'score')}".replace("_", " "))
     figure.colorbar(image, ax=panel, label="probability")
     return panel
 
 
+@on_panels
 @checked
-def plot_ranking_study(tree: xr.DataTree, *, axes: Panels | None = None) -> Panels:
+def plot_ranking_study(result: xr.DataTree, *, axes: Panels | None = None) -> Panels:
     """Draw certainty and all scores of a ranking study across reliabilities, one row for each aggregation.
 
     Dotted lines are the scores against the point estimate; bands are one standard deviation over the draws
@@ -166,14 +161,11 @@ def plot_ranking_study(tree: xr.DataTree, *, axes: Panels | None = None) -> Pane
 
     Parameters
     ----------
-    tree
+    result
         Result of `bayesagree.evaluation.ranking_study`.
-    axes
-        An array of as many axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    array of Axes, shape (row, column)
+    {returns}
 
     Examples
     --------
@@ -181,14 +173,14 @@ def plot_ranking_study(tree: xr.DataTree, *, axes: Panels | None = None) -> Pane
     >>> from bayesagree.evaluation.rankings import ranking_study
     >>> given = rankings(n_items=5, seed=1).rankings
     >>> models = noisy_models(given, n_models=2, seed=1)
-    >>> tree = ranking_study(
+    >>> result = ranking_study(
     ...     given, models, prirn_reliability=(2, 5), plackett_luce_reliability=(1, 2), draws=100, seed=1
     ... )
-    >>> plot_ranking_study(tree).size
+    >>> plot_ranking_study(result).size
     10
     """
-    certainty, posterior = tree["certainty"].to_dataset(), tree["posterior"].to_dataset()
-    point, metrics = tree["point"].to_dataset(), [str(name) for name in posterior.data_vars]
+    certainty, posterior = result["certainty"].to_dataset(), result["posterior"].to_dataset()
+    point, metrics = result["point"].to_dataset(), [str(name) for name in posterior.data_vars]
     kinds = list(dict.fromkeys(certainty["aggregation"].values.tolist()))
     _, panels = new_panels(axes, len(kinds), 1 + len(metrics), width=2.6, height=2.4, sharex="row")
     for row, kind in zip(panels, kinds):
@@ -216,21 +208,18 @@ def plot_ranking_study(tree: xr.DataTree, *, axes: Panels | None = None) -> Pane
     return panels
 
 
+@on_panels
 @checked
-def plot_annotation_statistics(tree: xr.DataTree, *, axes: Panels | None = None) -> Panels:
+def plot_annotation_statistics(result: xr.DataTree, *, axes: Panels | None = None) -> Panels:
     """Draw how many rankings and labels the items have, how many labels a ranking has, and its largest tie.
 
     Parameters
     ----------
-    tree
+    result
         Result of `bayesagree.evaluation.ranking_study`.
-    axes
-        An array of as many axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    array of Axes
-        The axes drawn in.
+    {returns}
 
     References
     ----------
@@ -245,12 +234,10 @@ def plot_annotation_statistics(tree: xr.DataTree, *, axes: Panels | None = None)
     >>> plot_annotation_statistics(ranking_study(given, noisy_models(given, seed=1), **options)).size
     4
     """
-    titles = {
-        "n_rankings": "rankings of an item", "n_named": "labels named for an item", "n_ranked": "labels in a ranking",
-        "largest_block": "largest tie in a ranking",
-    }  # fmt: skip
+    titles = {"n_rankings": "rankings of an item", "n_named": "labels named for an item"}
+    titles |= {"n_ranked": "labels in a ranking", "largest_block": "largest tie in a ranking"}
     _, panels = new_panels(axes, 1, len(titles), width=2.5, height=2.3)
-    found = tree["annotation"].to_dataset()
+    found = result["annotation"].to_dataset()
     for panel, (name, title) in zip(panels[0], titles.items()):
         values = found[name].values
         panel.hist(values, bins=np.arange(0.5, values.max() + 1.5).tolist(), color="0.5", rwidth=0.9)

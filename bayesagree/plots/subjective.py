@@ -9,13 +9,23 @@ import xarray as xr
 from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.errors import InputError
-from bayesagree.plots._panels import Panels, new_panels, one_panel, with_sizes, wrapped_panels, write_cells
+from bayesagree.plots._panels import (
+    Panels,
+    new_panels,
+    on_axes,
+    on_panels,
+    one_panel,
+    with_sizes,
+    wrapped_panels,
+    write_cells,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 
+@on_axes
 @checked
 def plot_group_heatmap(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the performance of every model (columns) for every group (rows), with the number of annotators.
@@ -24,12 +34,9 @@ def plot_group_heatmap(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Ax
     ----------
     result
         Result of `bayesagree.subjective.performance.group_performance`; groups without a value stay white.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
 
     References
     ----------
@@ -60,20 +67,18 @@ def plot_group_heatmap(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Ax
     return panel
 
 
+@on_panels
 @checked
-def plot_group_intervals(tree: xr.DataTree, *, axes: Panels | None = None) -> Panels:
+def plot_group_intervals(result: xr.DataTree, *, axes: Panels | None = None) -> Panels:
     """Draw the posterior of every group's accuracy as an interval (HDI 0.95), one panel per model.
 
     Parameters
     ----------
-    tree
+    result
         Result of `bayesagree.subjective.group_model.group_posterior`.
-    axes
-        An array of as many axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    array of Axes, shape (row, column)
+    {returns}
 
     Examples
     --------
@@ -82,13 +87,13 @@ def plot_group_intervals(tree: xr.DataTree, *, axes: Panels | None = None) -> Pa
     >>> votes = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"]], annotators=list("xyz"))
     >>> people = Annotators.from_table(pd.DataFrame({"annotator": list("xyz"), "gender": ["f", "f", "m"]}))
     >>> model = Predictions.from_labels({"A": ["a", "b"]}, labels=["a", "b"])
-    >>> tree = group_posterior(votes, model, people, by=["gender"], draws=50, seed=1)
-    >>> plot_group_intervals(tree).flat[0].get_xlabel()
+    >>> result = group_posterior(votes, model, people, by=["gender"], draws=50, seed=1)
+    >>> plot_group_intervals(result).flat[0].get_xlabel()
     'accuracy, HDI 0.95'
     """
-    drawn = tree["posterior"]["performance"].transpose("model", "chain", "draw", "group")
+    drawn = result["posterior"]["performance"].transpose("model", "chain", "draw", "group")
     models, groups = drawn["model"].values, drawn["group"].values
-    sizes = tree["constant_data"].to_dataset()["n_annotators"].values
+    sizes = result["constant_data"].to_dataset()["n_annotators"].values
     _, panels = new_panels(
         axes, 1, len(models), width=3, height=0.3 * len(groups) + 1.2, margin=(2, 0), sharex=True, sharey=True
     )
@@ -104,6 +109,7 @@ def plot_group_intervals(tree: xr.DataTree, *, axes: Panels | None = None) -> Pa
     return panels
 
 
+@on_axes
 @checked
 def plot_disagreement_by_quality(
     rate: xr.DataArray,
@@ -120,12 +126,9 @@ def plot_disagreement_by_quality(
         `disagreement_rate` and the WQS of `crowdtruth`, on the same annotators.
     edges
         Edges of the ranges of quality; ranges without annotators are left out.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
 
     References
     ----------
@@ -158,6 +161,7 @@ def plot_disagreement_by_quality(
     return panel
 
 
+@on_axes
 @checked
 def plot_annotator_quality(
     quality: xr.DataArray, table: "pd.DataFrame | None" = None, *, axes: "Axes | None" = None
@@ -170,12 +174,9 @@ def plot_annotator_quality(
         WQS of `crowdtruth` (annotator).
     table
         Result of `spammers`; annotators of probability 1/2 or more are drawn hatched.
-    axes
-        The axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    Axes
+    {returns}
 
     References
     ----------
@@ -207,6 +208,7 @@ def plot_annotator_quality(
     return panel
 
 
+@on_panels
 @checked
 def plot_shares(distributions: "pd.DataFrame", *, axes: Panels | None = None) -> Panels:
     """Draw how annotators, items and labels are distributed, one panel for each feature, with their targets.
@@ -215,12 +217,9 @@ def plot_shares(distributions: "pd.DataFrame", *, axes: Panels | None = None) ->
     ----------
     distributions
         The table of a `SpecificationReport`: columns kind, feature, value, target, actual, n.
-    axes
-        An array of as many axes to draw in; by default a figure of its own.
+    {axes}
 
-    Returns
-    -------
-    array of Axes, shape (row, column)
+    {returns}
 
     References
     ----------

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -123,10 +124,8 @@ def replacement_results(case: Case) -> pd.DataFrame | None:
         given = recode(given, case.settings.threshold)  # type: ignore[arg-type]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # who has too few items is left out, and their number is shown
-        found = alternative_annotator_test(
-            given, models, epsilon=EPSILON, min_items=MIN_ITEMS, draws=case.settings.draws, chains=1,
-            seed=case.settings.seed,
-        )  # fmt: skip
+        how: Any = {"epsilon": EPSILON, "min_items": MIN_ITEMS, "draws": case.settings.draws, "chains": 1}
+        found = alternative_annotator_test(given, models, **how, seed=case.settings.seed)
     names = ["advantage", "lower", "upper", "winning_rate", "passes", "prob_passes", "prob_new_annotator"]
     table = found[names].to_dataframe().reset_index().assign(n_annotators=found.sizes["annotator"])
     return table.sort_values("advantage", ascending=False, ignore_index=True)

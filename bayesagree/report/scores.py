@@ -73,10 +73,8 @@ def model_scores(case: Case, progress: Callable[[int], None]) -> tuple[ModelScor
     of_one_label = [m for m in settings.metrics if not record.asks_threshold and has_one_label(Metric.named(m))]
     # Where all plausibilities make other draws than the best labels alone, models are scored as `evaluate` scores them.
     joint = len(of_one_label) == len(settings.metrics) and not record.closed_form and record.name != "plackett_luce"
-    tree = evaluate(
-        annotations, models, metrics=settings.metrics, draws=settings.draws, further_annotator=joint, progress=progress,
-        **options,
-    )  # fmt: skip
+    how: Any = {"metrics": settings.metrics, "draws": settings.draws, "further_annotator": joint} | options
+    tree = evaluate(annotations, models, progress=progress, **how)
     lines = tree if joint else None
     if of_one_label and not joint:
         lines = _another_annotator(case, of_one_label, options)

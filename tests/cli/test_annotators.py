@@ -82,3 +82,12 @@ def test_levels_of_ratings_stand_beside_phi_with_and_without_them(run, tmp_path)
     assert [row["annotator"] for row in answer["annotators"]] == list("abc")
     plain, without = (row["mean"] for row in answer["agreement"])
     assert plain < without
+
+
+def test_the_annotators_are_kept_as_a_table(run, files, tmp_path):
+    out = tmp_path / "annotators.csv"
+    code, said, err = run(files / "labels.csv", "--variant", "full", "--draws", 60, "--json", "-o", out)
+    assert code == 0, err
+    kept, shown = pd.read_csv(out), json.loads(said)["annotators"]
+    assert kept["annotator"].tolist() == [row["annotator"] for row in shown]
+    np.testing.assert_allclose(kept["accuracy"], [row["accuracy"] for row in shown])

@@ -284,7 +284,7 @@ def test_evaluate_by_slices_with_clusters_an_annotator_and_a_function(run, folde
     monkeypatch.syspath_prepend(folder)
     files = ("evaluate", "labels.csv", "models.csv")
     options = "--item-features items.csv --by half --cluster page --items bootstrap --draws 10 --json"
-    code, out, err = run(*files, "--metric", "f1_macro,recall[a]", "--further-annotator", *options.split())
+    code, out, err = run(*files, "--metric", "f1_macro,recall[a]", "--another-annotator", *options.split())
     assert code == 0, err
     found = json.loads(out)
     assert {row["metric"] for row in found["scores"]} == {"f1_macro", "recall[a]"}

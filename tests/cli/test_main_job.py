@@ -108,3 +108,16 @@ def test_bad_input_exits_with_2_and_one_message(run, files, tmp_path, args, mess
 def test_usage_errors_exit_with_2(run):
     assert run("evaluate", "--draws", "0").returncode == 2
     assert run("nothing").returncode == 2
+
+
+@pytest.mark.parametrize(("way", "message"), [(">&-", "stdout is closed"), ("> /dev/full", "No space left on device")])
+def test_an_answer_that_cannot_be_written_ends_with_a_sentence(way, message, tmp_path):
+    votes = tmp_path / "votes.csv"
+    votes.write_text("item,annotator,label\n1,a,x\n1,b,x\n2,a,y\n2,b,x\n")
+    code = "from bayesagree.cli import main; main()"
+    script = f'"$0" -c "$1" contents "$2" {way}'
+    words = ["sh", "-c", script, sys.executable, code, str(votes)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr

@@ -149,3 +149,20 @@ def test_public_data_names_its_source(run, tmp_path, public_data):
     page = out.read_text(encoding="utf-8")
     assert "human-objects/edge" in page
     assert "Licence of the data" in page
+
+
+@pytest.mark.parametrize("plausibility", ["dirichlet", "dawid_skene", "informed_dirichlet"])
+def test_evaluate_and_report_print_the_same_scores(run, files, tmp_path, plausibility):
+    from typer.testing import CliRunner
+
+    from bayesagree.cli._commands import app
+
+    given = ("labels.csv", "--item", "task", "--annotator", "worker", "--draws", "100", "--seed", "4")
+    asked = (*given, "--plausibility", plausibility, "--allow-unmixed")
+    done = CliRunner().invoke(app, ["evaluate", asked[0], "models.csv", *asked[1:], "--json"])
+    code, said, err = run(*asked, "--predictions", "models.csv", "-o", tmp_path / "page.html")
+    assert code == 0, err
+    best = said.split("The top-1 accuracy of ")[1].split()[0]
+    [row] = [row for row in json.loads(done.stdout)["scores"] if row["model"] == best]
+    ends = f"(95 % interval {row['lower']:.3f} to {row['upper']:.3f})"
+    assert f"The top-1 accuracy of {best} is {row['mean']:.3f} {ends}" in said
