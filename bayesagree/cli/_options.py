@@ -129,7 +129,18 @@ class ShortSampling(Sampling):
 
 
 @dataclass(frozen=True)
-class Source:
+class Columns:
+    """Names of the columns of annotations."""
+
+    item: Item = "item"
+    annotator: Annotator = "annotator"
+    label: LabelColumn = "label"
+    rating: RatingColumn = "rating"
+    rank: RankColumn = "rank"
+
+
+@dataclass(frozen=True)
+class Source(Columns):
     """Annotations: a file and its columns, or the name of a public data set."""
 
     annotations: AnnotationsFile = None
@@ -137,11 +148,6 @@ class Source:
     format: Format = None
     question: Question = None
     kind: Kind = None
-    item: Item = "item"
-    annotator: Annotator = "annotator"
-    label: LabelColumn = "label"
-    rating: RatingColumn = "rating"
-    rank: RankColumn = "rank"
     scale: Scale = None
     step: Step = None
     labels: LabelNames = None

@@ -9,6 +9,7 @@
 - `independence`: correlation of judges' errors, and the number of independent judges a panel is worth.
 - `panels`: the accuracy of every panel, and what it costs; `_truths` draws what the two share.
 - `tables`: these results as one table.
+- `verdicts`: verdicts as predictions, and differences of systems.
 """
 
 import lazy_loader as lazy

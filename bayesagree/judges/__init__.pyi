@@ -14,6 +14,7 @@ from .model import corrected_rate_model
 from .panels import best_panel
 from .rate import corrected_rate
 from .tables import judge_table, warnings_of
+from .verdicts import system_pairs, verdict_predictions
 
 __all__ = [
     "Allocation",
@@ -31,5 +32,7 @@ __all__ = [
     "prediction_powered_mean",
     "rogan_gladen",
     "saving_bound",
+    "system_pairs",
+    "verdict_predictions",
     "warnings_of",
 ]
