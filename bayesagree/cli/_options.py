@@ -33,6 +33,9 @@ AnnotationsFile = Annotated[
 PredictionsFile = Annotated[
     Path | None, Argument(help="Predictions: columns model, item and label, score, or one column per label.")
 ]
+PredictionsOption = Annotated[
+    Path | None, Option("--predictions", help="Columns model, item and label, score, or one column per label.")
+]
 Data = Annotated[str | None, Option("--data", help="A public data set by name, instead of files.")]
 Format = Annotated[str | None, Option("--format", help="Tool or layout of the file (detected by default).")]
 Question = Annotated[str | None, Option("--question", help="Which question, if the file has several.")]
@@ -156,8 +159,12 @@ class Source(Columns):
     missing_labels: MissingLabels = None
     merge_similar: MergeSimilar = False
 
-    def read(self) -> tuple["Annotations", "Predictions | None"]:
-        """Read annotations from the file, or the named data set together with its predictions."""
+    def read(self, predictions: Path | None = None, model: str = "model") -> tuple[Any, "Predictions | None"]:
+        """Read annotations from the file, or the named data set; predictions from their own file, or that of these."""
+        annotations, known = self._read()
+        return annotations, known if predictions is None else self.predictions(predictions, model)
+
+    def _read(self) -> tuple["Annotations", "Predictions | None"]:
         if (self.annotations is None) == (self.data is None):
             raise InputError("give either a file of annotations or --data NAME, not both and not neither")
         if self.data is not None:

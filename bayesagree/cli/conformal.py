@@ -42,8 +42,7 @@ def conformal(
     """
     from bayesagree.conformal import conformalize, cross_sets, set_coverage, widest_sets
 
-    annotations, known = source.read()
-    models = source.predictions(predictions, model) if predictions is not None else known
+    annotations, models = source.read(predictions, model)
     if models is None:
         raise InputError("there are no predictions: give a file with a score for every label")
     chosen = _options.one_of(method, "--method", ("exact", "monte_carlo", "majority"))

@@ -63,8 +63,8 @@ def evaluate(
     from bayesagree.plausibility.dawid_skene._results import choice_notes
     from bayesagree.plausibility.registry import fitting_posteriors
 
-    truth, known = source.read()
-    models = _predictions(source, truth, known, predictions, simulated_models, model, sampling.seed)
+    truth, models = source.read(predictions, model)
+    models = models or _simulated(truth, simulated_models, sampling.seed)
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     levels = _options.numbers(reliability, "--reliability")
     chosen = _options.one_of(items, "--items", ("fixed", "bootstrap"))
@@ -138,23 +138,11 @@ def _beside(tree: "xr.DataTree") -> list[_output.Table]:
     return [_output.Table("targets", sensitivity_table(tree), title)]
 
 
-def _predictions(
-    source: _options.Source,
-    truth: "Annotations",
-    known: "Predictions | None",
-    path: Path | None,
-    simulated: int,
-    model: str,
-    seed: int,
-) -> "Predictions":
+def _simulated(truth: "Annotations", number: int, seed: int) -> "Predictions":
     from bayesagree.annotations import Ratings
 
-    if path is not None:
-        return source.predictions(path, model)
-    if known is not None:
-        return known
-    if simulated and not isinstance(truth, Ratings):
+    if number and not isinstance(truth, Ratings):
         from bayesagree.simulate import noisy_models
 
-        return noisy_models(truth, n_models=simulated, seed=seed)
+        return noisy_models(truth, n_models=number, seed=seed)
     raise InputError("there are no predictions: give a file of predictions, or --simulated-models N to try it out")

@@ -1,7 +1,6 @@
 """`bayesagree next`: the items that deserve the next label."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
@@ -14,9 +13,7 @@ if TYPE_CHECKING:
 @_options.flattened
 def next(
     source: _options.Source,
-    predictions: Annotated[
-        Path | None, Option("--predictions", help="Columns model, item and label, score, or one column per label.")
-    ] = None,
+    predictions: _options.PredictionsOption = None,
     n: Annotated[int, Option("--number", "-n", help="How many items.", min=1)] = 20,
     goal: Annotated[
         str | None, Option("--goal", help="decision between two models, metric of each, or certainty of items.")
@@ -36,10 +33,7 @@ def next(
     from bayesagree.planning import annotate_next
     from bayesagree.planning._decision import Decision
 
-    votes: Any
-    votes, models = source.read()
-    if predictions is not None:
-        models = source.predictions(predictions, model)
+    votes, models = source.read(predictions, model)
     chosen = None if goal is None else _options.one_of(goal, "--goal", ("decision", "metric", "certainty"))
     notes: list[str] = []
     if chosen in (None, "decision") and models and models.models.size > 1 and isinstance(votes, Labels):

@@ -1,6 +1,5 @@
 """`bayesagree plan`: how many items, and how many annotators an item."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Option
@@ -12,9 +11,7 @@ from bayesagree.errors import InputError
 @_options.flattened
 def plan(
     source: _options.Source,
-    predictions: Annotated[
-        Path | None, Option("--predictions", help="Columns model, item and label, score, or one column per label.")
-    ] = None,
+    predictions: _options.PredictionsOption = None,
     items: Annotated[str, Option("--n-items", help="Numbers of items, comma separated.")] = "100,300,1000",
     annotators: Annotated[
         str | None, Option("--n-annotators", help="Numbers of annotators an item, by default 1, 3, 5, 10.")
@@ -37,10 +34,7 @@ def plan(
     from bayesagree.planning import plan as plan_designs
     from bayesagree.planning.designs import designs_to_simulate
 
-    pilot: Any
-    pilot, models = source.read()
-    if predictions is not None:
-        models = source.predictions(predictions, model)
+    pilot, models = source.read(predictions, model)
     grid: dict[str, Any] = {
         "items": _options.numbers(items, "--n-items", whole=True),
         "annotators": _options.numbers(

@@ -41,14 +41,12 @@ def rankings(
     from bayesagree.io.files import write_result
     from bayesagree.simulate import noisy_models
 
-    truth, models = source.read()
+    truth, models = source.read(predictions, model)
     if not isinstance(truth, Rankings):
         raise InputError(f"these are {type(truth).__name__}, not rankings; use `bayesagree evaluate`")
     unnamed = _options.one_of(unranked, "--unranked", ("exact", "lumped"))
     if case is not None and case not in truth.items.astype(str):
         raise InputError(f"--case {case!r}: there is no such item")
-    if predictions is not None:
-        models = source.predictions(predictions, model)
     simulated = models is None
     models = models or noisy_models(truth, n_models=simulated_models, seed=sampling.seed)
     levels = _options.numbers(prirn, "--prirn")

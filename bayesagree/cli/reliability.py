@@ -1,6 +1,6 @@
 """`bayesagree reliability`: how well each reliability predicts a held-out annotator."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Option
 
@@ -27,7 +27,7 @@ def reliability(
     """
     from bayesagree.predictive.reliability import reliability_curve
 
-    given: Any = source.read()[0]
+    given, _ = source.read()
     levels = None if reliabilities is None else _options.numbers(reliabilities, "--reliability")
     curve = reliability_curve(given, levels, plausibility=plausibility, seed=seed)
     table = curve.drop_vars(["best", "observed_agreement"]).to_dataframe().reset_index()

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 def report(
     source: _options.Source,
     sampling: _options.Sampling,
-    predictions: Annotated[
-        Path | None, Option("--predictions", help="Columns model, item and label, score, or one column per label.")
-    ] = None,
+    predictions: _options.PredictionsOption = None,
     annotators: _options.AnnotatorsFile = None,
     group: Annotated[str | None, Option("--group", help="Features to group by, comma separated.")] = None,
     smallest_group: _options.SmallestGroup = 1,
@@ -58,9 +56,7 @@ def report(
     from bayesagree.report.page import write_report
     from bayesagree.report.settings import ReportSettings
 
-    truth, models = source.read()
-    if predictions is not None:
-        models = source.predictions(predictions, model)
+    truth, models = source.read(predictions, model)
     if threshold is None and isinstance(truth, Ratings):
         threshold = sum(truth.scale) / 2
         typer.echo(

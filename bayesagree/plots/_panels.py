@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.docstrings import shared
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError, shorten
@@ -20,15 +21,21 @@ if TYPE_CHECKING:
 type Panels = NDArray[Any]
 """An array of matplotlib axes, shape (row, column)."""
 
-on_axes = shared(axes="The axes to draw in; by default a figure of its own.", returns="Returns\n-------\nAxes")
-"""Describes one panel in a docstring."""
-on_panels = shared(
-    axes="An array of as many axes to draw in; by default a figure of its own.",
-    returns="Returns\n-------\narray of Axes, shape (row, column)",
-)
-"""Describes several panels in a docstring."""
+_ONE = {"axes": "The axes to draw in; by default a figure of its own.", "returns": "Returns\n-------\nAxes"}
+_SEVERAL = {"axes": "An array of as many axes to draw in; by default a figure of its own."}
+_SEVERAL |= {"returns": "Returns\n-------\narray of Axes, shape (row, column)"}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", ":", "-.")
+
+
+def on_axes[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """Check the arguments of a figure of one panel, and describe `axes` and what it returns in its docstring."""
+    return shared(**_ONE)(checked(function))
+
+
+def on_panels[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """Do the same for a figure of several panels."""
+    return shared(**_SEVERAL)(checked(function))
 
 
 def new_panels(

@@ -8,7 +8,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.agreement.bland_altman import limits_of_agreement, paired
 from bayesagree.annotations import Ratings
@@ -19,7 +18,6 @@ _GRID = np.linspace(0.002, 0.998, 250)
 
 
 @on_panels
-@checked
 def plot_item_fits(
     result: xr.DataTree, ratings: Ratings, *, items: Sequence[Any] | None = None, axes: Panels | None = None
 ) -> Panels:
@@ -74,7 +72,6 @@ def plot_item_fits(
 
 
 @on_panels
-@checked
 def plot_bland_altman(
     ratings: Ratings, *, annotators: Sequence[Any] | None = None, axes: Panels | None = None
 ) -> Panels:

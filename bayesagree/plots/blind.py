@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, shorten
 from bayesagree.plots._panels import on_axes, one_panel, style
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
 
 
 @on_axes
-@checked
 def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
     """Draw the correlation of estimated with actual scores or ranks, by method, one line for each metric.
 
@@ -56,7 +54,6 @@ def plot_method_correlation(result: xr.DataTree, *, measure: str = "pearson", ax
 
 
 @on_axes
-@checked
 def plot_quality_correlation(result: xr.DataTree, *, measure: str = "pearson", axes: "Axes | None" = None) -> "Axes":
     """Draw the correlation that each method achieves against the quality of its pseudo-gold, with straight lines.
 

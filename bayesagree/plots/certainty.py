@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError
 from bayesagree.plots._panels import LINES, Panels, new_panels, on_axes, on_panels, one_panel, sorted_curve
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 
 @on_axes
-@checked
 def plot_certainty(
     curves: Mapping[str, xr.DataArray],
     *,
@@ -76,7 +74,6 @@ def plot_certainty(
 
 
 @on_axes
-@checked
 def plot_certainty_by_agreement(
     certainty: xr.DataArray, agreement: xr.DataArray, *, axes: "Axes | None" = None
 ) -> "Axes":
@@ -126,7 +123,6 @@ def plot_certainty_by_agreement(
 
 
 @on_panels
-@checked
 def plot_risk(
     certainty: xr.DataArray,
     risk_certainty: xr.DataArray,

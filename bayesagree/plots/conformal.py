@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, positive_int
 from bayesagree.plots._panels import on_axes, one_panel, style
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
 
 
 @on_axes
-@checked
 def plot_set_size(sets: xr.DataArray, certainty: xr.DataArray, *, bins: int = 8, axes: "Axes | None" = None) -> "Axes":
     """Draw the mean size of the prediction sets of each model against the certainty of the annotations.
 

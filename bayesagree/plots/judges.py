@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree.plots._panels import on_axes, one_panel, write_cells
 
 if TYPE_CHECKING:
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
 
 
 @on_axes
-@checked
 def plot_error_correlation(result: xr.DataTree, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the mean correlation of each two judges' errors as a matrix.
 

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError
 from bayesagree.plots._panels import on_axes, one_panel, style
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 
 @on_axes
-@checked
 def plot_designs(
     designs: xr.Dataset, *, today: tuple[float, float] | None = None, axes: "Axes | None" = None
 ) -> "Axes":
@@ -61,7 +59,6 @@ def plot_designs(
 
 
 @on_axes
-@checked
 def plot_cost_frontier(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the cost of each design against the width of its interval, and a line through those that none undercuts.
 
@@ -100,7 +97,6 @@ def plot_cost_frontier(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "A
 
 
 @on_axes
-@checked
 def plot_value_of_votes(votes: pd.DataFrame, *, enough: float | None = None, axes: "Axes | None" = None) -> "Axes":
     """Draw the probability that the choice between the two best models is right against the number of further votes.
 

@@ -8,7 +8,6 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Ratings
 from bayesagree.draws.top_labels import plausibility_draws
 from bayesagree.errors import InputError
@@ -21,7 +20,6 @@ _SHOWN = 300
 
 
 @on_axes
-@checked
 def plot_plausibility(
     truth: xr.DataTree, item: Any, *, point: xr.DataArray | None = None, most: int = 8, axes: "Axes | None" = None
 ) -> "Axes":
@@ -75,7 +73,6 @@ def plot_plausibility(
 
 
 @on_axes
-@checked
 def plot_simplex(
     truth: xr.DataTree, items: Sequence[Any], *, labels: Sequence[Any] | None = None, axes: "Axes | None" = None
 ) -> "Axes":
@@ -151,7 +148,6 @@ def _point(estimate: xr.DataArray, item: Any, labels: NDArray[Any]) -> NDArray[n
 
 
 @on_axes
-@checked
 def plot_rating_item(
     truth: xr.DataTree, ratings: Ratings, item: Any, *, threshold: float | None = None, axes: "Axes | None" = None
 ) -> "Axes":

@@ -4,12 +4,10 @@ from collections.abc import Mapping
 
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree.plots._panels import Panels, new_panels, on_panels
 
 
 @on_panels
-@checked
 def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset, *, axes: Panels | None = None) -> Panels:
     """Draw the elpd difference of each reliability to the best one for a held-out annotator, and its agreement.
 

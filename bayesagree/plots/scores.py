@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.tables import best_first, score_intervals
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 
 @on_axes
-@checked
 def plot_scores(
     result: xr.DataTree, *, metric: str, plug_in: xr.DataArray | None = None, axes: "Axes | None" = None
 ) -> "Axes":
@@ -70,7 +68,6 @@ def plot_scores(
 
 
 @on_axes
-@checked
 def plot_score_draws(
     result: xr.DataTree, *, metric: str, reliability: float | None = None, axes: "Axes | None" = None
 ) -> "Axes":
@@ -119,7 +116,6 @@ def plot_score_draws(
 
 
 @on_axes
-@checked
 def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the probability of every place for every model, best model first.
 
@@ -152,7 +148,6 @@ def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> 
 
 
 @on_panels
-@checked
 def plot_ranking_study(result: xr.DataTree, *, axes: Panels | None = None) -> Panels:
     """Draw certainty and all scores of a ranking study across reliabilities, one row for each aggregation.
 
@@ -209,7 +204,6 @@ def plot_ranking_study(result: xr.DataTree, *, axes: Panels | None = None) -> Pa
 
 
 @on_panels
-@checked
 def plot_annotation_statistics(result: xr.DataTree, *, axes: Panels | None = None) -> Panels:
     """Draw how many rankings and labels the items have, how many labels a ranking has, and its largest tie.
 

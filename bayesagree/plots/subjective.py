@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.errors import InputError
 from bayesagree.plots._panels import (
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 
 @on_axes
-@checked
 def plot_group_heatmap(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the performance of every model (columns) for every group (rows), with the number of annotators.
 
@@ -68,7 +66,6 @@ def plot_group_heatmap(result: xr.Dataset, *, axes: "Axes | None" = None) -> "Ax
 
 
 @on_panels
-@checked
 def plot_group_intervals(result: xr.DataTree, *, axes: Panels | None = None) -> Panels:
     """Draw the posterior of every group's accuracy as an interval (HDI 0.95), one panel per model.
 
@@ -110,7 +107,6 @@ def plot_group_intervals(result: xr.DataTree, *, axes: Panels | None = None) -> 
 
 
 @on_axes
-@checked
 def plot_disagreement_by_quality(
     rate: xr.DataArray,
     quality: xr.DataArray,
@@ -162,7 +158,6 @@ def plot_disagreement_by_quality(
 
 
 @on_axes
-@checked
 def plot_annotator_quality(
     quality: xr.DataArray, table: "pd.DataFrame | None" = None, *, axes: "Axes | None" = None
 ) -> "Axes":
@@ -209,7 +204,6 @@ def plot_annotator_quality(
 
 
 @on_panels
-@checked
 def plot_shares(distributions: "pd.DataFrame", *, axes: Panels | None = None) -> Panels:
     """Draw how annotators, items and labels are distributed, one panel for each feature, with their targets.
 
