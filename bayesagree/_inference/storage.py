@@ -33,15 +33,10 @@ class KeptDraws:
     """The variables of one result, filled block of items by block.
 
     On disk a chunk holds one block of items, so that memory needs room for the blocks on their way only.
-
-    Attributes
-    ----------
-    first
-        Position of the first block that is still to be drawn.
     """
 
     def __init__(self, variables: Mapping[str, Variable], store: "Store | None") -> None:
-        self.variables, self.store, self.first = variables, store, 0
+        self.variables, self.store, self.first = variables, store, 0  # first block that is still to be drawn
         if store is None:
             self._arrays = {name: np.empty(v.shape, v.dtype) for name, v in variables.items()}
         else:

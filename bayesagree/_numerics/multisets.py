@@ -17,21 +17,11 @@ MANY = 20_000
 
 
 class Multisets(NamedTuple):
-    """Distinct multisets, in the order in which they are first met.
+    """Distinct multisets, in the order in which they first occur."""
 
-    Attributes
-    ----------
-    number
-        Which multiset each item has, shape (item,).
-    first
-        First item with each multiset, shape (multiset,).
-    key
-        The sum of words that stands for it, shape (multiset,).
-    """
-
-    number: Integers
-    first: Integers
-    key: Words
+    number: Integers  # which multiset each item has, shape (item,)
+    first: Integers  # first item with each multiset, shape (multiset,)
+    key: Words  # the sum of words that stands for it, shape (multiset,)
 
 
 def run_starts(item: NDArray[Any]) -> Integers:

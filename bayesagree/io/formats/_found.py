@@ -57,44 +57,27 @@ def naming(name: str, what: str) -> Iterator[None]:
 
 @dataclass(eq=False)
 class Found:
-    """Answers and all else of one file, as a reader finds them.
+    """Answers and all else of one file, as a reader finds them."""
 
-    Attributes
-    ----------
-    answers
-        Rows (question, item, annotator, value). A value is a label, a number, a list of labels, or a list of
-        ``{"value": label, "rank": r}``.
-    table
-        Further answers as a frame with these columns.
-    outputs
-        Rows (model, item, value, score) of models: hard labels where the score is None.
-    gold
-        Label of an item by its name.
-    features
-        Features of annotators: a mapping for each.
-    system
-        System whose output an item is, by item.
-    left_out
-        Number of answers left out, by reason.
-    ratings
-        Names of the questions whose answers are ratings by their type.
-    notes
-        Choices of the reader in words, such as a column taken for the annotator.
-    container
-        The annotations themselves, from tables.
-    layout
-        Layout of the table they are from.
-    """
-
+    # Rows (question, item, annotator, value): a label, a number, a list of labels, or of {"value": label, "rank": r}.
     answers: list[tuple[str, Any, Any, Any]] = field(default_factory=list)
+    # Other answers as a frame with these columns.
     table: pd.DataFrame | None = None
+    # Rows (model, item, value, score) of models: hard labels where the score is None.
     outputs: list[tuple[str, Any, Any, Any]] = field(default_factory=list)
+    # Label of an item by its name.
     gold: dict[Any, Any] = field(default_factory=dict)
+    # Features of annotators: a mapping for each.
     features: dict[Any, Mapping[str, Any]] = field(default_factory=dict)
+    # System whose output an item is, by item.
     system: dict[Any, str] = field(default_factory=dict)
+    # Number of answers left out, by reason.
     left_out: Counter[str] = field(default_factory=Counter)
+    # Names of the questions whose answers are ratings by their type.
     ratings: set[str] = field(default_factory=set)
+    # Choices of the reader in words, such as a column taken for the annotator.
     notes: list[str] = field(default_factory=list)
+    # The annotations themselves, from tables, and the layout of the table.
     container: Annotations | None = None
     layout: str = ""
 

@@ -18,24 +18,12 @@ BATCH = 2**17
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows of whole items.
+    """Rows of whole items."""
 
-    Attributes
-    ----------
-    items
-        Name of each item, an Arrow array of shape (item,).
-    start
-        First row of each item and the number of rows, shape (item + 1,).
-    columns
-        Name to Arrow array of shape (row,).
-    first_row
-        Number of the chunk's first row in the file.
-    """
-
-    items: Any
-    start: NDArray[np.int64]
-    columns: dict[str, Any]
-    first_row: int
+    items: Any  # name of each item, an Arrow array of shape (item,)
+    start: NDArray[np.int64]  # first row of each item and the number of rows, shape (item + 1,)
+    columns: dict[str, Any]  # name to Arrow array of shape (row,)
+    first_row: int  # number of the chunk's first row in the file
 
     def item_of(self, row: int) -> Any:
         """Name the item of a row of the chunk."""
