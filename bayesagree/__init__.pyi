@@ -38,10 +38,11 @@ from .metrics.auc import auc
 from .planning import annotate_next, plan
 from .plausibility import calibrate, majority_vote
 from .plausibility.dawid_skene import dawid_skene, dawid_skene_model
-from .plausibility.dirichlet import dirichlet, dirichlet_model, prirn, prirn_model
+from .plausibility.dirichlet import dirichlet, dirichlet_model
 from .plausibility.informed import informed_dirichlet, informed_dirichlet_model
 from .plausibility.normal_inverse_gamma import normal_inverse_gamma, normal_inverse_gamma_model
 from .plausibility.plackett_luce import plackett_luce, plackett_luce_model
+from .plausibility.prirn import prirn, prirn_model
 from .subjective import crowdtruth, group_posterior
 
 __all__ = [

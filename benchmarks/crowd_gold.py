@@ -26,7 +26,7 @@ from crowd_sets import SETS, read
 
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
-from bayesagree.draws.run import Request
+from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.calibration import calibrate, calibration_scores, label_probability, pool_with_votes
 from bayesagree.plausibility.dawid_skene._engines import AUTO_VARIANTS, VARIANTS, DawidSkenePosterior, Variant
 from bayesagree.plausibility.dawid_skene._results import chains_tree

@@ -26,7 +26,7 @@ from crowd_sets import read
 from scipy.special import softmax
 
 from bayesagree import Labels, Predictions
-from bayesagree.draws.run import Request
+from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.calibration import calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
 from bayesagree.plausibility.dawid_skene._results import chains_tree

@@ -29,7 +29,7 @@ from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershi
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.dirichlet._kernels import plausibility_draws, top_label_draws
 from bayesagree.plausibility.informed._draw_kernels import top_label_draws as informed_draws
-from bayesagree.plausibility.informed.posterior import InformedPosterior
+from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.plackett_luce._cases import read_cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
 from bayesagree.plausibility.plackett_luce._sampler import Run, worth_prior
@@ -196,7 +196,7 @@ def mixed_membership(price: Prices, small: int) -> HotPath:
 
 def informed(price: Prices, small: int) -> HotPath:
     n_labels, samples = 10, 1000 // small
-    posterior = InformedPosterior.of(*test_set(Size(500, n_labels, 5)))
+    posterior = InformedProblem.of(*test_set(Size(500, n_labels, 5)))
     votes, (dense, hit, _) = posterior.votes, posterior.covariates
     thetas = posterior.fit.draws(samples // 25, np.random.default_rng(1))
     out, rng = np.empty((len(dense), samples, 1), np.int16), generator()

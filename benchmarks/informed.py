@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from bayesagree import Labels, Predictions
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
-from bayesagree.plausibility.informed.posterior import InformedPosterior
+from bayesagree.plausibility.informed._problem import InformedProblem
 
 type Floats = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ def scores(plausibility: Floats, predicted: Floats) -> Floats:
 
 def informed(counts: NDArray, predictions: Predictions, exclude: str | None, rng: np.random.Generator) -> Floats:
     """Plausibilities (item, draw, label); two draws share their parameters."""
-    posterior = InformedPosterior.of(Labels.from_counts(counts), predictions, exclude)
+    posterior = InformedProblem.of(Labels.from_counts(counts), predictions, exclude)
     out = np.empty((len(counts), DRAWS, counts.shape[1]))
     (dense, hit, _), votes = posterior.covariates, posterior.votes
     thetas = posterior.parameters(DRAWS // 4, 2, rng)

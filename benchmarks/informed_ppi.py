@@ -37,7 +37,7 @@ from scipy.special import softmax
 from bayesagree import Labels, Predictions, score
 from bayesagree.plausibility import informed_prior_mean
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
-from bayesagree.plausibility.informed.posterior import InformedPosterior
+from bayesagree.plausibility.informed._problem import InformedProblem
 
 type Floats = NDArray[np.float64]
 
@@ -92,7 +92,7 @@ def case(kind: str, votes: int, rng: np.random.Generator) -> dict[str, list[tupl
     powered = score(voted, models, "agreement", proxy=guess, seed=rng).isel(model=0)
     nothing = (np.nan, np.nan)
     found["PPI++, informed proxy"] = [tuple(np.quantile(powered, (0.025, 0.975))), nothing]
-    posterior = InformedPosterior.of(voted, models)
+    posterior = InformedProblem.of(voted, models)
     thetas = posterior.parameters(DRAWS // 8, 4, rng).reshape(DRAWS // 2, -1)
     drawn = np.empty((N_ITEMS, DRAWS, N_LABELS))
     dense, hit, _ = posterior.covariates

@@ -5,8 +5,8 @@
 By default 200,000, 2,000,000 and 20,000,000 items and all jobs.
 
 Writes labels (five an item, by 100 annotators who err in their own way, five labels) and hard predictions of two models
-as Parquet sorted by item, then runs each job in a process of its own: `evaluate_batches` with 100 draws, with votes
-alone and informed by the models (up to 200,000 items: two milliseconds each), `dawid_skene_batches` with ten
+as Parquet sorted by item, then runs each job in a process of its own: `evaluate` with 100 draws, with votes
+alone and informed by the models (up to 200,000 items: two milliseconds each), `dawid_skene(engine="em")` with ten
 iterations. With --workers the jobs of the first size run once more on a `LocalCluster` of one process, and on one of
 two with twice the items (weak scaling), and bytes per item that go to workers are printed. Writes nothing: the tables
 are in results/large.md.
@@ -27,8 +27,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bayesagree import LabelBatches, Labels, Predictions, read_predictions
-from bayesagree.evaluation import evaluate_batches
-from bayesagree.plausibility import dawid_skene_batches
+from bayesagree.evaluation import evaluate
+from bayesagree.plausibility.dawid_skene import dawid_skene
 
 PER_ITEM, ANNOTATORS, LABELS, PART = 5, 100, 5, 200_000
 MODELS = {"A": 0.8, "B": 0.75}
@@ -80,15 +80,15 @@ def reading(folder: Path, client: Any) -> None:
 
 
 def votes(folder: Path, client: Any) -> None:
-    evaluate_batches(pairs(folder), draws=25, seed=1, client=client)
+    evaluate(pairs(folder), draws=25, seed=1, client=client)
 
 
 def informed(folder: Path, client: Any) -> None:
-    evaluate_batches(pairs(folder), plausibility="informed_dirichlet", draws=25, seed=1, client=client)
+    evaluate(pairs(folder), plausibility="informed_dirichlet", draws=25, seed=1, client=client)
 
 
 def crowd(folder: Path, client: Any) -> None:
-    dawid_skene_batches(batches(folder), max_iterations=10, tolerance=-1, client=client)
+    dawid_skene(batches(folder), engine="em", max_iterations=10, tolerance=-1, client=client)
 
 
 MOST_INFORMED = 200_000

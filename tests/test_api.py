@@ -156,6 +156,7 @@ OWN_PARTS = {
 def test_models_take_the_prior_of_their_posterior(name):
     """What changes the posterior changes the PyMC model: all but how it is drawn and kept."""
     drawing = {*ORDER, "keep_item_means", "candidates", "restarts", "confusion", "ci_prob"}
+    drawing |= {"tolerance", "max_iterations", "folder"}  # of EM
     if name == "dawid_skene":
         drawing.add("predictions")  # for engine="em" alone
     posterior = inspect.signature(getattr(bayesagree, name)).parameters

@@ -64,7 +64,7 @@ POSTERIORS = {
         "test_informed.py::test_ranks_of_the_truth_are_uniform",
     ),
     "prirn": Twins(
-        "bayesagree.plausibility.dirichlet.inverse_rank_normalization.prirn_model", ("prirn",),
+        "bayesagree.plausibility.prirn.model.prirn_model", ("prirn",),
         "plausibility/dirichlet/test_prirn.py::engine=\"nuts\"", "plausibility/dirichlet/test_prirn.py::prirn.json",
         "test_conjugate_posteriors.py::test_prirn_draws_have_their_dirichlet_distribution",
     ),
@@ -104,7 +104,6 @@ OTHER_TREES = {
     "blind_posterior": "scores against draws of dawid_skene or bootstrap weights",
     "crowdtruth_posterior": "a bootstrap distribution, not a posterior",
     "evaluate": "scores against draws of a posterior",
-    "evaluate_batches": "evaluations of batches, weighted",
     "calibrate": "draws of a posterior, re-weighted",
     "pool_with_votes": "draws of a posterior, joined with votes",
     "dispersion_null": "a permutation distribution",

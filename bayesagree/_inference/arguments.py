@@ -5,7 +5,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -131,6 +131,11 @@ def _call_error(name: str, signature: inspect.Signature, given: dict[str, Any], 
     unknown = next((argument for argument in given if argument not in takes), None)
     if unknown is None:
         return TypeError(f"{name}(): {error}; it takes {', '.join(takes)}")
+    return unknown_argument(name, unknown, takes)
+
+
+def unknown_argument(name: str, unknown: str, takes: Sequence[str]) -> TypeError:
+    """Return the error of a function without such an argument, with the nearest one of those that it takes."""
     synonym = SYNONYMS.get(unknown)
     near = get_close_matches(unknown, takes, 1, 0.65) or [own for own in takes if own == synonym or len(takes) == 1]
     if near:

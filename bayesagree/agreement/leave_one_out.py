@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import shorten
-from bayesagree.plausibility.dirichlet.inverse_rank_normalization import inverse_ranks
+from bayesagree.plausibility.prirn.inverse_ranks import inverse_ranks
 
 
 @checked

@@ -55,13 +55,12 @@ def evaluate(
     Example: bayesagree evaluate annotations.csv predictions.csv --item task --annotator worker --reliability 0.1,1,10
     """
     from bayesagree._inference.results import settings_of
-    from bayesagree.evaluation._draw_blocks import record_for
-    from bayesagree.evaluation._informed import items_to_score, scores_another_annotator
     from bayesagree.evaluation.scoring import evaluate as run
+    from bayesagree.evaluation.scoring import items_to_score, scores_another_annotator
     from bayesagree.evaluation.tables import prior_notes
     from bayesagree.io.files import write_result
     from bayesagree.plausibility.dawid_skene._results import choice_notes
-    from bayesagree.plausibility.registry import fitting_posteriors
+    from bayesagree.plausibility.registry import fitting_posteriors, record_for
 
     truth, models = source.read(predictions, model)
     models = models or _simulated(truth, simulated_models, sampling.seed)
@@ -76,8 +75,8 @@ def evaluate(
     names = _options.words(metrics)
     options |= {"metrics": names, "items": chosen, "client": _options.dask_client(dask)} | groups | vars(sampling)
     options["truth_is"] = _options.one_of(truth_is, "--truth-is", ("top", "sampled"))
-    options["further_annotator"] = another_annotator or scores_another_annotator(record, names)
-    with _output.progress("scoring", items_to_score(record, truth, models, len(levels))) as advance:
+    options["further_annotator"] = another_annotator or scores_another_annotator(record.specification, names)
+    with _output.progress("scoring", items_to_score(record.specification, truth, models, levels)) as advance:
         tree = run(truth, models, plausibility=model_of_truth, reliability=levels, progress=advance, **options)
     if output is not None:
         write_result(tree, output)

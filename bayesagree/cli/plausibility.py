@@ -42,6 +42,7 @@ def plausibility(
 
 def posterior(truth: "Annotations", name: str | None, *, reliability: float, **options: Any) -> "xr.DataTree":
     """Draw from the named posterior of the truth, or from the one that fits the annotations."""
+    from bayesagree.draws.posterior import Request
     from bayesagree.plausibility.registry import fitting_posteriors, posterior_for
 
     chosen = posterior_for(truth, name or fitting_posteriors(truth)[0].name)
@@ -49,8 +50,7 @@ def posterior(truth: "Annotations", name: str | None, *, reliability: float, **o
         raise InputError(
             f"{chosen.name} learns from predictions too; use bayesagree evaluate --plausibility {chosen.name}"
         )
-    if not chosen.learns_reliability:
-        options["reliability"] = int(reliability) if reliability.is_integer() else reliability
-    elif reliability != 1:
+    if chosen.learns_reliability and reliability != 1:
         raise InputError(f"{chosen.name} learns the reliability of each annotator; leave --reliability at 1")
-    return chosen.posterior(truth, **options)
+    (specification,) = chosen.specification.passes([reliability])
+    return specification.draw(truth, Request(**options))

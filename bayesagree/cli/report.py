@@ -50,7 +50,7 @@ def report(
     """
     _require_jinja2()
     from bayesagree.annotations import Ratings
-    from bayesagree.evaluation._informed import items_to_score
+    from bayesagree.evaluation.scoring import items_to_score
     from bayesagree.report.data import report_data
     from bayesagree.report.headlines import headlines
     from bayesagree.report.page import write_report
@@ -75,7 +75,8 @@ def report(
         allow_unmixed=allow_unmixed,
         **vars(sampling),
     ).fitting(truth, models)
-    total = None if models is None else items_to_score(settings.record, truth, models, len(settings.reliability))
+    posterior = settings.record.specification
+    total = None if models is None else items_to_score(posterior, truth, models, settings.reliability)
     with _output.progress("computing", total) as advance:
         beside = {"groups": groups, "annotators": people, "specification": _specification(specification)}
         data = report_data(truth, models, settings=settings, source=_origin(source), progress=advance, **beside)

@@ -2,7 +2,8 @@
 
 - `pseudo_label`: the mass of labels that nobody named, spread over them again.
 - `unnamed_labels`: the kernels that spread it.
-- `run`: one route for the draws of every posterior of independent items.
+- `posterior`: what a specification of a posterior offers, and one route for the draws of independent items.
+- `trace`: a posterior whose draws exist.
 - `blocks`: draws of a block of items.
 - `top_labels`: the best labels of each draw, kept instead of all plausibilities.
 - `convergence`: rank-normalised split R-hat and bulk ESS.

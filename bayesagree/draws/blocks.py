@@ -1,6 +1,6 @@
 """The best labels of each draw, block of items by block: the form in which certainty and metrics take any posterior."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ class DrawBlock(NamedTuple):
     diagnostics
         R-hat and bulk ESS of each item, shape (item, 2), where Markov chains made the draws.
     plausibility
-        All plausibilities, shape (item, sample, category), where they were asked for.
+        All plausibilities, shape (item, sample, category), on request.
     """
 
     items: slice
@@ -61,26 +61,30 @@ class Schedule(NamedTuple):
         Applied to each block where it was drawn, so that draws need not travel.
     first
         Position of the first block to draw.
-    told
-        Where a posterior writes what it chose by itself, for the settings of the result.
     """
 
     client: Any = None
     then: Callable[[Any], Any] | None = None
     first: int = 0
-    told: dict[str, Any] | None = None
 
     def draw(self, work: Callable[[slice, np.random.Generator], Any], n_items: int, seed: Seed) -> Iterator[Any]:
         """Draw blocks in order, each from its own random stream, whichever thread or worker runs it."""
-        then = self.then
-
-        def one(job: tuple[slice, np.random.Generator]) -> Any:
-            block = work(*job)
-            return block if then is None else then(block)
-
         blocks = item_blocks(n_items)
         jobs = list(zip(blocks, block_generators(seed, len(blocks))))
+        then = self.then  # a worker gets no client
+        one = (lambda job: work(*job)) if then is None else (lambda job: then(work(*job)))
         return map_blocks(one, jobs[self.first :], self.client)
+
+    def finish(self, block: Any) -> Any:
+        """Reduce a block."""
+        return block if self.then is None else self.then(block)
+
+
+class Stream(NamedTuple):
+    """Draws block of items by block, and the settings that the posterior chose by itself."""
+
+    blocks: Iterator[Any]
+    chosen: Mapping[str, Any] = {}
 
 
 LOCAL = Schedule()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree.annotations.predictions import positions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.draws.blocks import DrawBlock, best_labels
+from bayesagree.draws.blocks import DrawBlock, Schedule, Stream, best_labels
 from bayesagree.draws.pseudo_label import PseudoLabel
 from bayesagree.errors import InputError
 
@@ -85,6 +85,29 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None, pla
     if "mean" in posterior:
         return _from_mean(posterior["mean"], threshold)
     raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
+
+
+def stream_of(
+    tree: xr.DataTree, depth: int, schedule: Schedule, *, threshold: float | None = None, plausibility: bool = False
+) -> Stream:
+    """Stream the draws of a result, with R-hat and ESS of each item where it has them."""
+    draws = truth_draws(tree, depth, threshold=threshold, plausibility=plausibility)
+    worst = _diagnostics(tree)
+
+    def read(items: slice) -> Any:
+        return schedule.finish(draws.read(items)._replace(diagnostics=None if worst is None else worst[items]))
+
+    return Stream(map(read, item_blocks(draws.items.size)[schedule.first :]))
+
+
+def _diagnostics(tree: xr.DataTree) -> NDArray[np.float64] | None:
+    """Return R-hat and ESS of each item, shape (item, 2), where the result has them."""
+    if "diagnostics" not in tree:
+        return None
+    found = tree["diagnostics"].to_dataset()
+    if not {"r_hat", "ess"} <= set(found) or found["r_hat"].dims != ("item",):
+        return None
+    return np.stack([found["r_hat"].values, found["ess"].values], axis=1)
 
 
 def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.DataArray:

@@ -1,14 +1,13 @@
 """Scores of models with intervals, and comparisons of models.
 
 - `scoring`: uncertainty-adjusted scores of every model, annotations streamed through a posterior in blocks.
-- `batches`: the same on more items than fit into memory.
+- `batches`: the mean over batches of items.
 - `comparison`: probabilities that one model is better, ranks, practical equivalence.
 - `tables`: scores and comparisons in the arrangement of the command line, the report and the figures.
 - `rankings`: certainty, risk and scores against rankings under two aggregation models; `ranking_tables`: its tables.
 - `paired_tests`: paired tests with corrections for multiplicity; Copeland ranks.
 - `rank_correlation`: correlations of two scorings and tests of dependent correlations.
-- `_informed`: scores under the informed posterior, each model without its own output.
-- `_draw_blocks`, `_sums`, `_results`: draws of any posterior, scores summed block by block, groups of the result.
+- `_sums`, `_results`: scores summed block by block, groups of the result.
 """
 
 import lazy_loader as lazy

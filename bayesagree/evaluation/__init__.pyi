@@ -1,4 +1,3 @@
-from .batches import evaluate_batches
 from .comparison import compare, practical_equivalence
 from .paired_tests import copeland_rank, paired_t_test
 from .rank_correlation import correlation, swap_rate, williams_test
@@ -11,7 +10,6 @@ __all__ = [
     "copeland_rank",
     "correlation",
     "evaluate",
-    "evaluate_batches",
     "model_ranks",
     "paired_t_test",
     "practical_equivalence",

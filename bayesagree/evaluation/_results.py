@@ -13,17 +13,9 @@ from bayesagree.metrics._block_sums import BlockScoring
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
 from bayesagree.metrics.posterior_scores import warn_undefined
 from bayesagree.metrics.registry import Metric
-from bayesagree.plausibility.registry import PosteriorRecord
 
 PARTS = np.array(["annotation", "test_set", "total"])
 """Of the variance of a score whose items are a sample."""
-
-
-class Pass(NamedTuple):
-    """One pass over the items: a posterior, and the arguments of its draws."""
-
-    record: PosteriorRecord
-    options: dict[str, Any]
 
 
 class WholeMetrics(NamedTuple):
@@ -32,9 +24,9 @@ class WholeMetrics(NamedTuple):
     parts: dict[int, WholePart]
 
     @classmethod
-    def of(cls, predictions: Predictions, asked: list[Metric]) -> "WholeMetrics":
+    def of(cls, predictions: Predictions, metrics: list[Metric]) -> "WholeMetrics":
         """Pick them from all metrics."""
-        families = {c: m for c, m in enumerate(asked) if m.record.family in WHOLE_PARTS}
+        families = {c: m for c, m in enumerate(metrics) if m.record.family in WHOLE_PARTS}
         return cls({c: WHOLE_PARTS[m.record.family](predictions, [m]) for c, m in families.items()})
 
 
@@ -114,4 +106,4 @@ class Results(NamedTuple):
 
 
 def _ignore(done: int) -> None:
-    """Progress is told by items."""
+    """Progress counts items."""

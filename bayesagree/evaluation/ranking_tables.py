@@ -20,8 +20,8 @@ from bayesagree.annotations import Rankings
 from bayesagree.certainty import label_certainty
 from bayesagree.errors import InputError
 from bayesagree.evaluation.rankings import OPEN, RISE, SCORES, certainty_correlation, model_ranks, saturated_items
-from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn, prirn
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
+from bayesagree.plausibility.prirn import irn, prirn
 
 
 class ItemView(NamedTuple):

@@ -25,10 +25,10 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.certainty import annotation_certainty, expected_risk, risk_certainty
 from bayesagree.errors import InputError
 from bayesagree.metrics.uncertainty_adjusted import average_overlap, set_accuracy, top_k_accuracy
-from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn, prirn
 from bayesagree.plausibility.plackett_luce._sampler import Unranked
 from bayesagree.plausibility.plackett_luce.likelihood import plackett_luce_ml
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
+from bayesagree.plausibility.prirn import irn, prirn
 
 DEPTH = 3
 """Labels of each draw that the study needs."""

@@ -8,14 +8,15 @@ than B.
 Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", section 2.4.
 """
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.checkpoint import Checkpoint
@@ -26,38 +27,34 @@ from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import Schedule
 from bayesagree.draws.convergence import warn_not_converged
-from bayesagree.errors import InputError, positive_int
-from bayesagree.evaluation._draw_blocks import draw_blocks, record_for
-from bayesagree.evaluation._informed import informed_groups, informed_passes
-from bayesagree.evaluation._results import PARTS, Pass, Results, WholeMetrics
-from bayesagree.evaluation._sums import ScoredBlock, ScoreSums, scored
+from bayesagree.draws.posterior import Posterior, Request
+from bayesagree.errors import InputError
+from bayesagree.evaluation._results import PARTS, Results, WholeMetrics
+from bayesagree.evaluation._sums import ScoreSums, scored
+from bayesagree.evaluation.batches import over_batches
 from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics._block_sums import BlockScoring
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._scorer import Scorer, TruthIs, check_truth_is
-from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR, FurtherAnnotator
+from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR, FurtherAnnotator, has_one_label
 from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.registry import AnyMetric, Metric
-from bayesagree.plausibility.informed.covariates import on_items_of
-from bayesagree.plausibility.informed.posterior import ESTIMATED
-from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
-
-PROVEN = "score that these annotations prove"
-"""The meaning of a score under a posterior from annotations alone."""
+from bayesagree.plausibility.registry import POSTERIORS, Plausibility, specification_for
 
 
 @shared(
     plausibility=", ".join(f'``"{name}"`` ({r.annotations.__name__})' for name, r in POSTERIORS.items())
-    + "; or draws of a model of one's own, on the same items (their number is that of the trace).",
+    + "; an object such as ``Dirichlet(prior=1.0)`` (`bayesagree.plausibility`); or draws of a model of one's own, on "
+    "the same items (their number is that of the trace).",
     metrics="Names as `score` takes them, such as ``top_1_accuracy``, ``f1_macro`` or ``total_variation``.",
 )
 @checked
 def evaluate(
-    annotations: Annotations,
-    predictions: Predictions,
+    annotations: Annotations | Iterator[tuple[Annotations, Predictions]],
+    predictions: Predictions | None = None,
     *,
-    plausibility: str | xr.DataTree = "dirichlet",
-    reliability: float | Sequence[float] = (1.0,),
+    plausibility: Plausibility = "dirichlet",
+    reliability: float | Sequence[float] | None = None,
     metrics: Sequence[AnyMetric] = ("top_1_accuracy",),
     truth_is: TruthIs = "top",
     items: Literal["fixed", "bootstrap"] = "fixed",
@@ -77,17 +74,21 @@ def evaluate(
     Parameters
     ----------
     annotations
-        `Labels`, `Rankings` or `Ratings`, as the plausibility asks.
+        `Labels`, `Rankings` or `Ratings`, as the plausibility takes them. Or, for more items than fit into memory, an
+        iterator of pairs of annotations and predictions, each item in one pair, read once and one pair at a time
+        (`LabelBatches`, ``read_predictions(items=...)``). The score of a draw is then the mean of the pairs' scores,
+        weighted by their items: that of all items at once, whose truths are independent. What a plausibility learns
+        from all items (``"informed_dirichlet"``, ``"dawid_skene"``) it learns from each pair anew: make pairs large.
     predictions
         The models, on the same items and labels (``"informed_dirichlet"``: on these items, and more if there are). For
         ratings the labels are "below" and "at_or_above" the threshold.
     {plausibility}
     reliability
-        One or several weights of an annotation; results are shown across them.
+        One or several weights of an annotation; results are shown across them. None: 1, or that of the object.
     {metrics}
     truth_is
-        ``"top"``: the most plausible label of a draw; ``"sampled"``: a label drawn from its plausibilities. Metrics
-        against the whole distribution do not ask.
+        ``"top"``: the most plausible label of a draw; ``"sampled"``: a label drawn from its plausibilities. Ignored by
+        metrics that compare whole distributions.
     draws, chains
         chains x draws truths in all.
     seed
@@ -105,7 +106,7 @@ def evaluate(
         Add the line "a further annotator" to the models: the same scores of a label drawn from the plausibilities of
         the same draw, the ceiling for anybody who gives one label.
     progress
-        Called with the number of items done, after every block.
+        Called with the number of items done, after every block or pair.
     client
         A `distributed.Client` to draw and score on instead of threads of this process: the same result, and workers
         may die. Each worker holds the annotations and predictions and, per thread, one block of 64 items x samples x
@@ -115,7 +116,7 @@ def evaluate(
         the same arguments, with the same result; a finished one is read. Needs a seed that is a whole number.
         (Chains of Dawid-Skene join all items: they run again from their start.)
     options
-        Further arguments of the plausibility, such as ``prior=``, ``ties=`` or ``threshold=``.
+        Arguments of the plausibility, such as ``prior=``, ``ties=`` or ``threshold=``.
 
     Returns
     -------
@@ -126,8 +127,9 @@ def evaluate(
         variable per metric, dims (chain, draw, reliability, slice, side, model), side = slice, rest, difference.
         ``attrs["higher_is_better"]`` of every score is 1 or 0. The settings name the ``target``; with ``"dirichlet"``
         also ``prior_share``, the mean weight of the prior in an item at the first reliability. From .09 on, which is
-        ten votes an item, the score that annotations prove is likely far from the score against a well-annotated
-        truth. No warning says so, for the score is right for its target: the command line and the report do.
+        ten votes per item, the score that annotations prove is likely far from the score against a well-annotated
+        truth. `evaluate` does not warn, since the score is correct for its target; the command line and the report do.
+        Of pairs ``annotation_certainty`` is the mean over items, dims (reliability).
 
         With ``"informed_dirichlet"`` group ``posterior`` scores each model under the posterior that did not see its
         own output (that of a single model sees it: nothing else is left to learn from). Beside it, with the same
@@ -137,7 +139,9 @@ def evaluate(
     Raises
     ------
     InputError
-        Annotations of the wrong kind, unknown metrics, items or labels that do not match; a file of another run.
+        Annotations of the wrong kind, unknown metrics, items or labels that do not match; a file of another run. Of
+        pairs: none at all, other models than in the first, a metric that is no mean over items, or an argument that
+        needs all items at once (``items=``, ``by=``, ``cluster=``, ``to=``).
     UnmixedError
         Chains of Dawid-Skene that disagree, with the items and annotators that differ; ``allow_unmixed=True`` scores
         under them all the same.
@@ -154,145 +158,186 @@ def evaluate(
     >>> tree = evaluate(votes, models, seed=1)
     >>> bool(tree["posterior"]["top_1_accuracy"].mean(("chain", "draw")).diff("model") < 0)
     True
+
+    Twice as many items, in two batches:
+
+    >>> batches = iter([(votes, models), (votes, models)])
+    >>> dict(evaluate(batches, draws=100, seed=1)["posterior"].sizes)
+    {'chain': 4, 'draw': 100, 'reliability': 1, 'model': 2}
     """
-    n_samples = positive_int(draws, "draws") * positive_int(chains, "chains")
-    if items not in ("fixed", "bootstrap"):
-        raise InputError(f"items={items!r} is not one of 'fixed', 'bootstrap'")
-    asked = [Metric.of(metric) for metric in metrics]
-    if not asked:
-        raise InputError("there is no metric to compute")
-    chosen = record_for(annotations, plausibility)
-    if isinstance(plausibility, xr.DataTree):
-        if to is not None:
-            raise InputError("to= keeps a run that makes its draws; the draws of this trace exist already")
-        chains, draws = (plausibility["posterior"].sizes[dim] for dim in ("chain", "draw"))
-        n_samples = chains * draws
-    if chosen.takes_predictions:
-        annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]
-    labels, n_items = annotations.categories, annotations.items.size
-    given = predictions.aligned(annotations.items, labels)
-    whole = WholeMetrics.of(given, asked)
-    scoring = _scoring(asked, given, n_samples, whole, truth_is, items, by, cluster, further_annotator, seed)
-    levels = _levels(reliability, chosen)
-    passes = _passes(chosen, annotations, given, levels, options)
-    settings = {"plausibility": chosen.name, "items": items, "options": options, "n_items": n_items}
-    settings |= {"truth_is": truth_is, "target": ESTIMATED if chosen.takes_predictions else PROVEN}
-    checkpoint = None
-    if to is not None:
-        is_zarr(Path(to))  # another ending is refused before hours of work
-        asked_for = {"metrics": [m.name for m in asked], "reliability": levels, "draws": draws, "chains": chains}
-        asked_for |= {"by": _codes(scoring.slices), "cluster": cluster, "further_annotator": further_annotator}
-        data = {"annotations": annotations, "predictions": predictions}
-        checkpoint = Checkpoint(Path(to), settings | asked_for | data, seed)
-        if checkpoint.finished:
-            return checkpoint.own(read_result(to))
-    state = None if checkpoint is None else checkpoint.load()
-    sums = ScoreSums.start(scoring, len(passes), n_samples, n_items, state)
-    full = scoring.scorer.needs_plausibility or truth_is == "sampled" or further_annotator
-    told: dict[str, Any] = {}
-    for at, one in enumerate(passes):
-        schedule = Schedule(client, partial(scored, scoring), first=int(sums.done[at]), told=told)
-        blocks = draw_blocks(
-            one.record, annotations, plausibility=full, depth=scoring.scorer.depth, draws=draws, chains=chains,
-            seed=seed, **one.options, schedule=schedule,
-        )  # fmt: skip
-        _add_up(sums, at, blocks, checkpoint, progress)
-        warn_not_converged(annotations.items, sums.r_hat[at], "raise tune=, draws= or thin=")
-    models = np.append(predictions.models, FURTHER_ANNOTATOR) if further_annotator else predictions.models
-    coords = {"reliability": levels, "model": models, "item": annotations.items, "part": PARTS, "side": list(SIDES)}
-    if scoring.slices is not None:
-        coords[scoring.slices.name] = scoring.slices.names
-    groups = Results(sums, scoring, whole, models).groups(chains)
-    if chosen.takes_predictions:
-        groups = informed_groups(groups, predictions.models.size)
-    settings |= told
-    if chosen.prior_share is not None:
-        prior = options.get("prior")
-        settings |= {"prior_share": chosen.prior_share(annotations, reliability=float(levels[0]), prior=prior)}
-    tree = result_tree(groups, coords, model=chosen.name, engine="exact", seed=seed, settings=settings)
-    if checkpoint is not None:
-        tree.attrs["run"] = checkpoint.identity
-        write_result(tree, checkpoint.result)
-        checkpoint.remove()
-    return tree
-
-
-def _scoring(
-    asked: list[Metric],
-    given: Predictions,
-    n_samples: int,
-    whole: WholeMetrics,
-    truth_is: TruthIs,
-    items: str,
-    by: Any,
-    cluster: Any,
-    further_annotator: bool,
-    seed: Seed,
-) -> BlockScoring:
-    """Return how every block is scored."""
-    for metric in asked:
-        check_truth_is(truth_is, metric)
-    if cluster is not None and items != "bootstrap":
-        raise InputError("cluster= says what is resampled together: pass items='bootstrap' with it")
-    if any(part.needs_plausibility for part in whole.parts.values()):
-        raise InputError(
-            "a function of all plausibilities needs them in memory: call score() with the posterior and that function"
-        )
-    clusters = None if cluster is None else ItemGroups.of(cluster, given.items, "cluster")
-    return BlockScoring(
-        Scorer(given, asked),
-        slices=None if by is None else ItemGroups.of(by, given.items, "by"),
-        weights=ItemWeights(clusters, given.items.size, n_samples, seed) if items == "bootstrap" else None,
-        sampled=stream_apart(seed, "sampled truth") if truth_is == "sampled" else None,
-        annotator=FurtherAnnotator(asked, given.categories, seed) if further_annotator else None,
-        keep_labels=bool(whole.parts),
+    how = Evaluation(
+        plausibility,
+        options,
+        None if reliability is None else tuple(np.atleast_1d(np.asarray(reliability, np.float64)).tolist()),
+        tuple(Metric.of(metric) for metric in metrics),
+        truth_is,
+        items,
+        by,
+        cluster,
+        further_annotator,
+        Request(draws, chains, seed, client=client, to=to),
+        progress or (lambda n_items: None),
     )
+    if isinstance(annotations, Iterator):
+        given = {"predictions": predictions, "by": by, "cluster": cluster, "to": to, "items": items != "fixed" or None}
+        wrong = [name for name, value in given.items() if value is not None]
+        if wrong:
+            raise InputError(f"{wrong[0]}= needs all items at once; leave it out, or call evaluate() on them")
+        return over_batches(annotations, how.of_batch, how.metrics, how.request.seed, how.progress)
+    if predictions is None:
+        raise InputError("evaluate(predictions=None): pass the predictions of the models; only batches hold their own")
+    return how.result(annotations, predictions)
 
 
-def _codes(groups: ItemGroups | None) -> list[Any] | None:
-    return None if groups is None else [groups.name, groups.names[groups.code].tolist()]
+ARGUMENTS = tuple(inspect.signature(evaluate).parameters)[:-1]
+"""Names of the arguments of `evaluate`, for the error about an unknown one."""
 
 
-def _passes(
-    chosen: PosteriorRecord, annotations: Any, given: Predictions, levels: NDArray[np.float64], options: dict[str, Any]
-) -> list[Pass]:
-    """Return one pass over the items for each reliability; for the informed posterior one for each of its fits."""
-    if chosen.takes_predictions:
-        return informed_passes(chosen, annotations, given, options)
-    if chosen.learns_reliability:
-        return [Pass(chosen, dict(chosen.defaults) | options)]
-    return [Pass(chosen, {"reliability": _whole(level)} | options) for level in levels]
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The arguments of `evaluate` besides the data."""
 
+    plausibility: Plausibility
+    options: dict[str, Any]
+    reliability: tuple[float, ...] | None
+    metrics: tuple[Metric, ...]
+    truth_is: TruthIs
+    items: str
+    by: Any
+    cluster: Any
+    further_annotator: bool
+    request: Request
+    progress: Callable[[int], None]
 
-def _add_up(
-    sums: ScoreSums,
-    level: int,
-    blocks: Iterator[ScoredBlock],
-    checkpoint: Checkpoint | None,
-    progress: Callable[[int], None] | None,
-) -> None:
-    """Add all blocks of one reliability to the sums; those done before are counted as progress."""
-    advance = progress or (lambda n_items: None)
-    if sums.done[level]:
-        advance(min(int(sums.done[level]) * BLOCK, sums.certainty.shape[1]))
-    for block in blocks:
-        sums.add(level, block)
+    def __post_init__(self) -> None:
+        if self.items not in ("fixed", "bootstrap"):
+            raise InputError(f"items={self.items!r} is not one of 'fixed', 'bootstrap'")
+        if not self.metrics:
+            raise InputError("there is no metric to compute")
+        for metric in self.metrics:
+            check_truth_is(self.truth_is, metric)
+        if self.cluster is not None and self.items != "bootstrap":
+            raise InputError("cluster= names what is resampled together: pass items='bootstrap' with it")
+
+    def result(self, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
+        """Score the predictions: into memory, or into the file that the request names."""
+        posterior = specification_for(annotations, self.plausibility, self.options, ARGUMENTS)
+        annotations, given = posterior.prepare(annotations, predictions)
+        levels = self.levels(posterior)
+        how = replace(self, request=posterior.sized(self.request), reliability=levels)
+        passes = posterior.passes(levels, given)
+        whole = WholeMetrics.of(given, list(self.metrics))
+        scoring, settings = how.scoring(given, whole), how.settings(posterior, passes[0], annotations)
+        checkpoint = how.checkpoint(settings, annotations, given, scoring.slices)
+        if checkpoint is not None and checkpoint.finished:
+            return checkpoint.own(read_result(checkpoint.result))
+        sums, chosen = how.sums(annotations, passes, scoring, checkpoint)
+        models = np.append(given.models, FURTHER_ANNOTATOR) if self.further_annotator else given.models
+        coords = {"reliability": np.array(levels), "model": models, "item": given.items, "part": PARTS}
+        coords |= {"side": list(SIDES)}
+        if scoring.slices is not None:
+            coords[scoring.slices.name] = scoring.slices.names
+        groups = posterior.results(Results(sums, scoring, whole, models).groups(how.request.chains), given.models.size)
+        seed, settings = how.request.seed, settings | dict(chosen)
+        tree = result_tree(groups, coords, model=posterior.name, engine="exact", seed=seed, settings=settings)
         if checkpoint is not None:
-            checkpoint.save(sums.state())
-        advance(block.items.stop - block.items.start)
+            tree.attrs["run"] = checkpoint.identity
+            write_result(tree, checkpoint.result)
+            checkpoint.remove()
+        return tree
 
+    def levels(self, posterior: Posterior) -> tuple[float, ...]:
+        """Return the reliabilities."""
+        if self.reliability is None:
+            return (float(getattr(posterior, "reliability", 1.0)),)
+        if len(set(self.reliability)) < len(self.reliability):
+            raise InputError(f"reliability {list(self.reliability)} lists a value twice")
+        if "reliability" not in posterior.arguments() and self.reliability != (1.0,):
+            raise InputError(
+                f"plausibility={posterior.name!r} learns the reliability of each annotator; leave reliability at 1"
+            )
+        return self.reliability
 
-def _levels(reliability: float | Sequence[float], chosen: PosteriorRecord) -> NDArray[np.float64]:
-    levels = np.atleast_1d(np.asarray(reliability, dtype=np.float64))
-    if np.unique(levels).size != levels.size:
-        raise InputError(f"reliability {levels.tolist()} lists a value twice")
-    if chosen.learns_reliability and levels.tolist() != [1.0]:
-        raise InputError(
-            f"plausibility={chosen.name!r} learns the reliability of each annotator; leave reliability at 1"
+    def settings(self, posterior: Posterior, reference: Posterior, annotations: Annotations) -> dict[str, Any]:
+        """Return the settings of the result."""
+        given = posterior.changed if isinstance(self.plausibility, Posterior) else self.options
+        options = {name: value for name, value in given.items() if name != "reliability"}
+        settings = {"plausibility": posterior.name, "items": self.items, "options": options}
+        settings |= {"n_items": annotations.items.size, "truth_is": self.truth_is, "target": posterior.target}
+        share = reference.prior_share(annotations)
+        return settings if share is None else settings | {"prior_share": share}
+
+    def checkpoint(
+        self, settings: dict[str, Any], annotations: Annotations, given: Predictions, slices: ItemGroups | None
+    ) -> Checkpoint | None:
+        """Return the state on disk of a run that is kept."""
+        if self.request.to is None:
+            return None
+        path = Path(self.request.to)
+        is_zarr(path)  # another ending is refused before hours of work
+        requested = {"metrics": [metric.name for metric in self.metrics], "reliability": self.reliability}
+        requested |= {"draws": self.request.draws, "chains": self.request.chains, "cluster": self.cluster}
+        requested["by"] = None if slices is None else [slices.name, slices.names[slices.code].tolist()]
+        data = {"further_annotator": self.further_annotator, "annotations": annotations, "predictions": given}
+        return Checkpoint(path, settings | requested | data, self.request.seed)
+
+    def scoring(self, given: Predictions, whole: WholeMetrics) -> BlockScoring:
+        """Return how every block is scored."""
+        if any(part.needs_plausibility for part in whole.parts.values()):
+            raise InputError(
+                "a function of all plausibilities needs them in memory: call score() with the posterior and that "
+                "function"
+            )
+        seed, metrics = self.request.seed, list(self.metrics)
+        clusters = None if self.cluster is None else ItemGroups.of(self.cluster, given.items, "cluster")
+        bootstrap = self.items == "bootstrap"
+        return BlockScoring(
+            Scorer(given, metrics),
+            slices=None if self.by is None else ItemGroups.of(self.by, given.items, "by"),
+            weights=ItemWeights(clusters, given.items.size, self.request.samples, seed) if bootstrap else None,
+            sampled=stream_apart(seed, "sampled truth") if self.truth_is == "sampled" else None,
+            annotator=FurtherAnnotator(metrics, given.categories, seed) if self.further_annotator else None,
+            keep_labels=bool(whole.parts),
         )
-    return levels
+
+    def sums(
+        self, annotations: Annotations, passes: list[Posterior], scoring: BlockScoring, checkpoint: Checkpoint | None
+    ) -> tuple[ScoreSums, dict[str, Any]]:
+        """Score all blocks of items under each posterior; return also the settings that posteriors chose."""
+        request = replace(self.request, top_labels=scoring.scorer.depth, to=None)
+        full = scoring.scorer.needs_plausibility or self.truth_is == "sampled" or self.further_annotator
+        state = None if checkpoint is None else checkpoint.load()
+        sums = ScoreSums.start(scoring, len(passes), request.samples, annotations.items.size, state)
+        chosen: dict[str, Any] = {}
+        for level, posterior in enumerate(passes):
+            done = int(sums.done[level])
+            schedule = Schedule(request.client, partial(scored, scoring), done)
+            stream = posterior.blocks(annotations, request, schedule, plausibility=full)
+            chosen |= stream.chosen
+            if done:
+                self.progress(min(done * BLOCK, annotations.items.size))
+            for block in stream.blocks:
+                sums.add(level, block)
+                if checkpoint is not None:
+                    checkpoint.save(sums.state())
+                self.progress(block.items.stop - block.items.start)
+            warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
+        return sums, chosen
+
+    def of_batch(self, seed: Seed, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
+        """Score the predictions of one batch, with random numbers of its own."""
+        how = replace(self, request=replace(self.request, seed=seed), progress=lambda n_items: None)
+        return how.result(annotations, predictions)
 
 
-def _whole(value: float) -> float | int:
-    """Give whole reliabilities as integers: Plackett-Luce repeats rankings a whole number of times."""
-    return int(value) if float(value).is_integer() else float(value)
+def items_to_score(
+    posterior: Posterior, annotations: Annotations, predictions: Predictions, reliabilities: Sequence[float]
+) -> int:
+    """Return the number of items over all passes, which `evaluate` counts as its progress."""
+    items = predictions.items if posterior.takes_predictions else annotations.items
+    return items.size * len(posterior.passes(reliabilities, predictions))
+
+
+def scores_another_annotator(posterior: Posterior, metrics: Sequence[str]) -> bool:
+    """Whether the commands score another annotator in any case: beside a fit to predictions it costs little."""
+    return posterior.takes_predictions and all(has_one_label(Metric.of(metric)) for metric in metrics)

@@ -218,7 +218,7 @@ def _simulated(
     width, truth = np.empty((len(designs), replicates)), np.empty((replicates, n_models))
     covariance, in_full = np.zeros((len(designs), n_models, n_models)), np.zeros((len(designs), IN_FULL))
     sign = 1 if predictions is None or Metric.of(metric).record.higher_is_better else -1
-    fast: dict[str, Any] = {"engine": "normal"} if POSTERIORS[plausibility].takes_predictions else {}
+    fast: dict[str, Any] = {"approximate": True} if POSTERIORS[plausibility].takes_predictions else {}
     for r, world in enumerate(worlds(pilot, predictions, replicates, int(words[0]))):
         rng = np.random.default_rng(int(words[1 + r]))
         truth[r] = sign * world.true_scores(metric)

@@ -1,7 +1,8 @@
 """Posteriors of the truth of each item, one folder per model, each with an engine and a PyMC model.
 
 - `registry`: one record per posterior, which all other packages read; the list of posteriors.
-- `dirichlet`: single labels (Dirichlet) and partial rankings by inverse rank normalisation (PrIRN).
+- `dirichlet`: single labels.
+- `prirn`: partial rankings, by inverse rank normalisation.
 - `informed`: single labels together with the predictions of models.
 - `plackett_luce`: partial rankings with ties.
 - `normal_inverse_gamma`: ratings.

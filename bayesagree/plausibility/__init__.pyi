@@ -1,27 +1,33 @@
-from . import dawid_skene, dirichlet, informed, normal_inverse_gamma, plackett_luce
+from . import dawid_skene, dirichlet, informed, normal_inverse_gamma, plackett_luce, prirn
 from .calibration import calibrate, calibration_scores, gold_items_needed, label_probability, pool_with_votes
-from .dawid_skene import DawidSkenePrior, dawid_skene_batches
-from .dirichlet import irn
-from .informed import InformedPrior, informed_prior_mean
-from .normal_inverse_gamma import NormalInverseGammaPrior
-from .plackett_luce import plackett_luce_log_likelihood, plackett_luce_ml
+from .dawid_skene import DawidSkene, DawidSkenePrior
+from .dirichlet import Dirichlet
+from .informed import InformedDirichlet, InformedPrior, informed_prior_mean
+from .normal_inverse_gamma import NormalInverseGamma, NormalInverseGammaPrior
+from .plackett_luce import PlackettLuce, plackett_luce_log_likelihood, plackett_luce_ml
 from .plackett_luce.gibbs_step import PlackettLuceGibbs
 from .plackett_luce.partial_ranking import PartialRanking
+from .prirn import PrIRN, irn
 from .registry import POSTERIORS, PosteriorRecord, fitting_posteriors, posterior_for
 from .votes import majority_vote
 
 __all__ = [
+    "DawidSkene",
     "DawidSkenePrior",
+    "Dirichlet",
+    "InformedDirichlet",
     "InformedPrior",
+    "NormalInverseGamma",
     "NormalInverseGammaPrior",
     "POSTERIORS",
     "PartialRanking",
+    "PlackettLuce",
     "PlackettLuceGibbs",
     "PosteriorRecord",
+    "PrIRN",
     "calibrate",
     "calibration_scores",
     "dawid_skene",
-    "dawid_skene_batches",
     "dirichlet",
     "fitting_posteriors",
     "gold_items_needed",
@@ -36,4 +42,5 @@ __all__ = [
     "plackett_luce_ml",
     "pool_with_votes",
     "posterior_for",
+    "prirn",
 ]

@@ -1,40 +1,35 @@
-"""One record per posterior of the truth: everything that other rooms of the package know about it.
+"""One record per posterior of the truth: everything that other folders of the package know about it.
 
 `evaluate`, the report and the command line read these records and nothing else, so that a new posterior is its own
-folder and one record here. The first record that fits a kind of annotations is the default for it. Predictive checks
-and reliability curves ask for more, how annotators annotate, and keep lists of their own in `bayesagree.predictive`.
+folder and one record here. The first record that fits a kind of annotations is the default for it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
+from bayesagree._inference.arguments import checked, unknown_argument
 from bayesagree._inference.predictive import HeldOutRecord, PredictiveRecord
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.draws.posterior import Posterior
+from bayesagree.draws.trace import Trace
 from bayesagree.errors import InputError, shorten
 from bayesagree.plausibility.dawid_skene import predictive as dawid_skene_predictive
-from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
-from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, dawid_skene_blocks
+from bayesagree.plausibility.dawid_skene.posterior import DawidSkene
 from bayesagree.plausibility.dirichlet import predictive as dirichlet_predictive
-from bayesagree.plausibility.dirichlet.inverse_rank_normalization import prirn, prirn_blocks, prirn_model
-from bayesagree.plausibility.dirichlet.posterior import dirichlet, dirichlet_blocks, dirichlet_model, prior_share
-from bayesagree.plausibility.informed.model import informed_dirichlet_model
-from bayesagree.plausibility.informed.posterior import informed_blocks, informed_dirichlet
+from bayesagree.plausibility.dirichlet.posterior import Dirichlet
+from bayesagree.plausibility.informed.posterior import InformedDirichlet
 from bayesagree.plausibility.normal_inverse_gamma import predictive as normal_predictive
-from bayesagree.plausibility.normal_inverse_gamma.posterior import (
-    normal_inverse_gamma,
-    normal_inverse_gamma_blocks,
-    normal_inverse_gamma_model,
-)
+from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 from bayesagree.plausibility.plackett_luce import predictive as plackett_luce_predictive
-from bayesagree.plausibility.plackett_luce.posterior import (
-    plackett_luce,
-    plackett_luce_blocks,
-    plackett_luce_model,
-)
+from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce
+from bayesagree.plausibility.prirn import predictive as prirn_predictive
+from bayesagree.plausibility.prirn.posterior import PrIRN
+
+type Plausibility = str | xr.DataTree | Posterior
+"""A posterior by its name, as its draws, or as its specification."""
 
 
 class Reference(NamedTuple):
@@ -66,129 +61,102 @@ class PosteriorRecord:
 
     Attributes
     ----------
-    name
-        The name of its function, of `plausibility=` in `evaluate`, and of ``attrs["model"]`` in its results.
+    specification
+        The posterior with the arguments that evaluations and reports pass where the user gives none.
     title
         The name that readers of a report see.
     annotations
         The container that it takes.
-    posterior, blocks, model
-        Draws that are kept, draws that stream through metrics, and the same posterior in PyMC.
     reliabilities
         Default values of the reliability, the reference first: the scales of two posteriors differ. One value where
         the model learns the reliability of each annotator.
-    learns_reliability
-        Whether the model learns how much an annotation weighs, so that there is no ``reliability=``.
-    takes_predictions
-        Whether its second argument are the predictions of the models: they tell what items look like.
     closed_form
         Whether certainties follow without draws.
-    asks_threshold
-        Whether its truth are numbers, so that questions about labels need a threshold.
-    streams_plausibility
-        Whether `blocks` gives all plausibilities too (``plausibility=True``).
-    checks_chains
-        Whether `blocks` refuses chains that disagree, unless ``allow_unmixed=True``.
-    defaults
-        Arguments that evaluations and reports pass where the user says nothing.
-    prior_share
-        Mean weight of the prior in the posterior of an item, from annotations, ``reliability=`` and ``prior=``; None
-        where there is no such number.
     sentence, reference
-        For the methods section of a report; no reference: a trace of the user's own.
+        For the methods section of a report; no reference: a posterior of the user's own.
     predictive
         Functions of the predictive checks; None without a sampling model of the annotations.
     held_out
         Scores of annotators left out, for the reliability curve; None where the reliability is learnt or there is none.
     """
 
-    name: str
+    specification: Posterior
     title: str
     annotations: type
-    posterior: Callable[..., xr.DataTree]
-    blocks: Callable[..., Iterator[Any]]
-    model: Callable[..., Any]
     sentence: str
     reference: Reference | None
     reliabilities: tuple[float, ...] = (1.0,)
-    learns_reliability: bool = False
-    takes_predictions: bool = False
     closed_form: bool = False
     predictive: PredictiveRecord | None = None
     held_out: HeldOutRecord | None = None
-    asks_threshold: bool = False
-    streams_plausibility: bool = False
-    checks_chains: bool = False
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    prior_share: Callable[..., float] | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its function, of ``plausibility=``, and of ``attrs["model"]`` in its results."""
+        return self.specification.name
+
+    @property
+    def learns_reliability(self) -> bool:
+        """Whether the model learns how much an annotation weighs, so that there is no ``reliability=``."""
+        return "reliability" not in self.specification.arguments()
+
+    @property
+    def takes_predictions(self) -> bool:
+        """Whether it learns from the predictions that are scored."""
+        return self.specification.takes_predictions
+
+    @property
+    def asks_threshold(self) -> bool:
+        """Whether its truth are numbers, so that questions about labels need a threshold."""
+        return self.specification.asks_threshold
+
+    @property
+    def checks_chains(self) -> bool:
+        """Whether an evaluation refuses chains that disagree, unless ``allow_unmixed=True``."""
+        return "allow_unmixed" in self.specification.arguments()
 
 
 _RECORDS = (
     PosteriorRecord(
-        name="dirichlet",
+        Dirichlet(),
         title="Dirichlet",
         annotations=Labels,
-        posterior=dirichlet,
-        blocks=dirichlet_blocks,
-        model=dirichlet_model,
         sentence="a Dirichlet posterior, prior 1/K for each of K labels",
         reference=STUTZ,
         reliabilities=(1.0, 0.3, 3.0),
         closed_form=True,
         predictive=dirichlet_predictive.PREDICTIVE,
-        held_out=dirichlet_predictive.LABELS_HELD_OUT,
-        streams_plausibility=True,
-        prior_share=prior_share,
+        held_out=dirichlet_predictive.HELD_OUT,
     ),
     PosteriorRecord(
-        name="dawid_skene",
+        DawidSkene(variant="auto"),
         title="Dawid-Skene",
         annotations=Labels,
-        posterior=dawid_skene,
-        blocks=dawid_skene_blocks,
-        model=dawid_skene_model,
         sentence="the posterior of the Dawid-Skene model, a confusion matrix for each annotator",
         reference=DAWID_SKENE,
-        learns_reliability=True,
         predictive=dawid_skene_predictive.PREDICTIVE,
-        streams_plausibility=True,
-        checks_chains=True,
-        defaults={"variant": "auto"},
     ),
     PosteriorRecord(
-        name="informed_dirichlet",
+        InformedDirichlet(),
         title="informed Dirichlet",
         annotations=Labels,
-        posterior=informed_dirichlet,
-        blocks=informed_blocks,
-        model=informed_dirichlet_model,
         sentence="a posterior that learns from votes and predictions together what the truth of items looks like",
         reference=ANGELOPOULOS,
-        learns_reliability=True,
-        takes_predictions=True,
-        streams_plausibility=True,
     ),
     PosteriorRecord(
-        name="prirn",
+        PrIRN(),
         title="probabilistic inverse rank normalisation (PrIRN)",
         annotations=Rankings,
-        posterior=prirn,
-        blocks=prirn_blocks,
-        model=prirn_model,
         sentence="a Dirichlet distribution around the inverse rank normalisation (PrIRN)",
         reference=STUTZ,
         reliabilities=(10.0, 2.0, 50.0),
         closed_form=True,
-        held_out=dirichlet_predictive.RANKINGS_HELD_OUT,
-        streams_plausibility=True,
+        held_out=prirn_predictive.HELD_OUT,
     ),
     PosteriorRecord(
-        name="plackett_luce",
+        PlackettLuce(),
         title="Plackett-Luce",
         annotations=Rankings,
-        posterior=plackett_luce,
-        blocks=plackett_luce_blocks,
-        model=plackett_luce_model,
         sentence="a Plackett-Luce posterior over partial rankings with ties",
         reference=STUTZ,
         reliabilities=(1.0, 3.0),
@@ -196,18 +164,14 @@ _RECORDS = (
         held_out=plackett_luce_predictive.HELD_OUT,
     ),
     PosteriorRecord(
-        name="normal_inverse_gamma",
+        NormalInverseGamma(),
         title="normal-inverse-gamma",
         annotations=Ratings,
-        posterior=normal_inverse_gamma,
-        blocks=normal_inverse_gamma_blocks,
-        model=normal_inverse_gamma_model,
         sentence="a normal-inverse-gamma posterior of the item's mean rating",
         reference=STUTZ,
         reliabilities=(1.0, 0.3, 3.0),
         closed_form=True,
         predictive=normal_predictive.PREDICTIVE,
-        asks_threshold=True,
     ),
 )
 
@@ -232,4 +196,37 @@ def posterior_for(annotations: Annotations, name: str) -> PosteriorRecord:
 @checked
 def fitting_posteriors(annotations: Annotations) -> list[PosteriorRecord]:
     """List the posteriors for annotations of this kind, the default first."""
-    return [record for record in _RECORDS if isinstance(annotations, record.annotations)]
+    return [record for record in POSTERIORS.values() if isinstance(annotations, record.annotations)]
+
+
+def record_for(annotations: Annotations, plausibility: Plausibility) -> PosteriorRecord:
+    """Return the record of a posterior, if it is about these annotations."""
+    if isinstance(plausibility, str):
+        return posterior_for(annotations, plausibility)
+    record = record_of(plausibility)
+    if not isinstance(annotations, record.annotations):
+        return posterior_for(annotations, record.name)
+    record.specification.check(annotations)
+    return record
+
+
+def record_of(plausibility: Plausibility) -> PosteriorRecord:
+    """Return the record of a posterior by name, or with the specification or the draws that are given."""
+    if isinstance(plausibility, str):
+        return POSTERIORS[plausibility]
+    specification = Trace.of(plausibility) if isinstance(plausibility, xr.DataTree) else plausibility
+    if specification.name in POSTERIORS:
+        return replace(POSTERIORS[specification.name], specification=specification)
+    return PosteriorRecord(specification, "user's own", object, "a posterior of the authors' own", None)
+
+
+def specification_for(
+    annotations: Annotations, plausibility: Plausibility, options: Mapping[str, Any], own: Iterable[str] = ()
+) -> Posterior:
+    """Return the specification of a posterior with some arguments of its model; `own` are those of `evaluate`."""
+    base = record_for(annotations, plausibility).specification
+    takes = [name for name in base.arguments() if name not in ("predictions", "tree")]
+    unknown = [name for name in options if name not in takes]
+    if unknown:
+        raise unknown_argument("evaluate", unknown[0], (*own, *takes))
+    return replace(base, **options)

@@ -16,6 +16,7 @@ from bayesagree.annotations import Annotations, Rankings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.certainty import label_certainty
+from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
@@ -186,13 +187,10 @@ def report_data(
 def _posterior(case: Case, reliability: float) -> xr.DataTree:
     """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
     settings, chosen = case.settings, case.settings.record
-    options: dict[str, Any] = dict(chosen.defaults) | ({} if chosen.asks_threshold else {"top_labels": 1})
-    if chosen.takes_predictions:
-        options["predictions"] = case.models
-    if not chosen.learns_reliability:
-        options["reliability"] = int(reliability) if float(reliability).is_integer() else reliability
     size = (1, 1) if chosen.closed_form else (settings.draws, settings.chains)
-    tree = chosen.posterior(case.annotations, draws=size[0], chains=size[1], seed=settings.seed, **options)
+    request = Request(*size, settings.seed, top_labels=None if chosen.asks_threshold else 1)
+    posterior = chosen.specification.passes([reliability], case.models)[0]
+    tree = posterior.draw(case.annotations, request)
     if chosen.checks_chains and not settings.allow_unmixed:
         require_mixed(tree)
     return tree

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from bayesagree.evaluation.scoring import PROVEN
+from bayesagree.draws.posterior import OF_ANNOTATIONS
 from bayesagree.evaluation.tables import prior_notes
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.kinds import kind_of
@@ -101,10 +101,10 @@ def _targets(scores: ModelScores, metric: str, model: str) -> Iterator[str]:
     proven = scores.beside["annotations_only"].sel(metric=metric, model=model).isel(reliability=0)
     value, lower, upper = (float(proven[name]) for name in ("score", "lower", "upper"))
     yield (
-        f"The {PROVEN} is {number(value)} (95 % interval {interval(lower, upper)}) for {model}. It uses the votes of "
-        "each item alone and counts all of the doubt that they leave. The estimate is the score to expect if very many "
-        "people had annotated each item, learnt from votes and predictions together: the difference is what more votes "
-        "are expected to settle."
+        f"The {OF_ANNOTATIONS} is {number(value)} (95 % interval {interval(lower, upper)}) for {model}. It uses the "
+        "votes of each item alone and counts all of the doubt that they leave. The estimate is the score to expect if "
+        "very many people had annotated each item, learnt from votes and predictions together: the difference is what "
+        "more votes are expected to settle."
     )
 
 

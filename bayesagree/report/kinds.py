@@ -13,7 +13,7 @@ from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn
+from bayesagree.plausibility.prirn.inverse_ranks import irn
 from bayesagree.plausibility.registry import Reference
 from bayesagree.plausibility.votes import majority_vote
 from bayesagree.report.wording import interval, number, percent

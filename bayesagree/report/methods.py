@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesagree.evaluation.scoring import PROVEN
+from bayesagree.draws.posterior import OF_ANNOTATIONS
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, Reference
 from bayesagree.report.annotators import GroupResults
 from bayesagree.report.data import ReportData
@@ -100,7 +100,7 @@ def _own_output(scores: ModelScores) -> str:
     """Name the predictions that informed the truth that a model is scored against."""
     if not scores.beside:
         return ""
-    beside = f"Beside it stands the {PROVEN}, under a Dirichlet posterior from the annotations alone."
+    beside = f"Beside it stands the {OF_ANNOTATIONS}, under a Dirichlet posterior from the annotations alone."
     if scores.table.sizes["model"] == 1:
         return f" The predictions of the only model inform the truth that it is scored against. {beside}"
     return (

@@ -10,10 +10,9 @@ import xarray as xr
 from bayesagree.annotations import Annotations, Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.evaluation._draw_blocks import record_for, record_of_trace
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.informed.covariates import on_items_of
-from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, fitting_posteriors
+from bayesagree.plausibility.registry import Plausibility, PosteriorRecord, fitting_posteriors, record_for, record_of
 from bayesagree.report.kinds import AnnotationKind, kind_of
 
 
@@ -24,7 +23,7 @@ class ReportSettings:
     Attributes
     ----------
     plausibility
-        Name of the model of the truth, or a trace of one's own model of the same items, as in `evaluate`.
+        Model of the truth, as in `evaluate`: its name, an object, or a trace of one's own model of the same items.
     reliability
         Weights of an annotation; the first is the reference, which the headlines are about.
     metrics
@@ -39,7 +38,7 @@ class ReportSettings:
         Whether to report where the chains of a sampler that joins all items disagree.
     """
 
-    plausibility: str | xr.DataTree = ""
+    plausibility: Plausibility = ""
     reliability: tuple[float, ...] = ()
     metrics: tuple[str, ...] = ()
     draws: int = 1000
@@ -53,8 +52,7 @@ class ReportSettings:
     @property
     def record(self) -> PosteriorRecord:
         """What is known about the model of the truth."""
-        name = self.plausibility
-        return POSTERIORS[name] if isinstance(name, str) else record_of_trace(name)
+        return record_of(self.plausibility)
 
     @property
     def reference(self) -> float:
@@ -98,12 +96,12 @@ class ReportSettings:
         several = annotations.kind == "rankings" and scored
         metrics = self.metrics or (("top_3_accuracy", "average_overlap_3") if several else ("top_1_accuracy",))
         own: dict[str, Any] = {}
-        if not isinstance(chosen, str):
-            own["plausibility"] = record.posterior(annotations)
-            own |= {f"{dim}s": chosen["posterior"].sizes[dim] for dim in ("chain", "draw")}
+        if isinstance(chosen, xr.DataTree):
+            own = {f"{dim}s": chosen["posterior"].sizes[dim] for dim in ("chain", "draw")}
         return replace(
             self,
-            **{"plausibility": record.name} | own,
+            plausibility=chosen if isinstance(chosen, str) else record.specification,
+            **own,
             reliability=self.reliability or record.reliabilities,
             metrics=tuple(dict.fromkeys(Metric.named(metric).name for metric in metrics)),
         )

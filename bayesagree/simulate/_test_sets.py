@@ -13,7 +13,7 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int
-from bayesagree.plausibility.dirichlet.inverse_rank_normalization import irn
+from bayesagree.plausibility.prirn.inverse_ranks import irn
 
 
 @dataclass(frozen=True, eq=False)

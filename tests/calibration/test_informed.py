@@ -11,7 +11,7 @@ from scipy.special import softmax
 from bayesagree import Labels, Predictions, informed_dirichlet
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility import InformedPrior
-from bayesagree.plausibility.informed.posterior import InformedPosterior
+from bayesagree.plausibility.informed._problem import InformedProblem
 
 DRAWS = 97  # a prime: every draw has parameters of its own
 # Wide enough to matter, narrow enough for items that differ: the default prior also draws sets of one certain label.
@@ -26,7 +26,7 @@ def simulated(rng, n_items=200, votes=4, n_labels=3):
     scores = rng.normal(size=(n_items, n_labels))
     models = Predictions.from_scores({"A": softmax(1.5 * scores, axis=1)}, probabilities=True)
     empty = Labels.from_counts(np.ones((n_items, n_labels), int))
-    posterior = InformedPosterior.of(empty, models, prior=PRIOR)
+    posterior = InformedProblem.of(empty, models, prior=PRIOR)
     layout, (dense, hit, _) = posterior.layout, posterior.covariates
     theta = rng.normal(layout.mean, layout.sd)
     slopes, level, clarity, confusion, t = layout.parts(theta)

@@ -7,7 +7,6 @@ import pytest
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.evaluation.batches import evaluate_batches
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.io.files import read_predictions
@@ -39,7 +38,7 @@ def cut(data, ends):
 
 def test_scores_are_those_of_all_items(data):
     whole = evaluate(*data, metrics=METRICS, draws=1000, seed=1)
-    parts = evaluate_batches(cut(data, [90, 120]), metrics=METRICS, draws=1000, seed=2)
+    parts = evaluate(cut(data, [90, 120]), metrics=METRICS, draws=1000, seed=2)
     assert parts["posterior"].sizes == whole["posterior"].sizes
     for name in METRICS:
         one, other = (tree["posterior"][name].stack(sample=("chain", "draw")) for tree in (parts, whole))
@@ -55,7 +54,7 @@ def test_scores_are_those_of_all_items(data):
 
 
 def test_one_batch_is_weighted_by_its_items(data):
-    whole = evaluate_batches(cut(data, [200]), draws=50, chains=1, seed=3)
+    whole = evaluate(cut(data, [200]), draws=50, chains=1, seed=3)
     root = np.random.SeedSequence(3)
     own = [
         evaluate(*batch, draws=50, chains=1, seed=np.random.SeedSequence(3, spawn_key=(*root.spawn_key, number)))
@@ -67,7 +66,7 @@ def test_one_batch_is_weighted_by_its_items(data):
 
 def test_equal_batches_have_draws_of_their_own(data):
     votes, models = next(cut(data, [100]))
-    twice = evaluate_batches([(votes, models)] * 2, draws=1000, seed=1)["posterior"]["top_1_accuracy"]
+    twice = evaluate(iter([(votes, models)] * 2), draws=1000, seed=1)["posterior"]["top_1_accuracy"]
     once = evaluate(votes, models, draws=1000, seed=1)["posterior"]["top_1_accuracy"]
     ratio = twice.std(("chain", "draw")) / once.std(("chain", "draw"))
     np.testing.assert_allclose(ratio, np.sqrt(0.5), rtol=5 * 0.016)
@@ -76,13 +75,13 @@ def test_equal_batches_have_draws_of_their_own(data):
 def test_rankings_ratings_and_the_informed_posterior(data):
     rankings = Rankings.from_blocks([[[["a"], ["b"]], [["b"]]], [[["c", "a"]]]], labels=["a", "b", "c"])
     said = noisy_models(rankings, n_models=2, seed=1)
-    tree = evaluate_batches([(rankings, said)] * 3, plausibility="prirn", draws=20, seed=1, metrics=("top_1_accuracy",))
+    tree = evaluate(iter([(rankings, said)] * 3), plausibility="prirn", draws=20, seed=1, metrics=("top_1_accuracy",))
     assert tree["posterior"].sizes == {"chain": 4, "draw": 20, "reliability": 1, "model": 2}
     ratings = Ratings.from_matrix([[1, 2], [4, 5]], scale=(1, 5), step=1)
     above = Predictions.from_labels({"A": ["below", "at_or_above"]}, labels=["below", "at_or_above"])
     options = {"plausibility": "normal_inverse_gamma", "threshold": 3, "draws": 20, "seed": 1}
-    assert "top_1_accuracy" in evaluate_batches([(ratings, above)] * 2, **options)["posterior"]
-    informed = evaluate_batches(cut(data, [150]), plausibility="informed_dirichlet", draws=50, chains=2, seed=1)
+    assert "top_1_accuracy" in evaluate(iter([(ratings, above)] * 2), **options)["posterior"]
+    informed = evaluate(cut(data, [150]), plausibility="informed_dirichlet", draws=50, chains=2, seed=1)
     assert {"posterior", "full_fit", "annotations_only", "certainty"} == set(informed.children)
 
 
@@ -102,22 +101,23 @@ def test_files_are_read_batch_by_batch(tmp_path):
     assert sum(said.items.size for _, said in pairs) == 200
     for own, said in pairs:
         np.testing.assert_allclose(said.aligned(own.items, votes.categories).scores, models.on_items(own.items).scores)
-    tree = evaluate_batches(iter(pairs), draws=20, seed=1)
+    tree = evaluate(iter(pairs), draws=20, seed=1)
     assert tree.attrs["settings"].count('"n_items": 200') == 1
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"metrics": ("f1_macro",)}, "'f1_macro' is no mean over items"),
         ({"metrics": ()}, "no metric"),
         ({"items": "bootstrap"}, "items= needs all items at once"),
         ({"to": "scores.nc"}, "to= needs all items at once"),
+        ({"by": [0] * 300}, "by= needs all items at once"),
     ],
 )
-def test_what_batches_cannot_do(data, options, told):
-    with pytest.raises(InputError, match=told):
-        evaluate_batches(cut(data, [100]), draws=10, seed=1, **options)
+def test_what_batches_cannot_do(data, options, message):
+    with pytest.raises(InputError, match=message):
+        evaluate(cut(data, [100]), draws=10, seed=1, **options)
 
 
 def test_batches_that_differ_are_refused(data):
@@ -127,15 +127,19 @@ def test_batches_that_differ_are_refused(data):
         {"C": models.hard_labels()[0].tolist()}, items=votes.items.tolist(), labels=[0, 1, 2]
     )
     with pytest.raises(InputError, match="batch 1: the models are"):
-        evaluate_batches([batches[0], (votes, other)], draws=10, seed=1)
+        evaluate(iter([batches[0], (votes, other)]), draws=10, seed=1)
     with pytest.raises(InputError, match="there is no batch"):
-        evaluate_batches([], draws=10, seed=1)
+        evaluate(iter([]), draws=10, seed=1)
+    with pytest.raises(InputError, match=r"batch 0: expected a pair \(annotations, predictions\), got Labels"):
+        evaluate(iter([votes]), draws=10, seed=1)
+    with pytest.raises(InputError, match="pass the predictions of the models"):
+        evaluate(votes)
 
 
 def test_progress_counts_items(data):
-    told = []
-    evaluate_batches(cut(data, [100]), draws=10, seed=1, progress=told.append)
-    assert told == [100, 200]
+    done = []
+    evaluate(cut(data, [100]), draws=10, seed=1, progress=done.append)
+    assert done == [100, 200]
 
 
 def test_predictions_of_some_items_need_parquet(tmp_path):
@@ -145,7 +149,7 @@ def test_predictions_of_some_items_need_parquet(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("items", "column", "told"),
+    ("items", "column", "message"),
     [
         ([7, 8], "item", "no row has one of the 2 values in column 'item'"),
         ([1], "task", "there is no column 'task'"),
@@ -154,9 +158,9 @@ def test_predictions_of_some_items_need_parquet(tmp_path):
         ([1, None], "item", "items= holds names of several kinds or a missing one"),
     ],
 )
-def test_predictions_of_no_item_are_refused(tmp_path, items, column, told):
+def test_predictions_of_no_item_are_refused(tmp_path, items, column, message):
     table = pd.DataFrame({"model": ["A"], "item": [1], "label": ["x"]})
     table.to_parquet(tmp_path / "scores.parquet")
     assert read_predictions(tmp_path / "scores.parquet", items=[1, 9], labels=["x", "y"]).items.tolist() == [1]
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_predictions(tmp_path / "scores.parquet", items=items, item=column)

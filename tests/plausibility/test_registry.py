@@ -1,11 +1,19 @@
 """One record per posterior: complete, and its results carry its name."""
 
+import ast
 import inspect
+import re
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Labels, Predictions, Rankings, Ratings
+import bayesagree
+from bayesagree import InputError, Labels, Predictions, Rankings, Ratings, evaluate, score
+from bayesagree.draws.posterior import Posterior, Request
+from bayesagree.plausibility import DawidSkene, Dirichlet, PrIRN, registry
 from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord, fitting_posteriors, posterior_for
 
 ANNOTATIONS = {
@@ -17,8 +25,11 @@ PREDICTIONS = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 1, 0]})
 RECORDS = pytest.mark.parametrize("record", POSTERIORS.values(), ids=POSTERIORS)
 
 
-def needed(record: PosteriorRecord) -> dict[str, Predictions]:
-    return {"predictions": PREDICTIONS} if record.takes_predictions else {}
+FOLDERS = sorted(path.parent for path in Path(registry.__file__).parent.glob("*/posterior.py"))
+
+
+def specification(record: PosteriorRecord) -> Posterior:
+    return record.specification.passes([record.reliabilities[0]], PREDICTIONS)[0]
 
 
 @RECORDS
@@ -30,19 +41,41 @@ def test_records_are_complete(record: PosteriorRecord) -> None:
     assert record.annotations in ANNOTATIONS
     assert record.reliabilities[0] > 0
     assert len(set(record.reliabilities)) == len(record.reliabilities)
-    for function in (record.posterior, record.blocks, record.model):
-        assert inspect.getdoc(function)
-        assert {"prior", "shape"} & set(inspect.signature(function).parameters)
-        assert ("reliability" in inspect.signature(function).parameters) != record.learns_reliability
-    assert record.posterior.__name__ == record.name
-    assert record.model.__name__ == f"{record.name}_model"
+    function, model = getattr(bayesagree, record.name), getattr(bayesagree, f"{record.name}_model")
+    for documented in (function, model, type(record.specification)):
+        assert inspect.getdoc(documented)
+        assert {"prior", "shape"} & set(inspect.signature(documented).parameters)
+        assert ("reliability" in inspect.signature(documented).parameters) != record.learns_reliability
+    taken = set(inspect.signature(function).parameters)
+    assert set(record.specification.arguments()) - taken <= {"threshold", "approximate", "allow_unmixed"}
+
+
+@RECORDS
+def test_specifications_are_frozen(record: PosteriorRecord) -> None:
+    with pytest.raises(FrozenInstanceError):
+        record.specification.prior = None  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_folders_name_their_files_alike(folder: Path) -> None:
+    """The function, the specification and the PyMC model of each posterior stand in files of the same names."""
+    names = {path.stem for path in folder.glob("*.py")}
+    assert {"__init__", "posterior", "model"} <= names
+    tree = {path.stem: ast.parse(path.read_text()) for path in folder.glob("*.py")}
+    classes = {name: [n.name for n in one.body if isinstance(n, ast.ClassDef)] for name, one in tree.items()}
+    functions = {name: [n.name for n in one.body if isinstance(n, ast.FunctionDef)] for name, one in tree.items()}
+    (made,) = classes["posterior"]
+    assert made in {type(record.specification).__name__ for record in POSTERIORS.values()}
+    assert [name for name in functions["model"] if name.endswith("_model") and not name.startswith("_")]
+    exported = re.findall(r"from \.(\w+) import .*\b\w+Prior\b", (folder / "__init__.pyi").read_text())
+    assert set(exported) <= {"prior"}
 
 
 @RECORDS
 @pytest.mark.filterwarnings("ignore:.*items have not converged")
 def test_results_name_their_model(record: PosteriorRecord) -> None:
     annotations = ANNOTATIONS[record.annotations]
-    tree = record.posterior(annotations, **needed(record), draws=20, chains=2, seed=1)
+    tree = specification(record).draw(annotations, Request(20, 2, 1))
     assert tree.attrs["model"] == record.name
     assert tree.attrs["sampler"] == tree.attrs["engine"]
     assert ("posterior_parameters" in tree) == (record.closed_form or record.takes_predictions)
@@ -54,12 +87,55 @@ def test_results_name_their_model(record: PosteriorRecord) -> None:
 def test_blocks_are_the_draws_of_the_posterior(record: PosteriorRecord) -> None:
     if record.annotations is Ratings:
         return  # ratings have labels only beside a threshold
-    annotations = ANNOTATIONS[record.annotations]
-    asked = needed(record) | {"draws": 200, "chains": 2, "seed": 3}
-    kept = record.posterior(annotations, top_labels=1, **asked)["posterior"]["top_label"].values
-    blocks = record.blocks(annotations, depth=1, **asked)
-    drawn = np.concatenate([block.top_label for block in blocks])
+    annotations, request = ANNOTATIONS[record.annotations], Request(200, 2, 3, top_labels=1)
+    kept = specification(record).draw(annotations, request)["posterior"]["top_label"].values
+    drawn = np.concatenate([block.top_label for block in specification(record).blocks(annotations, request).blocks])
     np.testing.assert_array_equal(drawn[:, :, 0], kept.reshape(400, -1).T)
+
+
+@RECORDS
+@pytest.mark.filterwarnings("ignore:.*items have not converged")
+def test_plausibilities_are_float64(record: PosteriorRecord) -> None:
+    tree = specification(record).draw(ANNOTATIONS[record.annotations], Request(5, 2, 1))
+    drawn = tree["posterior"]["mean" if record.asks_threshold else "plausibility"]
+    assert drawn.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "top_1_accuracy"}, "evaluate() has no argument metric=; did you mean metrics=?"),
+        ({"priors": 1.0}, "evaluate() has no argument priors=; did you mean prior=?"),
+        ({"gold": {0: 1}}, "gold= is an argument of dawid_skene"),
+        ({"plausibility": "dawid_skene", "variants": "full"}, "has no argument variants=; did you mean variant=?"),
+        ({"plausibility": Dirichlet(), "variant": "full"}, "variant= is an argument of dawid_skene"),
+    ],
+)
+def test_wrong_arguments_name_the_nearest(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(message)):
+        evaluate(ANNOTATIONS[Labels], PREDICTIONS, **options)
+
+
+def test_objects_and_names_are_the_same_posterior() -> None:
+    labels, how = ANNOTATIONS[Labels], {"draws": 20, "seed": 1}
+    by_name = evaluate(labels, PREDICTIONS, reliability=2.0, prior=0.5, **how)
+    by_object = evaluate(labels, PREDICTIONS, plausibility=Dirichlet(2.0, 0.5), **how)
+    assert by_name.identical(by_object)
+    both = evaluate(labels, PREDICTIONS, plausibility=Dirichlet(prior=0.5), reliability=(1.0, 2.0), **how)
+    np.testing.assert_array_equal(both["posterior"]["top_1_accuracy"][:, :, 1:], by_name["posterior"]["top_1_accuracy"])
+    with pytest.raises(InputError, match="is for Rankings, and these are Labels"):
+        evaluate(labels, PREDICTIONS, plausibility=PrIRN())
+
+
+def test_dawid_skene_learns_from_other_predictions() -> None:
+    labels = ANNOTATIONS[Labels]
+    informed = DawidSkene(predictions=PREDICTIONS, tune=20, allow_unmixed=True)
+    tree = evaluate(labels, PREDICTIONS, plausibility=informed, draws=20, chains=2, seed=1)
+    request = Request(20, 2, 1, top_labels=1)
+    kept = replace(informed, confusion=False).draw(labels, request)
+    np.testing.assert_allclose(
+        tree["posterior"]["top_1_accuracy"].isel(reliability=0), score(kept, PREDICTIONS, "top_1_accuracy")
+    )
 
 
 def test_names_and_kinds_that_do_not_fit() -> None:

@@ -1,8 +1,8 @@
 """Batches of whole items from a file that is larger than memory, each with all its annotations.
 
 `LabelBatches` is for what needs the items themselves: scores of models, one batch after the other
-(`bayesagree.evaluation.evaluate_batches`), and annotators' confusion by expectation maximisation
-(`bayesagree.plausibility.dawid_skene_batches`). What depends on an item only through its pattern takes `patterns`,
+(`evaluate` of an iterator), and annotators' confusion by expectation maximisation
+(``dawid_skene(engine="em")``). What depends on an item only through its pattern takes `patterns`,
 which is faster.
 """
 

@@ -1,12 +1,12 @@
-from .em_batches import dawid_skene_batches, label_probability
+from .em_batches import label_probability
 from .model import dawid_skene_model
-from .posterior import dawid_skene
+from .posterior import DawidSkene, dawid_skene
 from .prior import DawidSkenePrior
 
 __all__ = [
+    "DawidSkene",
     "DawidSkenePrior",
     "dawid_skene",
-    "dawid_skene_batches",
     "dawid_skene_model",
     "label_probability",
 ]

@@ -93,10 +93,10 @@ def annotation_cells(
     item: NDArray[Any],
     annotator: NDArray[Any],
     label: NDArray[Any],
-    *,
     n_items: int,
     n_annotators: int,
     n_labels: int,
+    *,
     candidates: Candidates = "all",
     gold: NDArray[np.integer[Any]] | None = None,
     max_bytes: int = 2**32,
@@ -147,10 +147,9 @@ def annotation_cells(
     row_start = np.searchsorted(np.sort(row), np.arange(row_code.size + 1))
     row_annotator, row_label = np.divmod(row_code, n_labels)
     # Positions without a sign: compiled code need not ask whether they count from the end.
-    return AnnotationCells(
-        item_start, candidate_start, candidate, cell_start[:-1], cell.astype(np.uint32), label.astype(np.int32),
-        row_start, np.argsort(row, kind="stable"), row_annotator.astype(np.int32), row_label.astype(np.int32),
-    )  # fmt: skip
+    cells = cell_start[:-1], cell.astype(np.uint32), label.astype(np.int32)
+    rows = row_start, np.argsort(row, kind="stable"), row_annotator.astype(np.int32), row_label.astype(np.int32)
+    return AnnotationCells(item_start, candidate_start, candidate, *cells, *rows)
 
 
 @numba.njit(cache=True, nogil=True)

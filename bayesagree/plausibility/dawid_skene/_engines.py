@@ -1,6 +1,5 @@
 """One posterior of the Dawid-Skene family with its data and prior, and the engines that compute it."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -11,12 +10,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.checkpoint import fingerprint
-from bayesagree._inference.results import check_size, result_tree
+from bayesagree._inference.results import check_size
 from bayesagree._numerics.types import Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.run import Request
+from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
@@ -31,7 +30,14 @@ from bayesagree.plausibility.dawid_skene._gibbs import (
 from bayesagree.plausibility.dawid_skene._item_difficulty import ItemDifficultySampler
 from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior, Regression
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
-from bayesagree.plausibility.dawid_skene._results import chains_tree, coordinates, labels_given, watched_candidates
+from bayesagree.plausibility.dawid_skene._results import (
+    Estimate,
+    chains_tree,
+    coordinates,
+    estimate_tree,
+    labels_given,
+    watched_candidates,
+)
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em, vote_shares
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import Covariates
@@ -133,21 +139,9 @@ class DawidSkenePosterior:
         shares = vote_shares(cells, labels.item_index, votes)
         watched = watched_candidates(cells, shares)
         keep = Keep(labels.categories.size, labels.annotators.size, request.top_labels, confusion, watched)
-        chains = run_chains(
-            self.start(cells, shares), keep, tune=tune, draws=request.draws, thin=thin, chains=request.chains,
-            seed=request.seed, client=request.client, scored=scored,
-        )  # fmt: skip
+        length = {"tune": tune, "draws": request.draws, "thin": thin, "chains": request.chains, "seed": request.seed}
+        chains = run_chains(self.start(cells, shares), keep, **length, client=request.client, scored=scored)
         return Drawn(cells, chains, self.settings | {"tune": tune, "thin": thin}, labels.annotators.size)
-
-    def nuts(self, request: Request, *, confusion: bool, tune: int | None) -> xr.DataTree:
-        """Draw from the PyMC model."""
-        from bayesagree.plausibility.dawid_skene.model import sample_dawid_skene
-
-        if self.variant == "auto":
-            raise InputError("variant='auto' chooses among posteriors of engine='gibbs'; name a variant for 'nuts'")
-        if self.candidates != "all":
-            raise InputError("candidates='observed' exists for engine='gibbs' and 'em' only")
-        return sample_dawid_skene(self, request, confusion=confusion, tune=tune)
 
     def start(self, cells: AnnotationCells, shares: NDArray[np.float64]) -> Callable[[Rng], CrowdSampler]:
         """Return how a chain of the variant starts."""
@@ -172,7 +166,7 @@ class DawidSkenePosterior:
 
         return start
 
-    def em(self, request: Request, restarts: int) -> xr.DataTree:
+    def em(self, request: Request, restarts: int, tolerance: float, max_iterations: int) -> xr.DataTree:
         """Climb to one point estimate."""
         if self.variant not in EM_VARIANTS:
             raise InputError(f"variant={self.variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
@@ -180,43 +174,21 @@ class DawidSkenePosterior:
         n_labels, n_annotators = labels.categories.size, labels.annotators.size
         matrix = {"annotator": n_annotators, "category": n_labels, "observed_category": n_labels}
         check_size(matrix, 8, request.max_bytes, "use dawid_skene_em, whose result stays sparse")
-        fit = dawid_skene_em(
-            labels.item_index, labels.annotator_index, labels.label_index,
-            n_items=labels.items.size, n_annotators=n_annotators, n_labels=n_labels,
-            variant=self.variant,  # type: ignore[arg-type]
-            prior_confusion=None if prior is None else prior.confusion(n_labels),
-            prior_prevalence=0.0 if prior is None else prior.prevalence,
-            covariates=None if self.predictions is None else Covariates.of(self.predictions),
-            gold=gold if (gold >= 0).any() else None, candidates=self.candidates, restarts=restarts,
-            seed=request.seed, client=request.client,
-        )  # fmt: skip
-        if not fit.converged:
-            warnings.warn(
-                f"EM did not converge in {fit.log_likelihood.size} iterations; use dawid_skene_em with more of them",
-                UserWarning,
-                stacklevel=4,
-            )
-        confusion, probability = fit.confusion(n_annotators), fit.label_probability
-        accuracy = np.nansum(np.diagonal(confusion, axis1=1, axis2=2) * fit.prevalence, axis=1)
-        once = ("chain", "draw")
-        return result_tree(
-            {
-                "posterior": {
-                    "plausibility": ((*once, "item", "category"), probability[None, None]),
-                    "prevalence": ((*once, "category"), fit.prevalence[None, None]),
-                    "confusion": ((*once, "annotator", "category", "observed_category"), confusion[None, None]),
-                    "accuracy": ((*once, "annotator"), accuracy[None, None]),
-                },
-                "diagnostics": {"log_likelihood": (("iteration",), fit.log_likelihood)},
-                "derived": {"label_probability": (("item", "category"), probability)},
-                "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
-            },
-            coordinates(labels),
-            model="dawid_skene",
-            engine="em",
-            seed=request.seed,
-            settings=self.settings,
-        )
+        codes = labels.item_index, labels.annotator_index, labels.label_index
+        model: dict[str, Any] = {"variant": self.variant, "candidates": self.candidates}
+        if prior is not None:
+            model |= {"prior_confusion": prior.confusion(n_labels), "prior_prevalence": prior.prevalence}
+        if self.predictions is not None:
+            model["covariates"] = Covariates.of(self.predictions)
+        if (gold >= 0).any():
+            model["gold"] = gold
+        length = {"restarts": restarts, "tolerance": tolerance, "max_iterations": max_iterations}
+        how = model | length | {"seed": request.seed, "client": request.client}
+        sizes = {"n_items": labels.items.size, "n_annotators": n_annotators, "n_labels": n_labels}
+        fit = dawid_skene_em(*codes, **sizes, **how)
+        matrices, given = fit.confusion(n_annotators), labels_given(labels)
+        estimate = Estimate(fit.prevalence, matrices, fit.log_likelihood, fit.converged, given, fit.label_probability)
+        return estimate_tree(estimate, coordinates(labels), request.seed, self.settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,8 +219,5 @@ def _layout(labels: Labels, candidates: Candidates, gold: NDArray[np.int64], var
         annotator = np.append(annotator, np.full(known.size, n_annotators))
         n_annotators += 1
         known = known[:0]
-    return annotation_cells(
-        item, annotator, label,
-        n_items=labels.items.size, n_annotators=n_annotators, n_labels=labels.categories.size,
-        candidates=candidates, gold=gold if known.size else None,
-    )  # fmt: skip
+    sizes, known_truth = (labels.items.size, n_annotators, labels.categories.size), gold if known.size else None
+    return annotation_cells(item, annotator, label, *sizes, candidates=candidates, gold=known_truth)

@@ -141,10 +141,8 @@ class RowSampler(TruthSampler):
             self._sweep(rng, 1, np.maximum(np.exp(self.log_prior), NOTHING))
 
     def _sweep(self, rng: Rng, times: int, prior: Floats) -> None:
-        sweep_truth(
-            rng, times, self.cells, self.confusion.rows, self.repeats, self.prevalence_shape, self.prevalence, prior,
-            self.truth, self.weights, self.count, self.expected, self.surprise,
-        )  # fmt: skip
+        known = self.cells, self.confusion.rows, self.repeats, self.prevalence_shape, self.prevalence, prior
+        sweep_truth(rng, times, *known, self.truth, self.weights, self.count, self.expected, self.surprise)
 
     def diagonal(self, rng: Rng) -> Floats:
         """Draw the confusion given the truth; return the probability of a right answer in each row."""
@@ -287,7 +285,7 @@ def _record(sampler: CrowdSampler, keep: Keep, kept: ChainDraws, draw: int, draw
         return kept.variables[name]
 
     if keep.top_labels is None:
-        write_plausibility(cells, plausibility, slot("plausibility", (cells.n_items, keep.n_labels), np.float32)[draw])
+        write_plausibility(cells, plausibility, slot("plausibility", (cells.n_items, keep.n_labels))[draw])
     else:
         best_labels(
             cells, plausibility, slot("top_label", (cells.n_items, keep.top_labels), label_dtype(keep.n_labels))[draw]

@@ -54,18 +54,12 @@ class ItemDifficultySampler(TruthSampler):
             position = cells.candidate_start[:-1] + self.truth
             right = self.label == cells.candidate[position][self.item]
             order = np.arange(self.item.size)
-            draw_logits(
-                rng, order, cells.item_start, right, self.annotator, self.ability, self.difficulty,
-                -1.0, 0.0, prior.difficulty_sd,
-            )  # fmt: skip
-            draw_logits(
-                rng, self.by_annotator, self.annotator_start, right, self.item, self.difficulty, self.ability,
-                1.0, prior.ability, prior.ability_sd,
-            )  # fmt: skip
-            draw_truth(
-                rng, cells, self.annotator, self.label, log_prevalence, self.log_prior, self.ability, self.difficulty,
-                prior.difficulty_sd, self.truth, self.expected,
-            )  # fmt: skip
+            given = order, cells.item_start, right, self.annotator, self.ability
+            draw_logits(rng, *given, self.difficulty, -1.0, 0.0, prior.difficulty_sd)
+            given = self.by_annotator, self.annotator_start, right, self.item, self.difficulty
+            draw_logits(rng, *given, self.ability, 1.0, prior.ability, prior.ability_sd)
+            logits = log_prevalence, self.log_prior, self.ability, self.difficulty, prior.difficulty_sd
+            draw_truth(rng, cells, self.annotator, self.label, *logits, self.truth, self.expected)
             count_truth(cells, self.truth, self.weights, self.count)
 
     def swap_labels(self, rng: Rng) -> None:

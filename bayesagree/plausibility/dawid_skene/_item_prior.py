@@ -24,7 +24,7 @@ from bayesagree._numerics.types import Floats, Rng
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.plausibility.informed.parameters import InformedPrior
+from bayesagree.plausibility.informed.prior import InformedPrior
 
 
 class Regression:

@@ -74,10 +74,8 @@ class MixedMembershipSampler:
         ambiguity = float(np.log(self.prior.ambiguity)), float(self.prior.ambiguity_sd), self.sizes_above
         counted = self.choice, self.weights, self.latent, self.above, self.surprise
         if self.item_prior is None:
-            self.alpha = sweep_mixed_membership(
-                rng, times, self.cells, self.confusion.rows, self.repeats, self.prior.prevalence, *ambiguity,
-                self.alpha, self.prevalence, *counted,
-            )  # fmt: skip
+            known = self.cells, self.confusion.rows, self.repeats, self.prior.prevalence, *ambiguity
+            self.alpha = sweep_mixed_membership(rng, times, *known, self.alpha, self.prevalence, *counted)
             return
         for _ in range(times):
             self.item_prior.draw(rng, draw_fresh(rng, self.alpha * self.mean, self.latent))

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -12,7 +12,7 @@ from bayesagree._inference.results import check_size, result_tree
 from bayesagree.annotations import Labels
 from bayesagree.draws.blocks import check_depth
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, R_HAT_LIMIT_OF_ONE, diagnostics
-from bayesagree.draws.run import Request
+from bayesagree.draws.posterior import Request
 from bayesagree.errors import UnmixedError, as_python, shorten
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._gibbs import ChainDraws
@@ -64,7 +64,7 @@ def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
     n_labels = labels.categories.size
     if request.top_labels is None:
         way_out = "pass top_labels=L to keep only the L best labels of each draw, or fewer draws"
-        check_size(sizes | items | {"category": n_labels}, 4, most, way_out)
+        check_size(sizes | items | {"category": n_labels}, 8, most, way_out)
     else:
         depth = check_depth(request.top_labels, n_labels)
         check_size(sizes | items | {"rank": depth}, 2, most, "use fewer draws")
@@ -113,6 +113,37 @@ def chains_tree(
     )
     warn_unless_converged(tree)
     return tree
+
+
+class Estimate(NamedTuple):
+    """Result of EM; `label_probability` (item, category) is None where the items are not in memory."""
+
+    prevalence: NDArray[np.float64]
+    confusion: NDArray[np.float64]
+    log_likelihood: NDArray[np.float64]
+    converged: bool
+    labels_given: NDArray[np.int64]
+    label_probability: NDArray[np.float64] | None = None
+
+
+def estimate_tree(estimate: Estimate, coords: Mapping[str, Any], seed: Any, settings: Mapping[str, Any]) -> xr.DataTree:
+    """Return a point estimate as the result of `dawid_skene`: one chain of one draw."""
+    if not estimate.converged:
+        n = estimate.log_likelihood.size
+        warnings.warn(f"EM did not converge in {n} iterations; raise max_iterations", UserWarning, stacklevel=4)
+    prevalence, confusion, probability = estimate.prevalence, estimate.confusion, estimate.label_probability
+    accuracy = np.nansum(np.diagonal(confusion, axis1=1, axis2=2) * prevalence, axis=1)
+    drawn = {"plausibility": probability, "prevalence": prevalence, "confusion": confusion, "accuracy": accuracy}
+    groups: dict[str, dict[str, Any]] = {
+        "posterior": {
+            name: (("chain", "draw", *DIMS[name]), one[None, None]) for name, one in drawn.items() if one is not None
+        },
+        "diagnostics": {"log_likelihood": (("iteration",), estimate.log_likelihood)},
+        "constant_data": {"n_labels_given": (("annotator",), estimate.labels_given)},
+    }
+    if probability is not None:
+        groups["derived"] = {"label_probability": (("item", "category"), probability)}
+    return result_tree(groups, coords, model="dawid_skene", engine="em", seed=seed, settings=settings)
 
 
 def coordinates(labels: Labels, n_ranks: int = 0) -> dict[str, NDArray[Any]]:

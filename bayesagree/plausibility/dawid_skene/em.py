@@ -1,6 +1,7 @@
 """Maximum likelihood for the Dawid-Skene model by expectation maximisation (Dawid and Skene 1979)."""
 
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,10 +129,8 @@ def dawid_skene_em(
     >>> fit.label_probability.argmax(axis=1).tolist()
     [0, 1, 0]
     """
-    cells = annotation_cells(
-        item_index, annotator_index, label_index,
-        n_items=n_items, n_annotators=n_annotators, n_labels=n_labels, candidates=candidates, gold=gold,
-    )  # fmt: skip
+    codes, sizes = (item_index, annotator_index, label_index), (n_items, n_annotators, n_labels)
+    cells = annotation_cells(*codes, *sizes, candidates=candidates, gold=gold)
     if variant not in ("full", "class_conditional", "one_coin"):
         raise InputError(f"variant={variant!r} has no EM; use 'full', 'class_conditional' or 'one_coin'")
     positive_int(max_iterations, "max_iterations")
@@ -139,11 +138,41 @@ def dawid_skene_em(
     shares = vote_shares(cells, item_index, label_index)
     starts = [shares] + [_perturbed(shares, cells, rng) for rng in block_generators(seed, restarts)]
 
-    def climb(start: NDArray[np.float64]) -> EMResult:
-        learnt = None if covariates is None else LearntPrior(covariates, _annotated(cells))
-        return _climb(cells, start, variant, prior, float(prior_prevalence), learnt, tolerance, max_iterations)
+    def fit(start: NDArray[np.float64]) -> EMResult:
+        learnt = None if covariates is None else LearntPrior(covariates, cells.counted)
+        steps = CellSteps(cells, start, variant, prior, float(prior_prevalence), learnt)
+        history, converged = climb(steps, tolerance, max_iterations)
+        return EMResult(
+            cells, steps.probability, steps.prevalence, np.exp(steps.log_confusion), np.array(history), converged
+        )
 
-    return max(map_blocks(climb, starts, client), key=lambda fit: fit.log_likelihood[-1])
+    return max(map_blocks(fit, starts, client), key=lambda fit: fit.log_likelihood[-1])
+
+
+class Steps(Protocol):
+    """The two steps of EM, over all annotations in memory or over blocks of them on disk."""
+
+    def maximise(self) -> float:
+        """Estimate prevalence and confusion from expected counts; return their log prior."""
+        ...
+
+    def expect(self) -> float:
+        """Compute expected counts from prevalence and confusion; return the log likelihood."""
+        ...
+
+
+def climb(
+    steps: Steps, tolerance: float, max_iterations: int, progress: Callable[[int], None] = lambda done: None
+) -> tuple[list[float], bool]:
+    """Return the log likelihood, with the log prior, of each iteration, and whether the last gain was small enough."""
+    history: list[float] = []
+    while len(history) < max_iterations:
+        log_prior = steps.maximise()
+        history.append(steps.expect() + log_prior)
+        progress(1)
+        if len(history) > 1 and history[-1] - history[-2] <= tolerance * abs(history[-1]):
+            return history, True
+    return history, False
 
 
 def vote_shares(cells: AnnotationCells, item: NDArray[Any], label: NDArray[Any]) -> NDArray[np.float64]:
@@ -154,52 +183,50 @@ def vote_shares(cells: AnnotationCells, item: NDArray[Any], label: NDArray[Any])
     return np.where(total > 0, votes / np.maximum(total, 1), 1 / np.diff(cells.candidate_start)[owner])
 
 
-def _annotated(cells: AnnotationCells) -> NDArray[np.bool_]:
-    """Tell which items say something of the truth: they have labels, or gold."""
-    return (np.diff(cells.item_start) > 0) | (np.diff(cells.candidate_start) == 1)
-
-
 def _perturbed(shares: NDArray[np.float64], cells: AnnotationCells, rng: np.random.Generator) -> NDArray[np.float64]:
     noise, owner = rng.exponential(size=shares.size), cells.candidate_item()
     return 0.5 * shares + 0.5 * noise / np.bincount(owner, noise)[owner]
 
 
-def _climb(
-    cells: AnnotationCells,
-    start: NDArray[np.float64],
-    variant: EMVariant,
-    prior: NDArray[np.float64],
-    prior_prevalence: float,
-    learnt: LearntPrior | None,
-    tolerance: float,
-    max_iterations: int,
-) -> EMResult:
-    # Side by side: the E step reads one and adds to the other, cell by cell at places far apart in memory.
-    log_confusion, weights = np.empty((cells.cell_label.size, 2)).T
-    probability, labels = start.copy(), np.empty(prior.shape[0])
-    expected_counts(cells, probability, weights, labels)
-    prevalence = np.empty(0)  # made in each iteration
-    log_item, log_slopes = np.empty(0), 0.0
-    owner, row, n_labels = cells.candidate_item(), cells.row_of_cell(), prior.shape[0]
-    history: list[float] = []
-    converged = False
-    for _ in range(max_iterations):
-        count = labels + prior_prevalence
-        prevalence = count / count.sum()
+class CellSteps:
+    """EM over annotations in memory, of any variant; `learnt` takes the place of the prevalence."""
+
+    def __init__(
+        self,
+        cells: AnnotationCells,
+        start: NDArray[np.float64],
+        variant: EMVariant,
+        prior: NDArray[np.float64],
+        prior_prevalence: float,
+        learnt: LearntPrior | None,
+    ) -> None:
+        self.cells, self.prior, self.prior_prevalence, self.learnt = cells, prior, prior_prevalence, learnt
+        self.variant: EMVariant = variant
+        # Side by side: the E step reads one and adds to the other, cell by cell at places far apart in memory.
+        self.log_confusion, self.weights = np.empty((cells.cell_label.size, 2)).T
+        self.probability, self.labels = start.copy(), np.empty(prior.shape[0])
+        self.prevalence = self.log_prevalence = self.log_item = np.empty(0)  # made in each iteration
+        self.owner, self.row = cells.candidate_item(), cells.row_of_cell()
+        expected_counts(cells, self.probability, self.weights, self.labels)
+
+    def maximise(self) -> float:
+        """Estimate prevalence and confusion, or the prior of each item; return their log prior."""
+        cells, count = self.cells, self.labels + self.prior_prevalence
+        self.prevalence = count / count.sum()
+        log_prior = _maximise(cells, self.row, self.weights, self.prior, self.variant, self.log_confusion)
+        if self.learnt is not None:
+            self.log_prevalence = np.zeros(count.size)
+            log_prior_of, log_slopes = self.learnt.learn(cells.expand(self.probability, count.size))
+            self.log_item = log_prior_of[self.owner, cells.candidate]
+            return log_prior + log_slopes
         with np.errstate(divide="ignore"):
-            log_prevalence = np.log(prevalence) if learnt is None else np.zeros(n_labels)
-        if learnt is not None:
-            log_prior_of, log_slopes = learnt.learn(cells.expand(probability, n_labels))
-            log_item = log_prior_of[owner, cells.candidate]
-        log_prior = _maximise(cells, row, weights, prior, variant, log_confusion)
-        if prior_prevalence > 0 and learnt is None:
-            log_prior += prior_prevalence * log_prevalence.sum()
-        log_likelihood = expect(cells, log_prevalence, log_item, log_confusion, probability, weights, labels)
-        history.append(log_likelihood + log_prior + log_slopes)
-        converged = len(history) > 1 and history[-1] - history[-2] <= tolerance * abs(history[-1])
-        if converged:
-            break
-    return EMResult(cells, probability, prevalence, np.exp(log_confusion), np.array(history), converged)
+            self.log_prevalence = np.log(self.prevalence)
+        return log_prior + (self.prior_prevalence * self.log_prevalence.sum() if self.prior_prevalence > 0 else 0.0)
+
+    def expect(self) -> float:
+        """Compute the probability of each candidate and the expected counts; return the log likelihood."""
+        logs = self.log_prevalence, self.log_item, self.log_confusion
+        return expect(self.cells, *logs, self.probability, self.weights, self.labels)
 
 
 def _maximise(

@@ -1,12 +1,13 @@
 """Expectation maximisation on more annotations than fit into memory: their codes wait on disk, block by block.
 
-The model is "full" of `em`, with every label a possible truth. Of an annotation four bytes for the annotator and four
-for the label are kept in files that every iteration reads once; memory holds confusion matrices and one block of items.
+The model is "full" of `em`, with every label a possible truth. Of each annotation four bytes for the annotator and
+four for the label are kept in files that every iteration reads once; memory holds confusion matrices and one block of
+items.
 """
 
 import tempfile
-import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,13 +18,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree._inference.results import MAX_BYTES, check_size
+from bayesagree._inference.results import check_size
 from bayesagree._inference.streams import map_blocks
 from bayesagree._numerics.draws import normalise_logs
 from bayesagree._numerics.types import Floats
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.annotations import Labels
+from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, as_python, positive_int, shorten
+from bayesagree.plausibility.dawid_skene._results import Estimate, estimate_tree
+from bayesagree.plausibility.dawid_skene.em import climb
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 ANNOTATIONS = 2**20
@@ -32,112 +36,50 @@ FILES = {"size": np.int32, "annotator": np.int32, "label": np.int32}
 """Of each item its number of annotations, of each annotation its codes."""
 
 
-@checked
-def dawid_skene_batches(
+def fit_batches(
     batches: Iterable[Labels],
-    *,
-    prior: DawidSkenePrior | None = None,
-    tolerance: float = 1e-8,
-    max_iterations: int = 1000,
-    folder: str | Path | None = None,
-    max_bytes: int = MAX_BYTES,
-    client: Any = None,
-    progress: Callable[[int], None] | None = None,
-) -> xr.Dataset:
-    """Estimate prevalence and annotators' confusion by expectation maximisation, in memory that no file size changes.
+    prior: DawidSkenePrior | None,
+    request: Request,
+    tolerance: float,
+    max_iterations: int,
+    folder: str | Path | None,
+    progress: Callable[[int], None],
+) -> xr.DataTree:
+    """Estimate prevalence and confusion by EM, in memory that does not grow with the number of annotations.
 
-    The climb is that of ``dawid_skene(engine="em")``: from the vote shares, until an iteration gains less than
-    ``tolerance * |log L|``. `label_probability` then tells the truth of the items of any batch.
-
-    Parameters
-    ----------
-    batches
-        `Labels` with the same categories, each item in one of them, for instance a `LabelBatches`; read once.
-    prior
-        Pseudo-counts of prevalence and confusion; None is maximum likelihood.
-    tolerance, max_iterations
-        When to stop.
-    folder
-        Where the codes wait: 8 bytes an annotation and 4 an item, removed at the end; by default that of temporary
-        files. Workers of a cluster read them there, so it must be theirs too.
-    max_bytes
-        Largest confusion matrices: annotators x labels x labels x 8 bytes, a few times in memory.
-    client
-        A `distributed.Client` to run the E step on instead of threads of this process. Of a block, a million
-        annotations, confusion matrices go there and back.
-    progress
-        Called with 1 after every iteration.
-
-    Returns
-    -------
-    Dataset
-        ``prevalence`` (category,); ``confusion`` (annotator, category, observed_category), NaN in a row whose true
-        label was never met; ``n_labels_given`` (annotator,); ``log_likelihood`` (iteration,), with the log prior where
-        there is one.
-
-    Raises
-    ------
-    InputError
-        No annotation; labels that differ from those of the first batch; annotators that are not known.
-    SizeError
-        Confusion matrices above `max_bytes`.
-
-    Warns
-    -----
-    UserWarning
-        No convergence in `max_iterations`.
-
-    References
-    ----------
-    .. [1] A. P. Dawid, A. M. Skene, Applied Statistics 28 (1979) 20-28, equations 2.3-2.5.
-
-    Examples
-    --------
-    >>> first = Labels.from_matrix([["a", "a", "b"], ["b", "b", "b"]])
-    >>> second = Labels.from_matrix([["a", "a", "b"], ["b", "b", "a"]])
-    >>> fit = dawid_skene_batches([first, second])
-    >>> label_probability(fit, second).round(3).values.tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
+    The codes are kept in `folder`, 8 bytes per annotation and 4 per item, and removed at the end.
     """
     positive_int(max_iterations, "max_iterations")
     with tempfile.TemporaryDirectory(dir=folder, prefix="bayesagree-") as place:
         codes = _Codes.write(Path(place), batches)
-        shape = (len(codes.annotators), codes.categories.size, codes.categories.size)
-        sizes = {"annotator": shape[0], "category": shape[1], "observed_category": shape[2]}
-        check_size(sizes, 8, max_bytes, "leave out annotators with few labels, or pass a larger max_bytes")
-        pseudo = (0.0, np.zeros(shape[1:])) if prior is None else (prior.prevalence, prior.confusion(shape[1]))
-        prevalence, confusion, history = _climb(codes, shape, pseudo, tolerance, max_iterations, client, progress)
-    if not _converged(history, tolerance):
-        warnings.warn(f"EM did not converge in {max_iterations} iterations; raise max_iterations", stacklevel=3)
-    return xr.Dataset(
-        {
-            "prevalence": ("category", prevalence),
-            "confusion": (("annotator", "category", "observed_category"), confusion),
-            "n_labels_given": ("annotator", codes.given),
-            "log_likelihood": ("iteration", np.array(history)),
-        },
-        coords={
-            "annotator": codes.annotators, "category": codes.categories, "observed_category": codes.categories,
-        },
-    )  # fmt: skip
+        n_labels = codes.categories.size
+        sizes = {"annotator": len(codes.annotators), "category": n_labels, "observed_category": n_labels}
+        check_size(sizes, 8, request.max_bytes, "leave out annotators with few labels, or pass a larger max_bytes")
+        steps = BlockSteps(codes, prior, request.client)
+        history, converged = climb(steps, tolerance, max_iterations, progress)
+    estimate = Estimate(steps.prevalence, steps.confusion, np.array(history), converged, codes.given)
+    names = {"annotator": codes.annotators, "category": codes.categories, "observed_category": codes.categories}
+    settings = {"variant": "full", "candidates": "all", "prior": None if prior is None else asdict(prior)}
+    return estimate_tree(estimate, names, request.seed, settings)
 
 
 @checked
-def label_probability(fit: xr.Dataset, labels: Labels) -> xr.DataArray:
+def label_probability(truth: xr.DataTree, labels: Labels) -> xr.DataArray:
     """Pr(truth of item = label) under estimated prevalence and confusion, dims (item, category).
 
     Parameters
     ----------
-    fit
-        Result of `dawid_skene_batches`, or any data set with such a ``prevalence`` and ``confusion``.
+    truth
+        Result of ``dawid_skene(engine="em")``, of batches or of labels in memory.
     labels
         Any items, with annotators and labels of the fit; an item without labels gets the prevalence.
 
     Raises
     ------
     InputError
-        An annotator or a label that the fit has not met; labels that the fit holds to be impossible together.
+        An annotator or a label that the fit has not met; labels that are impossible together under the fit.
     """
+    fit = truth["posterior"].to_dataset().isel(chain=0, draw=0)
     if labels.categories.tolist() != fit["category"].values.tolist():
         raise InputError(f"the labels are {shorten(labels.categories)}, those of the fit {shorten(fit['category'])}")
     place = {as_python(name): code for code, name in enumerate(fit["annotator"].values)}
@@ -179,8 +121,8 @@ class _Codes(NamedTuple):
             if not labels.annotators_known:
                 raise InputError(f"batch {number}: its annotators are unknown (from_counts); confusion is theirs")
             if labels.categories.tolist() != categories.tolist():
-                told = f"{shorten(labels.categories)}, those of the first are {shorten(categories)}"
-                raise InputError(f"batch {number}: the labels are {told}; name them all with labels=")
+                differ = f"{shorten(labels.categories)}, those of the first are {shorten(categories)}"
+                raise InputError(f"batch {number}: the labels are {differ}; name them all with labels=")
             place = [known.setdefault(name, len(known)) for name in labels.annotators.tolist()]
             annotator = np.array(place, np.int32)[labels.annotator_index]
             given = np.pad(given, (0, len(known) - given.size)) + np.bincount(annotator, minlength=len(known))
@@ -210,36 +152,6 @@ def _blocks(size: NDArray[np.int64], first_item: int, first_row: int) -> list[tu
     return [(slice(*items), slice(*rows)) for items, rows in zip(pairwise(item.tolist()), pairwise(row.tolist()))]
 
 
-def _climb(
-    codes: _Codes,
-    shape: tuple[int, ...],
-    pseudo: tuple[float, Floats],
-    tolerance: float,
-    max_iterations: int,
-    client: Any,
-    progress: Callable[[int], None] | None,
-) -> tuple[Floats, Floats, list[float]]:
-    """Return prevalence, confusion (annotator, true label, given label) and the log likelihood of each iteration."""
-    counts = _sum_up(codes, shape, None, client)
-    prevalence, confusion, log_prior = _maximise(counts, pseudo)
-    history: list[float] = []
-    while len(history) < max_iterations:
-        with np.errstate(divide="ignore"):
-            logs = np.log(prevalence), _by_given(np.log(np.nan_to_num(confusion)))
-        counts = _sum_up(codes, shape, logs, client)
-        history.append(counts.log_likelihood + log_prior)
-        if progress is not None:
-            progress(1)
-        if _converged(history, tolerance):
-            break
-        prevalence, confusion, log_prior = _maximise(counts, pseudo)
-    return prevalence, confusion, history
-
-
-def _converged(history: list[float], tolerance: float) -> bool:
-    return len(history) > 1 and history[-1] - history[-2] <= tolerance * abs(history[-1])
-
-
 class _Counts(NamedTuple):
     """Expected counts of an E step: of true labels (category,), of answers (annotator, given label, true label)."""
 
@@ -248,37 +160,56 @@ class _Counts(NamedTuple):
     log_likelihood: float
 
 
-def _sum_up(codes: _Codes, shape: tuple[int, ...], logs: tuple[Floats, Floats] | None, client: Any) -> _Counts:
-    """Add up the E step of all blocks; without logarithms the shares of votes take the place of probabilities."""
+class BlockSteps:
+    """EM over blocks of annotations on disk, with every label a possible truth."""
 
-    def count(block: tuple[slice, slice]) -> _Counts:
-        size, annotator, label = codes.read(block)
-        found, answer, log_likelihood = np.empty((size.size, shape[1])), np.zeros(shape), 0.0
-        if logs is None:
-            cell = np.repeat(np.arange(size.size), size) * shape[1] + label
-            found = np.bincount(cell, minlength=found.size).reshape(found.shape) / np.maximum(size, 1)[:, None]
-        else:
-            log_likelihood = expect_block(size, annotator, label, *logs, found)
-        count_answers(size, annotator, label, found, answer)
-        return _Counts(found[size > 0].sum(axis=0), answer, log_likelihood)
+    def __init__(self, codes: _Codes, prior: DawidSkenePrior | None, client: Any) -> None:
+        self.codes, self.client, n_labels = codes, client, codes.categories.size
+        self.shape = (len(codes.annotators), n_labels, n_labels)
+        self.pseudo = (
+            (0.0, np.zeros(self.shape[1:])) if prior is None else (prior.prevalence, prior.confusion(n_labels))
+        )
+        self.prevalence = self.confusion = np.empty(0)  # made in each iteration
+        self.counts = self._sum_up(None)
 
-    label, answer, log_likelihood = np.zeros(shape[1]), np.zeros(shape), 0.0
-    for one in map_blocks(count, codes.blocks, client):
-        label += one.label
-        answer += one.answer
-        log_likelihood += one.log_likelihood
-    return _Counts(label, answer, log_likelihood)
+    def maximise(self) -> float:
+        """Estimate prevalence and confusion (annotator, true label, given label); return their log prior."""
+        label, answer = self.counts.label + self.pseudo[0], self.counts.answer.swapaxes(1, 2) + self.pseudo[1]
+        with np.errstate(invalid="ignore"):
+            self.prevalence, self.confusion = label / label.sum(), answer / answer.sum(axis=2, keepdims=True)
+        if self.pseudo[0] == 0:
+            return 0.0
+        log_prior = self.pseudo[0] * np.log(self.prevalence).sum() + (self.pseudo[1] * np.log(self.confusion)).sum()
+        return float(log_prior)
 
+    def expect(self) -> float:
+        """Add up the expected counts of all blocks; return the log likelihood."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.prevalence), _by_given(np.log(np.nan_to_num(self.confusion)))
+        self.counts = self._sum_up(logs)
+        return self.counts.log_likelihood
 
-def _maximise(counts: _Counts, pseudo: tuple[float, Floats]) -> tuple[Floats, Floats, float]:
-    """M step: prevalence, confusion (annotator, true label, given label), and their log prior."""
-    label, answer = counts.label + pseudo[0], counts.answer.swapaxes(1, 2) + pseudo[1]
-    with np.errstate(invalid="ignore"):
-        prevalence, confusion = label / label.sum(), answer / answer.sum(axis=2, keepdims=True)
-    log_prior = 0.0
-    if pseudo[0] > 0:  # priors have no zeros
-        log_prior = float(pseudo[0] * np.log(prevalence).sum() + (pseudo[1] * np.log(confusion)).sum())
-    return prevalence, confusion, log_prior
+    def _sum_up(self, logs: tuple[Floats, Floats] | None) -> _Counts:
+        """Without logarithms the shares of votes take the place of probabilities."""
+        codes, shape = self.codes, self.shape
+
+        def count(block: tuple[slice, slice]) -> _Counts:
+            size, annotator, label = codes.read(block)
+            found, answer, log_likelihood = np.empty((size.size, shape[1])), np.zeros(shape), 0.0
+            if logs is None:
+                cell = np.repeat(np.arange(size.size), size) * shape[1] + label
+                found = np.bincount(cell, minlength=found.size).reshape(found.shape) / np.maximum(size, 1)[:, None]
+            else:
+                log_likelihood = expect_block(size, annotator, label, *logs, found)
+            count_answers(size, annotator, label, found, answer)
+            return _Counts(found[size > 0].sum(axis=0), answer, log_likelihood)
+
+        label, answer, log_likelihood = np.zeros(shape[1]), np.zeros(shape), 0.0
+        for one in map_blocks(count, codes.blocks, self.client):
+            label += one.label
+            answer += one.answer
+            log_likelihood += one.log_likelihood
+        return _Counts(label, answer, log_likelihood)
 
 
 def _by_given(log_confusion: Floats) -> Floats:

@@ -16,16 +16,15 @@ from bayesagree._inference.open_model import annotation_data, named_part, part
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.draws.blocks import label_dtype
-from bayesagree.draws.run import Request
+from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
+from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, ChainDraws
 from bayesagree.plausibility.dawid_skene._results import chains_tree, watched_items
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 if TYPE_CHECKING:
     import pymc as pm
-
-    from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 
 KEPT = ("prevalence", "accuracy", "confusion", "concentration", "crowd_confusion", "difficulty", "ambiguity")
 
@@ -216,11 +215,13 @@ def _mixed_membership(
     pm.Categorical("label_index", p=chance, observed=votes.label, dims="annotation")
 
 
-def sample_dawid_skene(
-    fit: "DawidSkenePosterior", request: Request, *, confusion: bool, tune: int | None
-) -> xr.DataTree:
+def sample_dawid_skene(fit: DawidSkenePosterior, request: Request, *, confusion: bool, tune: int | None) -> xr.DataTree:
     """Sample the PyMC model into the same result as the Gibbs samplers."""
     labels, variant = fit.labels, fit.variant
+    if variant == "auto":
+        raise InputError("variant='auto' chooses among posteriors of engine='gibbs'; name a variant for 'nuts'")
+    if fit.candidates != "all":
+        raise InputError("candidates='observed' exists for engine='gibbs' and 'em' only")
     model = dawid_skene_model(labels, variant=variant, prior=fit.prior, gold=fit.gold)
     how = {"draws": request.draws, "chains": request.chains, "seed": request.seed, "sampler": request.sampler}
     sampled = sample_nuts(model, tune=tune, **how)
@@ -238,15 +239,13 @@ def sample_dawid_skene(
         kept = {n: v[c] for n, v in variables.items() if confusion or n != "confusion"}
         kept |= _best(plausibility[c], request.top_labels)
         chains.append(ChainDraws(kept, probability[c].mean(axis=0).ravel(), _watched(probability[c])))
-    return chains_tree(
-        labels, fit.all_cells(), chains, engine="nuts", seed=request.seed, settings=fit.settings,
-        sampler=sampled.attrs["sampler"], sample_stats=sampler_stats(sampled),
-    )  # fmt: skip
+    how = {"engine": "nuts", "seed": request.seed, "settings": fit.settings, "sampler": sampled.attrs["sampler"]}
+    return chains_tree(labels, fit.all_cells(), chains, **how, sample_stats=sampler_stats(sampled))
 
 
 def _best(plausibility: NDArray[np.float64], top_labels: int | None) -> dict[str, NDArray[Any]]:
     if top_labels is None:
-        return {"plausibility": plausibility.astype(np.float32)}
+        return {"plausibility": plausibility}
     order = np.argsort(-plausibility, axis=2, kind="stable")[:, :, :top_labels]
     return {"top_label": order.astype(label_dtype(plausibility.shape[2]))}
 

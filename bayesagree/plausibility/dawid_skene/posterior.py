@@ -23,38 +23,114 @@ Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing 
 (2018) (the hierarchical and item-difficulty variants).
 """
 
-from collections.abc import Iterator
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES, settings_of
-from bayesagree._inference.streams import Seed, item_blocks
+from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import LOCAL, Schedule
-from bayesagree.draws.run import Request
-from bayesagree.draws.top_labels import truth_draws
+from bayesagree.draws.blocks import LOCAL, Schedule, Stream
+from bayesagree.draws.posterior import Posterior, Request
+from bayesagree.draws.top_labels import stream_of
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene._cells import Candidates
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
 from bayesagree.plausibility.dawid_skene._results import CHOSEN, check_result, require_mixed
+from bayesagree.plausibility.dawid_skene.em_batches import fit_batches
+from bayesagree.plausibility.dawid_skene.model import dawid_skene_model, sample_dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import on_items_of
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+    from bayesagree.io.patterns.batches import LabelBatches
+
+
+@dataclass(frozen=True)
+class DawidSkene(Posterior):
+    """Specification of the posterior of `dawid_skene`, whose arguments it holds.
+
+    `evaluate` refuses chains that disagree, unless `allow_unmixed`.
+    """
+
+    variant: Variant = "full"
+    prior: DawidSkenePrior | None = None
+    gold: Gold | None = None
+    candidates: Candidates = "all"
+    predictions: Predictions | None = None
+    tune: int | None = None
+    thin: int | None = None
+    allow_unmixed: bool = False
+    restarts: int = 0
+    confusion: bool = True
+    tolerance: float = 1e-10
+    max_iterations: int = 1000
+    name = "dawid_skene"
+
+    def prepare(self, annotations: Labels, predictions: Predictions) -> tuple[Labels, Predictions]:
+        """Return labels and predictions on the items of the predictions that the model learns from, if any."""
+        labels = annotations if self.predictions is None else on_items_of(annotations, self.predictions)
+        return super().prepare(labels, predictions)
+
+    def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
+        """Draw with the engine of the request."""
+        labels, given, engine = annotations, self.predictions, request.engine or "gibbs"
+        if engine not in ("gibbs", "em", "nuts"):
+            raise InputError(f"engine={engine!r} is not one of 'gibbs', 'em', 'nuts'")
+        if given is not None:
+            if engine == "nuts":
+                raise InputError("predictions= exists for engine='gibbs' and 'em'; leave it out, or name one of them")
+            labels, given = super().prepare(on_items_of(labels, given), given)
+        fit = DawidSkenePosterior(labels, self.variant, self.prior, self.gold, self.candidates, given)
+        if engine == "em":
+            return fit.em(request, self.restarts, self.tolerance, self.max_iterations)
+        check_result(labels, request, confusion=self.confusion)
+        if engine == "nuts":
+            return sample_dawid_skene(fit, request, confusion=self.confusion, tune=self.tune)
+        return fit.gibbs(request, confusion=self.confusion, tune=self.tune, thin=self.thin)
+
+    def blocks(
+        self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
+    ) -> Stream:
+        """Stream the draws; the chains of all items run first, because annotators join the items.
+
+        Best is the drawn true label; the others follow by their probability in that draw. In mixed membership the order
+        is that of the drawn plausibilities.
+        """
+        depth = request.top_labels or 1
+        kept = replace(request, top_labels=None if plausibility else depth, client=schedule.client)
+        tree = replace(self, confusion=False).draw(annotations, kept)
+        if not self.allow_unmixed:
+            require_mixed(tree)
+        chosen = {name: value for name, value in settings_of(tree).items() if name in CHOSEN}
+        return Stream(stream_of(tree, depth, schedule, plausibility=plausibility).blocks, chosen)
+
+    def model(self, annotations: Labels) -> "pm.Model":
+        """Build the same posterior in PyMC."""
+        return dawid_skene_model(annotations, variant=self.variant, prior=self.prior, gold=self.gold)
 
 
 @checked
 def dawid_skene(
-    labels: Labels,
+    labels: "Labels | LabelBatches | Iterator[Labels]",
     *,
     variant: Variant = "full",
     prior: DawidSkenePrior | None = None,
     gold: Gold | None = None,
     candidates: Candidates = "all",
     predictions: Predictions | None = None,
+    tolerance: float = 1e-10,
+    max_iterations: int = 1000,
+    folder: str | Path | None = None,
     draws: int = 1000,
     chains: int = 4,
     tune: int | None = None,
@@ -67,6 +143,7 @@ def dawid_skene(
     confusion: bool = True,
     max_bytes: int = MAX_BYTES,
     client: Any = None,
+    progress: Callable[[int], None] | None = None,
 ) -> xr.DataTree:
     """Infer the true label of each item together with the confusion of each annotator.
 
@@ -75,7 +152,8 @@ def dawid_skene(
     labels
         Single labels by known annotators. Repeated labels of one item by one annotator (``duplicates="keep"``) are
         separate judgments, as in the data of Dawid and Skene, where an anaesthetist judged each patient three times:
-        every one of them counts in full.
+        every one of them counts in full. For files larger than memory, batches of them with the same categories, each
+        item in one batch (`LabelBatches`, or an iterator): ``engine="em"`` with ``variant="full"`` reads them once.
     variant
         What an annotator is; see the table of this module. ``"auto"`` draws from "hierarchical" and from
         "mixed_membership" and keeps the one that predicts an annotation better from all others (leave-one-out
@@ -102,6 +180,11 @@ def dawid_skene(
         mixed membership); sweeps per kept draw (1; 3 for hierarchical, 4 with predictions, 6 for mixed membership).
     restarts
         Further random starts of EM; the best likelihood wins.
+    tolerance, max_iterations
+        EM stops after an iteration that gains less than ``tolerance * |log L|``, or after so many.
+    folder
+        Where codes of batches are kept meanwhile, 8 bytes per annotation; by default that of temporary files. Workers
+        of a cluster read them there.
     seed
         Same seed, same draws, on any number of threads.
     top_labels
@@ -111,7 +194,10 @@ def dawid_skene(
     max_bytes
         Largest result to keep in memory.
     client
-        A `distributed.Client` to run on instead of threads of this process: one chain, or one start of EM, a task.
+        A `distributed.Client` to run on instead of threads of this process: one chain, or one start of EM, a
+        task; of batches a block of a million annotations.
+    progress
+        Called with 1 after every iteration of EM on batches.
 
     Returns
     -------
@@ -127,7 +213,8 @@ def dawid_skene(
         and ``annotator_r_hat`` (annotator) compare whole chains, and name who differs.
 
         With ``engine="em"`` there is one chain of one draw, and ``diagnostics`` holds ``log_likelihood``
-        (iteration).
+        (iteration). Of batches there are no ``plausibility`` and ``derived``: `label_probability` of this package
+        computes the truth of the items of any batch.
 
     Raises
     ------
@@ -157,57 +244,15 @@ def dawid_skene(
     >>> dict(tree["posterior"]["confusion"].sizes)
     {'chain': 2, 'draw': 200, 'annotator': 3, 'category': 2, 'observed_category': 2}
     """
-    if engine not in ("gibbs", "em", "nuts"):
-        raise InputError(f"engine={engine!r} is not one of 'gibbs', 'em', 'nuts'")
-    if predictions is not None:
-        if engine == "nuts":
-            raise InputError("predictions= exists for engine='gibbs' and 'em'; leave it out, or name one of them")
-        labels = on_items_of(labels, predictions)
-        predictions = predictions.aligned(labels.items, labels.categories)
-    fit = DawidSkenePosterior(labels, variant, prior, gold, candidates, predictions)
     request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client)
-    if engine == "em":
-        return fit.em(request, restarts)
-    check_result(labels, request, confusion=confusion)
-    if engine == "nuts":
-        return fit.nuts(request, confusion=confusion, tune=tune)
-    return fit.gibbs(request, confusion=confusion, tune=tune, thin=thin)
-
-
-def dawid_skene_blocks(
-    labels: Labels,
-    *,
-    depth: int,
-    variant: Variant = "full",
-    prior: DawidSkenePrior | None = None,
-    gold: Gold | None = None,
-    candidates: Candidates = "all",
-    draws: int = 1000,
-    chains: int = 4,
-    tune: int | None = None,
-    thin: int | None = None,
-    seed: Seed = None,
-    max_bytes: int = MAX_BYTES,
-    schedule: Schedule = LOCAL,
-    plausibility: bool = False,
-    allow_unmixed: bool = False,
-) -> Iterator[Any]:
-    """Give the `depth` best labels of each draw, block of items by block.
-
-    Best is the drawn true label; the others follow by their probability in that draw. In mixed membership the order
-    is that of the drawn plausibilities. The chains of all items run first, because annotators join the items. Chains
-    that disagree raise `UnmixedError`, unless `allow_unmixed`.
-    """
-    tree = dawid_skene(
-        labels, variant=variant, prior=prior, gold=gold, candidates=candidates, draws=draws, chains=chains, tune=tune,
-        thin=thin, seed=seed, top_labels=None if plausibility else depth, confusion=False, max_bytes=max_bytes,
-        client=schedule.client,
-    )  # fmt: skip
-    if not allow_unmixed:
-        require_mixed(tree)
-    if schedule.told is not None:
-        schedule.told.update({name: value for name, value in settings_of(tree).items() if name in CHOSEN})
-    draws_of_items = truth_draws(tree, depth, plausibility=plausibility)
-    for items in item_blocks(labels.items.size)[schedule.first :]:
-        block = draws_of_items.read(items)
-        yield block if schedule.then is None else schedule.then(block)
+    of_em: dict[str, Any] = {"restarts": restarts, "tolerance": tolerance, "max_iterations": max_iterations}
+    model = variant, prior, gold, candidates, predictions, tune, thin
+    specification = DawidSkene(*model, confusion=confusion, **of_em)
+    if isinstance(labels, Labels):
+        return specification.draw(labels, request)
+    usual = DawidSkene(prior=prior, confusion=confusion, tolerance=tolerance, max_iterations=max_iterations)
+    wrong = [name for name in usual.arguments() if getattr(usual, name) is not getattr(specification, name)]
+    if engine != "em" or wrong:
+        given = "engine" if engine != "em" else wrong[0]
+        raise InputError(f"{given}= needs all labels in memory; of batches there is engine='em' with variant='full'")
+    return fit_batches(labels, prior, request, tolerance, max_iterations, folder, progress or (lambda done: None))

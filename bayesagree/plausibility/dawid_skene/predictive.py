@@ -172,10 +172,10 @@ def _mixed_membership_items(labels: Labels, parameters: Draws) -> Pointwise:
             "the log likelihood of variant='mixed_membership' is for small sets"
         )
     out = np.empty((len(parameters["prevalence"]), start.size - 1))
-    latent_labels_log_probability(
-        parameters["prevalence"].astype(np.float64), parameters["ambiguity"].astype(np.float64),
-        parameters["confusion"].astype(np.float64), start, labels.annotator_index, labels.label_index, out,
-    )  # fmt: skip
+    names = ("prevalence", "ambiguity", "confusion")
+    prevalence, ambiguity, confusion = (parameters[name].astype(np.float64) for name in names)
+    given = start, labels.annotator_index, labels.label_index
+    latent_labels_log_probability(prevalence, ambiguity, confusion, *given, out)
     return Pointwise(labels.items[labels.item_index[start[:-1]]], out)
 
 

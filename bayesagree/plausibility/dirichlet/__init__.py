@@ -1,9 +1,8 @@
-"""Dirichlet posteriors of plausibilities: closed forms, exact draws.
+"""The Dirichlet posterior of plausibilities from single labels: closed form, exact draws.
 
-- `posterior`: `dirichlet`, from single labels.
-- `inverse_rank_normalization`: `irn` and `prirn`, from partial rankings.
-- `predictive`: labels of the same annotators again; held-out annotators of labels and of rankings.
-- `_draws`, `_kernels`: draws of all plausibilities or of the best labels only.
+- `posterior`: `dirichlet`, and its specification; `model`: the same posterior in PyMC.
+- `predictive`: labels of the same annotators again, and held-out annotators.
+- `_draws`, `_kernels`: draws of all plausibilities or of the best labels only, also for `prirn`.
 """
 
 import lazy_loader as lazy

@@ -1,10 +1,8 @@
-from .inverse_rank_normalization import irn, prirn, prirn_model
-from .posterior import dirichlet, dirichlet_model
+from .model import dirichlet_model
+from .posterior import Dirichlet, dirichlet
 
 __all__ = [
+    "Dirichlet",
     "dirichlet",
     "dirichlet_model",
-    "irn",
-    "prirn",
-    "prirn_model",
 ]

@@ -1,29 +1,18 @@
 """Dirichlet posteriors of many items at once, for `dirichlet` and `prirn`, which differ in their shapes only."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.results import check_size
-from bayesagree._inference.streams import Seed
 from bayesagree._numerics.codes import distinct
 from bayesagree._numerics.draws import log_dirichlets, log_gammas
-from bayesagree.draws.blocks import (
-    LOCAL,
-    DrawBlock,
-    Schedule,
-    best_labels,
-    by_chain,
-    check_depth,
-    label_dtype,
-)
-from bayesagree.draws.run import Block, Groups, ItemPosterior, Request, Values, worst_of_items
+from bayesagree.draws.blocks import best_labels, label_dtype
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet._kernels import plausibility_draws, top_label_draws
 
@@ -102,90 +91,50 @@ class Concentration:
         together = np.split(shape, range(0, len(shape), AT_ONCE // (n_samples * self.n_labels))[1:])
         return [np.broadcast_to(some[:, None], (len(some), n_samples, self.n_labels)) for some in together]
 
-    def top_label_blocks(self, depth: int, n_samples: int, seed: Seed, schedule: Schedule = LOCAL) -> Iterator[Any]:
-        """Yield the `depth` best labels of every draw, a `DrawBlock` for each block of items."""
-        dtype = label_dtype(self.n_labels)
+    def best_labels(self, items: slice, rng: np.random.Generator, n_samples: int, depth: int) -> NDArray[Any]:
+        """Draw the `depth` best labels of a block of items, shape (item, sample, rank)."""
+        if self._few(n_samples):
+            return np.concatenate(
+                [best_labels(log_gammas(rng, some), depth) for some in self._shapes(items, n_samples)]
+            )
+        out = np.empty((items.stop - items.start, n_samples, depth), dtype=label_dtype(self.n_labels))
+        bounds = self.start[items.start : items.stop + 1]
+        top_label_draws(rng, bounds, self.label, self.shape, self.rest, self.n_labels, out)
+        return out
 
-        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
-            if self._few(n_samples):
-                shapes = self._shapes(items, n_samples)
-                return DrawBlock(items, np.concatenate([best_labels(log_gammas(rng, some), depth) for some in shapes]))
-            out = np.empty((items.stop - items.start, n_samples, depth), dtype=dtype)
-            bounds = self.start[items.start : items.stop + 1]
-            top_label_draws(rng, bounds, self.label, self.shape, self.rest, self.n_labels, out)
-            return DrawBlock(items, out)
-
-        return schedule.draw(draw, self.n_items, seed)
-
-    def plausibility_blocks(self, n_samples: int, seed: Seed, schedule: Schedule = LOCAL) -> Iterator[Any]:
-        """Yield items and all their draws, shape (item, sample, label), for each block of items."""
-
-        def draw(items: slice, rng: np.random.Generator) -> tuple[slice, NDArray[np.float64]]:
-            if self._few(n_samples):
-                shapes = self._shapes(items, n_samples)
-                return items, np.exp(np.concatenate([log_dirichlets(rng, some) for some in shapes]))
-            block = np.empty((items.stop - items.start, n_samples, self.n_labels))
-            plausibility_draws(rng, self.start[items.start : items.stop + 1], self.label, self.shape, self.rest, block)
-            return items, block
-
-        return schedule.draw(draw, self.n_items, seed)
+    def plausibilities(self, items: slice, rng: np.random.Generator, n_samples: int) -> NDArray[np.float64]:
+        """Draw all plausibilities of a block of items, shape (item, sample, category)."""
+        if self._few(n_samples):
+            return np.exp(np.concatenate([log_dirichlets(rng, some) for some in self._shapes(items, n_samples)]))
+        out = np.empty((items.stop - items.start, n_samples, self.n_labels))
+        plausibility_draws(rng, self.start[items.start : items.stop + 1], self.label, self.shape, self.rest, out)
+        return out
 
 
+@dataclass(frozen=True)
 class DirichletItems(ItemPosterior):
-    """A posterior whose items have Dirichlet distributions."""
+    """A posterior whose items have Dirichlet distributions: it derives from this class and gives their shapes."""
 
-    engine = "exact"
-
-    @cached_property
     @abstractmethod
-    def concentration(self) -> Concentration:
-        """The shapes of all items."""
+    def problem(self, annotations: Any) -> Concentration:
+        """Return the shapes of all items."""
 
-    def draw(self, request: Request, schedule: Schedule) -> Iterator[Block]:
-        """Yield independent draws of all plausibilities, or their best labels."""
-        (name,), samples = self.variables(request), request.chains * request.draws
-        if request.top_labels is None:
-            blocks = self.concentration.plausibility_blocks(samples, request.seed, schedule)
-        else:
-            blocks = self.concentration.top_label_blocks(request.top_labels, samples, request.seed, schedule)
-        for items, values, *_ in blocks:
-            yield items, {name: by_chain(values, request.chains)}
+    def drawer(self, problem: Concentration, request: Request) -> Drawer:
+        """Return the function that draws a block of items, all draws independent."""
+        samples, depth = request.samples, request.top_labels
 
-    def from_nuts(self, sampled: xr.DataTree, request: Request) -> Values:
-        """Read plausibilities or best labels from PyMC's draws."""
-        return from_plausibilities(sampled, request)
+        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+            if depth is None:
+                return Drawn(items, {"plausibility": problem.plausibilities(items, rng, samples)})
+            return Drawn(items, {"top_label": problem.best_labels(items, rng, samples, depth)})
 
-    def groups(self, request: Request) -> Groups:
+        return draw
+
+    def groups(self, problem: Concentration, request: Request) -> Groups:
         """Return the concentrations, from which certainties follow exactly."""
-        shape = {"item": self.annotations.items.size, "category": self.categories.size}
+        shape = {"item": problem.n_items, "category": problem.n_labels}
         check_size(shape, 8, request.max_bytes, "use evaluate(), which streams")
-        return {"posterior_parameters": {"concentration": (("item", "category"), self.concentration.dense())}}
-
-    def label_blocks(
-        self, depth: int, n_samples: int, seed: Seed, schedule: Schedule, *, plausibility: bool = False
-    ) -> Iterator[Any]:
-        """Yield the `depth` best labels of each draw, a `DrawBlock` for each block of items, or all plausibilities."""
-        depth = check_depth(depth, self.categories.size)
-        if not plausibility:
-            return self.concentration.top_label_blocks(depth, n_samples, seed, schedule)
-        with_best = schedule._replace(then=partial(with_best_labels, depth, schedule.then))
-        return self.concentration.plausibility_blocks(n_samples, seed, with_best)
-
-
-def with_best_labels(depth: int, then: Callable[[DrawBlock], Any] | None, drawn: tuple[slice, Any]) -> Any:
-    """Make a `DrawBlock` of drawn plausibilities (item, sample, category), and hand it on."""
-    items, values = drawn
-    block = DrawBlock(items, best_labels(values, depth), plausibility=values)
-    return block if then is None else then(block)
-
-
-def from_plausibilities(sampled: xr.DataTree, request: Request) -> Values:
-    """Return plausibilities or best labels of draws of ``plausibility`` by NUTS, with the convergence of each item."""
-    drawn = sampled["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").values
-    worst = worst_of_items(drawn)
-    if request.top_labels is None:
-        return {"plausibility": drawn, **worst}
-    return {"top_label": best_labels(drawn, request.top_labels), **worst}
+        return {"posterior_parameters": {"concentration": (("item", "category"), problem.dense())}}
 
 
 def prior_shape(prior: Prior, n_labels: int) -> NDArray[np.float64]:

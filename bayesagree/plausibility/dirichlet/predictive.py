@@ -1,8 +1,4 @@
-"""Predictive checks of the Dirichlet posteriors: every annotator draws labels from the item's plausibilities.
-
-PrIRN has no sampling model of rankings, and so no replicates. Its reliability curve lets the annotator draw labels
-without replacement, which is Plackett-Luce given the plausibilities.
-"""
+"""Predictive checks of the Dirichlet posterior: every annotator draws labels from the item's plausibilities."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +21,10 @@ from bayesagree._inference.predictive import (
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.codes import distinct
 from bayesagree._numerics.types import Floats
-from bayesagree.annotations import Labels, Rankings
+from bayesagree.annotations import Labels
 from bayesagree.errors import positive
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
-from bayesagree.plausibility.dirichlet.inverse_rank_normalization import PRIOR, Ties, inverse_ranks
-from bayesagree.plausibility.dirichlet.posterior import dirichlet_model
-from bayesagree.plausibility.plackett_luce._held_out import races_log_probability
+from bayesagree.plausibility.dirichlet.model import dirichlet_model
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -65,9 +59,7 @@ def _item_log_likelihood(
     return Pointwise(labels.items[n > 0], log_p[None, n > 0])
 
 
-def _labels_held_out(
-    labels: Labels, levels: Floats, *, seed: np.random.SeedSequence, prior: Prior = None
-) -> HeldOutScores:
+def _held_out(labels: Labels, levels: Floats, *, seed: np.random.SeedSequence, prior: Prior = None) -> HeldOutScores:
     shape = prior_shape(prior, labels.categories.size)
     n_items = labels.items.size
     cell, at = distinct(labels.item_index.astype(np.int64) * shape.size + labels.label_index, n_items * shape.size)
@@ -79,11 +71,11 @@ def _labels_held_out(
     for g, gamma in enumerate(positive(float(level), "reliability", zero=True) for level in levels):
         chance = (gamma * (n - 1) + shape[label]) / (gamma * (total[item] - 1) + shape.sum())
         log_score[g] = np.where(scored, np.bincount(item, weights=n * np.log(chance), minlength=n_items), 0.0)
-        agreement[g] = _dirichlet_agreement(item, label, gamma * n, shape, gamma * total)
+        agreement[g] = dirichlet_agreement(item, label, gamma * n, shape, gamma * total)
     return HeldOutScores(log_score, np.where(scored, total, 0).astype(np.int64), agreement, np.zeros(levels.size))
 
 
-def _dirichlet_agreement(
+def dirichlet_agreement(
     item: NDArray[Any], label: NDArray[Any], weight: Floats, shape: Floats, total: Floats
 ) -> Floats:
     """Return E sum_k lambda_k^2 of every item under Dirichlet(weight + shape), shape (item,)."""
@@ -94,39 +86,5 @@ def _dirichlet_agreement(
     return square / (all_of_it * (all_of_it + 1))
 
 
-def _rankings_held_out(
-    rankings: Rankings,
-    levels: Floats,
-    *,
-    seed: np.random.SeedSequence,
-    prior: Prior = PRIOR,
-    ties: Ties = "split",
-) -> HeldOutScores:
-    shape = prior_shape(prior, rankings.categories.size)
-    own, ranking = inverse_ranks(rankings, ties=ties), rankings.ranking_index()
-    item = rankings.item_index[ranking].astype(np.int64)
-    n = np.bincount(rankings.item_index, minlength=rankings.items.size)
-    cell, at = np.unique(item * shape.size + rankings.label_index, return_inverse=True)
-    label_total = np.bincount(at, weights=own)
-    item_total = np.bincount(item, weights=own, minlength=n.size)
-    # The others' inverse ranks of the labels that each annotator names, normalised; none for an annotator alone.
-    rest = item_total[item] - np.bincount(ranking, weights=own)[ranking]
-    alone = n[item] < 2
-    others = np.where(alone, 0.0, np.maximum(label_total[at] - own, 0.0) / np.where(alone, 1.0, rest))
-    gamma = np.array([positive(float(level), "reliability", zero=True) for level in levels])[:, None]
-    named = gamma * others + shape[rankings.label_index]
-    unnamed = gamma + shape.sum() - np.add.reduceat(named, rankings.start[:-1], axis=1)
-    value = np.empty((levels.size, rankings.n_annotations))
-    races_log_probability(named, np.maximum(unnamed, 0.0), rankings.start, rankings.block, value)
-    scored = np.where(n > 1, n, 0)
-    log_score = np.stack([np.bincount(rankings.item_index, weights=row, minlength=n.size) for row in value])
-    irn = label_total / item_total[cell // shape.size]
-    agreement = [
-        _dirichlet_agreement(*np.divmod(cell, shape.size), g * irn, shape, np.full(n.size, g)) for g in gamma[:, 0]
-    ]
-    return HeldOutScores(np.where(scored > 0, log_score, 0.0), scored, np.stack(agreement), np.zeros(levels.size))
-
-
 PREDICTIVE = PredictiveRecord(_model, observed_labels, _variables, _item_log_likelihood)
-LABELS_HELD_OUT = HeldOutRecord(_labels_held_out, GRID)
-RANKINGS_HELD_OUT = HeldOutRecord(_rankings_held_out, GRID)
+HELD_OUT = HeldOutRecord(_held_out, GRID)

@@ -1,9 +1,9 @@
 """The informed Dirichlet posterior: what the truth of items looks like is learnt from votes and predictions together.
 
-- `posterior`: `informed_dirichlet`, the draws.
+- `posterior`: `informed_dirichlet`, the draws; `_problem`: votes and covariates, and what is learnt from them.
 - `cross_fit`: `informed_prior_mean`, what predictions and the votes for other items say of an item.
 - `covariates`: what the predictions say of an item.
-- `parameters`: names, order and priors of the parameters.
+- `prior`: names, order and priors of the parameters.
 - `fit`: their mode and its uncertainty.
 - `sampler`: their draws.
 - `guards`: whether predictions help to predict held-out votes, whether models know the votes already, and whether

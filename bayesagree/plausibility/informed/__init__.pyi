@@ -1,9 +1,10 @@
 from .cross_fit import informed_prior_mean
 from .model import informed_dirichlet_model
-from .parameters import InformedPrior
-from .posterior import informed_dirichlet
+from .posterior import InformedDirichlet, informed_dirichlet
+from .prior import InformedPrior
 
 __all__ = [
+    "InformedDirichlet",
     "InformedPrior",
     "informed_dirichlet",
     "informed_dirichlet_model",

@@ -10,7 +10,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.plausibility.informed._kernels import prior_means
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, on_items_of
 from bayesagree.plausibility.informed.fit import Votes, fit_parameters
-from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
+from bayesagree.plausibility.informed.prior import InformedPrior, Layout
 
 FOLDS = 5
 

@@ -13,7 +13,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.plausibility.informed._kernels import score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.plausibility.informed.parameters import Layout
+from bayesagree.plausibility.informed.prior import Layout
 
 # Items per task: large enough that threads outweigh their overhead, small enough that the gradients of a block of
 # items with hundreds of labels stay in memory.

@@ -14,7 +14,7 @@ from bayesagree.errors import shorten
 from bayesagree.plausibility.informed._kernels import log_likelihood
 from bayesagree.plausibility.informed.covariates import Covariates, is_probability
 from bayesagree.plausibility.informed.fit import Votes, fit_parameters, gather
-from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
+from bayesagree.plausibility.informed.prior import InformedPrior, Layout
 
 # Votes of so many items give the difference of two log scores to about a hundredth; more would cost more than the fit.
 MOST_ITEMS = 2000

@@ -9,8 +9,9 @@ from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
+from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Excluded
-from bayesagree.plausibility.informed.parameters import InformedPrior
+from bayesagree.plausibility.informed.prior import InformedPrior
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -63,16 +64,14 @@ def informed_dirichlet_model(
     import pymc as pm
     import pytensor.tensor
 
-    from bayesagree.plausibility.informed.posterior import InformedPosterior
-
     pt: Any = pytensor.tensor  # whose own types are too wide for arithmetic
-    posterior = InformedPosterior.of(labels, predictions, exclude, prior)
-    layout, covariates, n_labels = posterior.layout, posterior.covariates, posterior.categories.size
+    problem = InformedProblem.of(labels, predictions, exclude, prior)
+    labels, layout, covariates, n_labels = problem.labels, problem.layout, problem.covariates, labels.categories.size
     hits = (covariates.hit[:, :, None] == np.arange(n_labels)).astype(float)
     columns = np.concatenate([covariates.dense, hits], axis=1)
     coords = {
-        "item": posterior.annotations.items,
-        "category": posterior.annotations.categories,
+        "item": labels.items,
+        "category": labels.categories,
         "parameter": layout.names,
         "column": np.arange(columns.shape[1]),
     }
@@ -94,9 +93,8 @@ def informed_dirichlet_model(
         clear_shape = clear * ((1 - blur) * np.eye(n_labels)[None] + blur * mean[:, None, :])
         shapes = pt.concatenate([open_shape, clear_shape], axis=1)
         # Uniform in density, so that the potential alone is the prior of the plausibilities.
-        plausibility: Any = pm.Dirichlet(
-            "plausibility", np.ones((posterior.n_items, n_labels)), dims=("item", "category")
-        )
+        flat = np.ones((labels.items.size, n_labels))
+        plausibility: Any = pm.Dirichlet("plausibility", flat, dims=("item", "category"))
         log_density = (
             ((shapes - 1) * pt.log(plausibility)[:, None, :]).sum(axis=2)
             - pt.gammaln(shapes).sum(axis=2)
@@ -104,6 +102,6 @@ def informed_dirichlet_model(
         )
         mixed = pt.logsumexp(log_weight + log_density, axis=1) - pt.logsumexp(log_weight, axis=1)
         pm.Potential("prior", mixed.sum())
-        counts: Any = pm.Data("observed_votes", posterior.annotations.counts(), dims=("item", "category"))
+        counts: Any = pm.Data("observed_votes", labels.counts(), dims=("item", "category"))
         pm.Multinomial("votes", n=counts.sum(axis=1), p=plausibility, observed=counts, dims=("item", "category"))
     return model

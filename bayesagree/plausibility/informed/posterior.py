@@ -20,208 +20,175 @@ Source: Minka (2000) for the likelihood, Angelopoulos et al. (2023) for predicti
 `informed_dirichlet`.
 """
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
-from functools import cached_property, partial
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.checkpoint import fingerprint
 from bayesagree._inference.nuts import Sampler
 from bayesagree._inference.results import MAX_BYTES, check_size
 from bayesagree._inference.storage import Destination
-from bayesagree._inference.streams import Seed, stream_apart
+from bayesagree._inference.streams import Seed
+from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, by_chain, check_depth, label_dtype
+from bayesagree.draws.blocks import label_dtype
 from bayesagree.draws.convergence import diagnostics
-from bayesagree.draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
-from bayesagree.plausibility.dirichlet._draws import from_plausibilities, with_best_labels
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
+from bayesagree.errors import InputError
+from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.informed import guards
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws, top_label_draws
 from bayesagree.plausibility.informed._kernels import prior_means
-from bayesagree.plausibility.informed.covariates import Covariates, Excluded, excluded_names, on_items_of
-from bayesagree.plausibility.informed.fit import Fit, Votes, fit_parameters
-from bayesagree.plausibility.informed.parameters import InformedPrior, Layout
-from bayesagree.plausibility.informed.sampler import draws_per_parameters, parameter_draws
+from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed.covariates import Excluded, excluded_names, on_items_of
+from bayesagree.plausibility.informed.model import informed_dirichlet_model
+from bayesagree.plausibility.informed.prior import InformedPrior
 
 if TYPE_CHECKING:
     import pymc as pm
 
-ESTIMATED = "score against a well-annotated truth (estimate)"
-"""The meaning of a score under this posterior."""
 
+@dataclass(frozen=True)
+class InformedDirichlet(ItemPosterior):
+    """Specification of the posterior of `informed_dirichlet`, whose arguments it holds.
 
-@dataclass(frozen=True, eq=False)
-class InformedPosterior(ItemPosterior):
-    """The posterior of `informed_dirichlet`, with its data.
-
-    Attributes
-    ----------
-    annotations
-        Labels whose items are those of the predictions, voted on or not.
-    predictions
-        Aligned with them.
-    exclude
-        Models that are no covariates.
-    prior
-        Of the parameters.
+    `evaluate` gives it the predictions that it scores. `approximate` takes the normal approximation of the parameters:
+    ten times faster, off by part of a score's sd.
     """
 
-    annotations: Labels
-    predictions: Predictions
+    predictions: Predictions | None = None
     exclude: Excluded = None
     prior: InformedPrior | None = None
-    _drawn: dict[Any, NDArray[np.float64]] = field(default_factory=dict, init=False, repr=False)
+    approximate: bool = False
     name = "informed_dirichlet"
     engine = "hmc"
-
-    @classmethod
-    def of(
-        cls, labels: Labels, predictions: Predictions, exclude: Excluded = None, prior: InformedPrior | None = None
-    ) -> "InformedPosterior":
-        """Align labels and predictions."""
-        everywhere = on_items_of(labels, predictions)
-        return cls(everywhere, predictions.aligned(everywhere.items, everywhere.categories), exclude, prior)
+    target = "score against a well-annotated truth (estimate)"
+    takes_predictions = True
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """The arguments that define the model."""
+    def given(self) -> Predictions:
+        """The predictions, which only `evaluate` may leave out."""
+        if self.predictions is None:
+            raise InputError("informed_dirichlet learns from predictions; give them as predictions=")
+        return self.predictions
+
+    def problem(self, annotations: Labels) -> InformedProblem:
+        """Return votes and covariates on the items of the predictions."""
+        return InformedProblem.of(annotations, self.given, self.exclude, self.prior, approximate=self.approximate)
+
+    def settings(self, annotations: Labels) -> dict[str, Any]:
+        """Return the arguments of the model."""
         return {
             "exclude": self.exclude,
             "prior": None if self.prior is None else asdict(self.prior),
-            "predictions": fingerprint(self.predictions),
-            "target": ESTIMATED,
+            "predictions": fingerprint(self.given),
+            "target": self.target,
         }
 
-    @cached_property
-    def covariates(self) -> Covariates:
-        """The covariates of all items."""
-        return Covariates.of(self.predictions, self.exclude)
-
-    @cached_property
-    def votes(self) -> Votes:
-        """The votes of all items."""
-        return Votes.of(self.annotations)
-
-    @cached_property
-    def layout(self) -> Layout:
-        """Names and priors of the parameters."""
-        names = tuple(map(str, self.annotations.categories))
-        return Layout(self.covariates.names, names, self.prior or InformedPrior())
-
-    @cached_property
-    def fit(self) -> Fit:
-        """The parameters."""
-        return fit_parameters(self.votes, self.covariates, self.layout)
-
-    def parameters(self, draws: int, chains: int, seed: Seed, engine: str = "hmc") -> NDArray[np.float64]:
-        """Draw the parameters, shape (chain, draw, parameter)."""
-        seed = stream_apart(seed, "parameters")
-        return parameter_draws(self.votes, self.covariates, self.layout, self.fit, draws, chains, seed, engine)
-
-    def drawn(self, request: Request) -> NDArray[np.float64]:
-        """Draw the parameters of a request, once."""
-        asked = request.draws, request.chains, request.seed, request.engine
-        if asked not in self._drawn:
-            each = draws_per_parameters(self.votes, request.draws, request.engine)
-            self._drawn[asked] = self.parameters(request.draws // each, *asked[1:])
-            guards.warn_of_chains(self.layout.names, self._drawn[asked])
-        return self._drawn[asked]
-
-    def model(self) -> "pm.Model":
+    def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC."""
-        from bayesagree.plausibility.informed.model import informed_dirichlet_model
+        return informed_dirichlet_model(annotations, self.given, exclude=self.exclude, prior=self.prior)
 
-        return informed_dirichlet_model(self.annotations, self.predictions, exclude=self.exclude, prior=self.prior)
+    def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
+        """Draw a result on the items of the predictions; warn of models that know the votes."""
+        labels, predictions = super().prepare(on_items_of(annotations, self.given), self.given)
+        used = np.flatnonzero(~np.isin(predictions.models.astype(str), excluded_names(self.exclude)))
+        guards.warn_of_knowing(guards.fit_to_votes(labels, predictions)[used], predictions.models[used], stacklevel=4)
+        return ItemPosterior.draw(replace(self, predictions=predictions), labels, request)
 
-    def draw(self, request: Request, schedule: Schedule) -> Iterator[Block]:
-        """Yield draws of all plausibilities, or their best labels."""
-        (name,), (last,) = self.variables(request), self.variables(request).values()
-        kernel = plausibility_draws if request.top_labels is None else top_label_draws
-        for items, values in self._blocks(kernel, next(iter(last[0].values())), last[1], request, schedule):
-            yield items, {name: by_chain(values, request.chains)}
+    def drawer(self, problem: InformedProblem, request: Request) -> Drawer:
+        """Return the function that draws a block of items given draws of the parameters."""
+        thetas = problem.drawn(request).reshape(-1, problem.layout.mean.size)
+        covariates, votes, n_labels = problem.covariates, problem.votes, problem.labels.categories.size
+        kernel, width, dtype = plausibility_draws, n_labels, np.float64
+        if request.top_labels is not None:
+            kernel, width, dtype = top_label_draws, request.top_labels, label_dtype(n_labels)
+        samples, variable = request.samples, request.variable
 
-    def label_blocks(
-        self, depth: int, request: Request, schedule: Schedule, *, plausibility: bool = False
-    ) -> Iterator[Any]:
-        """Yield the `depth` best labels of each draw, a `DrawBlock` for each block of items, or all plausibilities."""
-        n_labels = self.categories.size
-        depth, then = check_depth(depth, n_labels), schedule.then
-        if plausibility:
-            with_best = schedule._replace(then=partial(with_best_labels, depth, then))
-            return self._blocks(plausibility_draws, n_labels, np.float64, request, with_best)
-        whole = schedule._replace(then=lambda block: then(DrawBlock(*block)) if then else DrawBlock(*block))
-        return self._blocks(top_label_draws, depth, label_dtype(n_labels), request, whole)
-
-    def _blocks(self, kernel: Any, width: int, dtype: Any, request: Request, schedule: Schedule) -> Iterator[Any]:
-        """Yield items and what a kernel draws for them, shape (item, sample, width)."""
-        thetas = self.drawn(request).reshape(-1, self.layout.mean.size)
-        n_samples = request.draws * request.chains
-        covariates, votes = self.covariates, self.votes
-
-        def draw(items: slice, rng: np.random.Generator) -> tuple[slice, Any]:
-            out = np.empty((items.stop - items.start, n_samples, width), dtype)
+        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+            out = np.empty((items.stop - items.start, samples, width), dtype)
             dense, hit, _ = covariates.rows(items)
             kernel(rng, thetas, dense, hit, votes.start[items.start : items.stop + 1], votes.label, votes.number, out)
-            return items, out
+            return Drawn(items, {variable: out})
 
-        return schedule.draw(draw, self.annotations.items.size, request.seed)
+        return draw
 
-    def from_nuts(self, sampled: xr.DataTree, request: Request) -> Values:
-        """Read plausibilities or best labels from PyMC's draws."""
-        return from_plausibilities(sampled, request)
-
-    def groups(self, request: Request) -> Groups:
+    def groups(self, problem: InformedProblem, request: Request) -> Groups:
         """Return the parameters, by name."""
-        shape = {"item": self.n_items, "category": self.categories.size}
+        labels, covariates = problem.labels, problem.covariates
+        shape = {"item": labels.items.size, "category": labels.categories.size}
         check_size(shape, 8, request.max_bytes, "use evaluate(), which streams")
-        n_votes = np.bincount(self.annotations.item_index, self.annotations.count, self.n_items)
-        thetas = self.drawn(request)
+        n_votes = np.bincount(labels.item_index, labels.count, labels.items.size)
+        thetas = problem.drawn(request)
         r_hat, ess = diagnostics(thetas)
-        means = np.empty((self.n_items, self.categories.size))
-        prior_means(self.fit.mode, self.covariates.dense, self.covariates.hit, means)
+        means = np.empty(tuple(shape.values()))
+        prior_means(problem.fit.mode, covariates.dense, covariates.hit, means)
         return {
             "posterior_parameters": {
                 "prior_mean": (("item", "category"), means),
-                "estimate": (("parameter",), self.fit.mode),
+                "estimate": (("parameter",), problem.fit.mode),
                 "sd": (("parameter",), thetas.std(axis=(0, 1))),
             },
             "diagnostics": {
                 "r_hat": (("parameter",), r_hat),
                 "ess": (("parameter",), ess),
-                "held_out_log_score": (("prior",), np.array(self.held_out(request.seed))),
-                "fit_to_votes": (("model",), self.fit_to_votes),
+                "held_out_log_score": (("prior",), np.array(problem.held_out(request.seed))),
+                "fit_to_votes": (("model",), guards.fit_to_votes(labels, problem.predictions)),
             },
             "constant_data": {"n_votes": (("item",), n_votes.astype(np.int64))},
         }
 
-    def coords(self) -> dict[str, Any]:
+    def coords(self, problem: InformedProblem) -> dict[str, Any]:
         """Return the names of parameters, models and priors."""
-        return {
-            "parameter": self.layout.names,
-            "model": self.predictions.models,
-            "prior": np.array(["informed", "labels_alone"]),
+        priors = np.array(["informed", "labels_alone"])
+        return {"parameter": problem.layout.names, "model": problem.predictions.models, "prior": priors}
+
+    def prepare(self, annotations: Labels, predictions: Predictions) -> tuple[Labels, Predictions]:
+        """Return labels on all items of the predictions, voted on or not; warn of models that know the votes."""
+        if self.exclude is not None or self.predictions is not None:
+            raise InputError(
+                "evaluate learns from the predictions that it scores and leaves each model out of its own score; for "
+                "another choice of predictions= and exclude= score the result of informed_dirichlet with a metric"
+            )
+        labels, predictions = super().prepare(on_items_of(annotations, predictions), predictions)
+        guards.warn_of_knowing(guards.fit_to_votes(labels, predictions), predictions.models, stacklevel=5)
+        return labels, predictions
+
+    def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
+        """Return the posteriors with all models as covariates, without each one of several, and from labels alone."""
+        full = replace(self, predictions=predictions)
+        names = [str(model) for model in full.given.models] if full.given.models.size > 1 else []
+        return [full, *(replace(full, exclude=name) for name in names), Dirichlet()]
+
+    def results(self, groups: Groups, n_models: int) -> Groups:
+        """Return each model's scores without its own output, those of the full fit, and those of labels alone."""
+        found = {
+            name: {key: (v[0], _own_pass(v[0], v[1], n_models), *v[2:]) for key, v in variables.items()}
+            for name, variables in groups.items()
+            if name != "certainty"
         }
+        for name, at in (("full_fit", 0), ("annotations_only", -1)):
+            found[name] = {key: (v[0], _one_pass(v[0], v[1], at), *v[2:]) for key, v in groups["posterior"].items()}
+        dims, certainty = groups["certainty"]["annotation_certainty"]
+        return found | {"certainty": {"annotation_certainty": (dims, certainty[:1])}}
 
-    @cached_property
-    def fit_to_votes(self) -> NDArray[np.float64]:
-        """Fit of each model to the votes against the best possible without knowing them, in standard errors."""
-        return guards.fit_to_votes(self.annotations, self.predictions)
 
-    def held_out(self, seed: Seed) -> guards.HeldOut:
-        """Mean log score of votes that were held out."""
-        rng, layout = np.random.default_rng(stream_apart(seed, "held-out votes")), self.layout
-        return guards.held_out_log_scores(self.votes, self.covariates, layout.categories, layout.prior, rng)
+def _own_pass(dims: tuple[str, ...], values: Floats, n_models: int) -> Floats:
+    """Take each model from the pass without its own output; one alone and another annotator from the full fit."""
+    places = dims.index("reliability"), dims.index("model")
+    moved = np.moveaxis(values, places, (0, 1))
+    own = [moved[1 + j if n_models > 1 and j < n_models else 0, j] for j in range(moved.shape[1])]
+    return np.moveaxis(np.stack(own)[None], (0, 1), places)
 
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return self.annotations.items.size
+
+def _one_pass(dims: tuple[str, ...], values: Floats, at: int) -> Floats:
+    place = dims.index("reliability")
+    return np.expand_dims(np.take(values, at, axis=place), place)
 
 
 @checked
@@ -319,29 +286,5 @@ def informed_dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 90, 'category': 2}
     """
-    posterior = InformedPosterior.of(labels, predictions, exclude, prior)
-    used = ~np.isin(predictions.models.astype(str), excluded_names(exclude))
-    guards.warn_of_knowing(posterior.fit_to_votes[used], predictions.models[used])
-    return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
-
-
-def informed_blocks(
-    labels: Labels,
-    *,
-    predictions: Predictions,
-    depth: int,
-    exclude: Excluded = None,
-    prior: InformedPrior | None = None,
-    draws: int = 1000,
-    chains: int = 4,
-    seed: Seed = None,
-    engine: Literal["hmc", "normal"] = "hmc",
-    plausibility: bool = False,
-    schedule: Schedule = LOCAL,
-) -> Iterator[Any]:
-    """Yield the `depth` best labels of each draw, block of items by block: `informed_dirichlet` for any number.
-
-    Engine ``"normal"``: the normal approximation of the parameters, ten times faster, off by part of a score's sd.
-    """
-    posterior = InformedPosterior.of(labels, predictions, exclude, prior)
-    return posterior.label_blocks(depth, Request(draws, chains, seed, engine), schedule, plausibility=plausibility)
+    request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to)
+    return InformedDirichlet(predictions, exclude, prior).draw(labels, request)

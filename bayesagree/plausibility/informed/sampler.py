@@ -28,7 +28,7 @@ from bayesagree._numerics.vectors import copy_to
 from bayesagree.plausibility.informed._kernels import score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.fit import FARTHEST, Fit, Votes, gather
-from bayesagree.plausibility.informed.parameters import Layout
+from bayesagree.plausibility.informed.prior import Layout
 
 # The error of the normal approximation beside the posterior's own sd falls as one over the root of the number of items.
 MOST_ITEMS = 5000

@@ -1,6 +1,6 @@
 """The normal-inverse-gamma posterior of ratings: closed form, exact draws.
 
-- `posterior`: `normal_inverse_gamma`, its prior and its PyMC model.
+- `posterior`: `normal_inverse_gamma`; `prior`: its prior; `model`: the same posterior in PyMC.
 - `predictive`: ratings of the same annotators again, and the log likelihood of each item.
 """
 

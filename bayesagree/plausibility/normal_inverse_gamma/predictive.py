@@ -9,11 +9,9 @@ import xarray as xr
 from bayesagree._inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Ratings
-from bayesagree.plausibility.normal_inverse_gamma.posterior import (
-    NormalInverseGammaPosterior,
-    NormalInverseGammaPrior,
-    normal_inverse_gamma_model,
-)
+from bayesagree.plausibility.normal_inverse_gamma.model import normal_inverse_gamma_model
+from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
+from bayesagree.plausibility.normal_inverse_gamma.prior import NormalInverseGammaPrior
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -41,8 +39,8 @@ def _item_log_likelihood(
     ratings: Ratings, posterior: xr.Dataset, settings: Settings, draws: int, seed: Seed
 ) -> Pointwise:
     """Marginal density of each item's ratings, shape (1, item): the ratio of the constants of posterior and prior."""
-    updated = NormalInverseGammaPosterior(ratings, given_prior=_prior(settings))
-    prior, after = updated.prior, updated.parameters
+    model = NormalInverseGamma(prior=_prior(settings))
+    prior, after = model.prior_of(ratings), model.problem(ratings)
     n = np.bincount(ratings.item_index, minlength=ratings.items.size)
     log_p = sp.special.gammaln(after["shape"]) - sp.special.gammaln(prior.shape)
     log_p += prior.shape * np.log(prior.scale) - after["shape"] * np.log(after["scale"])

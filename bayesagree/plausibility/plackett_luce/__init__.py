@@ -1,6 +1,6 @@
 """The Plackett-Luce posterior of partial rankings with ties.
 
-- `posterior`: `plackett_luce`; `_sampler` runs it over blocks of items.
+- `posterior`: `plackett_luce`; `_sampler`: its problem, and the Gibbs sampler of a block of items.
 - `model`: the same posterior in PyMC, from `partial_ranking` (a distribution) and `gibbs_step` (a step method).
 - `likelihood`: log likelihood and the maximum-likelihood estimate.
 - `predictive`: rankings of the same annotators again; `_held_out`: rankings left out.

@@ -116,12 +116,11 @@ def read_cases(rankings: Rankings, reliability: int = 1, *, competing: Competing
         arrivals.append(counts)
         mean_rank_order.append(rank_sum.argsort(kind="stable").argsort(kind="stable"))
         ranking_start.append(len(multiplicity))
-    return Cases(
-        np.asarray(label_start), np.concatenate(label).astype(np.int64), np.asarray(ranking_start),
-        np.asarray(multiplicity), np.asarray(block_start), np.asarray(entry_start), np.concatenate(entry),
-        np.concatenate(arrivals), np.concatenate(mean_rank_order), rankings.categories.size,
-        np.asarray(offered_start), np.concatenate(offered),
-    )  # fmt: skip
+    labels = np.asarray(label_start), np.concatenate(label).astype(np.int64)
+    starts = np.asarray(ranking_start), np.asarray(multiplicity), np.asarray(block_start), np.asarray(entry_start)
+    joined = np.concatenate(entry), np.concatenate(arrivals), np.concatenate(mean_rank_order)
+    offers = np.asarray(offered_start), np.concatenate(offered)
+    return Cases(*labels, *starts, *joined, rankings.categories.size, *offers)
 
 
 def choice_sets(rankings: Rankings, competing: Competing) -> ChoiceSets | None:

@@ -13,9 +13,9 @@ from bayesagree._numerics.types import Floats
 from bayesagree._numerics.vectors import copy_to
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
-from bayesagree.plausibility.plackett_luce._cases import Cases, read_cases
+from bayesagree.plausibility.plackett_luce._cases import Cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import ranking_log_probability
-from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked, WorthPrior, gibbs_worths, worth_prior
+from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, Unranked, WorthPrior, gibbs_worths
 
 
 def refuse_choice_sets(rankings: Rankings, settings: Mapping[str, Any]) -> None:
@@ -63,10 +63,9 @@ def _chosen(rankings: Rankings, rows: NDArray[np.int64], item: NDArray[np.int64]
     start = np.append(0, np.cumsum(size))
     entry = np.repeat(rankings.start[rows] - start[:-1], size) + np.arange(start[-1])
     items = np.arange(item.max(initial=-1) + 1)
-    return Rankings(
-        items, np.empty(0, "<U1"), rankings.categories, item.astype(np.int32), np.full(rows.size, -1, np.int32), start,
-        rankings.label_index[entry], rankings.block[entry],
-    )  # fmt: skip
+    nobody = np.full(rows.size, -1, np.int32)
+    entries = item.astype(np.int32), nobody, start, rankings.label_index[entry], rankings.block[entry]
+    return Rankings(items, np.empty(0, "<U1"), rankings.categories, *entries)
 
 
 def plackett_luce_scores(
@@ -107,8 +106,7 @@ def _predicted(
     split: Jackknife, reliability: int, shape: float | None, unranked: Unranked, run: Run, seed: np.random.SeedSequence
 ) -> tuple[Floats, Floats]:
     """Return the log probability of every ranking left out and its Monte-Carlo error."""
-    cases = read_cases(split.others, reliability)
-    prior = worth_prior(cases, shape, unranked)
+    cases, prior = Problem.of(split.others, reliability, shape, unranked)
 
     def score(job: tuple[slice, np.random.Generator]) -> list[tuple[float, float]]:
         block = gibbs_worths(cases, prior, run, *job)
@@ -138,8 +136,7 @@ def _agreement(
     seed: np.random.SeedSequence,
 ) -> Floats:
     """Return the posterior mean of sum_k theta_k^2, shape (item,)."""
-    cases = read_cases(rankings, reliability)
-    prior = worth_prior(cases, shape, unranked)
+    cases, prior = Problem.of(rankings, reliability, shape, unranked)
 
     def square(job: tuple[slice, np.random.Generator]) -> list[float]:
         block = gibbs_worths(cases, prior, run, *job)

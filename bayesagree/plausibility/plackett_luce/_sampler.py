@@ -1,24 +1,21 @@
 """Plackett-Luce worths of many items, block of items by block, and the worths of labels that nobody named."""
 
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Floats
-from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, label_dtype
+from bayesagree.annotations import Rankings
+from bayesagree.draws.blocks import label_dtype
 from bayesagree.draws.convergence import worst_diagnostics
 from bayesagree.draws.unnamed_labels import spread, top_labels
-from bayesagree.errors import InputError, positive
-from bayesagree.plausibility.plackett_luce._cases import Cases
+from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, read_cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item
 from bayesagree.plausibility.plackett_luce._stages import stages_of
 
 type Unranked = Literal["exact", "lumped"]
-type Results = Iterator[Any]
-"""Block of items by block: which items, their best labels or full plausibilities, their r-hat and sample size."""
 
 
 class WorthPrior(NamedTuple):
@@ -39,15 +36,40 @@ class WorthPrior(NamedTuple):
     split: float
 
 
+def worth_shape(n_labels: int, shape: float | None, unranked: Unranked) -> float:
+    """Return the prior shape of the worth of a named label, for one treatment of the labels that nobody named."""
+    if unranked not in ("exact", "lumped"):
+        raise InputError(f"unranked={unranked!r} is not one of 'exact', 'lumped'")
+    usual = 1.0 if unranked == "lumped" else 1.0 / n_labels
+    return positive(usual if shape is None else shape, "shape")
+
+
 def worth_prior(cases: Cases, shape: float | None, unranked: Unranked) -> WorthPrior:
     """Return the prior for one treatment of the labels that nobody named."""
+    one = worth_shape(cases.n_labels, shape, unranked)
     if unranked == "lumped":
-        one = positive(1.0 if shape is None else shape, "shape")
         return WorthPrior(one, np.where(cases.n_unnamed > 0, one, 0.0), 0.0)
-    if unranked == "exact":
-        one = positive(1.0 / cases.n_labels if shape is None else shape, "shape")
-        return WorthPrior(one, np.asarray(cases.n_unnamed * one, dtype=np.float64), one)
-    raise InputError(f"unranked={unranked!r} is not one of 'exact', 'lumped'")
+    return WorthPrior(one, np.asarray(cases.n_unnamed * one, dtype=np.float64), one)
+
+
+class Problem(NamedTuple):
+    """The rankings as the samplers read them, and the prior of their worths."""
+
+    cases: Cases
+    prior: WorthPrior
+
+    @classmethod
+    def of(
+        cls,
+        rankings: Rankings,
+        reliability: int = 1,
+        shape: float | None = None,
+        unranked: Unranked = "exact",
+        competing: Competing = "all",
+    ) -> Self:
+        """Read rankings, each of them `reliability` times."""
+        cases = read_cases(rankings, positive_int(reliability, "reliability"), competing=competing)
+        return cls(cases, worth_prior(cases, shape, unranked))
 
 
 class Run(NamedTuple):
@@ -125,18 +147,6 @@ def full_plausibility(cases: Cases, prior: WorthPrior, block: WorthBlock) -> Flo
 def _named_and_unnamed(cases: Cases, item: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     named = cases.label[cases.label_start[item] : cases.label_start[item + 1]]
     return named, np.setdiff1d(np.arange(cases.n_labels), named, assume_unique=True)
-
-
-def gibbs_results(
-    cases: Cases, prior: WorthPrior, run: Run, seed: Seed, depth: int | None, schedule: Schedule = LOCAL
-) -> Results:
-    """Run the Gibbs sampler over blocks of items, one random stream per block."""
-
-    def work(items: slice, rng: np.random.Generator) -> DrawBlock:
-        block = gibbs_worths(cases, prior, run, items, rng)
-        return DrawBlock(block.items, reduce_block(cases, prior, block, depth), block.diagnostics)
-
-    return schedule.draw(work, cases.n_items, seed)
 
 
 def reduce_block(cases: Cases, prior: WorthPrior, block: WorthBlock, depth: int | None) -> NDArray[Any]:

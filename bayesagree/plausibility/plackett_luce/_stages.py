@@ -16,10 +16,15 @@ from bayesagree.plausibility.plackett_luce._cases import Cases
 
 type Records = Any
 """A structured array; numba reads its fields as attributes."""
-SET = np.dtype([
-    ("subset", "i8"), ("extra_start", "i8"), ("extra_stop", "i8"), ("singles", "i8"),
-    ("worth", "f8"), ("wait", "f8"), ("tail_wait", "f8"), ("late", "?"),
-], align=True)  # fmt: skip
+
+
+def record(fields: str) -> np.dtype[Any]:
+    """Return the type of a structured array: names with the type of each, float by default."""
+    named = [field.partition(":") for field in fields.split()]
+    return np.dtype([(name, kind or "f8") for name, _, kind in named], align=True)
+
+
+SET = record("subset:i8 extra_start:i8 extra_stop:i8 singles:i8 worth wait tail_wait late:?")
 """A set at risk: the labels of the set `subset`, an earlier one or -1 for none, and the labels
 ``extra[extra_start:extra_stop]``; `singles` untied labels arrived from it. The rest is the sweep's: the set's worth,
 how long it waited before and after only labels in the tail were left, and whether it is of the tail (late)."""

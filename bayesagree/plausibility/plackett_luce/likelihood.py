@@ -74,10 +74,8 @@ def plackett_luce_log_likelihood(
     choice = choice_sets(rankings, competing) or EVERYTHING
     flat = np.ascontiguousarray(values.reshape(-1, *values.shape[-2:]))
     out = np.empty((flat.shape[0], rankings.n_annotations))
-    rankings_given_plausibility(
-        flat, rankings.item_index, rankings.start, rankings.label_index, rankings.block, choice.start,
-        choice.label_index, method == "recursion", out,
-    )  # fmt: skip
+    given = rankings.item_index, rankings.start, rankings.label_index, rankings.block, choice.start, choice.label_index
+    rankings_given_plausibility(flat, *given, method == "recursion", out)
     coords = {d: plausibility.coords[d] for d in dims if d in plausibility.coords}
     return xr.DataArray(
         out.reshape(*values.shape[:-2], -1),
@@ -181,10 +179,8 @@ def _maximum(cases: Cases, item: int, shapes: Floats) -> Floats:
             gradient += shapes - np.exp(x)
         return -value, -gradient
 
-    found = sp.optimize.minimize(
-        loss, np.zeros(shapes.size), jac=True, method="L-BFGS-B",
-        options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 10_000, "maxfun": 20_000, "maxcor": 20},
-    )  # fmt: skip
+    options = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 10_000, "maxfun": 20_000, "maxcor": 20}
+    found = sp.optimize.minimize(loss, np.zeros(shapes.size), jac=True, method="L-BFGS-B", options=options)
     if np.abs(found.jac).max() > 1e-4 * cases.multiplicity.sum():
         raise ConvergenceError(f"item at position {item}: the likelihood was not maximised ({found.message})")
     worth = np.exp(found.x - found.x.max())

@@ -7,49 +7,85 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._inference.arguments import checked
 from bayesagree._inference.open_model import annotation_data, part
 from bayesagree._inference.streams import Seed, block_generators
 from bayesagree._numerics.types import Integers
 from bayesagree.annotations import Rankings
-from bayesagree.draws.pseudo_label import UNNAMED_SHAPE
-from bayesagree.errors import InputError
+from bayesagree.draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
+from bayesagree.errors import InputError, positive
 from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, choice_sets
-from bayesagree.plausibility.plackett_luce._sampler import WorthBlock, WorthPrior, diagnostics_of, reduce_block
+from bayesagree.plausibility.plackett_luce._sampler import Problem, Unranked, WorthBlock, diagnostics_of, reduce_block
 
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesagree.plausibility.plackett_luce.posterior import PlackettLucePosterior
 
-
-def worth_model(
-    posterior: "PlackettLucePosterior", worth: Callable[[Any, Any, Any], Any] | None, labels: NDArray[Any]
+@checked
+def plackett_luce_model(
+    rankings: Rankings,
+    *,
+    reliability: int = 1,
+    shape: float | None = None,
+    rate: float = 1.0,
+    unranked: Unranked = "exact",
+    competing: Competing = "all",
+    exponent: float = 1.0,
+    worth: Callable[[Any, Any, Any], Any] | None = None,
 ) -> "pm.Model":
-    """Build the model: one worth per named label and one for all others of an item, every ranking observed.
+    """Build the same posterior as a PyMC model.
 
-    `labels` ends with the pseudo-label, which has the plausibility of all others.
+    Parameters
+    ----------
+    rankings, reliability, shape, rate, unranked, competing, exponent
+        As `plackett_luce`.
+    worth
+        Worths of one's own: a function, called inside the model, of the shape of each worth's prior, the number of its
+        item and that of its label, each (slot), that returns positive worths (slot). The last label stands for all
+        that nobody named.
+
+    Returns
+    -------
+    pymc.Model
+        Free variable ``worth`` (slot): for each item its named labels in order, then all others together;
+        ``plausibility`` (item, category), whose last label stands for all that nobody named; observed ``ranks``
+        (ranking, position), a `bayesagree.plausibility.PartialRanking`. ``observed_ranks``, ``competitor`` (the slots
+        that a ranking is about), ``item_of_slot``, ``category_of_slot``, ``item_of_ranking`` and, where they are known,
+        ``annotator_of_ranking`` are data. Traces feed certainties, metrics and plots; with many items and labels keep
+        the worths only (``pymc.sample(var_names=["worth"])``) or call `plackett_luce`. Inside the model
+        `bayesagree.plausibility.PlackettLuceGibbs` samples the worths much faster than NUTS.
+
+    Raises
+    ------
+    InputError
+        An exponent other than 1 where several labels are unnamed and not lumped.
+
+    Examples
+    --------
+    >>> rankings = Rankings.from_blocks([[[[0, 2], [1]], [[2]]]], labels=3)
+    >>> [v.name for v in plackett_luce_model(rankings).free_RVs]
+    ['worth']
     """
     import pymc as pm
     import pytensor.tensor as pt
 
     from bayesagree.plausibility.plackett_luce.partial_ranking import PartialRanking
 
-    rankings, cases, prior, exponent = (
-        posterior.annotations, posterior.cases, posterior.prior, posterior.exponent,
-    )  # fmt: skip
+    positive(rate, "rate")
+    positive(exponent, "exponent")
+    problem = Problem.of(rankings, reliability, shape, unranked, competing)
+    (cases, prior), labels = problem, with_pseudo_label(rankings.categories)
     if exponent != 1 and prior.split > 0 and (cases.n_unnamed > 1).any():
         raise InputError(
             f"exponent={exponent!r}: the worths of several unnamed labels, each to a power, do not add up to one; "
             "pass unranked='lumped'"
         )
-    slots, items = _slots(cases, prior), rankings.items
-    numbers, ranks = _races(rankings, cases, slots, posterior.competing)
+    slots, items = _slots(problem), rankings.items
+    numbers, ranks = _races(rankings, cases, slots, competing)
     # Equal rankings of an item stand next to each other: their probability is computed once.
-    copies = np.repeat(np.lexsort((*ranks.T, rankings.item_index)), posterior.reliability)
-    coords = {
-        "item": items, "category": labels, "slot": slots.names(items, labels),
-        "ranking": np.arange(copies.size), "position": np.arange(ranks.shape[1]),
-    }  # fmt: skip
+    copies = np.repeat(np.lexsort((*ranks.T, rankings.item_index)), reliability)
+    coords = {"item": items, "category": labels, "slot": slots.names(items, labels)}
+    coords |= {"ranking": np.arange(copies.size), "position": np.arange(ranks.shape[1])}
     if rankings.annotators_known:
         coords["annotator"] = rankings.annotators
     who = rankings.annotator_index[copies] if rankings.annotators_known else None
@@ -62,7 +98,7 @@ def worth_model(
         seen = pm.Data("observed_ranks", ranks[copies], dims=("ranking", "position"))
 
         def our_worth() -> Any:
-            return pm.Gamma("worth", slots.shape, posterior.rate, dims="slot")
+            return pm.Gamma("worth", slots.shape, rate, dims="slot")
 
         drawn = part("worth", worth, our_worth, slots.shape, item, category, dims="slot")
         padded: Any = pt.concatenate([drawn, np.zeros(1)])
@@ -76,12 +112,12 @@ def worth_model(
 
 
 def read_worths(
-    sampled: xr.DataTree, cases: Cases, prior: WorthPrior, seed: Seed, depth: int | None
+    sampled: xr.DataTree, problem: Problem, seed: Seed, depth: int | None
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return draws of all items from `worth_model`, shape (item, sample, ...), and r_hat and ess, shape (item, 2)."""
+    """Return draws of all items from the model, shape (item, sample, ...), and r_hat and ess, shape (item, 2)."""
     drawn = sampled["posterior"]["worth"].transpose("chain", "draw", "slot").values
     worth = np.pad(drawn.reshape(-1, drawn.shape[2]), ((0, 0), (0, 1)))
-    slot = _slots(cases, prior).number
+    (cases, prior), slot = problem, _slots(problem).number
     theta = []
     for i, n in enumerate(np.diff(cases.label_start)):
         own = worth[:, slot[i, : n + 1]]
@@ -126,7 +162,8 @@ class Slots(NamedTuple):
         return [f"{items[i]}: {labels[k]}" for i, k in zip(item, self.label[item, position])]
 
 
-def _slots(cases: Cases, prior: WorthPrior) -> Slots:
+def _slots(problem: Problem) -> Slots:
+    cases, prior = problem
     n_named = np.diff(cases.label_start)
     named = np.arange(n_named.max() + 1) < n_named[:, None]
     label = np.full(named.shape, cases.n_labels)

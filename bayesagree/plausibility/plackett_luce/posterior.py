@@ -15,11 +15,9 @@ in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranke
 """
 
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -31,12 +29,21 @@ from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Rankings
-from bayesagree.draws.blocks import LOCAL, Schedule, by_chain, check_depth
+from bayesagree.draws.blocks import LOCAL, Schedule, Stream, by_chain
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request, Values
 from bayesagree.draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
-from bayesagree.draws.run import Block, Groups, ItemPosterior, Request, Values, draw_posterior
+from bayesagree.draws.top_labels import stream_of
 from bayesagree.errors import InputError, as_python, positive, positive_int
-from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, read_cases
-from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked, WorthPrior, gibbs_results, worth_prior
+from bayesagree.plausibility.plackett_luce._cases import Competing
+from bayesagree.plausibility.plackett_luce._sampler import (
+    Problem,
+    Run,
+    Unranked,
+    gibbs_worths,
+    reduce_block,
+    worth_shape,
+)
+from bayesagree.plausibility.plackett_luce.model import plackett_luce_model, read_worths
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -46,82 +53,83 @@ MOST_SETS = 100
 """Sets of labels of one item that are compared with each other, for a warning."""
 
 
-@dataclass(frozen=True, eq=False)
-class PlackettLucePosterior(ItemPosterior):
-    """The posterior of `plackett_luce`, with its data and prior."""
+@dataclass(frozen=True)
+class PlackettLuce(ItemPosterior):
+    """Specification of the posterior of `plackett_luce`, whose arguments it holds."""
 
-    annotations: Rankings
     reliability: int = 1
     shape: float | None = None
     rate: float = 1.0
     unranked: Unranked = "exact"
+    competing: Competing = "all"
     exponent: float = 1.0
     tune: int = 200
     thin: int = 1
-    competing: Competing = "all"
     name = "plackett_luce"
     engine = "gibbs"
-    recorded: ClassVar[list[str] | None] = ["worth"]
+    recorded = ("worth",)
 
     def __post_init__(self) -> None:
         for name in ("tune", "thin"):
             positive_int(getattr(self, name), name)
-        positive(self.rate, "rate")
-        positive(self.exponent, "exponent")
+        for name in ("rate", "exponent"):
+            positive(getattr(self, name), name)
 
-    @cached_property
-    def cases(self) -> Cases:
-        """The rankings as the samplers read them."""
-        return read_cases(self.annotations, positive_int(self.reliability, "reliability"), competing=self.competing)
+    def problem(self, annotations: Rankings) -> Problem:
+        """Return the rankings as the samplers read them, and the shapes of the worths."""
+        return Problem.of(annotations, self.reliability, self.shape, self.unranked, self.competing)
 
-    @cached_property
-    def prior(self) -> WorthPrior:
-        """Shapes of the worths."""
-        return worth_prior(self.cases, self.shape, self.unranked)
+    def settings(self, annotations: Rankings) -> dict[str, Any]:
+        """Return the arguments of the model, and the length of a chain."""
+        return vars(self) | {"shape": worth_shape(annotations.categories.size, self.shape, self.unranked)}
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The arguments that define the model, and the length of a chain."""
-        own = ("reliability", "rate", "unranked", "competing", "exponent", "tune", "thin")
-        return {name: getattr(self, name) for name in own} | {"shape": self.prior.shape}
-
-    @property
-    def categories(self) -> NDArray[Any]:
-        """The labels, and for ``unranked="lumped"`` the pseudo-label at their end."""
-        labels = self.annotations.categories
+    def categories(self, annotations: Rankings) -> NDArray[Any]:
+        """Return the labels, and for ``unranked="lumped"`` the pseudo-label at their end."""
+        labels = annotations.categories
         return with_pseudo_label(labels) if self.unranked == "lumped" else labels
 
-    def model(self, worth: Callable[[Any, Any, Any], Any] | None = None) -> "pm.Model":
-        """Build the same posterior in PyMC, or one with worths of the user's own."""
-        from bayesagree.plausibility.plackett_luce.model import worth_model
+    def model(self, annotations: Rankings) -> "pm.Model":
+        """Build the same posterior in PyMC."""
+        own = {name: value for name, value in vars(self).items() if name not in ("tune", "thin")}
+        return plackett_luce_model(annotations, **own)
 
-        return worth_model(self, worth, with_pseudo_label(self.annotations.categories))
-
-    def run(self, draws: int, chains: int) -> Run:
-        """Return how long the chains run."""
-        return Run(positive_int(chains, "chains"), self.tune, positive_int(draws, "draws"), self.thin)
-
-    def draw(self, request: Request, schedule: Schedule) -> Iterator[Block]:
-        """Yield draws of the Gibbs sampler, with their diagnostics."""
+    def drawer(self, problem: Problem, request: Request) -> Drawer:
+        """Return the function that runs the Gibbs sampler on a block of items."""
         if self.exponent != 1:
             raise InputError(f"exponent={self.exponent!r} needs engine='nuts'; engine='gibbs' repeats rankings instead")
-        (name,), run = self.variables(request), self.run(request.draws, request.chains)
-        blocks = gibbs_results(self.cases, self.prior, run, request.seed, request.top_labels, schedule)
-        for items, values, worst, *_ in blocks:
-            yield items, {name: by_chain(values, request.chains), "r_hat": worst[:, 0], "ess": worst[:, 1]}
+        cases, prior, run = problem.cases, problem.prior, Run(request.chains, self.tune, request.draws, self.thin)
 
-    def from_nuts(self, sampled: xr.DataTree, request: Request) -> Values:
+        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+            block = gibbs_worths(cases, prior, run, items, rng)
+            values = reduce_block(cases, prior, block, request.top_labels)
+            return Drawn(items, {request.variable: values}, block.diagnostics)
+
+        return draw
+
+    def draw(self, annotations: Rankings, request: Request) -> xr.DataTree:
+        """Draw a result by the Gibbs sampler or by NUTS."""
+        _warn_of_choice_sets(annotations, self.competing)
+        return super().draw(annotations, request)
+
+    def blocks(
+        self, annotations: Rankings, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
+    ) -> Stream:
+        """Stream the draws; plausibilities with a pseudo-label, whose mass is split again, are kept in memory."""
+        if plausibility and self.unranked == "lumped":
+            tree = self.draw(annotations, replace(request, top_labels=None, client=schedule.client))
+            return stream_of(tree, request.top_labels or 1, schedule, plausibility=True)
+        _warn_of_choice_sets(annotations, self.competing)
+        return super().blocks(annotations, request, schedule, plausibility=plausibility)
+
+    def from_nuts(self, sampled: xr.DataTree, problem: Problem, request: Request) -> Values:
         """Read plausibilities or best labels from PyMC's draws of the worths."""
-        from bayesagree.plausibility.plackett_luce.model import read_worths
+        values, worst = read_worths(sampled, problem, request.seed, request.top_labels)
+        return {request.variable: by_chain(values, request.chains), "r_hat": worst[:, 0], "ess": worst[:, 1]}
 
-        (name,) = self.variables(request)
-        values, worst = read_worths(sampled, self.cases, self.prior, request.seed, request.top_labels)
-        return {name: by_chain(values, request.chains), "r_hat": worst[:, 0], "ess": worst[:, 1]}
-
-    def groups(self, request: Request) -> Groups:
+    def groups(self, problem: Problem, request: Request) -> Groups:
         """Return whether anybody named each label."""
         pseudo = self.unranked == "lumped" and request.top_labels is None
-        constant: dict[str, Any] = {"named": (("item", "category"), self.cases.named(pseudo=pseudo))}
+        constant: dict[str, Any] = {"named": (("item", "category"), problem.cases.named(pseudo=pseudo))}
         return {"constant_data": constant | ({UNNAMED_SHAPE: ((), 0.0)} if pseudo else {})}
 
     def advice(self, request: Request) -> str:
@@ -223,86 +231,9 @@ def plackett_luce(
     >>> tree["posterior"]["plausibility"].mean(("chain", "draw")).round(1).values.tolist()
     [[0.5, 0.3, 0.2, 0.1]]
     """
-    posterior = PlackettLucePosterior(rankings, reliability, shape, rate, unranked, exponent, tune, thin, competing)
-    _warn_of_choice_sets(rankings, competing)
-    return draw_posterior(posterior, Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to))
-
-
-def plackett_luce_blocks(
-    rankings: Rankings,
-    *,
-    depth: int,
-    reliability: int = 1,
-    shape: float | None = None,
-    rate: float = 1.0,
-    unranked: Unranked = "exact",
-    competing: Competing = "all",
-    draws: int = 1000,
-    chains: int = 4,
-    tune: int = 200,
-    thin: int = 1,
-    seed: Seed = None,
-    schedule: Schedule = LOCAL,
-) -> Iterator[Any]:
-    """Stream the `depth` best labels of each draw, block of items by block: `plackett_luce` for any number of items.
-
-    The same draws as `plackett_luce` with the same seed.
-    """
-    posterior = PlackettLucePosterior(
-        rankings, reliability, shape, rate, unranked, tune=tune, thin=thin, competing=competing
-    )
-    _warn_of_choice_sets(rankings, competing)
-    depth = check_depth(depth, rankings.categories.size)
-    return gibbs_results(posterior.cases, posterior.prior, posterior.run(draws, chains), seed, depth, schedule)
-
-
-@checked
-def plackett_luce_model(
-    rankings: Rankings,
-    *,
-    reliability: int = 1,
-    shape: float | None = None,
-    rate: float = 1.0,
-    unranked: Unranked = "exact",
-    competing: Competing = "all",
-    exponent: float = 1.0,
-    worth: Callable[[Any, Any, Any], Any] | None = None,
-) -> "pm.Model":
-    """Build the same posterior as a PyMC model.
-
-    Parameters
-    ----------
-    rankings, reliability, shape, rate, unranked, competing, exponent
-        As `plackett_luce`.
-    worth
-        Worths of one's own: a function, called inside the model, of the shape of each worth's prior, the number of its
-        item and that of its label, each (slot), that returns positive worths (slot). The last label stands for all
-        that nobody named.
-
-    Returns
-    -------
-    pymc.Model
-        Free variable ``worth`` (slot): for each item its named labels in order, then all others together;
-        ``plausibility`` (item, category), whose last label stands for all that nobody named; observed ``ranks``
-        (ranking, position), a `bayesagree.plausibility.PartialRanking`. ``observed_ranks``, ``competitor`` (the slots
-        that a ranking is about), ``item_of_slot``, ``category_of_slot``, ``item_of_ranking`` and, where they are known,
-        ``annotator_of_ranking`` are data. Traces feed certainties, metrics and plots; with many items and labels keep
-        the worths only (``pymc.sample(var_names=["worth"])``) or call `plackett_luce`. Inside the model
-        `bayesagree.plausibility.PlackettLuceGibbs` samples the worths much faster than NUTS.
-
-    Raises
-    ------
-    InputError
-        An exponent other than 1 where several labels are unnamed and not lumped.
-
-    Examples
-    --------
-    >>> rankings = Rankings.from_blocks([[[[0, 2], [1]], [[2]]]], labels=3)
-    >>> [v.name for v in plackett_luce_model(rankings).free_RVs]
-    ['worth']
-    """
-    posterior = PlackettLucePosterior(rankings, reliability, shape, rate, unranked, exponent, competing=competing)
-    return posterior.model(worth)
+    specification = PlackettLuce(reliability, shape, rate, unranked, competing, exponent, tune, thin)
+    request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to)
+    return specification.draw(rankings, request)
 
 
 def _warn_of_choice_sets(rankings: Rankings, competing: Competing) -> None:

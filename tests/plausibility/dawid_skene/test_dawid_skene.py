@@ -14,11 +14,12 @@ from arviz_stats.base.array import array_stats
 
 from bayesagree.annotations import Labels
 from bayesagree.certainty import annotation_certainty
+from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._engines import VARIANTS
 from bayesagree.plausibility.dawid_skene._results import warn_unless_converged
-from bayesagree.plausibility.dawid_skene.posterior import dawid_skene, dawid_skene_blocks
+from bayesagree.plausibility.dawid_skene.posterior import DawidSkene, dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.simulate import crowd_labels
 
@@ -157,7 +158,7 @@ def test_same_seed_same_draws_whatever_the_row_order(variant):
 def test_blocks_are_the_best_labels_of_the_draws():
     labels = crowd_labels(n_items=130, n_annotators=8, seed=6).labels
     tree = dawid_skene(labels, draws=50, chains=2, seed=3)
-    blocks = list(dawid_skene_blocks(labels, depth=2, draws=50, chains=2, seed=3))
+    blocks = list(DawidSkene().blocks(labels, Request(50, 2, 3, top_labels=2)).blocks)
     assert [b.items for b in blocks] == [slice(0, 64), slice(64, 128), slice(128, 130)]
     top = np.concatenate([b.top_label for b in blocks])
     kept = dawid_skene(labels, draws=50, chains=2, seed=3, top_labels=2, confusion=False)["posterior"]["top_label"]

@@ -7,7 +7,7 @@ from scipy import special
 
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
-from bayesagree.draws.run import Request
+from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, annotation_cells
 from bayesagree.plausibility.dawid_skene._engines import SCORED_DRAWS, DawidSkenePosterior, Drawn
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler

@@ -14,9 +14,10 @@ from bayesagree import InputError, Labels, SizeError, annotation_certainty, diri
 from bayesagree._inference.streams import block_generators
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.draws.blocks import best_labels
+from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dirichlet import _draws
 from bayesagree.plausibility.dirichlet._kernels import top_label_draws
-from bayesagree.plausibility.dirichlet.posterior import dirichlet_blocks
+from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 
 MODEL = json.loads((ROOT / "models" / "dirichlet.json").read_text())
 COUNTS = hnp.arrays(np.int64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.integers(0, 9)).filter(
@@ -232,7 +233,7 @@ def test_blocks_are_the_draws_of_the_tree():
     labels = Labels.from_counts(np.random.default_rng(0).integers(0, 4, (130, 5)))
     tree = dirichlet(labels, draws=7, chains=2, seed=3, top_labels=2)
     kept = tree["posterior"]["top_label"].values.reshape(14, 130, 2)
-    for block in dirichlet_blocks(labels, depth=2, draws=7, chains=2, seed=3):
+    for block in Dirichlet().blocks(labels, Request(7, 2, 3, top_labels=2)).blocks:
         np.testing.assert_array_equal(block.top_label.swapaxes(0, 1), kept[:, block.items])
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from bayesagree import InputError, Labels, Predictions, annotation_certainty, informed_dirichlet
 from bayesagree.metrics import top_k_accuracy
-from bayesagree.plausibility.informed.posterior import ESTIMATED
+from bayesagree.plausibility import InformedDirichlet
 from bayesagree.simulate import labelled_test_set
 
 
@@ -24,7 +24,7 @@ def test_result_has_the_contract_of_a_posterior(test_set):
     assert plausibility.dims == ("chain", "draw", "item", "category")
     np.testing.assert_allclose(plausibility.sum("category"), 1, rtol=1e-12)
     assert tree.attrs["model"] == "informed_dirichlet"
-    assert ESTIMATED in tree.attrs["settings"]
+    assert InformedDirichlet.target in tree.attrs["settings"]
     parameters = tree["posterior_parameters"]
     assert parameters["estimate"].dims == ("parameter",)
     np.testing.assert_allclose(parameters["prior_mean"].sum("category"), 1, rtol=1e-12)

@@ -11,8 +11,8 @@ from bayesagree import Labels, Predictions
 from bayesagree.draws.convergence import diagnostics
 from bayesagree.plausibility.informed import fit, sampler
 from bayesagree.plausibility.informed._draw_kernels import plausibility_draws
-from bayesagree.plausibility.informed.parameters import SHAPE_NAMES
-from bayesagree.plausibility.informed.posterior import InformedPosterior
+from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed.prior import SHAPE_NAMES
 from bayesagree.simulate import labelled_test_set
 
 MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
@@ -21,7 +21,7 @@ MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
 def twin():
     labels = Labels.from_counts(MODEL["data"]["counts"])
     models = Predictions.from_scores({"A": MODEL["data"]["probability"]}, probabilities=True)
-    return InformedPosterior.of(labels, models)
+    return InformedProblem.of(labels, models)
 
 
 @pytest.mark.parametrize("labels_on_a_line", [100, 0])
@@ -43,7 +43,7 @@ def test_parameters_are_those_of_the_plain_twin(labels_on_a_line, monkeypatch):
 def test_items_keep_the_agreement_of_their_voters():
     """E sum lambda^2 over draws is what pairs of votes estimate; a normal approximation exceeds it."""
     data = labelled_test_set(n_items=400, per_item=3, n_labels=3, spread=0.5, seed=5)
-    posterior = InformedPosterior.of(data.labels, data.predictions)
+    posterior = InformedProblem.of(data.labels, data.predictions)
     counts = data.labels.counts()
     pairs = (counts * (counts - 1)).sum(axis=1) / 6
     thetas = posterior.parameters(50, 4, 1).reshape(200, -1)

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from bayesagree.annotations import Rankings
 from bayesagree.certainty import label_certainty
 from bayesagree.draws.convergence import worst_diagnostics
+from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError, SizeError
 from bayesagree.plausibility.plackett_luce import _tied_blocks as kernel
-from bayesagree.plausibility.plackett_luce.posterior import plackett_luce, plackett_luce_blocks
+from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce, plackett_luce
 
 type Case = list[list[list[int]]]
 
@@ -222,7 +223,7 @@ def test_same_draws_on_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) ->
         results.append(plackett_luce(rankings, draws=200, seed=3, top_labels=3)["posterior"]["top_label"].values)
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_array_equal(results[0], results[2])
-    blocks = list(plackett_luce_blocks(rankings, depth=3, draws=200, seed=3))
+    blocks = list(PlackettLuce().blocks(rankings, Request(200, seed=3, top_labels=3)).blocks)
     stacked = np.concatenate([block.top_label for block in blocks])
     np.testing.assert_array_equal(np.moveaxis(results[0].reshape(800, 200, 3), 0, 1), stacked)
 

@@ -1,0 +1,330 @@
+"""Specifications of posteriors: the arguments of a model, and how they draw, stream and build a PyMC model.
+
+A new posterior derives from `ItemPosterior` if its items are independent, and from `Posterior` otherwise.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._inference.nuts import Sampler, sample_nuts, sampler_stats
+from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
+from bayesagree._inference.storage import Destination, KeptDraws, Store, Variable
+from bayesagree._inference.streams import Seed
+from bayesagree._numerics.types import Floats
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, Stream, best_labels, by_chain, check_depth, label_dtype
+from bayesagree.draws.convergence import diagnostics, warn_not_converged
+from bayesagree.errors import InputError, positive_int
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+type Groups = dict[str, dict[str, Any]]
+"""Groups of a result: variables with their dims and values."""
+type Values = Mapping[str, NDArray[Any]]
+
+OF_ANNOTATIONS = "score that these annotations prove"
+"""The meaning of a score under a posterior from annotations alone."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """How much to draw, by which engine, and where the draws go: the shared arguments of all posteriors.
+
+    Engine None is the fast one of the posterior.
+    """
+
+    draws: int = 1000
+    chains: int = 4
+    seed: Seed = None
+    engine: str | None = None
+    sampler: Sampler = None
+    top_labels: int | None = None
+    max_bytes: int = MAX_BYTES
+    client: Any = None
+    to: Destination = None
+
+    def __post_init__(self) -> None:
+        positive_int(self.draws, "draws")
+        positive_int(self.chains, "chains")
+        if self.engine == "nuts" and (self.client is not None or self.to is not None):
+            raise InputError(
+                "client= and to= are for the fast engines, which work block by block; not for engine='nuts'"
+            )
+        if self.engine != "nuts" and self.sampler is not None:
+            raise InputError(f"sampler= holds arguments of PyMC's sampler; not for engine={self.engine!r}")
+
+    @property
+    def samples(self) -> int:
+        """Number of draws of all chains."""
+        return self.draws * self.chains
+
+    @property
+    def variable(self) -> str:
+        """What is kept of plausibilities: all of them, or the best labels."""
+        return "plausibility" if self.top_labels is None else "top_label"
+
+
+@dataclass(frozen=True)
+class Posterior(ABC):
+    """A posterior of the truth without its data: a frozen dataclass, whose fields are the arguments of the model.
+
+    Attributes
+    ----------
+    name
+        Of the posterior, in ``plausibility=`` of `evaluate` and in ``attrs["model"]`` of results.
+    target
+        The meaning of a score under it.
+    takes_predictions
+        Whether it learns from the predictions that `evaluate` scores.
+    """
+
+    name: ClassVar[str]
+    target: ClassVar[str] = OF_ANNOTATIONS
+    takes_predictions: ClassVar[bool] = False
+
+    @abstractmethod
+    def draw(self, annotations: Any, request: Request) -> xr.DataTree:
+        """Draw a result that is kept, in memory or in a store."""
+
+    @abstractmethod
+    def blocks(
+        self, annotations: Any, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
+    ) -> Stream:
+        """Stream the `request.top_labels` best labels of each draw, with all plausibilities on request."""
+
+    @abstractmethod
+    def model(self, annotations: Any) -> "pm.Model":
+        """Build the same posterior in PyMC."""
+
+    @classmethod
+    def arguments(cls) -> tuple[str, ...]:
+        """Names of the arguments of the model."""
+        return tuple(one.name for one in fields(cls))
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """Arguments other than their defaults, by name."""
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in given.items() if value is not getattr(type(self), name, None)}
+
+    @property
+    def asks_threshold(self) -> bool:
+        """Whether its truth are numbers, so that questions about labels need a threshold."""
+        return "threshold" in self.arguments()
+
+    def check(self, annotations: Any) -> None:
+        """Refuse annotations that this posterior is not about; of a specification without data there are none."""
+        return
+
+    def sized(self, request: Request) -> Request:
+        """Return the request with the number of draws that `evaluate` gets."""
+        return request
+
+    def prepare(self, annotations: Any, predictions: Predictions) -> tuple[Any, Predictions]:
+        """Return annotations and predictions on the same items and labels, in one order."""
+        return annotations, predictions.aligned(annotations.items, annotations.categories)
+
+    def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> "list[Posterior]":
+        """Return the posteriors under which `evaluate` scores aligned predictions: one for each reliability."""
+        if "reliability" not in self.arguments():
+            return [self]
+        # Plackett-Luce repeats rankings a whole number of times.
+        levels = [int(level) if float(level).is_integer() else float(level) for level in reliabilities]
+        return [replace(self, **{"reliability": level}) for level in levels]
+
+    def results(self, groups: Groups, n_models: int) -> Groups:
+        """Return the groups of an evaluation from those over all passes."""
+        return groups
+
+    def prior_share(self, annotations: Any) -> float | None:
+        """Mean weight of the prior in the posterior of an item; None where there is no such number."""
+        return None
+
+
+class Drawn(NamedTuple):
+    """Draws of a block of items.
+
+    `values` have shape (item, sample, ...), sample = chain * draws + draw; `diagnostics` are R-hat and ESS of each
+    item, shape (item, 2), where Markov chains made the draws.
+    """
+
+    items: slice
+    values: Values
+    diagnostics: Floats | None = None
+
+
+type Drawer = Callable[[slice, np.random.Generator], Drawn]
+
+
+@dataclass(frozen=True)
+class ItemPosterior(Posterior):
+    """A posterior of independent items: it draws blocks of items, and this class keeps or streams them.
+
+    Attributes
+    ----------
+    engine
+        Name of the fast engine.
+    recorded
+        Variables of `model` that NUTS keeps; None for all.
+    """
+
+    engine: ClassVar[str] = "exact"
+    recorded: ClassVar[tuple[str, ...] | None] = None
+
+    @abstractmethod
+    def problem(self, annotations: Any) -> Any:
+        """Return what annotations and prior give before any draw; all other methods take it."""
+
+    @abstractmethod
+    def drawer(self, problem: Any, request: Request) -> Drawer:
+        """Return the function that draws a block of items: ``plausibility`` or, with `top_labels`, ``top_label``.
+
+        Plausibilities will always do; only the best labels of many are drawn faster, and in less memory.
+        """
+
+    def groups(self, problem: Any, request: Request) -> Groups:
+        """Return the groups known before any draw: parameters of a closed form, data; they name the labels."""
+        return {}
+
+    def settings(self, annotations: Any) -> dict[str, Any]:
+        """Return the arguments of the model, for the settings of a result."""
+        return {name: getattr(self, name) for name in self.arguments()}
+
+    def categories(self, annotations: Any) -> NDArray[Any]:
+        """Return the names on the axis of full plausibilities."""
+        return annotations.categories
+
+    def coords(self, problem: Any) -> dict[str, Any]:
+        """Return names on axes of its own, beyond items and labels."""
+        return {}
+
+    def variables(self, annotations: Any, request: Request) -> dict[str, tuple[dict[str, int], Any]]:
+        """Return the variables to keep: dims after (chain, draw, item) with their sizes, and type, of each."""
+        if request.top_labels is None:
+            return {"plausibility": ({"category": self.categories(annotations).size}, np.float64)}
+        n_labels = annotations.categories.size
+        return {"top_label": ({"rank": check_depth(request.top_labels, n_labels)}, label_dtype(n_labels))}
+
+    def from_nuts(self, sampled: xr.DataTree, problem: Any, request: Request) -> Values:
+        """Return the variables of the result from draws of `model`, all items at once."""
+        drawn = sampled["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").values
+        kept = drawn if request.top_labels is None else best_labels(drawn, request.top_labels)
+        return {request.variable: kept, **worst_of_items(drawn)}
+
+    def advice(self, request: Request) -> str:
+        """Return the way out where chains disagree."""
+        return f"raise draws={request.draws} or sampler={{'tune': ...}}"
+
+    def labelled(self, drawn: Drawn, depth: int) -> DrawBlock:
+        """Return drawn plausibilities or best labels in the form that metrics take."""
+        if (top := drawn.values.get("top_label")) is not None:
+            return DrawBlock(drawn.items, top, drawn.diagnostics)
+        values = drawn.values["plausibility"]
+        return DrawBlock(drawn.items, best_labels(values, depth), drawn.diagnostics, values)
+
+    def blocks(
+        self, annotations: Any, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
+    ) -> Stream:
+        """Stream the draws of `draw` with the same request, in the memory that a few blocks take."""
+        depth = check_depth(request.top_labels or 1, annotations.categories.size)
+        drawer = self.drawer(self.problem(annotations), replace(request, top_labels=None if plausibility else depth))
+
+        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
+            return self.labelled(drawer(items, rng), depth)
+
+        return Stream(schedule.draw(draw, annotations.items.size, request.seed))
+
+    def draw(self, annotations: Any, request: Request) -> xr.DataTree:
+        """Draw a result by the fast engine or by NUTS, into memory or the store that ``to=`` names."""
+        engine = request.engine or self.engine
+        if engine not in (self.engine, "nuts"):
+            raise InputError(f"engine={engine!r} is not one of {self.engine!r}, 'nuts'")
+        variables, settings = self.variables(annotations, request), self.settings(annotations)
+        sizes = {"chain": request.chains, "draw": request.draws, "item": annotations.items.size}
+        sizing = {"draws": request.draws, "chains": request.chains}
+        identity = settings | sizing | {"annotations": annotations, "top_labels": request.top_labels}
+        store = Store.at(request.to, request.seed, model=self.name, **identity)
+        if store is None:
+            _check_size(sizes, variables, request)
+        elif (finished := store.finished()) is not None:
+            return finished
+        problem = self.problem(annotations)
+        groups, program = self.groups(problem, request), ""
+        kept = KeptDraws(_kept(sizes, variables, chains_of_items="gibbs" in engine or engine == "nuts"), store)
+        blocks: Iterable[tuple[slice, Values]]
+        if engine == "nuts":
+            model = self.model(annotations)
+            recorded = None if self.recorded is None else [*self.recorded]
+            sampled = sample_nuts(model, **sizing, seed=request.seed, sampler=request.sampler, recorded=recorded)
+            blocks = [(slice(0, annotations.items.size), self.from_nuts(sampled, problem, request))]
+            groups["sample_stats"], program = sampler_stats(sampled), sampled.attrs["sampler"]
+        else:
+            schedule = Schedule(request.client, first=kept.first)
+            drawn = schedule.draw(self.drawer(problem, request), annotations.items.size, request.seed)
+            blocks = ((block.items, _kept_of(block, request)) for block in drawn)
+        for items, values in blocks:
+            kept.put(items, values)
+        for name, variable in kept.variables.items():
+            groups.setdefault(variable.group, {})[name] = kept.variable(name)
+        if "r_hat" in kept.variables:
+            r_hat = np.asarray(groups["diagnostics"]["r_hat"][1])
+            warn_not_converged(annotations.items, r_hat, self.advice(request), stacklevel=4)
+        ranks = next((last["rank"] for last, _ in variables.values() if "rank" in last), 0)
+        labels = self.categories(annotations) if request.top_labels is None else annotations.categories
+        names = {"item": annotations.items, "category": labels, "rank": np.arange(1, ranks + 1)}
+        coords = names | self.coords(problem)
+        how = {"model": self.name, "engine": engine, "sampler": program, "seed": request.seed}
+        return kept.finish(result_tree(groups, coords, **how, settings=settings))
+
+
+def worst_of_items(draws: NDArray[Any]) -> dict[str, Floats]:
+    """Return the largest R-hat and smallest ESS of each item's parameters, draws (chain, draw, item, parameter)."""
+    chains, n_draws, n_items, n = draws.shape
+    r_hat, ess = (values.reshape(n_items, n) for values in diagnostics(draws.reshape(chains, n_draws, -1)))
+    known = np.isfinite(r_hat)
+    nothing = ~known.any(axis=1)
+    return {
+        "r_hat": np.where(nothing, np.nan, np.where(known, r_hat, -np.inf).max(axis=1)),
+        "ess": np.where(nothing, np.nan, np.where(known, ess, np.inf).min(axis=1)),
+    }
+
+
+def _kept_of(block: Drawn, request: Request) -> Values:
+    drawn = block.values
+    if request.top_labels is not None and "plausibility" in drawn:
+        drawn = {"top_label": best_labels(drawn["plausibility"], request.top_labels)}
+    values = {name: by_chain(one, request.chains) for name, one in drawn.items()}
+    if block.diagnostics is None:
+        return values
+    return values | {"r_hat": block.diagnostics[:, 0], "ess": block.diagnostics[:, 1]}
+
+
+def _kept(
+    sizes: Mapping[str, int], variables: Mapping[str, tuple[dict[str, int], Any]], *, chains_of_items: bool
+) -> dict[str, Variable]:
+    kept = {}
+    for name, (last, dtype) in variables.items():
+        shape = {**sizes, **last}
+        kept[name] = Variable(tuple(shape), tuple(shape.values()), dtype)
+    if chains_of_items:
+        per_item = Variable(("item",), (sizes["item"],), np.float64, "diagnostics")
+        kept |= {"r_hat": per_item, "ess": per_item}
+    return kept
+
+
+def _check_size(
+    sizes: Mapping[str, int], variables: Mapping[str, tuple[dict[str, int], Any]], request: Request
+) -> None:
+    """Refuse a result that would not fit; the variables of one posterior share their shape."""
+    last = next(iter(variables.values()))[0]
+    itemsize = sum(np.dtype(dtype).itemsize for _, dtype in variables.values())
+    fewer = "pass top_labels=L to keep only the L best labels of each draw" if "category" in last else "use fewer draws"
+    way_out = f"{fewer}, to= for a file, or evaluate(), which streams"
+    check_size({**sizes, **last}, itemsize, request.max_bytes, way_out)

@@ -1,0 +1,89 @@
+"""A posterior whose draws exist: a trace of a model of the user's own, or any result of this package."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree.draws.blocks import LOCAL, Schedule, Stream
+from bayesagree.draws.convergence import diagnostics
+from bayesagree.draws.posterior import Posterior, Request
+from bayesagree.draws.top_labels import stream_of
+from bayesagree.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Trace(Posterior):
+    """Draws that are read, not made."""
+
+    tree: xr.DataTree
+    threshold: float | None = None
+    name = "trace"
+
+    @classmethod
+    def of(cls, tree: xr.DataTree) -> "Trace":
+        """Add R-hat and ESS of each item to a trace, as results of the package's own Markov chains have them."""
+        return cls(tree if "diagnostics" in tree else _with_diagnostics(tree))
+
+    @property
+    def asks_threshold(self) -> bool:
+        """Whether its truth are numbers."""
+        return not {"plausibility", "top_label"} & set(self.tree["posterior"].data_vars)
+
+    def check(self, annotations: Any) -> None:
+        """Refuse annotations of other items or labels."""
+        named = {"item": annotations.items} | ({} if self.asks_threshold else {"category": annotations.categories})
+        for dim, names in named.items():
+            if not np.array_equal(_names(self.tree, dim)[: len(names)], names):
+                what = "labels" if dim == "category" else "items"
+                raise InputError(f"the {what} of the trace are not those of the annotations, in their order")
+
+    def sized(self, request: Request) -> Request:
+        """Return the request with the number of draws and chains of the trace."""
+        if request.to is not None:
+            raise InputError("to= keeps a run that makes its draws; the draws of this trace exist already")
+        draws, chains = (self.tree["posterior"].sizes[dim] for dim in ("draw", "chain"))
+        return replace(request, draws=draws, chains=chains)
+
+    def draw(self, annotations: Any, request: Request) -> xr.DataTree:
+        """Return the trace."""
+        return self.tree
+
+    def blocks(
+        self, annotations: Any, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
+    ) -> Stream:
+        """Stream the draws of the trace."""
+        depth = request.top_labels or 1
+        return stream_of(self.tree, depth, schedule, threshold=self.threshold, plausibility=plausibility)
+
+    def model(self, annotations: Any) -> Any:
+        """Refuse: the model is the user's."""
+        raise InputError("a trace holds draws and no model")
+
+
+def _names(tree: xr.DataTree, dim: str) -> NDArray[Any]:
+    """Return the names on a dimension of the truth, also of labels of which only the best ones were kept."""
+    for group in ("posterior", "constant_data", "posterior_parameters"):
+        if group in tree and dim in tree[group].coords:
+            return np.asarray(tree[group][dim])
+    raise InputError(f"the trace does not name its {dim}s: sample a model that has the coordinate {dim!r}")
+
+
+def _with_diagnostics(tree: xr.DataTree) -> xr.DataTree:
+    """Return the trace with the worst R-hat and ESS of each item, as the package's own Markov chains have them."""
+    posterior = tree["posterior"].to_dataset()
+    name = next((name for name in ("plausibility", "mean") if name in posterior), None)
+    if name is None:
+        return tree
+    draws = posterior[name].transpose("chain", "draw", "item", ...).values
+    r_hat, ess = diagnostics(draws.reshape(*draws.shape[:2], -1))
+    by_item = (draws.shape[2], -1)
+    worst = {
+        "r_hat": np.fmax.reduce(r_hat.reshape(by_item), axis=1),
+        "ess": np.fmin.reduce(ess.reshape(by_item), axis=1),
+    }
+    found = xr.Dataset({name: ("item", values) for name, values in worst.items()}, {"item": posterior["item"]})
+    groups = {group: node.to_dataset() for group, node in tree.children.items()}
+    return xr.DataTree.from_dict(groups | {"diagnostics": found})

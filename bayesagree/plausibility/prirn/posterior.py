@@ -1,0 +1,95 @@
+"""Plausibilities from partial rankings: the probabilistic version of inverse rank normalisation (IRN).
+
+    PrIRN:   lambda_i ~ Dirichlet(gamma * IRN_i + prior).
+
+IRN is normalised, so the reliability gamma alone sets the concentration: one annotator counts as much as ten. (The
+Dirichlet posterior of single labels does not behave so: there every annotator adds gamma.) PrIRN has no sampling model
+of the annotations, hence no posterior predictive check.
+
+Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appendix B.3.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import xarray as xr
+
+from bayesagree._inference.arguments import checked
+from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.results import MAX_BYTES
+from bayesagree._inference.storage import Destination
+from bayesagree._inference.streams import Seed
+from bayesagree.annotations import Rankings
+from bayesagree.draws.posterior import Request
+from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior
+from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, Ties, concentration
+from bayesagree.plausibility.prirn.model import prirn_model
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+@dataclass(frozen=True)
+class PrIRN(DirichletItems):
+    """Specification of the posterior of `prirn`, whose arguments it holds."""
+
+    reliability: float = 1.0
+    prior: Prior = PRIOR
+    ties: Ties = "split"
+    name = "prirn"
+
+    def problem(self, annotations: Rankings) -> Concentration:
+        """Return the shapes of all items."""
+        return concentration(annotations, self.reliability, self.prior, self.ties)
+
+    def model(self, annotations: Rankings) -> "pm.Model":
+        """Build the same posterior in PyMC."""
+        return prirn_model(annotations, **vars(self))
+
+
+@checked
+def prirn(
+    rankings: Rankings,
+    *,
+    reliability: float = 1.0,
+    prior: Prior = PRIOR,
+    ties: Ties = "split",
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+    engine: Literal["exact", "nuts"] = "exact",
+    sampler: Sampler = None,
+    top_labels: int | None = None,
+    max_bytes: int = MAX_BYTES,
+    client: Any = None,
+    to: Destination = None,
+) -> xr.DataTree:
+    """Draw plausibilities from the Dirichlet distribution around the inverse rank normalisation.
+
+    Parameters
+    ----------
+    rankings
+        Partial rankings with ties.
+    reliability
+        Concentration gamma >= 0 around IRN, whatever the number of annotators.
+    prior
+        Shape of every label before any annotation, 0.01 by default as in the released code.
+    ties
+        As in `irn`.
+    draws, chains, seed, engine, top_labels, max_bytes, client, to
+        As in `dirichlet`.
+
+    Returns
+    -------
+    DataTree
+        As `dirichlet`.
+
+    Examples
+    --------
+    >>> rankings = Rankings.from_blocks([[[["eczema"], ["psoriasis"]]]], labels=["acne", "eczema", "psoriasis"])
+    >>> tree = prirn(rankings, reliability=30, seed=1)
+    >>> tree["posterior_parameters"]["concentration"].values.round(2).tolist()
+    [[0.01, 20.01, 10.01]]
+    """
+    request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to)
+    return PrIRN(reliability, prior, ties).draw(rankings, request)

@@ -1,0 +1,51 @@
+"""Held-out annotators of PrIRN, which has no sampling model of rankings and so no replicates.
+
+The annotator draws labels without replacement, which is Plackett-Luce given the plausibilities.
+"""
+
+import numpy as np
+
+from bayesagree._inference.predictive import HeldOutRecord, HeldOutScores
+from bayesagree._numerics.types import Floats
+from bayesagree.annotations import Rankings
+from bayesagree.errors import positive
+from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
+from bayesagree.plausibility.dirichlet.predictive import GRID, dirichlet_agreement
+from bayesagree.plausibility.plackett_luce._held_out import races_log_probability
+from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, Ties, inverse_ranks
+
+
+def _held_out(
+    rankings: Rankings,
+    levels: Floats,
+    *,
+    seed: np.random.SeedSequence,
+    prior: Prior = PRIOR,
+    ties: Ties = "split",
+) -> HeldOutScores:
+    shape = prior_shape(prior, rankings.categories.size)
+    own, ranking = inverse_ranks(rankings, ties=ties), rankings.ranking_index()
+    item = rankings.item_index[ranking].astype(np.int64)
+    n = np.bincount(rankings.item_index, minlength=rankings.items.size)
+    cell, at = np.unique(item * shape.size + rankings.label_index, return_inverse=True)
+    label_total = np.bincount(at, weights=own)
+    item_total = np.bincount(item, weights=own, minlength=n.size)
+    # The others' inverse ranks of the labels that each annotator names, normalised; none for an annotator alone.
+    rest = item_total[item] - np.bincount(ranking, weights=own)[ranking]
+    alone = n[item] < 2
+    others = np.where(alone, 0.0, np.maximum(label_total[at] - own, 0.0) / np.where(alone, 1.0, rest))
+    gamma = np.array([positive(float(level), "reliability", zero=True) for level in levels])[:, None]
+    named = gamma * others + shape[rankings.label_index]
+    unnamed = gamma + shape.sum() - np.add.reduceat(named, rankings.start[:-1], axis=1)
+    value = np.empty((levels.size, rankings.n_annotations))
+    races_log_probability(named, np.maximum(unnamed, 0.0), rankings.start, rankings.block, value)
+    scored = np.where(n > 1, n, 0)
+    log_score = np.stack([np.bincount(rankings.item_index, weights=row, minlength=n.size) for row in value])
+    irn = label_total / item_total[cell // shape.size]
+    agreement = [
+        dirichlet_agreement(*np.divmod(cell, shape.size), g * irn, shape, np.full(n.size, g)) for g in gamma[:, 0]
+    ]
+    return HeldOutScores(np.where(scored > 0, log_score, 0.0), scored, np.stack(agreement), np.zeros(levels.size))
+
+
+HELD_OUT = HeldOutRecord(_held_out, GRID)
