@@ -35,13 +35,14 @@ def next(
 
     votes, models = source.read(predictions, model)
     chosen = None if goal is None else _options.one_of(goal, "--goal", ("decision", "metric", "certainty"))
-    notes: list[str] = []
+    worth: list[str] = []
     if chosen in (None, "decision") and models and models.models.size > 1 and isinstance(votes, Labels):
         decision = Decision.of(votes, models)
-        table, notes = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
+        table, worth = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
     else:
         table = annotate_next(votes, models, n=n, goal=chosen, seed=seed)
     _options.write_items(table, output, tool, contents, source.item)
+    notes = table.attrs["notes"] + worth
     _output.show([_output.Table("items", table, "Items that deserve the next label", most=20)], json=json, notes=notes)
 
 

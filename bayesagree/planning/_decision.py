@@ -1,5 +1,6 @@
 """The choice between the two best models: what is known of it item by item, and what a vote on each would tell."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
@@ -31,6 +32,8 @@ class Decision(NamedTuple):
     """Variance of the score, shape (item,)."""
     gain: Floats
     """What a vote on the item is expected to take from the variance, shape (item,)."""
+    certainty: Floats
+    """Pr(the most plausible label is k) of the best k, shape (item,)."""
 
     @classmethod
     def of(cls, annotations: Labels, predictions: Predictions, prior: Prior = None) -> Self:
@@ -53,11 +56,11 @@ class Decision(NamedTuple):
             then = of_label(after, first) - of_label(after, second)
             gain[differ] = variance_drop(mean[differ], then, chance)
         names = tuple(predictions.models[[best, next_best]].tolist())
-        return cls(annotations.items, differ, names, mean, variance, gain)
+        return cls(annotations.items, differ, names, mean, variance, gain, now.max(axis=1))
 
     def next_items(self, n: int, seed: Seed) -> pd.DataFrame:
         """Return the result of `annotate_next` for this choice."""
-        return best_first(self.items, self.gain, n, seed)
+        return best_first(self.items, self.gain, self.certainty, n, seed)
 
     def value_of_votes(self) -> pd.DataFrame:
         """Return the result of the function of this name."""
@@ -74,10 +77,35 @@ class Decision(NamedTuple):
         return table
 
 
-def best_first(items: NDArray[Any], gain: Floats, n: int, seed: Seed) -> pd.DataFrame:
-    """Return the n items of the largest gain, those of equal gain in random order."""
-    order = np.lexsort((np.random.default_rng(seed_sequence(seed)).random(gain.size), -gain))[:n]
-    return pd.DataFrame({"item": items[order], "gain": gain[order]})
+def best_first(
+    items: NDArray[Any], gain: Floats, certainty: Floats, n: int, seed: Seed, votes: Integers | None = None
+) -> pd.DataFrame:
+    """Return the n items of the largest gain; of equal gain the least certain first, then in random order."""
+    # A difference below 1e-12 is rounding.
+    value, known = np.round(gain, 12), np.round(certainty, 12)
+    order = np.lexsort((np.random.default_rng(seed_sequence(seed)).random(gain.size), known, -value))[:n]
+    needed = np.ones(gain.size, np.int64) if votes is None else votes
+    table = pd.DataFrame({"item": items[order], "gain": gain[order], "votes": needed[order]})
+    table.attrs["notes"] = list(_equal_gains(value, known, order))
+    return table
+
+
+def _equal_gains(gain: Floats, certainty: Floats, order: Integers) -> Iterator[str]:
+    """Yield that gains do not order the items, or that items left out are as good as some of those listed."""
+    if gain.size < 2:
+        return
+    last = order[-1]
+    alike = (gain == gain[last]) & (certainty == certainty[last])
+    listed, all_alike = int(alike[order].sum()), int(alike.sum())
+    if all_alike == gain.size:
+        yield f"All {gain.size} items have the same gain, {gain[last]:.2g}, and certainty: their order is random."
+    elif (gain == gain[last]).all():
+        yield f"All {gain.size} items have the same gain, {gain[last]:.2g}: the least certain items come first."
+    elif all_alike > listed:
+        yield (
+            f"{all_alike} items are equal in gain ({gain[last]:.2g}) and certainty ({certainty[last]:.2f}); "
+            f"{listed} of them, chosen at random, are listed."
+        )
 
 
 def after_a_vote(shape: Floats) -> tuple[Floats, Floats]:

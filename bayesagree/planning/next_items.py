@@ -4,12 +4,12 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+import scipy as sp
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.types import Codes, Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int
@@ -17,6 +17,9 @@ from bayesagree.planning._decision import Decision, after_a_vote, best_first, of
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 
 type Goal = Literal["decision", "metric", "certainty"]
+
+_ROUNDING = 1e-9
+"""Lead of a label that is no lead: prior shapes such as 1/3 are not exact."""
 
 
 @checked
@@ -39,6 +42,14 @@ def annotate_next(
     exactly, since :math:`\lambda_i \mid y \sim \mathrm{Dirichlet}(\alpha_i + e_y)`. A sum over items loses what its
     items lose.
 
+    The certainty of an item rises only where votes can make another label the most plausible one. From 2:1 or 3:0 a
+    single vote cannot, so its expected gain is 0 on every such item. The gain is therefore that of the m votes that
+    can, divided by m: with :math:`d` the lead of the first label's :math:`\alpha` over the second's,
+    :math:`m = \lfloor d \rfloor + 1`, and only m equal votes for another label j change the answer,
+
+    .. math:: \frac1m \sum_j \Pr(m \text{ votes for } j)\,[\Pr(j \text{ is most plausible} \mid \text{these votes})
+              - \Pr(\text{the first is} \mid \text{these votes})].
+
     Parameters
     ----------
     annotations
@@ -55,13 +66,16 @@ def annotate_next(
     prior
         As in `dirichlet`.
     seed
-        Orders items of equal gain, which are many: those of equal votes and predictions.
+        Orders items of equal gain and equal certainty, which are many: those of equal votes and predictions. Of equal
+        gain, the least certain come first.
 
     Returns
     -------
     DataFrame
-        Columns ``item`` and ``gain``, best first: variance of s_i, or certainty, that a vote is expected to win. An
-        item is listed once; votes of a batch do not see each other.
+        Columns ``item``, ``gain`` and ``votes``, best first. The gain is the variance of s_i that a vote is expected
+        to take, or the certainty that it is expected to add when the item gets ``votes`` of them (the fewest that can
+        change its answer; 1 for the other goals). An item is listed once; items do not affect each other.
+        ``attrs["notes"]``: sentences about equal gains, empty where gains decide which items are listed.
 
     Raises
     ------
@@ -81,16 +95,25 @@ def annotate_next(
     [1]
     >>> annotate_next(votes, n=1, seed=1)["item"].tolist()
     [2]
+    >>> annotate_next(votes, n=3, seed=1)["votes"].tolist()
+    [1, 2, 4]
+
+    References
+    ----------
+    P. I. Frazier and W. B. Powell, "Paradoxes in learning and the marginal value of information", Decision Analysis 7,
+    2010, doi:10.1287/deca.1100.0190 (value per observation, where a single one has none).
     """
     kept, chosen = positive_int(n, "n"), _goal(goal, predictions)
     if chosen == "decision" and predictions is not None:
         return Decision.of(annotations, predictions, prior).next_items(kept, seed)
     shape = annotations.counts() + prior_shape(prior, annotations.categories.size)
+    now = argmax_probabilities(shape)
     if chosen == "certainty" or predictions is None:
-        gain = _certainty_gain(shape)
+        gain, votes = _certainty_gain(shape)
     else:
-        gain = _metric_gain(shape, predictions.aligned(annotations.items, annotations.categories).hard_labels())
-    return best_first(annotations.items, gain, kept, seed)
+        predicted = predictions.aligned(annotations.items, annotations.categories).hard_labels()
+        gain, votes = _metric_gain(shape, now, predicted), None
+    return best_first(annotations.items, gain, now.max(axis=1), kept, seed, votes)
 
 
 @checked
@@ -165,13 +188,28 @@ def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:
     return goal
 
 
-def _certainty_gain(shape: Floats) -> Floats:
+def _certainty_gain(shape: Floats) -> tuple[Floats, Integers]:
+    """Return the rise of certainty per vote, and how many votes it takes."""
+    rows, first = np.arange(len(shape)), shape.argmax(axis=1)
+    largest = shape[rows, first]
+    others = shape.copy()
+    others[rows, first] = -np.inf
+    lead = largest - others.max(axis=1)
+    votes = np.where(np.isfinite(lead), np.floor(lead + _ROUNDING) + 1, 1)
+    gain = np.zeros(len(shape))
+    for label in range(shape.shape[1]):
+        at = np.flatnonzero((first != label) & (shape[:, label] + votes > largest + _ROUNDING))
+        moved = shape[at].copy()
+        moved[:, label] += votes[at]
+        top = argmax_probabilities(moved)
+        log_chance = sp.special.gammaln(moved[:, label]) - sp.special.gammaln(shape[at, label])
+        total = shape[at].sum(axis=1)
+        log_chance += sp.special.gammaln(total) - sp.special.gammaln(total + votes[at])
+        gain[at] += np.exp(log_chance) * (top[:, label] - top[np.arange(at.size), first[at]])
+    return np.maximum(gain, 0.0) / votes, votes.astype(np.int64)
+
+
+def _metric_gain(shape: Floats, now: Floats, predicted: Codes) -> Floats:
     after, chance = after_a_vote(shape)
-    now = argmax_probabilities(shape).max(axis=1)
-    return np.maximum((chance.T * after.max(axis=2)).sum(axis=0) - now, 0.0)
-
-
-def _metric_gain(shape: Floats, predicted: NDArray[np.int32]) -> Floats:
-    now, (after, chance) = argmax_probabilities(shape), after_a_vote(shape)
     gains = [variance_drop(of_label(now, label), of_label(after, label), chance) for label in predicted]
     return np.mean(gains, axis=0)

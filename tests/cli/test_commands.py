@@ -449,3 +449,11 @@ def test_auc_and_crowdtruth_say_what_they_need(run, args, message):
     code, _, err = run(*args)
     assert code == 2
     assert message in err
+
+
+def test_next_prefers_split_items_and_prints_that_their_gains_are_equal(run, folder):
+    rows = [(f"i{k}", w, "no" if w == "c" and k % 4 == 0 else "yes") for k in range(40) for w in "abc"]
+    pd.DataFrame(rows, columns=["item", "annotator", "label"]).to_csv(folder / "three_votes.csv", index=False)
+    answer = json.loads(run("next", "three_votes.csv", "--number", 5, "--json").stdout)
+    assert {int(row["item"][1:]) % 4 for row in answer["items"]} == {0}
+    assert answer["notes"][0].startswith("10 items are equal in gain")

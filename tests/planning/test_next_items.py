@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy as sp
 
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations import Labels
@@ -43,6 +44,45 @@ def test_certainty_rises_most_where_votes_are_split_or_absent():
     order = annotate_next(Labels.from_counts(VOTES), n=5, seed=1)["item"].tolist()
     assert order[0] == 3
     assert order.index(2) < order.index(0)
+
+
+@pytest.mark.parametrize("counts", [[3, 0, 0], [2, 1, 0], [1, 1, 1], [0, 4, 1], [0, 3, 2]])
+def test_gain_of_certainty_is_that_of_the_fewest_votes_that_can_change_the_answer(counts):
+    shape = np.array(counts) + 1 / 3
+    now = argmax_probabilities(shape[None]).max()
+
+    def expected(votes):
+        """Certainty after so many votes, over all of their outcomes."""
+        cases = [(a, b, votes - a - b) for a in range(votes + 1) for b in range(votes + 1 - a)]
+        chance = [sp.stats.dirichlet_multinomial.pmf(case, shape, votes) for case in cases]
+        return np.dot(chance, argmax_probabilities(shape + np.array(cases)).max(axis=1))
+
+    row = annotate_next(Labels.from_counts([counts]), n=1, seed=1).iloc[0]
+    fewest = next(m for m in range(1, 9) if expected(m) > now + 1e-9)
+    assert row["votes"] == fewest
+    assert row["gain"] == pytest.approx((expected(fewest) - now) / fewest, abs=1e-9)
+
+
+def test_split_items_come_before_unanimous_ones_where_no_single_vote_decides():
+    rng = np.random.default_rng(3)
+    split = rng.choice(150, 41, replace=False)
+    counts = np.tile([3, 0], (150, 1))
+    counts[split] = [2, 1]
+    labels = Labels.from_counts(counts)
+    few = annotate_next(labels, n=5, seed=1)
+    assert set(few["item"]) <= set(split)
+    assert set(annotate_next(labels, n=41, seed=1)["item"]) == set(split)
+    assert few.attrs["notes"][0].startswith("41 items are equal in gain (0.032) and certainty (0.71); 5 of them")
+    assert annotate_next(labels, n=41, seed=1).attrs["notes"] == []
+
+
+def test_equal_gains_are_ordered_by_certainty_and_stated():
+    alike = Predictions.from_labels({"A": [0, 0, 0], "B": [0, 0, 0]}, labels=[0, 1])
+    found = annotate_next(Labels.from_counts([[3, 0], [2, 1], [5, 0]], labels=[0, 1]), alike, n=3, seed=1)
+    assert found["item"].tolist() == [1, 0, 2]
+    assert found.attrs["notes"] == ["All 3 items have the same gain, 0: the least certain items come first."]
+    same = annotate_next(Labels.from_counts([[2, 1]] * 4), n=2, seed=1)
+    assert same.attrs["notes"] == ["All 4 items have the same gain, 0.032, and certainty: their order is random."]
 
 
 def test_order_of_rows_and_labels_does_not_matter():
