@@ -94,6 +94,18 @@ def declared_categories(series: Column) -> list[Any] | None:
     return list(series.dtype.categories) if isinstance(series.dtype, nw.Enum) else None
 
 
+def is_ordered(series: Column) -> bool | None:
+    """Return True for an ordered categorical of pandas; of other columns nobody knows."""
+    return getattr(getattr(series.to_native(), "dtype", None), "ordered", None) or None
+
+
+def ordered_categories(frame: pd.DataFrame) -> list[Any] | None:
+    """Return the categories of a frame whose columns all have the same ordered categorical, or None."""
+    kinds = set(frame.dtypes)
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return list(kind.categories) if isinstance(kind, pd.CategoricalDtype) and kind.ordered else None
+
+
 def values_of(series: Column) -> Any:
     """Column as `encode` reads it: numbers as they are, text as pandas has it, the rest as objects."""
     native = series.to_native()

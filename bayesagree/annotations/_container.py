@@ -1,5 +1,6 @@
 """Properties that `Labels`, `Ratings` and `Rankings` share, so that callers need not ask for the type."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Codes
 from bayesagree.annotations._display import Displayed, per_item
+from bayesagree.errors import InputError, shorten
 
 type Kind = Literal["labels", "ratings", "rankings"]
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -22,6 +24,41 @@ class Categorical:
     def labels(self) -> NDArray[Any]:
         """Names of the categories; another name of `categories`."""
         return self.categories
+
+
+class OrderedCategories(Categorical):
+    """Labels of which the user may say whether they have an order."""
+
+    ordered: bool | None
+
+    @property
+    def has_order(self) -> bool:
+        """Whether the categories have an order: a stated one, else that of numbers which rise or fall throughout."""
+        if self.ordered is not None:
+            return self.ordered
+        if not self.numeric:
+            return False
+        steps = np.diff(self.categories.astype(float))
+        return bool((steps > 0).all() or (steps < 0).all())
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the categories are numbers."""
+        return self.categories.dtype.kind in "iuf"
+
+    @property
+    def level(self) -> Level:
+        """Level of measurement: ordinal where the order is stated; numbers alone may be codes of classes."""
+        return "ordinal" if self.ordered else "nominal"
+
+
+def checked_order(ordered: bool | None, labels: Sequence[Any] | None, known: NDArray[Any]) -> bool | None:
+    """Return whether the labels are ordered; names have an order only where `labels` states it."""
+    if ordered and labels is None and known.dtype.kind not in "iufb":
+        raise InputError(
+            f"ordered=True: the order of the labels {shorten(known)} is not known; pass labels=[...], lowest first"
+        )
+    return ordered
 
 
 class Container(Displayed):

@@ -15,24 +15,27 @@ from bayesagree.annotations._columns import (
     annotation_codes,
     cell_place,
     column,
+    declared_categories,
     eager_frame,
     encode,
     float_values,
+    is_ordered,
     kept_rows,
     label_column,
     matrix_axes,
+    ordered_categories,
     require_present,
     sort_rows,
     values_of,
 )
-from bayesagree.annotations._container import Categorical, Level, Values
+from bayesagree.annotations._container import OrderedCategories, Values, checked_order
 from bayesagree.annotations._display import names
 from bayesagree.annotations._frames import long_frame, wide_frame
 from bayesagree.errors import InputError, as_python
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Labels(Categorical, Values):
+class Labels(OrderedCategories, Values):
     """One label of a closed list per annotation.
 
     Attributes
@@ -43,10 +46,12 @@ class Labels(Categorical, Values):
         Positions in those names, one row per annotation, shape (row,); an unknown annotator is -1.
     count
         How many annotations the row stands for, shape (row,): 1 unless the labels came as counts.
+    ordered
+        Whether `categories` stand in a meaningful order, lowest or highest first. None: nobody said so; numbers then
+        count as ordered in coefficients of agreement, and names do not (`has_order`).
     """
 
     kind: ClassVar[Literal["labels"]] = "labels"
-    level: ClassVar[Level] = "nominal"
     value_fields = ("label_index", "count")
 
     items: NDArray[Any]
@@ -56,6 +61,7 @@ class Labels(Categorical, Values):
     annotator_index: Codes
     label_index: Codes
     count: NDArray[np.int64]
+    ordered: bool | None = None
 
     @classmethod
     @checked
@@ -68,6 +74,7 @@ class Labels(Categorical, Values):
         label: str = "label",
         labels: Sequence[Any] | None = None,
         duplicates: Duplicates = "error",
+        ordered: bool | None = None,
     ) -> Self:
         """Read a table with one row per annotation.
 
@@ -84,11 +91,16 @@ class Labels(Categorical, Values):
         duplicates
             What to do when an annotator labelled an item twice: raise, keep every label, or keep the first or
             the last.
+        ordered
+            Whether the labels have an order: that of `labels`, of a categorical column, or of numbers. By default an
+            ordered categorical of pandas has one, and numbers count as ordered in coefficients of agreement;
+            ``False`` for numbers that are codes of classes.
 
         Raises
         ------
         InputError
-            Empty table, missing column, unknown label, missing item or annotator, repeated annotation.
+            Empty table, missing column, unknown label, missing item or annotator, repeated annotation; an order of
+            names that is stated nowhere.
 
         Examples
         --------
@@ -98,15 +110,19 @@ class Labels(Categorical, Values):
         [[1, 1], [1, 0]]
         """
         table = eager_frame(frame)
+        if labels is None and label in table.columns:
+            labels = declared_categories(table[label])
+            ordered = is_ordered(table[label]) if ordered is None else ordered
         if annotator is None:
-            return cls._counted(table, item, label, labels)
+            return cls._counted(table, item, label, labels, ordered)
         (item_codes, items), (annotator_codes, annotators) = annotation_codes(table, item, annotator)
         label_codes, known = label_column(table, label, labels)
         present = np.flatnonzero(label_codes >= 0)
         if present.size == 0:
             raise InputError(f"there is no label: column {label!r} holds missing values only")
         rows = present[kept_rows(item_codes[present], annotator_codes[present], (items, annotators), duplicates)]
-        return cls._sorted(items, annotators, known, item_codes[rows], annotator_codes[rows], label_codes[rows])
+        codes = item_codes[rows], annotator_codes[rows], label_codes[rows]
+        return cls._sorted(items, annotators, known, codes, checked_order(ordered, labels, known))
 
     @classmethod
     @checked
@@ -117,35 +133,49 @@ class Labels(Categorical, Values):
         items: Sequence[Any] | None = None,
         annotators: Sequence[Any] | None = None,
         labels: Sequence[Any] | None = None,
+        ordered: bool | None = None,
     ) -> Self:
         """Read an (item, annotator) matrix of labels, or a wide data frame; NaN and None are missing.
 
-        A data frame names the annotators by its columns, a pandas frame also the items by its index.
+        A data frame names the annotators by its columns, a pandas frame also the items by its index. `labels` and
+        `ordered` are as in `from_long`.
 
         Raises
         ------
         InputError
-            No cell, no label, a label that `labels` does not list, or as many names as there are no rows for.
+            No cell, no label, a label that `labels` does not list, as many names as there are no rows for, or an order
+            of names that is stated nowhere.
 
         Examples
         --------
         >>> Labels.from_matrix([["a", "b"], ["a", None]], labels=["a", "b"]).counts().tolist()
         [[1, 1], [1, 0]]
         """
+        if labels is None and isinstance(array, pd.DataFrame) and ordered is not False:
+            labels = ordered_categories(array)
+            ordered = ordered if labels is None else True
         matrix, items_, annotators_ = matrix_axes(array, items, annotators)
         codes, known = encode(matrix.ravel(), "label", labels, cell_place(items_, annotators_))
         rows = np.flatnonzero(codes >= 0)
         if rows.size == 0:
             raise InputError("the matrix holds no label: every cell is missing")
         item_codes, annotator_codes = np.divmod(rows, matrix.shape[1])
-        return cls._sorted(items_, annotators_, known, item_codes, annotator_codes, codes[rows])
+        rows_ = item_codes, annotator_codes, codes[rows]
+        return cls._sorted(items_, annotators_, known, rows_, checked_order(ordered, labels, known))
 
     @classmethod
     @checked
     def from_counts(
-        cls, array: ArrayLike, *, items: Sequence[Any] | None = None, labels: Sequence[Any] | None = None
+        cls,
+        array: ArrayLike,
+        *,
+        items: Sequence[Any] | None = None,
+        labels: Sequence[Any] | None = None,
+        ordered: bool | None = None,
     ) -> Self:
         """Read an (item, category) matrix of counts, or a wide data frame; the annotators behind them are unknown.
+
+        ``ordered=True``: the columns stand in the order of the labels. Columns without names have none by default.
 
         Raises
         ------
@@ -173,10 +203,12 @@ class Labels(Categorical, Values):
         unknown = np.broadcast_to(np.int32(-1), item_codes.shape)
         number = counts[item_codes, label_codes].astype(np.int64)
         item_codes, label_codes = item_codes.astype(np.int32), label_codes.astype(np.int32)
-        return cls(items_, np.empty(0, "<U1"), labels_, item_codes, unknown, label_codes, number)
+        if ordered is None and labels is None and not hasattr(array, "columns"):
+            ordered = False
+        return cls(items_, np.empty(0, "<U1"), labels_, item_codes, unknown, label_codes, number, ordered)
 
     @classmethod
-    def _counted(cls, table: Any, item: str, label: str, labels: Sequence[Any] | None) -> Self:
+    def _counted(cls, table: Any, item: str, label: str, labels: Sequence[Any] | None, ordered: bool | None) -> Self:
         item_codes, items = encode(values_of(column(table, item, "item")), "item")
         require_present(item_codes, "item")
         codes, known = label_column(table, label, labels)
@@ -186,17 +218,25 @@ class Labels(Categorical, Values):
         used, number = np.unique(cell, return_counts=True)
         item_index, label_index = (part.astype(np.int32) for part in np.divmod(used, known.size))
         unknown = np.broadcast_to(np.int32(-1), used.shape)
-        return cls(items, np.empty(0, "<U1"), known, item_index, unknown, label_index, number.astype(np.int64))
+        ordered = checked_order(ordered, labels, known)
+        return cls(items, np.empty(0, "<U1"), known, item_index, unknown, label_index, number.astype(np.int64), ordered)
 
     @classmethod
-    def _sorted(cls, items: NDArray[Any], annotators: NDArray[Any], labels: NDArray[Any], *codes: NDArray[Any]) -> Self:
+    def _sorted(
+        cls,
+        items: NDArray[Any],
+        annotators: NDArray[Any],
+        labels: NDArray[Any],
+        codes: tuple[NDArray[Any], ...],
+        ordered: bool | None,
+    ) -> Self:
         item, annotator, label = sort_rows(codes, (items.size, annotators.size, labels.size))
         one = np.broadcast_to(np.int64(1), item.shape)
-        return cls(items, annotators, labels, item, annotator, label, one)
+        return cls(items, annotators, labels, item, annotator, label, one, ordered)
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""
-        return super().overview() | {"categories": names(self.categories)}
+        return super().overview() | {("ordered " if self.ordered else "") + "categories": names(self.categories)}
 
     def shares(self) -> dict[str, float]:
         """Share of each category among all annotations."""
@@ -215,7 +255,7 @@ class Labels(Categorical, Values):
     def to_long(self) -> pd.DataFrame:
         """Table of one row per annotation: item, annotator, label; of counts: item, label, count.
 
-        The label is a categorical of all categories; an item without annotations has no row.
+        The label is a categorical of all categories, ordered if they are; an item without annotations has no row.
 
         Examples
         --------
@@ -223,7 +263,7 @@ class Labels(Categorical, Values):
         >>> Labels.from_long(votes.to_long()).counts().tolist() == votes.counts().tolist()
         True
         """
-        label = pd.Categorical.from_codes(self.label_index, categories=pd.Index(self.categories))
+        label = pd.Categorical.from_codes(self.label_index, pd.Index(self.categories), ordered=bool(self.ordered))
         more = {} if self.annotators_known else {"count": self.count}
         return long_frame(self, {"label": label} | more)
 

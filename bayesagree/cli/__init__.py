@@ -82,6 +82,7 @@ def _stop(message: str) -> NoReturn:
 
 def with_options(message: str) -> str:
     """Name the arguments of the package as the command line does: --label ... for label=..., --scale 1,5 for (1, 5)."""
+    message = message.replace("ordered=True", "--ordered").replace("ordered=False", "--unordered")
     return _ARGUMENT.sub(_option, message)
 
 

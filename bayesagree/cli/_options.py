@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -55,6 +55,10 @@ MissingLabels = Annotated[
 ]
 MergeSimilar = Annotated[
     bool, Option("--merge-similar", help="Read labels that differ in case or spaces alone as one label.")
+]
+Ordered = Annotated[
+    bool | None,
+    Option("--ordered/--unordered", help="Labels have an order, that of --labels or of numbers; or numbers are codes."),
 ]
 Duplicates = Annotated[str, Option("--duplicates", help="Repeated (item, annotator): error, first, last or keep.")]
 AnnotatorsFile = Annotated[Path | None, Option("--annotators", help="Features: one row per annotator, any columns.")]
@@ -158,6 +162,7 @@ class Source(Columns):
     no_annotator: NoAnnotator = False
     missing_labels: MissingLabels = None
     merge_similar: MergeSimilar = False
+    ordered: Ordered = None
 
     def read(self, predictions: Path | None = None, model: str = "model") -> tuple[Any, "Predictions | None"]:
         """Read annotations from the file, or the named data set; predictions from their own file, or that of these."""
@@ -171,7 +176,10 @@ class Source(Columns):
             from bayesagree.datasets import load
 
             dataset = load(self.data)
-            return dataset.annotations, dataset.predictions
+            given: Any = dataset.annotations
+            if self.ordered is not None and given.kind == "labels":
+                given = replace(given, ordered=self.ordered)
+            return given, dataset.predictions
         export = self.export()
         for note in export.notes:
             typer.echo(f"{self.annotations}: {with_options(note)}", err=True)
@@ -196,7 +204,7 @@ class Source(Columns):
             columns["annotator"] = None
         layout: Any = {"format": self.format, "question": self.question, "labels": names, "duplicates": kept}
         layout |= {"na_values": () if self.missing_labels is None else words(self.missing_labels)}
-        layout |= {"merge_similar": self.merge_similar}
+        layout |= {"merge_similar": self.merge_similar, "ordered": self.ordered}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             export = read_export(str(self.annotations), **layout, **columns, **scale)
@@ -212,7 +220,8 @@ class Source(Columns):
             raise InputError("--streamed reads a file: name it; a named data set fits the memory")
         if self.scale is None:
             names = label_names(self.labels)
-            return LabelPatterns.from_file(self.annotations, item=self.item, label=self.label, labels=names)
+            known: Any = {"labels": names, "ordered": self.ordered}
+            return LabelPatterns.from_file(self.annotations, item=self.item, label=self.label, **known)
         if self.step is None:
             raise InputError("--streamed ratings need levels: pass --step; continuous ratings share no patterns")
         columns = {"item": self.item, "rating": self.rating}

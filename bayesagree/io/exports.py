@@ -74,6 +74,7 @@ def read_annotations(
     duplicates: Duplicates = "error",
     na_values: Sequence[Any] = (),
     merge_similar: bool = False,
+    ordered: bool | None = None,
 ) -> Annotations:
     r"""Annotations of a table or of an export of an annotation tool, or rankings from nested blocks (.json).
 
@@ -107,6 +108,8 @@ def read_annotations(
     merge_similar
         Read labels that differ in case, spaces or Unicode form alone as one: the most frequent spelling, or the one
         that `labels` lists.
+    ordered
+        Whether labels have an order: that of `labels` or of numbers; as `Labels.from_long`.
 
     Raises
     ------

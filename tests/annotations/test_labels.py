@@ -1,5 +1,6 @@
 """Labels hold what came in, in any order and of any library; what breaks a rule is refused by name."""
 
+import pickle
 import re
 
 import numpy as np
@@ -203,3 +204,58 @@ def test_labels_from_counts_refuses(counts: object, message: str) -> None:
 def test_counts_of_a_frame_name_items_and_labels() -> None:
     labels = Labels.from_counts(pd.DataFrame({"no": [3, 0], "yes": [0, 2]}, index=["p", "q"]))
     assert (labels.items.tolist(), labels.categories.tolist()) == (["p", "q"], ["no", "yes"])
+
+
+GRADES = ["mild", "severe", "critical"]
+GRADED = Labels.from_matrix([["mild", "severe"], ["critical", None], ["severe", "severe"]], labels=GRADES, ordered=True)
+
+
+def test_an_order_is_stated_or_that_of_numbers():
+    assert GRADED.ordered and GRADED.has_order and GRADED.level == "ordinal"
+    assert "ordered categories 'mild', 'severe', 'critical'" in repr(GRADED)
+    numbers = Labels.from_long(frame(label=[2, 1, 5]))
+    assert (numbers.ordered, numbers.has_order, numbers.level) == (None, True, "nominal")
+    assert not Labels.from_long(frame(label=[2, 1, 5]), ordered=False).has_order
+    assert Labels.from_long(frame(label=[2, 1, 5]), labels=[5, 2, 1]).has_order  # numbers that fall throughout
+    assert not Labels.from_long(frame(label=[2, 1, 5]), labels=[2, 5, 1]).has_order
+    assert Labels.from_long(frame(label=[2, 1, 5]), labels=[2, 5, 1], ordered=True).has_order
+    assert not Labels.from_long(frame()).has_order
+
+
+def test_columns_of_counts_without_names_are_classes():
+    counts = np.array([[3, 0, 1]])
+    assert not Labels.from_counts(counts).has_order
+    assert Labels.from_counts(counts, ordered=True).has_order
+    assert Labels.from_counts(counts, labels=[1, 2, 3]).has_order
+    assert Labels.from_counts(pd.DataFrame(counts, columns=[1, 2, 3])).has_order
+    assert not Labels.from_counts(counts, labels=GRADES).has_order
+
+
+@pytest.mark.parametrize(
+    "read", [Labels.from_long, lambda table, **how: Labels.from_long(table, annotator=None, **how)]
+)
+def test_an_order_of_names_must_be_stated(read):
+    with pytest.raises(InputError, match=r"ordered=True: the order of the labels 'x', 'y' is not known; pass labels="):
+        read(frame(), ordered=True)
+    assert read(frame(), ordered=True, labels=["y", "x"]).categories.tolist() == ["y", "x"]
+    declared = frame(label=pd.Categorical(["x", "y", "x"], categories=["y", "x"]))
+    assert read(declared).ordered is None
+    assert read(declared, ordered=True).categories.tolist() == ["y", "x"]
+
+
+def test_ordered_categoricals_keep_their_order():
+    kind = pd.CategoricalDtype(GRADES, ordered=True)
+    column = pd.Series(["severe", "mild", "mild"], dtype=kind)
+    assert Labels.from_long(frame(label=column)).ordered
+    assert Labels.from_long(frame(label=column), ordered=False).ordered is False
+    wide = pd.DataFrame({"a": ["mild", "severe"], "b": ["severe", None]}, dtype=kind)
+    found = Labels.from_matrix(wide)
+    assert (found.ordered, found.categories.tolist()) == (True, GRADES)
+    assert Labels.from_matrix(wide.assign(b=["mild", "mild"])).ordered is None
+
+
+def test_copies_keep_the_order():
+    assert GRADED.select(GRADED.item_index < 2).ordered
+    assert same(Labels.from_long(GRADED.to_long()), GRADED)
+    assert same(Labels.from_matrix(GRADED.to_matrix(), labels=GRADES, ordered=True), GRADED)
+    assert pickle.loads(pickle.dumps(GRADED)).ordered

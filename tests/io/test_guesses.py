@@ -164,3 +164,30 @@ def test_the_command_line_has_the_same_options(run, tmp_path):
     found = run("certainty", str(path), "--no-annotator", "--missing-labels", "n/a", "--merge-similar", "--json")
     assert "reads" not in found.stderr
     json.loads(found.stdout)
+
+
+ANSWERS = pd.DataFrame({"item": [1, 1, 2], "annotator": list("pqp"), "label": ["low", "high", "low"]})
+
+
+def test_labels_have_the_order_that_is_stated():
+    known = read_annotations(ANSWERS, labels=["low", "high"], ordered=True)
+    assert (known.ordered, known.categories.tolist()) == (True, ["low", "high"])
+    assert read_annotations(ANSWERS).ordered is None
+    assert read_annotations(ANSWERS.replace({"low": 1, "high": 2}), ordered=False).ordered is False
+    with pytest.raises(InputError, match="the order of the labels 'high', 'low' is not known"):
+        read_annotations(ANSWERS, ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("table", "layout"),
+    [
+        (pd.DataFrame({"item": [1, 2], "p": ["low", "high"], "q": ["low", "low"]}), "wide"),
+        (pd.DataFrame({"item": [1, 2], "low": [1, 2], "high": [1, 0]}), "counts"),
+        (pd.DataFrame({"item": [1, 2], "labels": [["low", "high"], ["low"]]}), "lists"),
+        (pd.DataFrame({"item": [1, 2], "labels": [["low", "high"], ["low"]], "workers": [["p", "q"], ["p"]]}), "lists"),
+    ],
+)
+def test_every_layout_takes_the_order(table, layout):
+    found = read_annotations(table, format=layout, labels=["low", "high"], ordered=True)
+    assert (found.ordered, found.categories.tolist()) == (True, ["low", "high"])
+    assert found.counts()[:, 0].sum() > found.counts()[:, 1].sum()

@@ -23,7 +23,7 @@ ANSWER = ["question", "item", "annotator", "value"]
 
 
 class Wanted(NamedTuple):
-    """How the answers are to be read: question, kind of annotations, scale, labels, repeated answers."""
+    """How the answers are to be read: question, kind of annotations, scale, labels in order, repeats."""
 
     question: str | None = None
     kind: Kind | None = None
@@ -33,6 +33,7 @@ class Wanted(NamedTuple):
     duplicates: Duplicates = "error"
     na_values: Any = ()
     merge_similar: bool = False
+    ordered: bool | None = None
 
     def cleaned(self, values: Iterable[Any]) -> NDArray[Any]:
         """Values with None for words that are missing, and one spelling of each label."""
@@ -97,7 +98,8 @@ class Found:
         if _as_ratings(frame["value"], wanted, name in self.ratings):
             made: Annotations = _ratings(frame, wanted, name)
         else:
-            made = Labels.from_long(frame, label="value", labels=wanted.labels, duplicates=wanted.duplicates)
+            how: Any = {"labels": wanted.labels, "duplicates": wanted.duplicates, "ordered": wanted.ordered}
+            made = Labels.from_long(frame, label="value", **how)
         self.count_repeats(len(frame) - made.n_annotations)
         return made
 

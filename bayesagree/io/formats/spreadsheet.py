@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
-from bayesagree.annotations._columns import cell_place, float_values, objects
+from bayesagree.annotations._columns import cell_place, encode, float_values, objects
+from bayesagree.annotations._container import checked_order
 from bayesagree.errors import InputError, shorten
 from bayesagree.io.formats._file import TABLES, File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming
@@ -81,7 +82,8 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
     if kind == "rankings":
         return Rankings.from_long(table, **where, label=columns.label, rank=columns.rank, labels=names)
     if kind == "labels":
-        made = Labels.from_long(table, **where, label=columns.label, labels=names, duplicates=wanted.duplicates)
+        how: Any = {"labels": names, "duplicates": wanted.duplicates, "ordered": wanted.ordered}
+        made = Labels.from_long(table, **where, label=columns.label, **how)
         found.count_repeats(len(table) - empty - made.n_annotations)
         return made
     raise InputError(f"kind={kind!r} is not one of 'labels', 'ratings', 'rankings'")
@@ -101,9 +103,9 @@ def _wide(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
         place = cell_place(objects(items), objects(annotators))
         array = float_values(cells.to_numpy(dtype=object).ravel(), place, "rating").reshape(cells.shape)
         return Ratings.from_matrix(array, scale=wanted.scale, step=wanted.step, items=items, annotators=annotators)
-    return Labels.from_matrix(
-        cells.to_numpy(dtype=object), items=items, annotators=list(map(str, cells.columns)), labels=wanted.labels
-    )
+    known: Any = {"labels": wanted.labels, "ordered": wanted.ordered}
+    names = list(map(str, cells.columns))
+    return Labels.from_matrix(cells.to_numpy(dtype=object), items=items, annotators=names, **known)
 
 
 def _counts(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
@@ -115,8 +117,9 @@ def _counts(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
         found.notes.append(f"not read, since they are no counts: {shorten(away)}")
     if cells.shape[1] == 0:
         raise InputError(f"no column holds counts; the table has {shorten(table.columns, 20)}")
-    names = list(map(str, cells.columns)) if wanted.labels is None else wanted.labels
-    return Labels.from_counts(cells.fillna(0).to_numpy(), items=_items(table, columns), labels=names)
+    names: Any = list(map(str, cells.columns)) if wanted.labels is None else wanted.labels
+    array, items = cells.fillna(0).to_numpy(), _items(table, columns)
+    return Labels.from_counts(array, items=items, labels=names, ordered=wanted.ordered)
 
 
 def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
@@ -136,7 +139,10 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
         counts = pd.crosstab(
             pd.Categorical(rows["item"], categories=pd.unique(frame["item"])), rows["label"], dropna=False
         )
-        return Labels.from_counts(counts.to_numpy(), items=counts.index.tolist(), labels=counts.columns.tolist())
+        _, labels = encode(objects(counts.columns.tolist()), "label", wanted.labels)
+        array: Any = counts.reindex(columns=labels.tolist(), fill_value=0).to_numpy()
+        how: Any = {"labels": labels, "ordered": checked_order(wanted.ordered, wanted.labels, labels)}
+        return Labels.from_counts(array, items=counts.index.tolist(), **how)
     frame["annotator"] = [_as_list(cell) for cell in table[known]]
     uneven = frame["label"].map(len) != frame["annotator"].map(len)
     if uneven.any():

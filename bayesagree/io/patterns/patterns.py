@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._numerics.multisets import multisets
 from bayesagree.annotations import Annotations, Labels, Ratings
-from bayesagree.annotations._container import Categorical, Kind, Level
+from bayesagree.annotations._container import Kind, Level, OrderedCategories, checked_order
 from bayesagree.annotations.ratings import checked_scale
 from bayesagree.errors import InputError
 from bayesagree.io.patterns._coded_rows import Counts, Names, level_codes, require_distinct_annotators
@@ -66,13 +66,13 @@ class Patterns(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class LabelPatterns(Patterns, Categorical):
-    """Distinct multisets of labels; `categories` names the columns of `counts`."""
+class LabelPatterns(Patterns, OrderedCategories):
+    """Distinct multisets of labels; `categories` names the columns of `counts`, `ordered` is as in `Labels`."""
 
     kind: ClassVar[Kind] = "labels"
-    level: ClassVar[Level] = "nominal"
 
     categories: NDArray[Any]
+    ordered: bool | None = None
 
     @classmethod
     @checked
@@ -84,6 +84,7 @@ class LabelPatterns(Patterns, Categorical):
         label: str = "label",
         annotator: str | None = None,
         labels: Sequence[Any] | None = None,
+        ordered: bool | None = None,
     ) -> Self:
         r"""Count the patterns of a table with one row per annotation, sorted by item.
 
@@ -97,11 +98,14 @@ class LabelPatterns(Patterns, Categorical):
             Column of the annotators, read only to refuse one who labelled an item twice.
         labels
             All possible labels in their order; by default those found, sorted.
+        ordered
+            As in `Labels.from_long`.
 
         Raises
         ------
         InputError
-            Rows not sorted by item (and how to sort them), unknown label, missing item, repeated annotation.
+            Rows not sorted by item (and how to sort them), unknown label, missing item, repeated annotation, an order
+            of names that is stated nowhere.
 
         Examples
         --------
@@ -117,11 +121,12 @@ class LabelPatterns(Patterns, Categorical):
         if counts.nnz == 0:
             raise InputError(f"there is no label: column {label!r} holds missing values only")
         known, order = names.in_order()
-        return cls(_columns(counts, order), weight, known)
+        return cls(_columns(counts, order), weight, known, checked_order(ordered, labels, known))
 
     def representatives(self) -> Labels:
         """Return one item of each pattern, named 0, 1, ..."""
-        return Labels.from_counts(self.counts.toarray(), labels=self.categories.tolist())
+        names = self.categories.tolist()
+        return Labels.from_counts(self.counts.toarray(), labels=names, ordered=self.ordered)
 
 
 @dataclass(frozen=True, eq=False)

@@ -132,8 +132,8 @@ def _vote(labels: Labels, options: AucOptions, rng: np.random.Generator) -> Labe
 
 def _one_label_each(labels: Labels, item: NDArray[Any], label: NDArray[Any]) -> Labels:
     unknown, once = np.broadcast_to(np.int32(-1), item.shape), np.broadcast_to(np.int64(1), item.shape)
-    nobody = np.empty(0, dtype="<U1")
-    return Labels(labels.items, nobody, labels.categories, item.astype(np.int32), unknown, label.astype(np.int32), once)
+    nobody, rows = np.empty(0, dtype="<U1"), (item.astype(np.int32), unknown, label.astype(np.int32), once)
+    return Labels(labels.items, nobody, labels.categories, *rows, labels.ordered)
 
 
 def areas(labels: Labels, is_positive: NDArray[np.bool_], scores: Floats, options: AucOptions) -> Areas:

@@ -187,3 +187,13 @@ def test_whole_ratings_of_any_type(tmp_path, kind, wrong):
     patterns = RatingPatterns.from_file(tmp_path / "ratings.parquet", scale=(1, 5), step=1)
     last = [0, 0, 0, 0, 0] if missing else [0, 0, 0, 0, 1]
     assert sorted(patterns.counts.toarray().tolist()) == sorted([[1, 0, 0, 0, 1], [0, 2, 1, 0, 0], last])
+
+
+def test_patterns_keep_the_order_of_labels(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("item,label\n1,low\n1,high\n2,low\n", encoding="utf-8")
+    patterns = LabelPatterns.from_file(path, labels=["low", "high"], ordered=True)
+    assert patterns.ordered and patterns.representatives().ordered
+    assert not LabelPatterns.from_file(path).has_order
+    with pytest.raises(InputError, match="the order of the labels 'high', 'low' is not known"):
+        LabelPatterns.from_file(path, ordered=True)
