@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy as sp
@@ -10,7 +10,7 @@ import scipy as sp
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
-from bayesagree.agreement._items import MOST_VALUES, Items
+from bayesagree.agreement._items import MOST_VALUES, PSEUDO_ITEMS, PSEUDO_MASS, Items
 from bayesagree.agreement._polychoric import joined, polychoric
 from bayesagree.errors import InputError
 
@@ -20,8 +20,11 @@ type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", 
 WEIGHTS_OF_LEVEL: dict[Level, Weights] = {
     "nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio",
 }  # fmt: skip
+CI_KIND = "dirichlet process hdi"
 REPLICATES = 2000
-"""Bootstrap replicates: the ends of a 95 % HDI are then good to a few hundredths of its width."""
+"""Replicates of the weights: the ends of a 95 % HDI are then good to a few hundredths of its width."""
+STICKS = 12
+"""Pseudo-items with a weight in each replicate: the last one takes what is left, (2/3)^11 = .012 of their mass."""
 CELLS = formula.CELLS
 
 
@@ -33,7 +36,7 @@ class Coefficient(NamedTuple):
     weight: Floats
     """Number of items of each unit."""
     unit: Integers
-    """Unit of each item, -1 for an item without one; empty for patterns, whose items have no names."""
+    """Unit of each item, -1 for an item without one, and after them of each pseudo-item."""
     cells: int
     """Numbers that one replicate holds at once."""
     note: str = ""
@@ -60,7 +63,7 @@ def interval_of(drawn: Floats, ci_prob: float) -> dict[str, Any]:
     lower, upper = hdi(defined, ci_prob) if defined.size else (np.nan, np.nan)
     lost = drawn.size - defined.size
     note = f"{lost} of {drawn.size} replicates undefined" if lost else ""
-    return {"lower": lower, "upper": upper, "ci_kind": "bootstrap hdi", "note": note}
+    return {"lower": lower, "upper": upper, "ci_kind": CI_KIND, "note": note}
 
 
 def undefined(note: str) -> Coefficient:
@@ -68,10 +71,38 @@ def undefined(note: str) -> Coefficient:
     return Coefficient(lambda W: np.full(len(W), np.nan), np.empty(0), np.empty(0, np.int64), 1, note)
 
 
-def bootstrap(weight: Floats, replicates: int, rng: np.random.Generator) -> Floats:
-    """Draw Bayesian-bootstrap weights of units, shape (replicate, unit); each row sums to the items."""
-    drawn = rng.standard_gamma(np.broadcast_to(weight, (replicates, weight.size)))
-    return drawn * (weight.sum() / drawn.sum(axis=1, keepdims=True))
+class PseudoWeights(NamedTuple):
+    """Weights of pseudo-items before normalisation: of some of them in each replicate, shape (replicate, stick)."""
+
+    chosen: Integers
+    weight: Floats
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator) -> Self:
+        """Draw the part of a Dirichlet process that is its base measure's: Sethuraman's sticks times a Gamma(mass)."""
+        share = 1 - rng.random((REPLICATES, STICKS)) ** (1 / PSEUDO_MASS)
+        left = np.cumprod(1 - share[:, :-1], axis=1)
+        share[:, -1] = 1  # what is left of the stick
+        share[:, 1:] *= left
+        weight = share * rng.standard_gamma(PSEUDO_MASS, (REPLICATES, 1))
+        return cls(rng.integers(PSEUDO_ITEMS, size=share.shape), weight)
+
+    def of(self, some: slice) -> Self:
+        """Return those of some replicates."""
+        return self._replace(chosen=self.chosen[some], weight=self.weight[some])
+
+    def added(self, drawn: Floats, found: Coefficient) -> Floats:
+        """Return weights of the units with those of the pseudo-items; each row sums to the number of items."""
+        unit = found.unit[-PSEUDO_ITEMS:]
+        np.add.at(drawn, (np.arange(len(drawn))[:, None], unit[self.chosen]), self.weight)
+        drawn *= found.weight.sum() / drawn.sum(axis=1, keepdims=True)
+        return drawn
+
+
+def draw_weights(found: Coefficient, pseudo: PseudoWeights, rng: np.random.Generator) -> Floats:
+    """Draw weights of the units, shape (replicate, unit), given those of the pseudo-items."""
+    drawn = rng.standard_gamma(np.broadcast_to(found.weight, (len(pseudo.weight), found.weight.size)))
+    return pseudo.added(drawn, found)
 
 
 def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient]]:
@@ -114,8 +145,8 @@ def _polychoric(items: Items) -> Coefficient:
     given = patterns.counts.multiply(several[:, None]).tocsr()
     share = patterns.weight @ given
     classes = joined(share / max(share.sum(), 1))
-    compute = partial(polychoric, C=np.asarray(given @ classes))
-    return _defined(Coefficient(compute, patterns.weight, patterns.pattern_of_item, 4 * classes.shape[1] ** 2), items)
+    compute, cells = partial(polychoric, C=np.asarray(given @ classes)), 4 * classes.shape[1] ** 2
+    return _defined(Coefficient(compute, patterns.weight, patterns.pattern_of_item, cells), items)
 
 
 def _defined(found: Coefficient, items: Items) -> Coefficient:
@@ -133,7 +164,8 @@ def _of_two(items: Items, A: Floats, many: str) -> Iterator[tuple[str, Coefficie
     missing = missing or ("an annotator annotated an item more than once" if items.repeated else "")
     pairs, unit = (np.empty((0, 2), np.int64), np.empty(0, np.int64)) if missing else items.pairs()
     missing = missing or ("" if len(pairs) else "no item has both")
-    weight = np.bincount(unit[unit >= 0], minlength=len(pairs)).astype(float)
+    named = unit[: items.n_named]
+    weight = np.bincount(named[named >= 0], minlength=len(pairs)).astype(float)
     counts = np.empty((0, 0)) if missing else np.eye(len(A))[pairs].sum(axis=1)
     for name, compute in (
         ("cohen_kappa", partial(formula.cohen, pairs=pairs, A=A)),
@@ -160,24 +192,24 @@ def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:
 
     unit = np.full(pattern_of_item.size, -1, np.int64)
     unit[rated] = np.arange(rated.size)
-    return _defined(Coefficient(compute, np.ones(rated.size), unit, shape[0]), items)
+    return _defined(Coefficient(compute, items.one_each, unit, shape[0]), items)
 
 
 def _two_way(items: Items, words: str) -> Iterator[tuple[str, Coefficient]]:
     matrix = None if words or items.n_annotators < 2 else items.complete_matrix()
     note = words or "needs every item annotated once by every one of the known annotators"
     for name, absolute in (("icc_agreement", True), ("icc_consistency", False)):
-        if matrix is None or len(matrix) < 2:
+        if matrix is None or items.patterns.n_items < 2:
             yield name, undefined(note if matrix is None else "needs two or more items")
             continue
         compute = partial(formula.icc_two_way, X=matrix, absolute=absolute)
         unit = np.full(items.patterns.pattern_of_item.size, -1, np.int64)
         unit[np.unique(items.item)] = np.arange(len(matrix))
-        yield name, _of_one_value(Coefficient(compute, np.ones(len(matrix)), unit, 1))
+        yield name, _of_one_value(Coefficient(compute, items.one_each, unit, 1))
 
 
 def _why_undefined(items: Items) -> str:
-    if not (items.patterns.size >= 2).any():
+    if not (items.patterns.size[items.patterns.weight > 0] >= 2).any():
         return "no item has two annotations"
     if (items.patterns.weight @ items.patterns.counts > 0).sum() == 1:
         return "only one value was used: there is no disagreement to expect"

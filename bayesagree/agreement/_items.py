@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
@@ -14,6 +15,10 @@ from bayesagree.io.patterns.patterns import LabelPatterns, RatingPatterns
 
 type AgreementData = Labels | Ratings | LabelPatterns | RatingPatterns
 
+PSEUDO_MASS, PSEUDO_ITEMS, PSEUDO_SEED = 2.0, 24, 249
+"""Items that the base measure of the intervals counts for, pseudo-items that stand for it, and their seed. With a mass
+of 1 the intervals of 10 items are too short. More pseudo-items cost time. With this seed, of 300, the values drawn for
+2 to 5 annotators of 2 to 5 values agree most nearly as often as chance does: within a sixth of it."""
 MOST_VALUES = 150
 """With more distinct values than this the table holds only the coefficients of the interval level: those of the others
 multiply every replicate by a table of pairs of values."""
@@ -27,12 +32,14 @@ class Items:
     ----------
     item, annotator, code
         One row per annotation: positions of item, annotator (-1: unknown) and value; no rows for patterns.
+    n_named
+        Number of items; those from this number on are the pseudo-items, if any item has two annotations.
     values
         Distinct values in their order, shape (value,); positions where the labels are no numbers.
     numeric
         Whether the values are numbers.
     patterns
-        Distinct items.
+        Distinct items; those of pseudo-items have the weight 0.
     rated
         The annotations themselves where they are ratings on a bounded scale, one for each annotator and item.
     """
@@ -40,6 +47,7 @@ class Items:
     item: NDArray[Any]
     annotator: NDArray[Any]
     code: NDArray[Any]
+    n_named: int
     values: Floats
     numeric: bool
     patterns: RatingCounts
@@ -81,32 +89,88 @@ class Items:
 
     def complete_matrix(self) -> Floats | None:
         """Return the (item, annotator) matrix of centred values if every cell is filled exactly once."""
-        n_items = self.patterns.n_items
+        n_items = np.unique(self.item).size
         if self.code.size != n_items * self.n_annotators or self.repeated:
             return None
         return (self.values[self.code] - self.values.mean()).reshape(n_items, self.n_annotators)
 
+    @property
+    def one_each(self) -> Floats:
+        """Weights of units that are the items with an annotation: 1, and 0 for pseudo-items."""
+        return (np.unique(self.item) < self.n_named).astype(float)
+
 
 def items_of(annotations: AgreementData) -> Items:
-    """Return the annotations item by item, or pattern by pattern."""
+    """Return the annotations item by item, or pattern by pattern, and the pseudo-items beside them."""
     none: Any = np.empty(0, np.int64)
+    rated, count = None, none
     match annotations:
         case RatingPatterns():
             values: Any = annotations.scale[0] + annotations.step * np.arange(annotations.n_levels)
-            return Items(none, none, none, values, True, collapsed(annotations), annotations)
-        case LabelPatterns():
-            return Items(none, none, none, *_label_values(annotations.categories), collapsed(annotations), None)
+            code, numeric, rated = none, True, annotations
         case Ratings():
             values, code = _rating_values(annotations)
-            numeric, count, rated = True, none, None if annotations.has_repeats else annotations
+            numeric, rated = True, None if annotations.has_repeats else annotations
         case Labels():
             values, numeric = _label_values(annotations.categories)
-            code, count, rated = annotations.label_index, annotations.count, None
-    item, annotator = annotations.item_index, annotations.annotator_index
-    if count.max(initial=1) > 1:
-        item, annotator, code = (np.repeat(column, count) for column in (item, annotator, code))
-    patterns = collapse_codes(item, code, values, annotations.items.size)
-    return Items(item, annotator, code, values, numeric, patterns, rated)
+            code, count = annotations.label_index, annotations.count
+        case LabelPatterns():
+            code, (values, numeric) = none, _label_values(annotations.categories)
+    if isinstance(annotations, RatingPatterns | LabelPatterns):
+        patterns, item, annotator = collapsed(annotations), none, none
+    else:
+        item, annotator = annotations.item_index, annotations.annotator_index
+        if count.max(initial=1) > 1:
+            item, annotator, code = (np.repeat(column, count) for column in (item, annotator, code))
+        patterns = collapse_codes(item, code, values, annotations.items.size)
+    n_named = patterns.pattern_of_item.size
+    rows, patterns = _with_pseudo_items((item, annotator, code), patterns)
+    return Items(*rows, n_named, values, numeric, patterns, rated)
+
+
+type Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+def _with_pseudo_items(rows: Rows, patterns: RatingCounts) -> tuple[Rows, RatingCounts]:
+    """Return rows of (item, annotator, code) and patterns with those of the pseudo-items.
+
+    Half of them have a value drawn for each annotation, each value as likely as the others; half have one value. Their
+    annotators are those of an item: their numbers of annotations are spread as those of items with two or more.
+    """
+    several = np.flatnonzero(patterns.size >= 2)
+    if not several.size:
+        return rows, patterns
+    item, annotator, code = rows
+    half, n_values = PSEUDO_ITEMS // 2, patterns.counts.shape[1]
+    middle = (np.arange(half) + 0.5) / half
+    by_size = several[np.argsort(patterns.size[several], kind="stable")]
+    below = np.cumsum(patterns.weight[by_size])
+    template = by_size[np.searchsorted(below, middle * below[-1])]
+    size = patterns.size[template].astype(np.int64)
+    # Of each annotation in turn, the values of all pseudo-items are spread evenly (a Latin hypercube).
+    rng = np.random.default_rng(PSEUDO_SEED)  # they are a function of the annotations
+    u = rng.permuted(np.tile(middle, (int(size.max()), 1)), axis=1)
+    chance = np.concatenate([u[:n, k] for k, n in enumerate(size)])
+    own = np.repeat(rng.permutation(middle), size)
+    new_code = (np.concatenate([chance, own]) * n_values).astype(np.int64)
+    new_item = np.repeat(np.arange(2 * half), np.tile(size, 2))
+    new = collapse_codes(new_item, new_code, patterns.values, 2 * half)
+    n_patterns, n_named = patterns.size.size, patterns.pattern_of_item.size
+    both = RatingCounts(
+        patterns.values,
+        sp.sparse.vstack([patterns.counts, new.counts], format="csr"),
+        np.concatenate([patterns.weight, np.zeros(new.weight.size)]),
+        np.concatenate([patterns.pattern_of_item, n_patterns + new.pattern_of_item]),
+        np.concatenate([patterns.group, new.group]),
+    )
+    if item.size:
+        _, first = np.unique(patterns.pattern_of_item, return_index=True)
+        first = first[patterns.pattern_of_item[first] >= 0][template]
+        begin = np.searchsorted(item, first)
+        of = np.concatenate([annotator[b : b + n] for b, n in zip(begin, size)])
+        item, annotator = np.concatenate([item, n_named + new_item]), np.concatenate([annotator, of, of])
+        code = np.concatenate([code, new_code])
+    return (item, annotator, code), both
 
 
 def _rating_values(ratings: Ratings) -> tuple[Floats, NDArray[Any]]:

@@ -33,7 +33,7 @@ def joined(share: Floats) -> Floats:
     middle = np.cumsum(share) - share / 2
     code = np.zeros(share.size, np.int64)
     _, code[used] = np.unique(np.floor(MOST_CLASSES * middle[used]), return_inverse=True)
-    return np.eye(code.max() + 1)[code]
+    return np.eye(code.max() + 1)[np.maximum.accumulate(code)]  # a value that no item has joins those below it
 
 
 def polychoric(W: Floats, C: Floats) -> Floats:

@@ -16,12 +16,14 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
+    CI_KIND,
     REPLICATES,
     Coefficient,
     Level,
+    PseudoWeights,
     Weights,
-    bootstrap,
     coefficients,
+    draw_weights,
     interval_of,
     weights_for,
 )
@@ -161,24 +163,25 @@ def _replicates(
 ) -> Iterator[tuple[str, Coefficient, Floats]]:
     """Yield each coefficient and its replicates; those of counts, whose weight is `counted`, see the same weights."""
     of_counts: Floats | None = None
+    pseudo = PseudoWeights.draw(rng)
     for name, found in found_by_name:
         if found.note:
             yield name, found, np.empty(0)
             continue
         shared = found.weight is counted
         if shared and of_counts is None:
-            of_counts = bootstrap(found.weight, REPLICATES, rng)
+            of_counts = draw_weights(found, pseudo, rng)
         parts = []
         for start in range(0, REPLICATES, found.step()):
-            size = min(found.step(), REPLICATES - start)
-            weights = of_counts[start : start + size] if shared and of_counts is not None else None
-            parts.append(found.compute(bootstrap(found.weight, size, rng) if weights is None else weights))
+            some = slice(start, start + found.step())
+            weights = of_counts[some] if shared and of_counts is not None else draw_weights(found, pseudo.of(some), rng)
+            parts.append(found.compute(weights))
         yield name, found, np.concatenate(parts)
 
 
 def _row(found: Coefficient, drawn: Floats, ci_prob: float) -> dict[str, Any]:
     if found.note:
-        return {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": "bootstrap hdi", "note": found.note}
+        return {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": CI_KIND, "note": found.note}
     return {"estimate": found.estimate()} | interval_of(drawn, ci_prob)
 
 

@@ -11,11 +11,12 @@ from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement._coefficients import (
     CELLS,
+    CI_KIND,
     REPLICATES,
     Coefficient,
     Level,
+    PseudoWeights,
     Weights,
-    bootstrap,
     coefficients,
     interval_of,
     weights_for,
@@ -86,8 +87,9 @@ def agreement_difference(
     names = pd.Index(annotations.items).union(pd.Index(other.items), sort=False)
     place = _places(annotations, names), _places(other, names)
     rng = np.random.default_rng(seed_sequence(seed))
-    tables = tuple(dict(coefficients(side, kind)) for side in sides)
-    rows = {name: _row(tables[0][name], tables[1][name], place, ci_prob, rng) for name in tables[0]}
+    first, second = (dict(coefficients(side, kind)) for side in sides)
+    same = annotations is other
+    rows = {name: _row(first[name], second[name], place, same, ci_prob, rng) for name in first}
     rows["phi"] = _phi_row(sides, ci_prob, rng)
     common = {"ci_prob": ci_prob, "n_common_items": int(((place[0] >= 0) & (place[1] >= 0)).sum())}
     columns = ["coefficient", "estimate", "lower", "upper", "prob_positive", "ci_kind", *common, "note"]
@@ -100,12 +102,17 @@ def _places(annotations: Labels | Ratings, names: pd.Index) -> Integers:
 
 
 def _row(
-    first: Coefficient, second: Coefficient, place: tuple[Integers, Integers], ci_prob: float, rng: np.random.Generator
+    first: Coefficient,
+    second: Coefficient,
+    place: tuple[Integers, Integers],
+    same: bool,
+    ci_prob: float,
+    rng: np.random.Generator,
 ) -> dict[str, Any]:
     for side, found in (("first", first), ("second", second)):
         if found.note:
-            return _missing("bootstrap hdi", f"{side}: {found.note}")
-    drawn = _differences(first, second, place, rng)
+            return _missing(CI_KIND, f"{side}: {found.note}")
+    drawn = _differences(first, second, place, same, rng)
     defined = drawn[~np.isnan(drawn)]
     positive = float((defined > 0).mean()) if defined.size else np.nan
     estimate = first.estimate() - second.estimate()
@@ -113,26 +120,31 @@ def _row(
 
 
 def _differences(
-    first: Coefficient, second: Coefficient, place: tuple[Integers, Integers], rng: np.random.Generator
+    first: Coefficient, second: Coefficient, place: tuple[Integers, Integers], same: bool, rng: np.random.Generator
 ) -> Floats:
-    """Replicates of the difference: items that have the same unit on both sides share a gamma variable."""
+    """Replicates of the difference: items that have the same unit on both sides share a gamma variable.
+
+    Pseudo-items belong to one side alone, so that the same answers on both sides leave a difference possible; if both
+    sides are the `same` object, there is none.
+    """
     units = np.stack([np.where(at >= 0, of.unit[at], -1) for of, at in zip((first, second), place)], axis=1)
     joint, weight = np.unique(units[(units >= 0).any(axis=1)], axis=0, return_counts=True)
+    pseudo = [PseudoWeights.draw(rng)] * 2 if same else [PseudoWeights.draw(rng), PseudoWeights.draw(rng)]
     step = min(first.step(), second.step(), max(1, CELLS // len(joint)))
     parts = []
     for start in range(0, REPLICATES, step):
-        drawn = bootstrap(weight.astype(float), min(step, REPLICATES - start), rng)
-        values = [of.compute(_on_units(drawn, joint[:, k], of)) for k, of in enumerate((first, second))]
+        own = [weights.of(slice(start, start + step)) for weights in pseudo]
+        drawn = rng.standard_gamma(np.broadcast_to(weight, (len(own[0].weight), weight.size)))
+        values = [of.compute(_on_units(drawn, joint[:, k], of, own[k])) for k, of in enumerate((first, second))]
         parts.append(values[0] - values[1])
     return np.concatenate(parts)
 
 
-def _on_units(drawn: Floats, unit: Integers, of: Coefficient) -> Floats:
+def _on_units(drawn: Floats, unit: Integers, of: Coefficient, pseudo: PseudoWeights) -> Floats:
     """Weights of the units of one side; each row sums to its items."""
     has = np.flatnonzero(unit >= 0)
     member = sp.sparse.csr_array((np.ones(has.size), (unit[has], has)), shape=(of.weight.size, unit.size))
-    weights = member @ drawn.T
-    return (weights * (of.weight.sum() / weights.sum(axis=0))).T
+    return pseudo.added((member @ drawn.T).T, of)
 
 
 def _phi_row(sides: tuple[Items, Items], ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:

@@ -1,0 +1,141 @@
+"""Coverage of the 95 % intervals of agreement coefficients of few items.
+
+uv run python benchmarks/agreement_intervals.py [sets]          (writes results/agreement_intervals.md)
+
+Worlds: 10, 20, 50 and 200 items; 2, 3, 5 and 30 annotators, of whom 5 leave out a fifth and 30 four fifths of the
+items. Nominal: 2 or 4 labels; one has the prevalence .5, .7 or .95, the others share the rest; an annotator is right
+with probability .8 or .97, else each other label is as likely. Ordinal and interval: normal judgments whose intraclass
+correlation is .3 or .8, cut into five levels at the quintiles, or rounded to hundredths. The true value of a
+coefficient is its estimate on 40,000 items of the same world.
+
+A row pools the worlds of its kind (annotators; labels): `covered` is the share of data sets whose interval holds the
+true value, with its Monte-Carlo error, `width` the mean width. Data sets in which a coefficient does not exist, such as
+kappa where one label was used, are left out. `bootstrap` is the same for the Bayesian bootstrap, whose pseudo-items
+have no mass. The last table counts cells, each one coefficient in one row.
+"""
+
+import sys
+import warnings
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesagree import Labels
+from bayesagree._numerics.intervals import hdi
+from bayesagree.agreement._coefficients import PseudoWeights, coefficients, draw_weights
+from bayesagree.agreement._items import items_of
+
+SETS, ITEMS, LARGE = 60, (10, 20, 50, 200), 40_000
+MISSING = {2: 0.0, 3: 0.0, 5: 0.2, 30: 0.8}
+NOMINAL = ("percent_agreement", "cohen_kappa", "conger_kappa", "fleiss_kappa", "alpha_nominal", "gwet_ac1",
+           "brennan_prediger")  # fmt: skip
+ORDERED = ("alpha_ordinal", "alpha_interval", "icc_one_way", "icc_agreement", "icc_consistency", "icc_polychoric")
+COMPARED = ("percent_agreement", "fleiss_kappa", "alpha_interval", "icc_one_way")
+"""Coefficients whose bootstrap interval is computed as well."""
+PAGE = Path(__file__).parent / "results" / "agreement_intervals.md"
+
+
+class World(NamedTuple):
+    """Answers of one kind; `row` is what the table calls it."""
+
+    row: str
+    names: tuple[str, ...]
+    annotators: int
+    n_labels: int
+    prevalence: float
+    agreement: float
+
+    def draw(self, n: int, rng: np.random.Generator) -> Labels:
+        """Draw annotations of n items."""
+        shape = (n, self.annotators)
+        if self.n_labels:
+            rest = (1 - self.prevalence) / (self.n_labels - 1)
+            truth = rng.choice(self.n_labels, n, p=[self.prevalence, *[rest] * (self.n_labels - 1)])[:, None]
+            wrong = (truth + rng.integers(1, self.n_labels, shape)) % self.n_labels
+            answer = np.where(rng.random(shape) < self.agreement, truth, wrong).astype(float)
+        else:
+            item = np.sqrt(self.agreement) * rng.normal(size=(n, 1))
+            answer = np.round(item + np.sqrt(1 - self.agreement) * rng.normal(size=shape), 2)
+            if self.row.startswith("ordinal"):
+                answer = np.digitize(answer, [-0.8416, -0.2533, 0.2533, 0.8416]).astype(float)
+        answer[rng.random(shape) < MISSING[self.annotators]] = np.nan
+        used = np.arange(self.n_labels or 5) if self.n_labels or self.row.startswith("ordinal") else None
+        return Labels.from_matrix(answer, labels=used)
+
+
+def worlds() -> Iterator[World]:
+    """Yield all worlds."""
+    for prevalence, accuracy, labels, annotators in product((0.5, 0.7, 0.95), (0.8, 0.97), (2, 4), MISSING):
+        row = f"nominal, prevalence {prevalence:g}, accuracy {accuracy:g}"
+        yield World(row, NOMINAL, annotators, labels, prevalence, accuracy)
+    for kind, agreement, annotators in product(("ordinal", "interval"), (0.3, 0.8), MISSING):
+        yield World(f"{kind}, correlation {agreement:g}", ORDERED, annotators, 0, 0.0, agreement)
+
+
+class Found(NamedTuple):
+    """Whether an interval holds the true value, and its width; of the bootstrap NaN where it was not computed."""
+
+    covered: float
+    width: float
+    by_bootstrap: float
+    bootstrap_width: float
+
+
+def intervals(
+    labels: Labels, true: dict[str, float], rng: np.random.Generator, compared: tuple[str, ...] = COMPARED
+) -> Iterator[tuple[str, Found]]:
+    """Yield the coefficients that exist and what their intervals are worth."""
+    pseudo = PseudoWeights.draw(rng)
+    for name, found in coefficients(items_of(labels), "identity"):
+        if found.note or name not in true:
+            continue
+        ends = []
+        for mass in (1.0, 0.0) if name in compared else (1.0,):
+            weights = draw_weights(found, pseudo._replace(weight=mass * pseudo.weight), rng)
+            drawn = found.compute(weights)
+            lower, upper = hdi(drawn[~np.isnan(drawn)], 0.95)
+            ends += [float(lower <= true[name] <= upper), upper - lower]
+        yield name, Found(*ends, *[np.nan] * (4 - len(ends)))
+
+
+def main(sets: int) -> None:
+    """Run all worlds and write the page."""
+    rows: dict[tuple[str, int, str], list[Found]] = {}
+    for number, world in enumerate(worlds()):
+        rng = np.random.default_rng([1, number])
+        large = coefficients(items_of(world.draw(LARGE, rng)), "identity")
+        true = {name: found.estimate() for name, found in large if name in world.names and not found.note}
+        for n in ITEMS:
+            for _ in range(sets if world.n_labels else 2 * sets):
+                for name, found in intervals(world.draw(n, rng), true, rng):
+                    rows.setdefault((world.row, n, name), []).append(found)
+    lines = ["| world | items | coefficient | sets | covered | width | bootstrap | its width |", "| --- " * 8 + "|"]
+    cells: dict[int, list[float]] = {n: [] for n in ITEMS}
+    short = []
+    for (row, n, name), found in rows.items():
+        covered, width, old, old_width = np.mean(found, axis=0)
+        error = np.sqrt(covered * (1 - covered) / len(found))
+        beside = f"{old:.3f} | {old_width:.2f}" if np.isfinite(old) else " | "
+        lines.append(f"| {row} | {n} | {name} | {len(found)} | {covered:.3f} ({error:.3f}) | {width:.2f} | {beside} |")
+        cells[n].append(covered)
+        if covered < 0.88:
+            short.append(f"{row}, {n} items, {name}: {covered:.3f} ({error:.3f})")
+    lines += ["", "| items | cells | mean coverage | least | below .93 | .93 to .97 | above .97 |", "| --- " * 7 + "|"]
+    for n, values in cells.items():
+        v = np.array(values)
+        parts = (v < 0.93).mean(), ((v >= 0.93) & (v <= 0.97)).mean(), (v > 0.97).mean()
+        shares = " | ".join(f"{p:.2f}" for p in parts)
+        lines.append(f"| {n} | {v.size} | {v.mean():.3f} | {v.min():.3f} | {shares} |")
+    lines += ["", "Cells below .88: " + ("; ".join(short) or "none") + "."]
+    head, _, text = (__doc__ or "").strip().partition("\n\n")
+    command, _, text = text.partition("\n\n")
+    page = [f"# Coverage of agreement intervals\n\n{head}\n\n    {command}\n\n{text}\n", *lines]
+    PAGE.write_text("\n".join(page) + "\n")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else SETS)
