@@ -17,6 +17,8 @@ have no mass. The last table counts cells, each one coefficient in one row.
 import sys
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -101,17 +103,26 @@ def intervals(
         yield name, Found(*ends, *[np.nan] * (4 - len(ends)))
 
 
+def of_world(number: int, world: World, sets: int) -> dict[tuple[str, int, str], list[Found]]:
+    """Return what the intervals of many data sets of a world are worth, by (row, items, coefficient)."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([1, number])
+    large = coefficients(items_of(world.draw(LARGE, rng)), "identity")
+    true = {name: found.estimate() for name, found in large if name in world.names and not found.note}
+    rows: dict[tuple[str, int, str], list[Found]] = {}
+    for n, _ in product(ITEMS, range(sets if world.n_labels else 2 * sets)):
+        for name, found in intervals(world.draw(n, rng), true, rng):
+            rows.setdefault((world.row, n, name), []).append(found)
+    return rows
+
+
 def main(sets: int) -> None:
     """Run all worlds and write the page."""
     rows: dict[tuple[str, int, str], list[Found]] = {}
-    for number, world in enumerate(worlds()):
-        rng = np.random.default_rng([1, number])
-        large = coefficients(items_of(world.draw(LARGE, rng)), "identity")
-        true = {name: found.estimate() for name, found in large if name in world.names and not found.note}
-        for n in ITEMS:
-            for _ in range(sets if world.n_labels else 2 * sets):
-                for name, found in intervals(world.draw(n, rng), true, rng):
-                    rows.setdefault((world.row, n, name), []).append(found)
+    with ProcessPoolExecutor() as pool:
+        for found in pool.map(partial(of_world, sets=sets), *zip(*enumerate(worlds()))):
+            for key, values in found.items():
+                rows.setdefault(key, []).extend(values)
     lines = ["| world | items | coefficient | sets | covered | width | bootstrap | its width |", "| --- " * 8 + "|"]
     cells: dict[int, list[float]] = {n: [] for n in ITEMS}
     short = []
@@ -137,5 +148,4 @@ def main(sets: int) -> None:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     main(int(sys.argv[1]) if len(sys.argv) > 1 else SETS)

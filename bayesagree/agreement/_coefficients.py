@@ -23,8 +23,8 @@ WEIGHTS_OF_LEVEL: dict[Level, Weights] = {
 CI_KIND = "dirichlet process hdi"
 REPLICATES = 2000
 """Replicates of the weights: the ends of a 95 % HDI are then good to a few hundredths of its width."""
-STICKS = 12
-"""Pseudo-items with a weight in each replicate: the last one takes what is left, (2/3)^11 = .012 of their mass."""
+STICKS = 8
+"""Pseudo-items with a weight in each replicate: the last one takes what is left, (2/3)^7 = .06 of their mass."""
 CELLS = formula.CELLS
 
 

@@ -40,9 +40,9 @@ def agreement_difference(
 ) -> pd.DataFrame:
     """Differences of all agreement coefficients between two sets of annotations, each with an interval.
 
-    Items of one name are the same item: a replicate of the Bayesian bootstrap gives it one weight in both sets, so that
-    the difference of two crowds on the same items is paired. Items of one set alone count there alone; without a common
-    item the sets are independent.
+    Items of one name are the same item: a replicate gives it one weight in both sets, so that the difference of two
+    crowds on the same items is paired. Items of one set alone count there alone; without a common item the sets are
+    independent. Each set has its own two pseudo-items, as in `agreement_table`.
 
     Parameters
     ----------
@@ -71,7 +71,8 @@ def agreement_difference(
 
     References
     ----------
-    Rubin, "The Bayesian bootstrap", Annals of Statistics 9 (1981), doi:10.1214/aos/1176345338.
+    Ferguson, "A Bayesian analysis of some nonparametric problems", Annals of Statistics 1 (1973),
+    doi:10.1214/aos/1176342360.
 
     Examples
     --------
@@ -89,8 +90,8 @@ def agreement_difference(
     rng = np.random.default_rng(seed_sequence(seed))
     first, second = (dict(coefficients(side, kind)) for side in sides)
     same = annotations is other
-    rows = {name: _row(first[name], second[name], place, same, ci_prob, rng) for name in first}
-    rows["phi"] = _phi_row(sides, ci_prob, rng)
+    of_phi = _phi_row(sides, ci_prob, rng)  # first: its draws do not depend on those of the coefficients
+    rows = {name: _row(first[name], second[name], place, same, ci_prob, rng) for name in first} | {"phi": of_phi}
     common = {"ci_prob": ci_prob, "n_common_items": int(((place[0] >= 0) & (place[1] >= 0)).sum())}
     columns = ["coefficient", "estimate", "lower", "upper", "prob_positive", "ci_kind", *common, "note"]
     return pd.DataFrame([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)

@@ -112,7 +112,7 @@ def _block(block: list[Any]) -> str:
 
 _BOOTSTRAP = (
     f"the chance-corrected coefficients, among them Krippendorff's alpha ({KRIPPENDORFF.key}), have the shortest 95 % "
-    f"intervals of a Bayesian bootstrap over items ({RUBIN.key})."
+    f"intervals of a Bayesian bootstrap over items ({RUBIN.key}) with two pseudo-items."
 )
 
 _KINDS: dict[type, AnnotationKind] = {

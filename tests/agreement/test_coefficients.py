@@ -160,3 +160,23 @@ def test_a_coefficient_alone_has_the_interval_of_the_table(coefficient):
     ratings = simulate.ratings(n_items=30, phi=0.6, seed=1).ratings
     row = agreement_table(ratings, seed=2).set_index("coefficient").loc[coefficient]
     assert interval_of_counts(ratings, coefficient, seed=2) == (row["lower"], row["upper"])
+
+
+def test_unanimous_items_leave_an_interval():
+    """Twenty items on which two people agree throughout do not show that they always would."""
+    found = table_of(Labels.from_matrix([["a", "a"], ["b", "b"]] * 10))
+    for name in ("percent_agreement", "cohen_kappa", "fleiss_kappa", "conger_kappa", "alpha_nominal", "gwet_ac1"):
+        assert found.loc[name, "estimate"] == 1
+        assert 0.5 < found.loc[name, "lower"] < 0.96
+        assert found.loc[name, "upper"] == pytest.approx(1, abs=1e-9)
+
+
+def test_interval_of_many_items_is_that_of_the_bootstrap():
+    """The base measure of mass 2 does not count where there are hundreds of items."""
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 3, 400)
+    x = np.where(rng.random((400, 3)) < 0.8, truth[:, None], rng.integers(0, 3, (400, 3)))
+    lower, upper = table_of(Labels.from_matrix(x)).loc["percent_agreement", ["lower", "upper"]]
+    agree = np.array([(row[0] == row[1:]).sum() + (row[1] == row[2]) for row in x]) / 3
+    drawn = rng.dirichlet(np.ones(400), 20_000) @ agree
+    assert upper - lower == pytest.approx(np.diff(np.quantile(drawn, [0.025, 0.975]))[0], rel=0.06)

@@ -104,3 +104,12 @@ def test_other_objects_and_levels_are_refused():
         agreement_difference(labels, labels, level="fine")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="between 0 and 1"):
         agreement_difference(labels, labels, ci_prob=1)
+
+
+def test_two_unanimous_crowds_may_differ():
+    """The same answers of other people: the difference is 0, and its interval is not."""
+    rows = [["a", "a"], ["b", "b"]] * 10
+    found = agreement_difference(Labels.from_matrix(rows), Labels.from_matrix(rows), seed=1).set_index("coefficient")
+    for name in ("percent_agreement", "fleiss_kappa", "cohen_kappa"):
+        assert found.loc[name, "estimate"] == 0
+        assert found.loc[name, "lower"] < -0.05 < 0.05 < found.loc[name, "upper"]
