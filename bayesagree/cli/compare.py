@@ -19,16 +19,20 @@ def compare(
 
     Example: bayesagree compare evaluation.nc --metric top_1_accuracy --reliability 1
     """
+    from bayesagree._inference.results import settings_of
     from bayesagree.evaluation.comparison import compare as run
-    from bayesagree.evaluation.tables import pair_table
+    from bayesagree.evaluation.tables import ITEMS_ARE, pair_table
     from bayesagree.io.files import read_result
 
-    found = run(read_result(result), metric=metric, reliability=reliability, ci_prob=ci_prob)
+    kept = read_result(result)
+    found = run(kept, metric=metric, reliability=reliability, ci_prob=ci_prob)
     pairs = pair_table(found).assign(ci_kind="hdi", ci_prob=ci_prob)
     places = [f"place_{rank}" for rank in found["rank"].values]
     ranks = zip(found["model"].values.tolist(), found["rank_probability"].transpose("model", "rank").values.tolist())
+    items = settings_of(kept).get("items")  # areas under the curve have none
+    where = f" {ITEMS_ARE[items]}" if items else ""
     tables = [
-        _output.Table("pairs", pairs, f"{metric}: differences with their {ci_prob:.0%} HDI"),
+        _output.Table("pairs", pairs, f"{metric}{where}: differences with their {ci_prob:.0%} HDI"),
         _output.Table(
             "ranks", [{"model": name, **dict(zip(places, row))} for name, row in ranks], "Probability of each place"
         ),

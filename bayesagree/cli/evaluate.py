@@ -104,7 +104,7 @@ def _groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dic
 
 def _tables(tree: "xr.DataTree") -> list[_output.Table]:
     from bayesagree._inference.results import settings_of
-    from bayesagree.evaluation.tables import OPEN, comparisons, pair_table, score_table, slice_table
+    from bayesagree.evaluation.tables import ITEMS_ARE, OPEN, comparisons, pair_table, score_table, slice_table
 
     certainty = tree["certainty"]["annotation_certainty"]
     open_items = (certainty < OPEN).mean("item").rename(f"share_below_{OPEN}").to_dataframe().reset_index()
@@ -118,7 +118,11 @@ def _tables(tree: "xr.DataTree") -> list[_output.Table]:
     tables = [
         _output.Table("settings", [settings], most=0),
         _output.Table("open_items", open_items, "Share of items of low annotation certainty"),
-        _output.Table("scores", score_table(found), f"Scores of the models, 95 % HDI: {settings['target']}"),
+        _output.Table(
+            "scores",
+            score_table(found),
+            f"Scores of the models {ITEMS_ARE[settings['items']]}, 95 % HDI: {settings['target']}",
+        ),
         *_beside(tree),
         _output.Table("pairs", pairs, most=0),
     ]

@@ -30,6 +30,9 @@ from bayesagree.evaluation.comparison import compare
 OPEN = 0.95
 """Annotation certainty below which an item counts as open: the level of the intervals everywhere else."""
 
+ITEMS_ARE = {"fixed": "on these items", "bootstrap": "on items like these"}
+"""What scores and comparisons are about, for each value of ``items=`` of `evaluate`."""
+
 MOST_PRIOR = 0.09
 """Weight of the prior in an average item from which the score that annotations prove is no estimate of the score
 against a well-annotated truth. In benchmarks/results/informed.md the bias of the first, taken as the second, is 1.7

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.draws.posterior import OF_ANNOTATIONS
-from bayesagree.evaluation.tables import prior_notes
+from bayesagree.evaluation.tables import ITEMS_ARE, prior_notes
 from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.scores import ModelScores
@@ -38,7 +38,10 @@ def _models(data: ReportData) -> Iterator[str]:
     estimate_name = kind_of(data.annotations).point_estimate_name
     best, *rival = _contenders(comparison)
     if rival:
-        yield _better(comparison, best, rival[0], metric_name(metric), shared_truth=bool(data.scores.beside))
+        shared_truth, items = bool(data.scores.beside), data.settings.items
+        yield _better(comparison, best, rival[0], metric_name(metric), ITEMS_ARE[items], shared_truth=shared_truth)
+        if items == "fixed":
+            yield "The question is which model is better on these items; for items like these, use --items bootstrap."
     own = comparison.sel(model=best)
     ends = interval(float(own["lower"]), float(own["upper"]))
     yield (
@@ -79,16 +82,16 @@ def _contenders(comparison: xr.Dataset) -> list[str]:
     return first
 
 
-def _better(comparison: xr.Dataset, best: str, rival: str, metric: str, *, shared_truth: bool) -> str:
+def _better(comparison: xr.Dataset, best: str, rival: str, metric: str, where: str, *, shared_truth: bool) -> str:
     """Write which of the first two is better, or that this stays open."""
     found = comparison.sel(model=best, other_model=rival)
     p, difference, lower, upper = (float(found[k]) for k in ("prob_better", "difference", "lower", "upper"))
     gap = f"{metric} {difference:+.3f}, 95 % interval {interval(lower, upper)}"
     gap += ", against one truth that every model informs" if shared_truth else ""
     if p >= DECIDED:
-        return f"Model {best} is better than {rival} with probability {probability(p)} ({gap})."
+        return f"Model {best} is better than {rival} {where} with probability {probability(p)} ({gap})."
     return (
-        f"It stays open whether {best} or {rival} is the best model: {best} is better with probability "
+        f"It stays open whether {best} or {rival} is the best model {where}: {best} is better with probability "
         f"{probability(p)} ({gap})."
     )
 
@@ -140,7 +143,9 @@ def _open(data: ReportData) -> Iterator[str]:
 def _agreement(data: ReportData) -> Iterator[str]:
     kind, rows = kind_of(data.annotations), data.agreement.set_index("coefficient")
     if kind.coefficient in rows.index and not np.isnan(rows.loc[kind.coefficient, "estimate"]):
-        yield kind.headline(*(float(rows.loc[kind.coefficient, name]) for name in ("estimate", "lower", "upper")))
+        said = kind.headline(*(float(rows.loc[kind.coefficient, name]) for name in ("estimate", "lower", "upper")))
+        note = rows.loc[kind.coefficient, "note"]
+        yield f"{said} Note: {note}." if note else said
 
 
 def _reliability(data: ReportData) -> Iterator[str]:

@@ -52,7 +52,7 @@ def test_labels_with_models_groups_and_a_specification(run, files, tmp_path):
     assert "<h1>Our trial</h1>" in page
     for section in ("summary", "models", "certainty", "items", "agreement", "groups", "specification", "methods"):
         assert f'<section id="{section}"' in page
-    assert "Model optimist is better than pessimist with probability" in said
+    assert "Model optimist is better than pessimist on these items with probability" in said
     assert "fewer than 9 annotators: old, young" in page
     assert "serves the group young worse than old" in said
 

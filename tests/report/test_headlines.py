@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from bayesagree import Predictions
+from bayesagree import Predictions, Ratings
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.report.annotators import GroupResults
 from bayesagree.report.data import report_data
@@ -103,3 +103,23 @@ def test_the_group_served_worst_is_named_first(data):
         "A serves the group old worse than young with probability 0.99 (groups by age).",
         "B serves the group young worse than old with probability 0.97 (groups by age).",
     ]
+
+
+def test_the_first_sentence_states_which_items_it_is_about(data):
+    other = "The question is which model is better on these items; for items like these, use --items bootstrap."
+    assert "on these items" in headlines(data)[0]
+    assert headlines(data)[1] == other
+    sampled = replace(data, settings=replace(data.settings, items="bootstrap"))
+    assert "on items like these" in headlines(sampled)[0]
+    assert other not in headlines(sampled)
+
+
+def test_phi_of_random_answers_that_are_rounded_is_stated_with_the_note_of_its_table():
+    answers = np.random.default_rng(1).uniform(1, 7, (300, 4)).round()
+    ratings = Ratings.from_matrix(answers, scale=(1, 7), step=1)
+    found = report_data(ratings, None, settings=ReportSettings(draws=50, threshold=4))
+    text = sentence(found, "Common agreement Phi")
+    assert "random answers already have Phi = 0.29" in text
+    assert text.endswith(found.agreement.set_index("coefficient").loc["phi", "note"] + ".")
+    plain = replace(found, agreement=found.agreement.assign(note=""))
+    assert sentence(plain, "Common agreement Phi").endswith("-1 is two camps.")

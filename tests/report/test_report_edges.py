@@ -75,7 +75,7 @@ def test_ratings_with_models_of_the_two_sides():
         {"right": ["below", "at_or_above"], "wrong": ["at_or_above", "below"]}, labels=["below", "at_or_above"]
     )
     _, said = first_sentences(given, models, ReportSettings(draws=100, threshold=3.0))
-    assert said[0].startswith("Model right is better than wrong")
+    assert said[0].startswith("Model right is better than wrong on these items")
 
 
 @pytest.mark.parametrize("labels", [["a", "b"], ["a", "b", "c"]])

@@ -88,7 +88,9 @@ def test_a_pair_whose_order_the_comparison_turns_is_named_in_its_order(informed)
     comparison["prob_better"].loc[{"model": first, "other_model": second}] = 0.02
     comparison["prob_better"].loc[{"model": second, "other_model": first}] = 0.98
     turned = replace(informed, scores=replace(informed.scores, comparison={METRIC: comparison}))
-    assert headlines(turned)[0].startswith(f"Model {second} is better than {first} with probability 0.98")
+    assert headlines(turned)[0].startswith(
+        f"Model {second} is better than {first} on these items with probability 0.98"
+    )
 
 
 def test_items_without_annotations_are_part_of_the_report(few):
