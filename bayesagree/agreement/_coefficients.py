@@ -20,6 +20,10 @@ type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", 
 WEIGHTS_OF_LEVEL: dict[Level, Weights] = {
     "nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio",
 }  # fmt: skip
+WEIGHTED = {"cohen_kappa", "scott_pi", "conger_kappa", "fleiss_kappa", "gwet_ac2", "brennan_prediger"}
+OF_ORDER = {"alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_polychoric", "icc_one_way", "icc_agreement"}
+OF_ORDER |= {"icc_consistency"}
+NO_ORDER = "the labels have no order; ordered=True with labels=[...] states one"
 CI_KIND = "dirichlet process hdi"
 REPLICATES = 2000
 """Replicates of the weights: the ends of a 95 % HDI are then good to a few hundredths of its width."""
@@ -40,6 +44,9 @@ class Coefficient(NamedTuple):
     cells: int
     """Numbers that one replicate holds at once."""
     note: str = ""
+    """Why it does not exist."""
+    remark: str = ""
+    """What it takes for granted: its weights, or an order of numbers."""
 
     def estimate(self) -> float:
         """Value where every item counts once."""
@@ -51,18 +58,19 @@ class Coefficient(NamedTuple):
 
 
 def weights_for(level: Level, weights: Weights | None) -> Weights:
-    """Return the agreement weights that are asked for, or those of the level."""
+    """Return the requested agreement weights, or those of the level."""
     if level not in WEIGHTS_OF_LEVEL:
         raise InputError(f"level={level!r} is not one of {', '.join(map(repr, WEIGHTS_OF_LEVEL))}")
     return weights or WEIGHTS_OF_LEVEL[level]
 
 
-def interval_of(drawn: Floats, ci_prob: float) -> dict[str, Any]:
-    """Return the shortest interval of the replicates that exist, and a note where some do not."""
+def interval_of(drawn: Floats, ci_prob: float, remark: str = "") -> dict[str, Any]:
+    """Return the shortest interval of the replicates that exist, with a note of the remark and of those that do not."""
     defined = drawn[~np.isnan(drawn)]
     lower, upper = hdi(defined, ci_prob) if defined.size else (np.nan, np.nan)
     lost = drawn.size - defined.size
-    note = f"{lost} of {drawn.size} replicates undefined" if lost else ""
+    notes = [remark, f"{lost} of {drawn.size} replicates undefined" if lost else ""]
+    note = "; ".join(filter(None, notes))
     return {"lower": lower, "upper": upper, "ci_kind": CI_KIND, "note": note}
 
 
@@ -106,7 +114,19 @@ def draw_weights(found: Coefficient, pseudo: PseudoWeights, rng: np.random.Gener
 
 
 def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient]]:
-    """Yield every coefficient by its name; those of counts share the array of their weights."""
+    """Yield every coefficient by its name; those of counts share the array of their weights.
+
+    Coefficients that need an order exist for labels that have one, and where the weights state it.
+    """
+    weighted = kind != "identity"
+    for name, found in _coefficients(items, kind, "" if items.has_order or weighted else NO_ORDER):
+        remark = f"{kind} weights" if weighted and name in WEIGHTED else ""
+        if name in OF_ORDER and not weighted:
+            remark = items.order_note
+        yield name, found._replace(remark=remark)
+
+
+def _coefficients(items: Items, kind: Weights, no_order: str) -> Iterator[tuple[str, Coefficient]]:
     n = items.values.size
     many = f"{n} distinct values: too many for a table of pairs" if n > MOST_VALUES else ""
     C = np.empty((0, 0)) if many else items.counts()
@@ -124,16 +144,16 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
     missing = many or ("" if items.n_annotators >= 2 else "needs two or more known annotators")
     yield "conger_kappa", undefined(missing) if missing else _conger(items, C, A)
     yield "fleiss_kappa", of_counts(lambda W: formula.fleiss(W, C, A), many)
-    for name in ("nominal", "ordinal"):
-        yield f"alpha_{name}", of_counts(lambda W, name=name: formula.alpha(W, C, name, items.values), many)
-    words = "" if items.numeric else "the labels are not numbers"
+    for name, missing in (("nominal", many), ("ordinal", many or no_order)):
+        yield f"alpha_{name}", of_counts(lambda W, name=name: formula.alpha(W, C, name, items.values), missing)
+    words = no_order if items.numeric else "the labels are not numbers"
     yield "alpha_interval", of_counts(lambda W: formula.interval_alpha(W, items.moments()), words)
     below = "ratio distances need values of at least 0" if items.numeric and items.values.min() < 0 else ""
     yield "alpha_ratio", of_counts(lambda W: formula.alpha(W, C, "ratio", items.values), words or many or below)
     gwet = "gwet_ac1" if kind == "identity" else "gwet_ac2"
     yield gwet, of_counts(lambda W: formula.gwet(W, C, A), many)
     yield "brennan_prediger", of_counts(lambda W: formula.brennan_prediger(W, C, A), many)
-    yield "icc_polychoric", _polychoric(items)
+    yield "icc_polychoric", undefined(no_order) if no_order else _polychoric(items)
     yield "icc_one_way", of_counts(lambda W: formula.icc_one_way(W, items.moments()), words)
     yield from _two_way(items, words)
 

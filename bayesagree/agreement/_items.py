@@ -20,6 +20,7 @@ PSEUDO_MASS, PSEUDO_ITEMS, PSEUDO_SEED = 2.0, 24, 1749
 of 1 the intervals of 10 items are too short. More pseudo-items cost time. With this seed, of 3000, the values drawn for
 2 to 5 annotators are most like chance: of 2 to 5 values they agree as often, within a sixth, and their intraclass
 correlation is within .09 of 0."""
+NUMBERS = "the labels are numbers and taken as ordered; ordered=False if they are codes of classes"
 MOST_VALUES = 150
 """With more distinct values than this the table holds only the coefficients of the interval level: those of the others
 multiply every replicate by a table of pairs of values."""
@@ -38,7 +39,11 @@ class Items:
     values
         Distinct values in their order, shape (value,); positions where the labels are no numbers.
     numeric
-        Whether the values are numbers.
+        Whether the values are numbers, in the order of their size.
+    has_order
+        Whether the values have an order.
+    order_note
+        Note for coefficients that use an order which nobody stated.
     patterns
         Distinct items; those of pseudo-items have the weight 0.
     rated
@@ -51,6 +56,8 @@ class Items:
     n_named: int
     values: Floats
     numeric: bool
+    has_order: bool
+    order_note: str
     patterns: RatingCounts
     rated: Ratings | RatingPatterns | None
 
@@ -104,7 +111,7 @@ class Items:
 def items_of(annotations: AgreementData) -> Items:
     """Return the annotations item by item, or pattern by pattern, and the pseudo-items beside them."""
     none: Any = np.empty(0, np.int64)
-    rated, count = None, none
+    rated, count, has_order, order_note = None, none, True, ""
     match annotations:
         case RatingPatterns():
             values: Any = annotations.scale[0] + annotations.step * np.arange(annotations.n_levels)
@@ -113,10 +120,14 @@ def items_of(annotations: AgreementData) -> Items:
             values, code = _rating_values(annotations)
             numeric, rated = True, None if annotations.has_repeats else annotations
         case Labels():
-            values, numeric = _label_values(annotations.categories)
+            values, numeric = _label_values(annotations)
             code, count = annotations.label_index, annotations.count
         case LabelPatterns():
-            code, (values, numeric) = none, _label_values(annotations.categories)
+            code, (values, numeric) = none, _label_values(annotations)
+    if isinstance(annotations, LabelPatterns | Labels):
+        has_order = annotations.has_order
+        several = annotations.categories.size > 2  # two classes have the same coefficients in either order
+        order_note = NUMBERS if annotations.ordered is None and has_order and several else ""
     if isinstance(annotations, RatingPatterns | LabelPatterns):
         patterns, item, annotator = collapsed(annotations), none, none
     else:
@@ -126,7 +137,7 @@ def items_of(annotations: AgreementData) -> Items:
         patterns = collapse_codes(item, code, values, annotations.items.size)
     n_named = patterns.pattern_of_item.size
     rows, patterns = _with_pseudo_items((item, annotator, code), patterns)
-    return Items(*rows, n_named, values, numeric, patterns, rated)
+    return Items(*rows, n_named, values, numeric, has_order, order_note, patterns, rated)
 
 
 type Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -181,7 +192,7 @@ def _rating_values(ratings: Ratings) -> tuple[Floats, NDArray[Any]]:
     return (ratings.scale[0] + (ratings.step or 1.0) * np.arange(ratings.n_levels)).astype(float), ratings.levels()
 
 
-def _label_values(labels: NDArray[Any]) -> tuple[Floats, bool]:
+def _label_values(labels: Labels | LabelPatterns) -> tuple[Floats, bool]:
     """Return labels that are numbers as they are, others as their positions."""
-    numeric = labels.dtype.kind in "if"
-    return labels.astype(float) if numeric else np.arange(labels.size, dtype=float), numeric
+    known = labels.categories
+    return (known.astype(float), True) if labels.numeric else (np.arange(known.size, dtype=float), False)

@@ -29,7 +29,7 @@ from bayesagree.agreement._coefficients import (
     weights_for,
 )
 from bayesagree.agreement._items import AgreementData, Items, items_of
-from bayesagree.errors import probability
+from bayesagree.errors import InputError, probability
 
 NOTED_SHARE = 0.05
 """Probability of outright ends from which the note of Phi tells it."""
@@ -39,7 +39,7 @@ NOTED_SHARE = 0.05
 def agreement_table(
     annotations: AgreementData,
     *,
-    level: Level = "nominal",
+    level: Level | None = None,
     weights: Weights | None = None,
     ci_prob: float = 0.95,
     seed: Seed = None,
@@ -52,8 +52,9 @@ def agreement_table(
         Labels or ratings with any missing pattern, or the patterns of data larger than memory. Patterns and counts
         (`Labels.from_counts`) have no annotators, so that Cohen, Conger and the two-way ICC do not exist.
     level
-        Level of measurement. It chooses the agreement weights of the kappas and of AC2: identity, ordinal, quadratic,
-        ratio.
+        Level of measurement. It chooses the agreement weights of the kappas, of AC2 and of Brennan and Prediger's
+        coefficient: identity, ordinal, quadratic, ratio. By default that of the annotations: interval for ratings,
+        ordinal for labels with ``ordered=True``, else nominal.
     weights
         Other agreement weights (Gwet): linear, radical, circular, bipolar ...
     ci_prob
@@ -66,7 +67,9 @@ def agreement_table(
     DataFrame
         One row per coefficient: coefficient, estimate, lower, upper, ci_kind (``"dirichlet process hdi"``: see Notes;
         ``"hdi"``: posterior of Phi), ci_prob, n_items, n_annotators, n_annotations, note. A coefficient that does not
-        exist is NaN and its note says why.
+        exist is NaN and its note says why. Coefficients that need an order (ordinal, interval and ratio alpha, the
+        intraclass correlations) exist for ratings, for ordered labels, for labels that are numbers (noted; not with
+        ``ordered=False``), and where `level` or `weights` states an order.
 
     Raises
     ------
@@ -103,7 +106,7 @@ def agreement_table(
     >>> round(float(table.loc["alpha_nominal", "estimate"]), 2)
     0.28
     """
-    kind = weights_for(level, weights)
+    kind = weights_for(level or annotations.level, weights)
     probability(ci_prob, "ci_prob")
     items = items_of(annotations)
     rng = np.random.default_rng(seed_sequence(seed))
@@ -127,12 +130,18 @@ def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") 
     annotations
         As `agreement_table`.
     level
-        Level of measurement: the squared distance of two values.
+        Level of measurement: the squared distance of two values. Labels need an order for all but the nominal one,
+        and must be numbers for the interval and the ratio level.
 
     Returns
     -------
     float
         1 - D_o / D_e: 1 for full agreement, 0 for that expected by chance.
+
+    Raises
+    ------
+    InputError
+        Labels without the order, or the numbers, that `level` needs.
 
     See Also
     --------
@@ -149,6 +158,13 @@ def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") 
     -0.125
     """
     items = items_of(annotations)
+    if level != "nominal" and not items.has_order:
+        raise InputError(
+            f"level={level!r} needs an order, and the labels have none: read them with ordered=True and labels=[...], "
+            "lowest first, or pass level='nominal'"
+        )
+    if level in ("interval", "ratio") and not items.numeric:
+        raise InputError(f"level={level!r} needs numbers, and the labels are none; pass level='ordinal'")
     weight = items.patterns.weight[None]
     if level == "interval":
         return float(formula.interval_alpha(weight, items.moments())[0])
@@ -159,7 +175,7 @@ def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") 
 def interval_of_counts(
     annotations: AgreementData, coefficient: str, *, ci_prob: float = 0.95, seed: Seed = None
 ) -> tuple[float, float]:
-    """Return the interval that `agreement_table` gives a coefficient of counts, without computing the others."""
+    """Return the interval of one coefficient of counts in `agreement_table` with the nominal level."""
     items = items_of(annotations)
     wanted = ((name, found) for name, found in coefficients(items, weights_for("nominal", None)) if name == coefficient)
     rng = np.random.default_rng(seed_sequence(seed))
@@ -192,7 +208,7 @@ def _replicates(
 def _row(found: Coefficient, drawn: Floats, ci_prob: float) -> dict[str, Any]:
     if found.note:
         return {"estimate": np.nan, "lower": np.nan, "upper": np.nan, "ci_kind": CI_KIND, "note": found.note}
-    return {"estimate": found.estimate()} | interval_of(drawn, ci_prob)
+    return {"estimate": found.estimate()} | interval_of(drawn, ci_prob, found.remark)
 
 
 def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def agreement_difference(
     annotations: Labels | Ratings,
     other: Labels | Ratings,
     *,
-    level: Level = "nominal",
+    level: Level | None = None,
     weights: Weights | None = None,
     ci_prob: float = 0.95,
     seed: Seed = None,
@@ -49,7 +49,7 @@ def agreement_difference(
     annotations, other
         Labels or ratings with any missing pattern, whose items have names; the difference is first minus second.
     level, weights, ci_prob, seed
-        As in `agreement_table`.
+        As in `agreement_table`; sets of different levels are compared as nominal ones.
 
     Returns
     -------
@@ -82,7 +82,8 @@ def agreement_difference(
     >>> round(float(table.loc["percent_agreement", "estimate"]), 2)
     0.4
     """
-    kind = weights_for(level, weights)
+    common_level = annotations.level if annotations.level == other.level else "nominal"
+    kind = weights_for(level or common_level, weights)
     probability(ci_prob, "ci_prob")
     sides = items_of(annotations), items_of(other)
     names = pd.Index(annotations.items).union(pd.Index(other.items), sort=False)
@@ -117,7 +118,8 @@ def _row(
     defined = drawn[~np.isnan(drawn)]
     positive = float((defined > 0).mean()) if defined.size else np.nan
     estimate = first.estimate() - second.estimate()
-    return {"estimate": estimate, "prob_positive": positive} | interval_of(drawn, ci_prob)
+    interval = interval_of(drawn, ci_prob, first.remark or second.remark)
+    return {"estimate": estimate, "prob_positive": positive} | interval
 
 
 def _differences(

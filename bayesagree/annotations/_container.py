@@ -34,17 +34,15 @@ class OrderedCategories(Categorical):
     @property
     def has_order(self) -> bool:
         """Whether the categories have an order: a stated one, else that of numbers which rise or fall throughout."""
-        if self.ordered is not None:
-            return self.ordered
-        if not self.numeric:
-            return False
-        steps = np.diff(self.categories.astype(float))
-        return bool((steps > 0).all() or (steps < 0).all())
+        return self.numeric if self.ordered is None else self.ordered
 
     @property
     def numeric(self) -> bool:
-        """Whether the categories are numbers."""
-        return self.categories.dtype.kind in "iuf"
+        """Whether the categories are numbers that rise or fall throughout: others stand for something else."""
+        if self.categories.dtype.kind not in "iuf":
+            return False
+        steps = np.diff(self.categories.astype(float))
+        return bool((steps > 0).all() or (steps < 0).all())
 
     @property
     def level(self) -> Level:

@@ -28,21 +28,16 @@ def agreement(
 
     Example: bayesagree agreement ratings.csv --scale 1 5 --step 1
     """
+    from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
+
     given = source.stream() if streamed else source.read()[0]
-    chosen = _level(given, level)
+    chosen = _options.one_of(level or given.level, "--level", tuple(WEIGHTS_OF_LEVEL))
     table = _coefficients(given, chosen, item_mean, likelihood, seed)
     table = table.assign(note=[with_options(note) for note in table["note"]])
     _output.write_table(table, output)
-    title = f"Agreement; kappas and AC weigh answers as {chosen} data (intervals: 95 %)"
+    weights = "no weights" if chosen == "nominal" else f"{WEIGHTS_OF_LEVEL[chosen]} weights"
+    title = f"Agreement; kappas, AC and Brennan-Prediger with {weights} (intervals: 95 %)"
     _output.show([_output.Table("agreement", table, title)], json=json)
-
-
-def _level(given: Any, level: str | None) -> Any:
-    """Return the level of measurement that is asked for, or that of the annotations."""
-    rated = given.kind == "ratings"
-    return _options.one_of(
-        level or ("interval" if rated else "nominal"), "--level", ("nominal", "ordinal", "interval", "ratio")
-    )
 
 
 def _coefficients(given: Any, level: Any, item_mean: Any, likelihood: Any, seed: int) -> "pd.DataFrame":

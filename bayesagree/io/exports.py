@@ -265,8 +265,8 @@ def _warn_of_names(labels: Labels, wanted: Wanted, name: str) -> None:
 
 
 def _graded(labels: Labels) -> bool:
-    """Return whether labels look like grades: three or more whole numbers."""
-    return labels.categories.dtype.kind in "iuf" and labels.categories.size > 2
+    """Return whether labels look like grades: three or more numbers, and nobody said whether they have an order."""
+    return labels.ordered is None and labels.categories.dtype.kind in "iuf" and labels.categories.size > 2
 
 
 def _blocks(file: File, wanted: Wanted) -> Rankings:

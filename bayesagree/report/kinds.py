@@ -120,7 +120,7 @@ _KINDS: dict[type, AnnotationKind] = {
         title="single labels",
         point_estimate=lambda labels, threshold: majority_vote(labels),
         point_estimate_name="the majority vote",
-        agreement=lambda labels, seed: agreement_table(labels, level="nominal", seed=seed),
+        agreement=lambda labels, seed: agreement_table(labels, seed=seed),
         coefficient="alpha_nominal",
         headline=lambda value, *ends: (
             f"Krippendorff's alpha of the annotators is {number(value)} (95 % interval {interval(*ends)}); 0 is "
@@ -133,7 +133,7 @@ _KINDS: dict[type, AnnotationKind] = {
         title="ratings",
         point_estimate=_mean_rating,
         point_estimate_name="the mean rating",
-        agreement=lambda ratings, seed: agreement_table(ratings, level="interval", seed=seed),
+        agreement=lambda ratings, seed: agreement_table(ratings, seed=seed),
         coefficient="phi",
         headline=lambda value, *ends: (
             f"Common agreement Phi of the annotators is {number(value)} (95 % interval {interval(*ends)}); 0 is "

@@ -108,6 +108,8 @@ def disagreement_rate(
 def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
     """Turn ratings into labels: by a mapping level -> label, or "below" and "at_or_above" a threshold.
 
+    Labels are ordered if the mapping lists more than two in the order of the levels.
+
     Raises
     ------
     InputError
@@ -131,10 +133,13 @@ def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
                 f"label; the mapping names {shorten(labels, 20)}"
             )
         codes, known = new.to_numpy(np.int32), names_array(names, "label")
+        steps = np.diff(names.get_indexer([labels[level] for level in sorted(labels)]))
+        ordered = (names.size > 2 and bool((steps >= 0).all() or (steps <= 0).all())) or None
     else:
-        codes, known = (ratings.rating >= labels).astype(np.int32), THRESHOLD_LABELS
+        codes, known, ordered = (ratings.rating >= labels).astype(np.int32), THRESHOLD_LABELS, None
     once = np.broadcast_to(np.int64(1), codes.shape)
-    return Labels(ratings.items, ratings.annotators, known, ratings.item_index, ratings.annotator_index, codes, once)
+    rows = ratings.item_index, ratings.annotator_index, codes, once
+    return Labels(ratings.items, ratings.annotators, known, *rows, ordered)
 
 
 @checked

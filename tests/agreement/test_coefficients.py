@@ -158,7 +158,7 @@ def test_a_survey_takes_seconds():
 @pytest.mark.parametrize("coefficient", ["fleiss_kappa", "alpha_nominal", "alpha_interval", "icc_one_way"])
 def test_a_coefficient_alone_has_the_interval_of_the_table(coefficient):
     ratings = simulate.ratings(n_items=30, phi=0.6, seed=1).ratings
-    row = agreement_table(ratings, seed=2).set_index("coefficient").loc[coefficient]
+    row = agreement_table(ratings, level="nominal", seed=2).set_index("coefficient").loc[coefficient]
     assert interval_of_counts(ratings, coefficient, seed=2) == (row["lower"], row["upper"])
 
 
@@ -180,3 +180,68 @@ def test_interval_of_many_items_is_that_of_the_bootstrap():
     agree = np.array([(row[0] == row[1:]).sum() + (row[1] == row[2]) for row in x]) / 3
     drawn = rng.dirichlet(np.ones(400), 20_000) @ agree
     assert upper - lower == pytest.approx(np.diff(np.quantile(drawn, [0.025, 0.975]))[0], rel=0.06)
+
+
+OF_ORDER = ["alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_polychoric", "icc_one_way", "icc_agreement"]
+OF_ORDER += ["icc_consistency"]
+WEIGHTED = ["cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "brennan_prediger"]
+NAMES = np.array(["ant", "bee", "cat", "dog"])
+VOTES = np.random.default_rng(9).integers(0, 4, (12, 2)) // np.array([[1], [2]] * 6)
+
+
+@settings(max_examples=15)
+@given(st.permutations(range(4)), st.sampled_from([2, 3]), st.integers(0, 10**6))
+def test_names_of_classes_do_not_matter(order, n_annotators, seed):
+    """Names in another alphabetical order are other names: no coefficient of nominal labels changes."""
+    votes = np.random.default_rng(seed).integers(0, 4, (8, n_annotators))
+    one, other = (table_of(Labels.from_matrix(names[votes])) for names in (NAMES, NAMES[list(order)]))
+    np.testing.assert_allclose(one["estimate"].astype(float), other["estimate"].astype(float), atol=1e-12)
+    assert one["note"][OF_ORDER].tolist() == other["note"][OF_ORDER].tolist()
+    assert one["estimate"][OF_ORDER].isna().all()
+
+
+def test_an_order_has_its_coefficients_and_weights():
+    stated = table_of(Labels.from_matrix(NAMES[VOTES], labels=NAMES.tolist(), ordered=True))
+    forced = table_of(Labels.from_matrix(NAMES[VOTES]), level="ordinal")
+    for found in (stated, forced):
+        assert np.isfinite(found.loc[["alpha_ordinal", "icc_polychoric", "gwet_ac2"], "estimate"].astype(float)).all()
+        assert (found.loc[[*WEIGHTED, "gwet_ac2"], "note"] == "ordinal weights").all()
+        assert found.loc["icc_one_way", "note"] == "the labels are not numbers"
+        assert found.loc["alpha_ordinal", "note"] == found.loc["alpha_nominal", "note"] == ""
+    plain = table_of(Labels.from_matrix(NAMES[VOTES]))
+    assert "ordered=True with labels=[...]" in plain.loc["icc_polychoric", "note"]
+    assert (plain.loc[WEIGHTED, "note"] == "").all()
+    assert plain.loc["fleiss_kappa", "estimate"] != stated.loc["fleiss_kappa", "estimate"]
+    linear = table_of(Labels.from_matrix(NAMES[VOTES]), weights="linear")
+    assert (linear.loc[WEIGHTED, "note"] == "linear weights").all()
+
+
+def test_numbers_are_ordered_unless_they_are_codes():
+    numbers, codes = (table_of(Labels.from_matrix(VOTES, ordered=ordered)) for ordered in (None, False))
+    assert all("ordered=False if they are codes" in note for note in numbers.loc[OF_ORDER, "note"])
+    assert (numbers.loc[[*WEIGHTED, "gwet_ac1"], "note"] == "").all()
+    assert codes.loc[OF_ORDER, "estimate"].isna().all()
+    same = [*WEIGHTED, "alpha_nominal", "gwet_ac1", "percent_agreement"]
+    assert codes.loc[same, "estimate"].tolist() == numbers.loc[same, "estimate"].tolist()
+    assert not table_of(Labels.from_matrix(VOTES, ordered=True)).loc[OF_ORDER, "note"].str.contains("codes").any()
+
+
+def test_ratings_have_the_weights_of_their_level():
+    found = table_of(Ratings.from_matrix(VOTES.astype(float), scale=(0, 3), step=1))
+    assert (found.loc[WEIGHTED, "note"] == "quadratic weights").all()
+    assert np.isfinite(found.loc["alpha_ordinal", "estimate"])
+
+
+@pytest.mark.parametrize("level", ["ordinal", "interval", "ratio"])
+def test_alpha_of_names_needs_an_order(level):
+    with pytest.raises(InputError, match=f"level='{level}' needs an order.*ordered=True.*or pass level='nominal'"):
+        krippendorff_alpha(Labels.from_matrix(NAMES[VOTES]), level=level)
+    with pytest.raises(InputError, match="needs an order"):
+        krippendorff_alpha(Labels.from_matrix(VOTES, ordered=False), level=level)
+    graded = Labels.from_matrix(NAMES[VOTES], labels=NAMES.tolist(), ordered=True)
+    if level == "ordinal":
+        numbers = Labels.from_matrix(VOTES)
+        assert krippendorff_alpha(graded, level=level) == krippendorff_alpha(numbers, level=level)
+    else:
+        with pytest.raises(InputError, match=f"level='{level}' needs numbers"):
+            krippendorff_alpha(graded, level=level)

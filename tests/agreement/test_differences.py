@@ -113,3 +113,14 @@ def test_two_unanimous_crowds_may_differ():
     for name in ("percent_agreement", "fleiss_kappa", "cohen_kappa"):
         assert found.loc[name, "estimate"] == 0
         assert found.loc[name, "lower"] < -0.05 < 0.05 < found.loc[name, "upper"]
+
+
+def test_a_difference_of_levels_is_that_of_nominal_labels():
+    rows, names = [["low", "mid"], ["high", "high"], ["mid", "mid"], ["low", "low"]], ["low", "mid", "high"]
+    graded, plain = Labels.from_matrix(rows, labels=names, ordered=True), Labels.from_matrix(rows)
+    found = agreement_difference(graded, plain, seed=1).set_index("coefficient")
+    assert found.loc["fleiss_kappa", "estimate"] == pytest.approx(0)
+    assert found.loc["fleiss_kappa", "note"] == ""
+    assert found.loc["alpha_ordinal", "note"].startswith("second: the labels have no order")
+    both = agreement_difference(graded, graded, seed=1).set_index("coefficient")
+    assert both.loc["fleiss_kappa", "note"] == "ordinal weights"

@@ -105,3 +105,26 @@ def test_streamed_data_need_a_sorted_file(run, files, tmp_path):
     assert (code, out) == (2, "")
     assert "is not sorted by item" in err
     assert run("--data", "popquorn", "--streamed")[0] == 2
+
+
+def test_orders_are_stated_by_options(run, files, tmp_path):
+    labels = files / "labels.csv"
+    notes = {name: row["note"] for name, row in coefficients(run, labels).items()}
+    assert "--unordered if they are codes of classes" in notes["alpha_ordinal"]
+    codes = coefficients(run, labels, "--unordered")
+    assert codes["alpha_ordinal"]["estimate"] is codes["icc_polychoric"]["estimate"] is None
+    assert coefficients(run, labels, "--ordered")["fleiss_kappa"]["note"] == "ordinal weights"
+    words = pd.read_csv(labels).assign(label=lambda rows: rows["label"].map(dict(enumerate("edcba", 1))))
+    words.to_csv(tmp_path / "words.csv", index=False)
+    _, _, error = run(tmp_path / "words.csv", "--ordered")
+    assert "--ordered: the order of the labels 'a', 'b'" in error and "--labels" in error
+    stated = coefficients(run, tmp_path / "words.csv", "--ordered", "--labels", "a,b,c,d,e")
+    assert stated["alpha_ordinal"]["estimate"] == pytest.approx(coefficients(run, labels)["alpha_ordinal"]["estimate"])
+    streamed = coefficients(run, labels, "--streamed", "--unordered")
+    assert streamed["alpha_ordinal"]["estimate"] is None
+
+
+def coefficients(run, *args):
+    code, out, _ = run(*args, "--json")
+    assert code == 0
+    return {row["coefficient"]: row for row in json.loads(out)["agreement"]}
