@@ -3,6 +3,7 @@ from . import (
     annotations,
     blind,
     certainty,
+    comparisons,
     conformal,
     datasets,
     errors,
@@ -25,9 +26,10 @@ from .agreement import (
     common_agreement_model,
     krippendorff_alpha,
 )
-from .annotations import Annotators, Labels, Predictions, Rankings, Ratings
+from .annotations import Annotators, Comparisons, Labels, Predictions, Rankings, Ratings
 from .blind import blind_scores
 from .certainty import annotation_certainty, label_certainty
+from .comparisons import davidson, davidson_model
 from .conformal import conformalize
 from .errors import ConvergenceError, InputError, SizeError, UnmixedError
 from .evaluation import compare, evaluate
@@ -51,6 +53,7 @@ __all__ = [
     "Ratings",
     "Rankings",
     "Annotators",
+    "Comparisons",
     "LabelBatches",
     "LabelPatterns",
     "Predictions",
@@ -96,6 +99,8 @@ __all__ = [
     # judges, models without gold, groups of annotators
     "corrected_rate",
     "corrected_rate_model",
+    "davidson",
+    "davidson_model",
     "alternative_annotator_test",
     "blind_scores",
     "group_posterior",

@@ -13,7 +13,7 @@ FLOORS = [
     ["plausibility", "certainty"],
     ["agreement", "metrics", "datasets", "simulate"],
     ["evaluation", "conformal"],
-    ["blind", "judges", "planning", "subjective", "predictive", "plots"],
+    ["blind", "comparisons", "judges", "planning", "subjective", "predictive", "plots"],
     ["report"],
     ["cli"],
 ]

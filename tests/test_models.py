@@ -109,6 +109,7 @@ OTHER_TREES = {
     "dispersion_null": "a permutation distribution",
     "effective_judges": "correlations over a weighted sample of items, truths drawn from gold or a posterior",
     "read_result": "reads a posterior",
+    "davidson": "a posterior with a PyMC twin, davidson_model, and golden values, but no plain twin yet",
 }
 """Functions that return a tree and have no model of their own, with the reason."""
 

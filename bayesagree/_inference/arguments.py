@@ -14,7 +14,16 @@ from typing import Any, TypeAliasType, Union, get_args, get_origin
 
 from bayesagree.errors import InputError, shorten
 
-_CONTAINERS = {"Labels", "Ratings", "Rankings", "Predictions", "Annotators", "LabelPatterns", "RatingPatterns"}
+_CONTAINERS = {
+    "Labels",
+    "Ratings",
+    "Rankings",
+    "Predictions",
+    "Annotators",
+    "Comparisons",
+    "LabelPatterns",
+    "RatingPatterns",
+}
 KINDS = _CONTAINERS | {"DataTree", "Dataset", "DataArray", "DataFrame"}
 """Objects whose kind is checked; numbers, texts and choices are checked by the functions, which know their rules."""
 
@@ -196,6 +205,7 @@ def _way_out(names: list[str], value: Any) -> str:
     ways = {
         "Predictions": "; Predictions.from_labels({'name': labels}) or .from_scores({'name': scores}) makes them",
         "Rankings": "; Rankings.from_long(table) or Rankings.from_blocks(lists) makes them",
+        "Comparisons": "; Comparisons.from_long(table) makes them",
         "Annotators": "; Annotators.from_table(table) reads one row per annotator",
     }
     if hasattr(value, "__len__"):

@@ -5,6 +5,7 @@
 - `draws`: categorical, Dirichlet and slice-sampler draws, sorted insertion.
 - `dirichlet_argmax`: probabilities of the largest entry of a Dirichlet vector.
 - `codes`: distinct codes of a bounded range, and a random word for each.
+- `hamiltonian`: chains of Hamiltonian Monte Carlo.
 - `intervals`: highest density intervals.
 - `multisets`: items with equal annotations; `multiset_kernels`: compiled, where they are many.
 - `vectors`: copies in compiled code.

@@ -14,6 +14,7 @@ Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 
 - `labels`, `ratings`, `rankings`: the three containers, and `Annotations`, any of them.
 - `_choice_sets`: what was on offer when a ranking was made.
+- `comparisons`: `Comparisons`, which of two models wins.
 - `predictions`: `Predictions`, the output of models on the same items.
 - `annotators`: features of annotators, one row each.
 - `gold`: codes of known true labels; `item_groups`: the group of each item.

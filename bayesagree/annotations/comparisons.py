@@ -1,0 +1,239 @@
+"""Comparisons: of two models one wins, or neither."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesagree._inference.arguments import checked
+from bayesagree._numerics.types import Codes, Floats
+from bayesagree.annotations._columns import Table, column, eager_frame, encode, float_column, require_present, values_of
+from bayesagree.annotations._display import Displayed
+from bayesagree.errors import InputError, as_python
+
+FIRST, SECOND, TIE = range(3)
+WORDS = {
+    "left": FIRST,
+    "model_a": FIRST,
+    "first": FIRST,
+    "right": SECOND,
+    "model_b": SECOND,
+    "second": SECOND,
+    "tie": TIE,
+    "both_bad": TIE,
+    "tie (bothbad)": TIE,
+}
+"""Words for the winner, beside the names of the two models."""
+NUMBERS = {1.0: FIRST, 0.0: SECOND, 0.5: TIE}
+OUTCOMES = np.array(["left", "right", "tie"])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparisons(Displayed):
+    """One comparison of two models per row: the first wins, the second wins, or they tie.
+
+    Attributes
+    ----------
+    models, annotators, items
+        Names. `annotators` and `items` are empty where they are unknown.
+    first, second
+        Positions of the two models in `models`, in the order in which people saw them, shape (row,).
+    outcome
+        0: the first wins, 1: the second wins, 2: a tie, shape (row,).
+    annotator_index, item_index
+        Positions in `annotators` and `items`, -1 where these are unknown, shape (row,).
+    covariates
+        Names of the covariates of a comparison.
+    covariate_values
+        What the first model has more than the second, such as a difference of lengths, shape (row, covariate).
+    """
+
+    kind: ClassVar[Literal["comparisons"]] = "comparisons"
+
+    models: NDArray[Any]
+    annotators: NDArray[Any]
+    items: NDArray[Any]
+    first: Codes
+    second: Codes
+    outcome: Codes
+    annotator_index: Codes
+    item_index: Codes
+    covariates: NDArray[Any]
+    covariate_values: Floats
+
+    @classmethod
+    @checked
+    def from_long(
+        cls,
+        frame: Any,
+        *,
+        first: str = "left",
+        second: str = "right",
+        winner: str = "winner",
+        annotator: str | None = None,
+        item: str | None = None,
+        covariates: Sequence[str] = (),
+    ) -> Self:
+        """Read a table with one row per comparison.
+
+        Parameters
+        ----------
+        frame
+            pandas, polars or pyarrow table.
+        first, second
+            Columns with the names of the two models, in the order in which they were shown. Two orders of a pair are
+            two rows.
+        winner
+            Column with the winner: the name of the model; "left", "right" or "tie"; "model_a", "model_b", "tie" or
+            "both_bad" (a tie); or 1 (the first), 0 (the second) and 0.5 (a tie).
+        annotator, item
+            Columns with who compared, and on what, such as the prompt; None where this is unknown.
+        covariates
+            Columns of numbers: what the first model has more than the second, such as a difference of lengths.
+
+        Raises
+        ------
+        InputError
+            Empty table, missing column, a missing value, a model compared with itself, an unknown winner.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"left": ["A", "B"], "right": ["B", "C"], "winner": ["B", "tie"]})
+        >>> Comparisons.from_long(table.assign(who=["ann", "bob"]), annotator="who")
+        Comparisons(3 models, 2 annotators, items unknown, 2 comparisons, 1 ties, 1 components)
+        """
+        table = eager_frame(frame)
+        sides = [values_of(column(table, name, role)) for name, role in ((first, "first"), (second, "second"))]
+        n_rows = len(table)
+        codes, models = encode(
+            np.concatenate([np.asarray(side, dtype=object) for side in sides]), "model",
+            place=lambda row: f"row {row % n_rows}, column {(first, second)[row // n_rows]!r}",
+        )  # fmt: skip
+        left, right = codes[:n_rows], codes[n_rows:]
+        for name, side in ((first, left), (second, right)):
+            _require_all(side >= 0, lambda row, name=name: f"row {row}: the model in column {name!r} is missing", DROP)
+        _require_all(
+            left != right,
+            lambda row: f"row {row}: model {as_python(models[left[row]])!r} is compared with itself",
+            "a comparison needs two models; correct or drop the row",
+        )
+        outcome = _outcomes(table, winner, (left, right), models)
+        who, annotators = _names(table, annotator, "annotator")
+        what, items = _names(table, item, "item")
+        values = np.empty((n_rows, len(covariates)))
+        for c, name in enumerate(covariates):
+            values[:, c] = float_column(table, name, "covariates")
+            _require_all(
+                np.isfinite(values[:, c]),
+                lambda row, c=c, name=name: f"row {row}: covariate {name!r} is {values[row, c]}",
+                "every comparison needs a finite number; fill it in or drop the row",
+            )
+        rows = np.lexsort((*values.T[::-1], outcome, what, who, right, left))
+        left, right, outcome, who, what = (codes[rows].astype(np.int32) for codes in (left, right, outcome, who, what))
+        known = np.array(covariates, dtype=np.str_)
+        return cls(models, annotators, items, left, right, outcome, who, what, known, values[rows])
+
+    def overview(self) -> dict[str, Any]:
+        """Sizes by what they are."""
+        names = {"annotators": self.annotators, "items": self.items}
+        known: dict[str, Any] = {role: found.size or "unknown" for role, found in names.items()}
+        sizes = {"comparisons": self.n_comparisons, "ties": int((self.outcome == TIE).sum())}
+        return {"models": self.models.size} | known | sizes | {"components": int(self._component().max()) + 1}
+
+    def shares(self) -> dict[str, float]:
+        """Share of each outcome among all comparisons."""
+        return dict(zip(OUTCOMES.tolist(), (np.bincount(self.outcome, minlength=3) / self.n_comparisons).tolist()))
+
+    @property
+    def n_comparisons(self) -> int:
+        """Number of comparisons."""
+        return self.first.size
+
+    def components(self) -> pd.DataFrame:
+        """Table of the models with their components: models of two components were never compared, not even indirectly.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"left": ["A", "C"], "right": ["B", "D"], "winner": ["left", "tie"]})
+        >>> Comparisons.from_long(table).components()["component"].tolist()
+        [0, 0, 1, 1]
+        """
+        games = np.bincount(np.concatenate([self.first, self.second]), minlength=self.models.size)
+        return pd.DataFrame({"model": self.models, "component": self._component(), "comparisons": games})
+
+    def to_long(self) -> pd.DataFrame:
+        """Table of one row per comparison: left, right, winner; annotator, item and covariates where they are known.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"left": ["A", "B"], "right": ["B", "C"], "winner": ["B", "tie"]})
+        >>> Comparisons.from_long(table).to_long()["winner"].tolist()
+        ['right', 'tie']
+        """
+        columns = {"left": self.models[self.first], "right": self.models[self.second], "winner": OUTCOMES[self.outcome]}
+        if self.annotators.size:
+            columns["annotator"] = self.annotators[self.annotator_index]
+        if self.items.size:
+            columns["item"] = self.items[self.item_index]
+        return pd.DataFrame(columns | dict(zip(self.covariates.tolist(), self.covariate_values.T)))
+
+    def _component(self) -> NDArray[Any]:
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        size = self.models.size
+        graph = coo_array((np.ones(self.first.size), (self.first, self.second)), shape=(size, size))
+        return connected_components(graph, directed=False)[1]
+
+
+DROP = "every comparison needs one; fill it in or drop the row"
+
+
+def _require_all(good: NDArray[np.bool_], place: Any, rule: str) -> None:
+    if not good.all():
+        raise InputError(f"{place(int(np.flatnonzero(~good)[0]))}; {rule}")
+
+
+def _names(table: Table, name: str | None, role: str) -> tuple[Codes, NDArray[Any]]:
+    """Return codes and names of annotators or items, -1 and no name where there is no column."""
+    if name is None:
+        return np.full(len(table), -1, np.int32), np.empty(0, "<U1")
+    codes, names = encode(values_of(column(table, name, role)), role)
+    require_present(codes, role)
+    return codes, names
+
+
+def _outcomes(table: Table, name: str, sides: tuple[Codes, Codes], models: NDArray[Any]) -> Codes:
+    """Return who wins each row."""
+    values = [v if isinstance(v, Hashable) else repr(v) for v in column(table, name, "winner").to_list()]
+    known = dict(zip(models.tolist(), range(models.size)))
+    numeric = models.dtype.kind in "iuf"
+    words: dict[Any, int] = WORDS | NUMBERS
+    if numeric and any(value not in words and value == value for value in values):
+        words = dict(WORDS)  # these are names of models
+    ambiguous = [word for word in words if word in known and word in values]
+    if ambiguous:
+        raise InputError(
+            f"column {name!r}: {ambiguous[0]!r} is the name of a model and a word for the winner; rename the model"
+        )
+    outcome = np.empty(len(values), np.int32)
+    for row, value in enumerate(values):
+        left, right = sides[0][row], sides[1][row]
+        if value is None or value != value:
+            raise InputError(f"row {row}: the winner is missing; write 'tie' if neither won, or drop the row")
+        at = known.get(value, -1)
+        found = FIRST if at == left else SECOND if at == right else words.get(value)
+        if found is None:
+            first, second = (as_python(models[side]) for side in (left, right))
+            raise InputError(
+                f"row {row}: winner {value!r} is neither of the models compared ({first!r}, {second!r}), nor a word "
+                "for the outcome ('left', 'right', 'tie'; 'model_a', 'model_b', 'both_bad'; 1, 0, 0.5); correct the row"
+            )
+        outcome[row] = found
+    return outcome

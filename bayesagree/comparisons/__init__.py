@@ -1,0 +1,10 @@
+"""Comparisons: which of two models wins, by people who differ.
+
+- `posterior`: `davidson`, strengths with ties, order and annotators; `_cells` counts comparisons, `_density` is the
+  posterior's density, `_selection` chooses the effects.
+- `model`: the same posterior in PyMC.
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

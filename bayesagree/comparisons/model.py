@@ -1,0 +1,112 @@
+"""The model of Davidson, or of Rao and Kupper, in PyMC."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesagree._inference.arguments import checked
+from bayesagree.annotations.comparisons import OUTCOMES, Comparisons
+from bayesagree.comparisons._cells import Likelihood, cells_of
+from bayesagree.comparisons._density import DavidsonPrior, Density, Effect
+from bayesagree.comparisons._selection import checked_form
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+@checked
+def davidson_model(
+    comparisons: Comparisons,
+    *,
+    likelihood: Likelihood = "davidson",
+    prior: DavidsonPrior | None = None,
+    ties: Effect = "common",
+    order: Effect = "common",
+    discrimination: Effect = None,
+    item_effects: bool = False,
+) -> "pm.Model":
+    """PyMC model of comparisons, the same posterior as `davidson`'s.
+
+    Parameters
+    ----------
+    comparisons, ties, order, discrimination, item_effects, likelihood, prior
+        As `davidson`, which chooses effects that are "auto"; here each is given.
+
+    Returns
+    -------
+    pymc.Model
+        Free coordinates in units of their standard deviation (``strength_unit``, ``tie_unit``, ...) and the scales;
+        deterministic ``strength`` (model), ``tie``, ``order``, ``discrimination``, ``covariate_effect``; observed
+        ``outcomes`` (cell, outcome): comparisons that differ in nothing else are counted.
+
+    Raises
+    ------
+    InputError
+        As `davidson`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"left": list("AAB"), "right": list("BCC"), "winner": ["A", "tie", "B"]})
+    >>> davidson_model(Comparisons.from_long(table)).observed_RVs
+    [outcomes]
+    """
+    requested = {"ties": ties, "order": order, "discrimination": discrimination}
+    form = checked_form(comparisons, requested, item_effects, likelihood)
+    cells, _ = cells_of(comparisons, oriented=form.order is not None, by_item=form.item_effects)
+    return model_of(Density(cells, form, prior or DavidsonPrior()), comparisons)
+
+
+def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
+    """Build the model of a density."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    cells, form, prior = density.cells, density.form, density.prior
+    coords = {"model": comparisons.models, "annotator": comparisons.annotators, "covariate": comparisons.covariates}
+    n_outcomes = 2 if form.ties is None else 3
+    coords |= {"outcome": OUTCOMES[:n_outcomes], "cell": np.arange(cells.first.size)}
+    who = cells.annotator
+
+    def by_annotator(name: str, sd: str) -> Any:
+        return scale[sd] * pm.Normal(f"{name}_by_annotator_unit", dims="annotator")
+
+    with pm.Model(coords=coords) as graph:
+        scale = {name: pm.HalfNormal(name, sd) for name, sd in density.scale_prior.items()}
+        unit = pm.Normal("strength_unit", dims="model")
+        strength = unit * scale.get("strength_sd", prior.strength_sd)
+        pm.Deterministic("strength", strength - strength.mean(), dims="model")
+        entry: Any = strength[cells.entry_model]
+        if form.item_effects:
+            entry = entry + scale["item_sd"] * pm.Normal("item_unit", shape=cells.entry_model.size)
+        distance = entry[cells.first] - entry[cells.second]
+        if comparisons.covariates.size:
+            effect = pm.Normal("covariate_effect", 0, prior.covariate_sd, dims="covariate")
+            distance = distance + pt.dot(cells.covariates, effect)
+        if form.discrimination:
+            log_slope = by_annotator("discrimination", "discrimination_sd")
+            slope: Any = pm.Deterministic("discrimination", pt.exp(log_slope - log_slope.mean()), dims="annotator")
+            distance = distance * slope[who]
+        if form.order:
+            advantage: Any = prior.order_sd * pm.Normal("order_unit")
+            if form.order == "annotator":
+                advantage = advantage + by_annotator("order", "order_sd")
+            advantage = pm.Deterministic("order", advantage, dims="annotator" if form.order == "annotator" else None)
+            distance = distance + (advantage[who] if form.order == "annotator" else advantage)
+        odds: Any = 0.0
+        if form.ties:
+            average = pm.Deterministic("average_tie", prior.tie_mean + prior.tie_sd * pm.Normal("tie_unit"))
+            tie: Any = average + by_annotator("tie", "tie_sd") if form.ties == "annotator" else average
+            tie = pm.Deterministic("tie", tie, dims="annotator" if form.ties == "annotator" else None)
+            odds = pt.exp(tie[who] if form.ties == "annotator" else tie)
+        if form.likelihood == "davidson":
+            weights = [pt.exp(distance / 2), pt.exp(-distance / 2), odds * pt.ones_like(distance)]
+            probability: Any = pt.stack(weights[:n_outcomes], axis=-1)
+            probability = probability / probability.sum(axis=-1, keepdims=True)
+        else:
+            eta = pt.log1p(odds)
+            up, down = pm.math.sigmoid(distance - eta), pm.math.sigmoid(-distance - eta)
+            probability = pt.stack([up, down, odds * (2 + odds) * up * down][:n_outcomes], axis=-1)
+        observed = cells.counts[:, :n_outcomes].astype(np.int64)
+        pm.Multinomial("outcomes", observed.sum(axis=1), probability, observed=observed, dims=("cell", "outcome"))
+    return graph

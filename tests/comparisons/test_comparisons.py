@@ -1,0 +1,76 @@
+"""The container: words for the winner, components, bad input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import Comparisons, InputError
+
+TABLE = pd.DataFrame({"left": ["A", "B", "C"], "right": ["B", "C", "A"], "winner": ["left", "right", "tie"]})
+
+
+@pytest.mark.parametrize(
+    "winner",
+    [
+        ["A", "C", "tie"], ["left", "right", "tie"], ["model_a", "model_b", "both_bad"], [1, 0, 0.5],
+        ["model_a", "model_b", "tie (bothbad)"], [1.0, 0.0, 0.5],
+    ],
+)  # fmt: skip
+def test_words_for_the_winner(winner):
+    found = Comparisons.from_long(TABLE.assign(winner=winner))
+    assert found.outcome.tolist() == [0, 1, 2]
+
+
+def test_names_of_numbers_are_names():
+    table = pd.DataFrame({"left": [1, 2], "right": [2, 3], "winner": [2, 3]})
+    assert Comparisons.from_long(table).outcome.tolist() == [1, 1]
+
+
+def test_two_orders_are_two_rows():
+    table = pd.DataFrame({"left": ["A", "B"], "right": ["B", "A"], "winner": ["A", "A"]})
+    found = Comparisons.from_long(table)
+    assert (found.first.tolist(), found.second.tolist(), found.outcome.tolist()) == ([0, 1], [1, 0], [0, 1])
+
+
+def test_tables_return():
+    table = TABLE.assign(who=["ann", "bob", "ann"], prompt=[1, 1, 2], longer=[0.5, -1.0, 2.0])
+    one = Comparisons.from_long(table, annotator="who", item="prompt", covariates=["longer"])
+    two = Comparisons.from_long(one.to_long(), annotator="annotator", item="item", covariates=["longer"])
+    assert one.to_long().equals(two.to_long())
+    assert one.to_long().equals(
+        Comparisons.from_long(table[::-1], annotator="who", item="prompt", covariates=["longer"]).to_long()
+    )
+
+
+def test_components():
+    table = pd.DataFrame({"left": ["A", "C"], "right": ["B", "D"], "winner": ["A", "D"]})
+    found = Comparisons.from_long(table)
+    assert found.components()["component"].tolist() == [0, 0, 1, 1]
+    assert "2 components" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"right": ["B", "B", "A"]}, {}, "row 1: model 'B' is compared with itself"),
+        ({"winner": ["left", None, "tie"]}, {}, "row 1: the winner is missing.*drop the row"),
+        ({"winner": ["left", "Z", "tie"]}, {}, "row 1: winner 'Z' is neither of the models compared .'B', 'C'"),
+        ({"winner": ["C", "B", "A"]}, {}, "row 0: winner 'C' is neither"),
+        ({"winner": [2, 0, 1]}, {}, "row 0: winner 2 is neither"),
+        ({"winner": [["A"], "B", "A"]}, {}, "row 0: winner .* is neither"),
+        ({"left": [None, "B", "C"]}, {}, "row 0: the model in column 'left' is missing"),
+        ({"left": ["tie", "B", "C"]}, {}, "'tie' is the name of a model and a word"),
+        ({"who": ["ann", None, "bob"]}, {"annotator": "who"}, "row 1: the annotator is missing"),
+        ({}, {"annotator": "who"}, "no column 'who' for the annotator"),
+        ({"longer": [0.0, np.nan, 1.0]}, {"covariates": ["longer"]}, "row 1: covariate 'longer' is nan"),
+        ({"longer": ["much", "0", "1"]}, {"covariates": ["longer"]}, "'much' is not a number"),
+    ],
+)  # fmt: skip
+def test_bad_input(change, options, message):
+    with pytest.raises(InputError, match=message):
+        Comparisons.from_long(TABLE.assign(**change), **options)
+
+
+def test_an_empty_table():
+    with pytest.raises(InputError, match="the table is empty"):
+        Comparisons.from_long(TABLE[:0])

@@ -1,0 +1,327 @@
+"""The posterior: golden values of public data, gradients, invariants, the PyMC twin, calibration."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+from scipy.stats import multivariate_t
+
+from bayesagree import Comparisons, InputError, davidson, davidson_model
+from bayesagree.comparisons import DavidsonPrior
+from bayesagree.comparisons._cells import Natural, cells_of
+from bayesagree.comparisons._density import Density, Form
+
+FOODS = {"Burger": 0, "Pasta": 1, "Pizza": 2, "Sushi": 3, "Tacos": 4}
+# evalica's food.csv (Apache-2.0): left, right, and l, r or t.
+FOOD = """PizzaSushil BurgerPastar TacosPizzal SushiTacosr BurgerPizzal PastaSushir TacosBurgerl PizzaPastat
+SushiBurgerr PastaTacosl BurgerSushir TacosPizzal SushiPastat BurgerTacosl PizzaBurgerr PastaTacosr BurgerSushir
+TacosPastal
+PizzaTacosr SushiBurgerl PastaPizzar BurgerSushir TacosPastal PizzaSushil SushiBurgerr PastaTacosr
+TacosPizzal
+BurgerPastar SushiTacosl PizzaBurgerr"""
+PRIOR = DavidsonPrior(strength_sd=1)
+COMMON = {"ties": "common", "order": "common", "discrimination": None}
+
+
+def food():
+    words = {"l": "left", "r": "right", "t": "tie"}
+    rows = []
+    for game in FOOD.split():
+        left = next(name for name in FOODS if game.startswith(name))
+        rows.append((left, game[len(left) : -1], words[game[-1]]))
+    return pd.DataFrame(rows, columns=["left", "right", "winner"])
+
+
+def crowd(seed=1, n=400, n_models=5, n_annotators=6):
+    """Return comparisons by annotators who differ in all respects."""
+    rng = np.random.default_rng(seed)
+    strength, tie = rng.normal(size=n_models), rng.normal(size=n_annotators)
+    order, slope = rng.normal(0.2, 0.5, n_annotators), np.exp(rng.normal(0, 0.5, n_annotators))
+    left = rng.integers(0, n_models, n)
+    right, who = (left + rng.integers(1, n_models, n)) % n_models, rng.integers(0, n_annotators, n)
+    longer = rng.normal(size=n).round(1)
+    half = (slope[who] * (strength[left] - strength[right] + 0.5 * longer) + order[who]) / 2
+    weight = np.exp(np.stack([half, -half, tie[who]], axis=1))
+    outcome = (rng.random((n, 1)) > np.cumsum(weight / weight.sum(1, keepdims=True), axis=1)).sum(axis=1)
+    return pd.DataFrame(
+        {"left": left, "right": right, "winner": np.array(["left", "right", "tie"])[outcome], "who": who}
+        | {"prompt": rng.integers(0, 3, n), "longer": longer}
+    )
+
+
+def maximum(comparisons, *, order, likelihood):
+    """Return the largest log likelihood with common effects, strengths, log nu and gamma."""
+    cells, _ = cells_of(comparisons, oriented=order, by_item=False)
+    n, one = comparisons.models.size, np.ones(cells.n_annotators)
+
+    def loss(x):
+        value, slope = cells.log_likelihood(
+            Natural(x[:n], one, one * x[n], one * x[n + 1] * order, np.empty(0)), likelihood
+        )
+        return -value, -np.concatenate([slope.strength, [slope.tie.sum(), order * slope.order.sum()]])
+
+    found = minimize(loss, np.zeros(n + 2), jac=True, method="BFGS", options={"gtol": 1e-7})
+    return -found.fun, found.x[:n] - found.x[:n].mean(), np.exp(found.x[n]), found.x[n + 1]
+
+
+FOOD_MAXIMA = [
+    ("davidson", False, -24.26366, [-0.16992, -0.32546, -0.60529, 0.10357, 0.99710], 0.15728, 0.0),
+    ("davidson", True, -24.23033, None, 0.15748, -0.10749),
+    ("rao_kupper", False, -24.14202, None, 0.16999, 0.0),
+    ("rao_kupper", True, -24.095738, None, 0.171357, -0.119189),
+]
+
+
+@pytest.mark.parametrize(("likelihood", "order", "height", "strength", "nu", "gamma"), FOOD_MAXIMA)
+def test_maximum_likelihood_of_food(likelihood, order, height, strength, nu, gamma):
+    found = maximum(Comparisons.from_long(food()), order=order, likelihood=likelihood)
+    assert found[0] == pytest.approx(height, abs=2e-5)
+    if strength is not None:
+        np.testing.assert_allclose(found[1], strength, atol=1e-5)
+    assert found[2:] == pytest.approx((nu, gamma), abs=1e-5)
+
+
+def llmfao(public_data):
+    table = pd.read_csv(public_data / "comparisons" / "llmfao.csv.gz")
+    return Comparisons.from_long(table, annotator="annotator", item="prompt")
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "order", "height", "nu", "gamma"),
+    [
+        ("davidson", False, -8995.839704, 1.479708, 0.0), ("davidson", True, -8981.583189, 1.484334, 0.15968),
+        ("rao_kupper", False, -8977.5204, 1.566, 0.0),
+    ],
+)  # fmt: skip
+def test_maximum_likelihood_of_llmfao(public_data, likelihood, order, height, nu, gamma):
+    found = maximum(llmfao(public_data), order=order, likelihood=likelihood)
+    assert found[0] == pytest.approx(height, abs=5e-5)
+    assert found[2:] == pytest.approx((nu, gamma), abs=1e-5)
+
+
+def test_evidence_of_food():
+    """Laplace's approximation and importance sampling from a t distribution around the mode."""
+    cells, _ = cells_of(Comparisons.from_long(food()), oriented=True, by_item=False)
+    density = Density(cells, Form("common", "common", None, False, "davidson"), PRIOR)
+    mode = density.start()
+    np.testing.assert_allclose(
+        mode * [1, 1, 1, 1, 1, 1, 0.5],
+        [-0.120408, -0.283058, -0.458275, 0.095866, 0.765875, -1.326508, -0.074663],
+        atol=1e-6,
+    )
+    units, log_volume = density.units(mode)
+    assert density(mode)[0] + log_volume == pytest.approx(-29.89941, abs=1e-5)
+    around = multivariate_t(mode, units @ units.T, df=8)
+    points = around.rvs(20_000, random_state=1)
+    weights = np.array([density(point)[0] for point in points]) - around.logpdf(points)
+    evidence = logsumexp(weights) - np.log(weights.size) - 0.5 * mode.size * np.log(2 * np.pi)
+    assert evidence == pytest.approx(-29.7855, abs=0.02)
+
+
+@pytest.fixture(scope="module")
+def food_posterior():
+    return davidson(Comparisons.from_long(food()), **COMMON, prior=PRIOR, draws=2000, seed=1)
+
+
+def test_posterior_of_food(food_posterior):
+    draws = food_posterior["posterior"].to_dataset()
+    over = ("chain", "draw")
+    np.testing.assert_allclose(draws["strength"].sum("model"), 0, atol=1e-12)
+    np.testing.assert_allclose(draws["strength"].mean(over), [-0.131, -0.311, -0.501, 0.104, 0.839], atol=0.025)
+    np.testing.assert_allclose(draws["strength"].std(over), [0.451, 0.488, 0.488, 0.467, 0.477], atol=0.02)
+    assert float(draws["tie"].mean()) == pytest.approx(-1.347, abs=0.025)
+    assert float(draws["order"].mean()) == pytest.approx(-0.081, abs=0.015)
+    best = np.bincount(draws["strength"].argmax("model").values.ravel(), minlength=5) / 8000
+    np.testing.assert_allclose(best, [0.060, 0.031, 0.016, 0.137, 0.756], atol=0.015)
+    assert food_posterior["diagnostics"]["r_hat"].max() < 1.01
+
+
+def test_win_probabilities(food_posterior):
+    draws = food_posterior["posterior"].to_dataset().isel(chain=0, draw=7)
+    win, s, nu = draws["win_probability"].values, draws["strength"].values, float(np.exp(draws["tie"]))
+    np.testing.assert_allclose(win + win.T, 1)
+    weights = np.exp((s[0] - s[4]) / 2), np.exp((s[4] - s[0]) / 2), nu
+    assert win[0, 4] == pytest.approx((weights[0] + nu / 2) / sum(weights))
+
+
+FORMS = [
+    Form("annotator", "annotator", "annotator", item_effects=True, likelihood="davidson"),
+    Form("annotator", "annotator", "annotator", item_effects=False, likelihood="rao_kupper"),
+    Form("common", None, None, item_effects=False, likelihood="rao_kupper"),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("prior", [DavidsonPrior(), DavidsonPrior(strength_sd=0.7, tie_mean=-0.5)])
+def test_gradient(form, prior):
+    crowded = Comparisons.from_long(crowd(), annotator="who", item="prompt", covariates=["longer"])
+    cells, _ = cells_of(crowded, oriented=form.order is not None, by_item=form.item_effects)
+    density = Density(cells, form, prior)
+    point = np.random.default_rng(2).normal(0, 0.5, density.size)
+    steps = 1e-5 * np.eye(density.size)
+    differences = [(density(point + step)[0] - density(point - step)[0]) / 2e-5 for step in steps]
+    np.testing.assert_allclose(density(point)[1], differences, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_information_is_the_mean_curvature(form):
+    """With the outcomes as often as they are expected, the curvature of the log likelihood is its information."""
+    crowded = Comparisons.from_long(crowd(), annotator="who", item="prompt", covariates=["longer"])
+    cells, _ = cells_of(crowded, oriented=True, by_item=form.item_effects)
+    density = Density(cells, form, DavidsonPrior())
+    point = np.random.default_rng(2).normal(0, 0.3, density.size)
+    natural = density.natural(point, density.scales(point))
+    cells.counts[:] = (cells.counts.sum(axis=1) * cells.probabilities(natural, form.likelihood)).T
+    steps = 1e-4 * np.eye(density.size)
+    curvature = np.array([density(point - step)[1] - density(point + step)[1] for step in steps]) / 2e-4
+    np.testing.assert_allclose(density.precision(point), curvature, rtol=1e-4, atol=1e-4)
+
+
+def strengths(table, **options):
+    found = Comparisons.from_long(table, **{k: options.pop(k) for k in ("annotator",) if k in options})
+    return davidson(found, **(COMMON | options), draws=200, chains=2, seed=3)["posterior"]["strength"]
+
+
+def test_rows_in_another_order():
+    table = crowd()
+    shuffled = table.sample(frac=1, random_state=1)
+    for options in ({}, {"ties": "auto", "order": "auto", "discrimination": "auto", "annotator": "who"}):
+        xr.testing.assert_identical(strengths(table, **options), strengths(shuffled, **options))
+
+
+def test_sides_without_order_effect():
+    table = crowd()
+    turned = table.rename(columns={"left": "right", "right": "left"})
+    turned["winner"] = turned["winner"].map({"left": "right", "right": "left", "tie": "tie"})
+    xr.testing.assert_identical(strengths(table, order=None), strengths(turned, order=None))
+    whole = davidson(Comparisons.from_long(table), **COMMON, draws=1000, seed=1)["posterior"]
+    other = davidson(Comparisons.from_long(turned), **COMMON, draws=1000, seed=1)["posterior"]
+    assert float(whole["order"].mean()) == pytest.approx(-float(other["order"].mean()), abs=0.02)
+
+
+def test_other_names_of_models():
+    table = crowd()
+    renamed = table.assign(left="model " + table["left"].astype(str), right="model " + table["right"].astype(str))
+    np.testing.assert_array_equal(strengths(table), strengths(renamed))
+
+
+def test_a_model_that_never_loses_has_a_finite_strength():
+    table = food()
+    table.loc[table["left"] == "Tacos", "winner"] = "left"
+    table.loc[table["right"] == "Tacos", "winner"] = "right"
+    strength = strengths(table, order=None)
+    assert strength.mean(("chain", "draw")).idxmax() == "Tacos"
+    assert float(np.abs(strength).max()) < 12
+
+
+def test_effects_are_chosen_by_held_out_comparisons():
+    table = crowd(n=3000)
+    tree = davidson(Comparisons.from_long(table, annotator="who"), draws=50, chains=2, seed=1)
+    settings = json.loads(tree.attrs["settings"])
+    assert {name: settings[name] for name in ("ties", "order", "discrimination")} == dict.fromkeys(
+        ("ties", "order", "discrimination"), "annotator"
+    )
+    assert tree["posterior"]["tie"].dims == ("chain", "draw", "annotator")
+    alike = davidson(Comparisons.from_long(table.query("winner != 'tie'")), draws=50, chains=2, seed=1)
+    assert json.loads(alike.attrs["settings"])["ties"] is None
+    assert "tie" not in alike["posterior"]
+
+
+def test_held_out_scores_of_llmfao(public_data):
+    settings = json.loads(davidson(llmfao(public_data), draws=10, chains=1, seed=1).attrs["settings"])
+    scores = list(settings["held_out_log_score"].values())
+    assert (scores[0], scores[1], scores[-1]) == pytest.approx((-1.0137, -0.9545, -0.9137), abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ties": "annotator"}, "the annotators are unknown; pass annotator="),
+        ({"order": "always"}, "order='always' is not one of"),
+        ({"ties": None}, "ties=None, but 2 comparisons are ties"),
+        ({"item_effects": True}, "the items are unknown"),
+        ({"likelihood": "elo"}, "likelihood='elo' is not one of"),
+        ({"draws": 0}, "draws=0"),
+        ({"engine": "gibbs"}, "engine='gibbs' is not one of"),
+    ],
+)  # fmt: skip
+def test_bad_options(options, message):
+    with pytest.raises(InputError, match=message):
+        davidson(Comparisons.from_long(food()), **options)
+
+
+def test_bad_kinds_and_priors():
+    with pytest.raises(InputError, match=r"expected Comparisons.*from_long"):
+        davidson(food())
+    with pytest.raises(InputError, match="order_sd"):
+        DavidsonPrior(order_sd=-1)
+
+
+def test_components_are_warned_of():
+    table = pd.DataFrame({"left": list("ACA"), "right": list("BDB"), "winner": list("ACB")})
+    with pytest.warns(UserWarning, match="no comparison links the 2 components"):
+        tree = davidson(Comparisons.from_long(table), **COMMON, draws=10, chains=1, seed=1)
+    assert tree["components"]["component"].values.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.nuts
+@pytest.mark.parametrize("form", FORMS)
+def test_pymc_twin(form):
+    crowded = Comparisons.from_long(crowd(n=250), annotator="who", item="prompt", covariates=["longer"])
+    options = {**form._asdict(), "seed": 4, "chains": 2, "draws": 1000}
+    ours, theirs = (davidson(crowded, **options, engine=engine)["posterior"].to_dataset() for engine in ("hmc", "nuts"))
+    over = ("chain", "draw")
+    for name in ("strength", "tie", "order", "discrimination", "covariate_effect", "strength_sd"):
+        assert (name in ours) == (name in theirs)
+        if name in ours:
+            gap = np.abs(ours[name].mean(over) - theirs[name].mean(over)) / theirs[name].std(over)
+            assert float(gap.max()) < 0.2, name
+            ratio = ours[name].std(over) / theirs[name].std(over)
+            assert float(np.abs(np.log(ratio)).max()) < 0.2, name
+
+
+def test_log_density_of_the_pymc_twin():
+    """The two log densities differ by a constant."""
+    pytest.importorskip("pymc")
+    crowded = Comparisons.from_long(crowd(n=100), annotator="who", covariates=["longer"])
+    graph = davidson_model(crowded, ties="common", order="common", prior=PRIOR)
+    cells, _ = cells_of(crowded, oriented=True, by_item=False)
+    density = Density(cells, Form("common", "common", None, False, "davidson"), PRIOR)
+    logp = graph.compile_logp()
+    gaps = []
+    for seed in range(3):
+        point = np.random.default_rng(seed).normal(0, 0.5, density.size)
+        values = {
+            "strength_unit": point[:5],
+            "tie_unit": point[5],
+            "order_unit": point[6],
+            "covariate_effect": point[7:],
+        }
+        gaps.append(float(logp(values)) - density(point)[0])
+    assert np.ptp(gaps) < 1e-8
+
+
+@pytest.mark.long
+def test_ranks_of_the_truth_are_uniform():
+    """Simulation-based calibration with strengths, ties and order from the prior."""
+    rng, ranks = np.random.default_rng(1), []
+    for seed in range(200):
+        strength, tie, gamma = rng.normal(size=4), rng.normal(), 0.5 * rng.normal()
+        left = rng.integers(0, 4, 60)
+        right = (left + rng.integers(1, 4, 60)) % 4
+        half = (strength[left] - strength[right] + gamma) / 2
+        weight = np.exp(np.stack([half, -half, np.full(60, tie)], axis=1))
+        outcome = (rng.random((60, 1)) > np.cumsum(weight / weight.sum(1, keepdims=True), axis=1)).sum(axis=1)
+        table = pd.DataFrame({"left": left, "right": right, "winner": np.array(["left", "right", "tie"])[outcome]})
+        draws = davidson(Comparisons.from_long(table), **COMMON, prior=PRIOR, draws=99, chains=1, seed=seed)
+        posterior = draws["posterior"].to_dataset().isel(chain=0)
+        truth = strength - strength.mean()
+        below = (posterior["strength"].values < truth).sum(axis=0)[:2]
+        ranks.append([*below, (posterior["tie"].values < tie).sum(), (posterior["order"].values < gamma).sum()])
+    counts = np.array([np.bincount(np.array(ranks)[:, p] // 10, minlength=10) for p in range(4)])
+    # Chi-squared with 9 degrees of freedom exceeds 27.9 with probability .001.
+    assert (((counts - 20) ** 2 / 20).sum(axis=1) < 27.9).all()
