@@ -126,10 +126,8 @@ def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedP
     look_around(density)
     rng = np.random.default_rng(0)  # of the places: the posterior is a function of the ratings
     at, values = np.array(density.at), np.array(density.values)
-    centre, covariance = (
-        at[np.argmax(values)],
-        np.diag(np.var(at[values > values.max() - BOX_START_DROP], axis=0) + 1e-6),
-    )
+    near = at[values > values.max() - BOX_START_DROP]
+    centre, covariance = at[np.argmax(values)], np.diag(np.var(near, axis=0) + 1e-6)
     previous, moved, rounds = None, np.inf, 0
     while True:
         surrogate = Surrogate.fit(at, values - prior(at[:, 0]), centre, covariance)
