@@ -32,7 +32,7 @@ from .certainty import annotation_certainty, label_certainty
 from .comparisons import davidson, davidson_model
 from .conformal import conformalize
 from .errors import ConvergenceError, InputError, SizeError, UnmixedError
-from .evaluation import compare, evaluate
+from .evaluation import assert_better, compare, evaluate
 from .io import LabelBatches, LabelPatterns, read_annotations, read_predictions, read_result, write_result, write_table
 from .judges import alternative_annotator_test, corrected_rate, corrected_rate_model
 from .metrics import make_scorer, score
@@ -88,6 +88,7 @@ __all__ = [
     # how good a model is then
     "evaluate",
     "compare",
+    "assert_better",
     "score",
     "make_scorer",
     "auc",

@@ -21,6 +21,7 @@ COMMANDS = {
     "report": "Write agreement, certainty, scores and groups as one HTML page.",
     "certainty": "Show the annotation certainty of the items, least certain first.",
     "compare": "Show the probability that each model is better than each other.",
+    "check": "Fail, by exit code 1, unless one model is better than another.",
     "reliability": "Show how well each reliability predicts a held-out annotator.",
     "conformal": "Show prediction sets that cover what annotators say, and their size.",
     "auc": "Show the area under the curve of models against crowd labels.",

@@ -8,7 +8,7 @@ ever on stdout.
 
 A command ends with exit code 0; with 2 where an option or the input breaks a rule, or where ``--output`` names a file
 that is there already and ``--force`` was not given: nothing is written then; with 130 after an interrupt; with 1 after
-a failure of the package itself. An output file is whole or not there.
+a failure of the package itself, and where `check` finds a claim not supported. An output file is whole or not there.
 """
 
 import json

@@ -51,8 +51,8 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
     >>> bool(result["prob_better"].sel(model="A", other_model="B") > 0.9)
     True
     """
-    draws, scores, sign = _draws(result, metric, reliability)
-    joint, _, _ = _draws(result, metric, reliability, _joint(result))
+    draws, scores, sign = metric_draws(result, metric, reliability)
+    joint, _, _ = metric_draws(result, metric, reliability, joint_group(result))
     models, n_models = scores["model"].values, scores.sizes["model"]
     ends = np.array([hdi(draws[:, m], ci_prob) for m in range(n_models)])
     return xr.Dataset(
@@ -111,7 +111,7 @@ def practical_equivalence(
     """
     if not rope >= 0:
         raise InputError(f"rope={rope!r} must be a difference of at least 0")
-    draws, scores, sign = _draws(result, metric, reliability, _joint(result))
+    draws, scores, sign = metric_draws(result, metric, reliability, joint_group(result))
     draws = sign * draws[np.isfinite(draws).all(axis=1)]
     gap = draws[:, :, None] - draws[:, None, :]
     better, worse = (gap > rope).mean(axis=0), (gap < -rope).mean(axis=0)
@@ -177,12 +177,12 @@ def rank_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return probability
 
 
-def _joint(result: xr.DataTree) -> str:
+def joint_group(result: xr.DataTree) -> str:
     """Return the group in which all models are scored on the same truths: differences within a draw are real there."""
     return "full_fit" if "full_fit" in result else "posterior"
 
 
-def _draws(
+def metric_draws(
     result: xr.DataTree, metric: str, reliability: float | None, group: str = "posterior"
 ) -> tuple[NDArray[np.float64], xr.DataArray, int]:
     """Return draws (sample, model), the scores that they are of, and 1 where higher is better, else -1."""

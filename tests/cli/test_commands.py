@@ -154,6 +154,7 @@ ARGUMENTS = {
     "report": "labels.csv --draws 20 -o page.html --force",
     "certainty": "labels.csv --exact",
     "compare": "kept.nc",
+    "check": "labels.csv models.csv --new [bold]good --old poor --probability .6 --draws 50",
     "reliability": "labels.csv",
     "plan": "labels.csv --n-items 20,40 --n-annotators 2,3 --replicates 2 --target 0.9",
     "next": "labels.csv --predictions models.csv --number 5",
@@ -177,6 +178,7 @@ TABLES = {
     "report": {"settings", "warnings"},
     "certainty": {"certainty", "items"},
     "compare": {"pairs", "ranks"},
+    "check": {"claim", "pairs"},
     "reliability": {"settings", "curve"},
     "plan": {"designs"},
     "next": {"items"},
@@ -457,3 +459,27 @@ def test_next_prefers_split_items_and_prints_that_their_gains_are_equal(run, fol
     answer = json.loads(run("next", "three_votes.csv", "--number", 5, "--json").stdout)
     assert {int(row["item"][1:]) % 4 for row in answer["items"]} == {0}
     assert answer["notes"][0].startswith("10 items are equal in gain")
+
+
+def test_check_ends_with_zero_one_or_two(run, folder):
+    names = ("check", "labels.csv", "models.csv", "--draws", 100)
+    code, out, _ = run(*names, "--new", "[bold]good", "--old", "poor", "--probability", 0.6)
+    assert code == 0
+    assert "[bold]good is better than poor with probability" in out
+    code, out, _ = run(*names, "--new", "poor", "--old", "[bold]good", "--not-worse", 0.01)
+    assert code == 1
+    assert "poor is not worse than [bold]good by .01 with probability" in out
+    code, out, _ = run(*names, "--new", "poor", "--old", "[bold]good", "--json")
+    assert code == 1
+    (claim,) = json.loads(out)["claim"]
+    assert not claim["supported"]
+    assert claim["claim_probability"] < claim["required"] == 0.95
+    for wrong, message in (
+        (("--new", "best", "--old", "poor"), "--new 'best' is not one of the models"),
+        (("--new", "poor", "--old", "poor"), "a comparison needs two models"),
+        (("--new", "fair", "--old", "poor", "--not-worse", -1), "--not-worse -1 must be above 0"),
+        (("--new", "fair", "--old", "poor", "--probability", 95), "probability=95.0 must lie between 0 and 1"),
+    ):
+        code, _, err = run(*names, *wrong)
+        assert code == 2
+        assert message in err

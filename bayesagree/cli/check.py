@@ -1,0 +1,58 @@
+"""`bayesagree check`: is the claim that a new model is better supported? The exit code says it."""
+
+from typing import Annotated
+
+from typer import Exit, Option
+
+from bayesagree.cli import _options, _output
+from bayesagree.errors import InputError, shorten
+
+
+@_options.flattened
+def check(
+    source: _options.Source,
+    sampling: _options.Sampling,
+    predictions: _options.PredictionsFile = None,
+    new: Annotated[str, Option("--new", help="Name of the new model.")] = "new",
+    old: Annotated[str, Option("--old", help="Name of the model that it is compared with.")] = "old",
+    probability: Annotated[float, Option(help="Required probability of the claim.")] = 0.95,
+    not_worse: Annotated[
+        float | None, Option("--not-worse", help="Claim that the new model is not worse by this; by default: better.")
+    ] = None,
+    metric: Annotated[str, Option(help="Metric to compare by.")] = "top_1_accuracy",
+    plausibility: _options.PlausibilityOrTrace = None,
+    items: _options.ItemsAre = "fixed",
+    model: _options.ModelColumn = "model",
+    json: _options.Json = False,
+) -> None:
+    """Check that a new model is better than an old one: exit code 0 if the annotations support it, 1 if not.
+
+    Exit code 2 is bad input. The claim is about these items, or items like these with --items bootstrap.
+
+    Example: bayesagree check labels.csv predictions.csv --new candidate --old deployed --not-worse .01
+    """
+    from bayesagree.evaluation.gates import claim
+
+    truth, models = source.read(predictions, model)
+    if models is None:
+        raise InputError("there are no predictions: give a file of predictions")
+    names = {str(name): name for name in models.models.tolist()}
+    for option, name in (("--new", new), ("--old", old)):
+        if name not in names:
+            raise InputError(f"{option} {name!r} is not one of the models, {shorten(names)}")
+    if not_worse is not None and not not_worse > 0:
+        raise InputError(f"--not-worse {not_worse:g} must be above 0, such as .01")
+    options = vars(sampling) | {"items": _options.one_of(items, "--items", ("fixed", "bootstrap"))}
+    if plausibility is not None:
+        options["plausibility"] = _options.name_or_trace(plausibility)
+    margin = -not_worse if not_worse else 0.0
+    found = claim(truth, models, names[new], names[old], probability, margin, metric, **options)
+    row = {"supported": found.supported, "claim_probability": found.found, "required": probability, "margin": margin}
+    pairs = found.table.assign(ci_kind="hdi", ci_prob=0.95)
+    tables = [
+        _output.Table("claim", [row], most=0),
+        _output.Table("pairs", pairs, f"{metric}: difference with its 95 % HDI"),
+    ]
+    _output.show(tables, json=json, notes=[f"{found.sentence}."])
+    if not found.supported:
+        raise Exit(1)

@@ -1,0 +1,137 @@
+"""Gates for continuous integration: whether the annotations support the claim that a new model is better."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesagree._inference.arguments import checked
+from bayesagree._inference.results import settings_of
+from bayesagree._inference.streams import Seed
+from bayesagree.annotations import Annotations
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.errors import InputError, shorten
+from bayesagree.evaluation.comparison import compare, joint_group, metric_draws
+from bayesagree.evaluation.scoring import evaluate
+from bayesagree.evaluation.tables import ITEMS_ARE, pair_table
+
+
+class Claim(NamedTuple):
+    """A claim about two models, and what the annotations say of it."""
+
+    supported: bool
+    """Whether the claim has the required probability."""
+    found: float
+    """Probability of the claim."""
+    sentence: str
+    """The claim, its probability, the required one, and the difference of the scores."""
+    table: pd.DataFrame
+    """Row of `pair_table` of the two models: model, other_model, prob_better, difference, lower, upper."""
+
+
+@checked
+def assert_better(
+    annotations: Annotations,
+    predictions: Predictions,
+    new: Any,
+    old: Any,
+    *,
+    probability: float = 0.95,
+    margin: float = 0.0,
+    metric: str = "top_1_accuracy",
+    seed: Seed = None,
+    **options: Any,
+) -> None:
+    """Fail unless the annotations support the claim that a new model is better than an old one.
+
+    The probability is that of `compare` on one evaluation of all models, with the posterior that `evaluate` takes by
+    default. A gate in continuous integration passes a seed, so that it does not change between runs of equal data.
+
+    Parameters
+    ----------
+    annotations, predictions
+        As in `evaluate`; of more than two models all are scored, and two are compared.
+    new, old
+        Names of the models.
+    probability
+        Required probability of the claim.
+    margin
+        The new model must be better by more than this. Below 0: it may be worse by as much, so ``margin=-0.01`` claims
+        "not worse by .01". In the units of the metric; an improvement is positive also where lower is better. A
+        difference equal to the margin counts one half, as ties do in `compare`.
+    metric, seed, options
+        As in `evaluate`, such as ``plausibility=``, ``items=`` and ``draws=``.
+
+    Raises
+    ------
+    AssertionError
+        The claim is not supported; the message has the probability and the row of `compare`.
+    InputError
+        An unknown model, the same model twice, a probability outside (0, 1), a margin that is not finite.
+
+    See Also
+    --------
+    compare : all pairs of models, as a table.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, Predictions
+    >>> votes = Labels.from_counts([[3, 0], [0, 3], [3, 0], [0, 3]] * 5)
+    >>> models = Predictions.from_labels({"new": [0, 1, 0, 1] * 5, "old": [0, 1, 0, 0] * 5})
+    >>> assert_better(votes, models, "new", "old", plausibility="dirichlet", seed=1)
+    >>> try:
+    ...     assert_better(votes, models, "old", "new", plausibility="dirichlet", margin=-0.01, seed=1)
+    ... except AssertionError as error:
+    ...     print(str(error).partition(" (")[0])
+    old is not worse than new by .01 with probability 0.00, and 0.95 is required
+    """
+    found = claim(annotations, predictions, new, old, probability, margin, metric, seed=seed, **options)
+    if not found.supported:
+        raise AssertionError(f"{found.sentence}\n{found.table.to_string(index=False, float_format='{:.3f}'.format)}")
+
+
+def claim(
+    annotations: Annotations,
+    predictions: Predictions,
+    new: Any,
+    old: Any,
+    probability: float,
+    margin: float,
+    metric: str,
+    **options: Any,
+) -> Claim:
+    """Evaluate, and return what is found about the claim of `assert_better`."""
+    models = predictions.models.tolist()
+    for name, role in ((new, "new"), (old, "old")):
+        if name not in models:
+            raise InputError(f"{role}={name!r} is not one of the models, {shorten(models)}")
+    if new == old:
+        raise InputError(f"new and old are both {new!r}; a comparison needs two models")
+    if not 0 < probability < 1:
+        raise InputError(f"probability={probability!r} must lie between 0 and 1, such as 0.95")
+    if not np.isfinite(margin):
+        raise InputError(f"margin={margin!r} must be a difference of scores, such as -0.01")
+    tree = evaluate(annotations, predictions, metrics=(metric,), **options)
+    return claim_of(tree, new, old, probability, margin, metric)
+
+
+def claim_of(result: xr.DataTree, new: Any, old: Any, probability: float, margin: float, metric: str) -> Claim:
+    """Return what an evaluation says of the claim."""
+    draws, scores, sign = metric_draws(result, metric, None, joint_group(result))
+    at = [scores["model"].values.tolist().index(name) for name in (new, old)]
+    # Scores are shares of the items: their difference equals a margin such as .01 only up to rounding.
+    gap = np.round(sign * (draws[:, at[0]] - draws[:, at[1]]) - margin, 12)
+    found = float((gap > 0).mean() + (gap == 0).mean() / 2)
+    pairs = pair_table(compare(result, metric=metric))
+    row = pairs[(pairs["model"] == new) & (pairs["other_model"] == old)].reset_index(drop=True)
+    by = f"{abs(margin):g}".removeprefix("0")
+    said = f"not worse than {old} by {by}" if margin < 0 else f"better than {old}" + (f" by {by}" if margin else "")
+    difference, lower, upper = (float(row[name].iloc[0]) for name in ("difference", "lower", "upper"))
+    supported = found >= probability
+    sentence = (
+        f"{new} is {said} with probability {found:.2f}, {'as' if supported else 'and'} {probability:g} is required "
+        f"({metric} {ITEMS_ARE[settings_of(result)['items']]}: difference {difference:+.3f}, 95 % interval "
+        f"{lower:.3f} to {upper:.3f})"
+    )
+    return Claim(supported, found, sentence, row)

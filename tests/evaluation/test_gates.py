@@ -1,0 +1,66 @@
+"""A claim about two models: its probability by hand, what passes and what fails, and bad input."""
+
+import numpy as np
+import pytest
+
+from bayesagree import InputError, Labels, Predictions, assert_better, compare, evaluate
+from bayesagree.evaluation.gates import claim_of
+
+LABELS = Labels.from_counts([[3, 0], [2, 1], [0, 3], [1, 2], [3, 0]] * 8)
+MODELS = Predictions.from_labels({"new": [0, 0, 1, 1, 0] * 8, "mid": [0, 1, 1, 1, 0] * 8, "old": [0, 1, 1, 0, 1] * 8})
+
+
+@pytest.fixture(scope="module", params=["dirichlet", "informed_dirichlet"])
+def result(request):
+    return evaluate(LABELS, MODELS, plausibility=request.param, draws=200, chains=2, seed=3)
+
+
+@pytest.mark.parametrize("margin", [-0.1, -0.05, 0.0, 0.05])
+def test_probability_is_counted_on_the_posterior_that_all_models_share(result, margin):
+    group = "full_fit" if "full_fit" in result else "posterior"
+    drawn = result[group]["top_1_accuracy"].isel(reliability=0)
+    right = {name: np.rint(drawn.sel(model=name).values * LABELS.items.size) for name in ("new", "mid")}
+    lead = right["new"] - right["mid"] - round(margin * LABELS.items.size)
+    found = claim_of(result, "new", "mid", 0.9, margin, "top_1_accuracy")
+    assert found.found == pytest.approx((lead > 0).mean() + (lead == 0).mean() / 2)
+    assert found.supported == (found.found >= 0.9)
+    if margin == 0:
+        pair = compare(result, metric="top_1_accuracy").sel(model="new", other_model="mid")
+        assert found.found == pytest.approx(float(pair["prob_better"]))
+
+
+def test_margin_is_an_improvement_where_lower_is_better():
+    options = {"metric": "brier", "plausibility": "dirichlet", "draws": 50, "seed": 1}
+    scores = {"good": np.tile([[0.9, 0.1], [0.6, 0.4]], (20, 1)), "poor": np.tile([[0.1, 0.9], [0.4, 0.6]], (20, 1))}
+    labels = Labels.from_counts([[3, 0], [2, 1]] * 20)
+    models = Predictions.from_scores(scores, labels=[0, 1])
+    assert_better(labels, models, "good", "poor", margin=0.05, **options)
+    with pytest.raises(AssertionError, match=r"poor is not worse than good by .05"):
+        assert_better(labels, models, "poor", "good", margin=-0.05, **options)
+
+
+def test_the_error_has_the_row_of_compare_and_the_seed_fixes_it():
+    messages = []
+    for _ in range(2):
+        with pytest.raises(AssertionError) as error:
+            assert_better(LABELS, MODELS, "old", "new", plausibility="dirichlet", draws=100, seed=1)
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+    assert messages[0].startswith("old is better than new with probability 0.00, and 0.95 is required")
+    assert "on these items" in messages[0]
+    assert "prob_better" in messages[0].splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"new": "best"}, "new='best' is not one of the models"),
+        ({"old": "new"}, "new and old are both 'new'"),
+        ({"probability": 1.0}, "must lie between 0 and 1"),
+        ({"margin": float("nan")}, "must be a difference of scores"),
+        ({"metric": "fun"}, "fun"),
+    ],
+)
+def test_bad_input_is_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        assert_better(LABELS, MODELS, **({"new": "new", "old": "old"} | change))
