@@ -5,6 +5,8 @@ from typing import Any
 
 import pandas as pd
 
+from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
+from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.draws.posterior import OF_ANNOTATIONS
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, Reference
 from bayesagree.report.annotators import GroupResults
@@ -44,7 +46,8 @@ def methods_paragraph(data: ReportData) -> str:
     found = {name: getattr(data, name) for name in METHODS}
     parts = [write(found[name]) for name, write in METHODS.items() if found[name] is not None]
     software = f"Computed with bayesagree {data.version}, seed {data.settings.seed}."
-    return " ".join([_truth(data), *_metrics(data), kind_of(data.annotations).method, *parts, software])
+    agreement = [kind_of(data.annotations).method, *_weights(data.annotations)]
+    return " ".join([_truth(data), *_metrics(data), *agreement, *parts, software])
 
 
 def references(data: ReportData) -> list[Reference]:
@@ -75,6 +78,17 @@ def _truth(data: ReportData) -> str:
         f"{source}{shown}.{question} Annotation certainty is the posterior "
         "probability of the label most likely to be the most plausible one."
     )
+
+
+def _weights(annotations: Annotations) -> list[str]:
+    """Name the weights of the coefficients that have any, and the order of labels that nobody stated."""
+    if isinstance(annotations, Rankings):
+        return []
+    weights = WEIGHTS_OF_LEVEL[annotations.level]
+    how = "are unweighted" if weights == "identity" else f"have {weights} weights"
+    taken = isinstance(annotations, Labels) and annotations.ordered is None and annotations.has_order
+    order = " Coefficients that need an order take the labels, which are numbers, as ordered." if taken else ""
+    return [f"The kappas, Gwet's coefficient and that of Brennan and Prediger {how}.{order}"]
 
 
 def _metrics(data: ReportData) -> list[str]:

@@ -13,7 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
+from bayesagree.io.patterns.batches import LabelBatches
+from bayesagree.plausibility.informed.covariates import on_items_of
+from bayesagree.subjective.disagreement import recode, without_items
 
 
 def frame(**columns: object) -> pd.DataFrame:
@@ -259,3 +263,21 @@ def test_copies_keep_the_order():
     assert same(Labels.from_long(GRADED.to_long()), GRADED)
     assert same(Labels.from_matrix(GRADED.to_matrix(), labels=GRADES, ordered=True), GRADED)
     assert pickle.loads(pickle.dumps(GRADED)).ordered
+    assert without_items(GRADED, [0]).ordered
+    models = Predictions.from_labels({"A": [*GRADES, "mild"]}, labels=GRADES)
+    assert on_items_of(GRADED, models).items.size == 4
+    assert on_items_of(GRADED, models).ordered
+
+
+def test_batches_keep_the_order(tmp_path):
+    GRADED.to_long().to_csv(tmp_path / "votes.csv", index=False)
+    assert all(part.ordered for part in LabelBatches(tmp_path / "votes.csv", labels=GRADES, ordered=True))
+
+
+def test_recoded_ratings_keep_their_order():
+    ratings = Ratings.from_matrix([[1, 2, 3]], scale=(1, 3), step=1)
+    assert recode(ratings, dict(enumerate(GRADES, 1))).ordered
+    assert recode(ratings, {3: "critical", 2: "severe", 1: "mild"}).ordered
+    assert recode(ratings, {1: "extreme", 2: "middle", 3: "extreme"}).ordered is None
+    assert recode(ratings, {2: "middle", 1: "low", 3: "high"}).ordered is None
+    assert recode(ratings, 2).ordered is None

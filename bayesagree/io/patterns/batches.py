@@ -34,6 +34,8 @@ class LabelBatches:
     rows
         A batch holds the items of at least so many rows, the last one of up to three times as many; two batches are
         in memory at a time.
+    ordered
+        Whether `labels` stand in a meaningful order, as in `Labels`.
 
     Raises
     ------
@@ -56,6 +58,7 @@ class LabelBatches:
     annotator: str = "annotator"
     label: str = "label"
     rows: int = 2**20
+    ordered: bool | None = None
 
     def __iter__(self) -> Iterator[Labels]:
         known = Names(self.labels, "label")
@@ -83,4 +86,5 @@ class LabelBatches:
         items, categories = names_array(chunk.items.to_pylist(), "item"), known.in_order()[0]
         codes = (item[given], place[annotator[given]], label[given])
         item, who, what = sort_rows(codes, (items.size, annotators.size, categories.size))
-        return Labels(items, annotators, categories, item, who, what, np.broadcast_to(np.int64(1), item.shape))
+        once = np.broadcast_to(np.int64(1), item.shape)
+        return Labels(items, annotators, categories, item, who, what, once, self.ordered)
