@@ -1,7 +1,10 @@
 """Options that several commands share: one name, one meaning and one help text each."""
 
+import re
+import shlex
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, signature
@@ -43,12 +46,20 @@ Kind = Annotated[str | None, Option("--kind", help="labels, ratings or rankings,
 Item = Annotated[str, Option("--item", help="Column that names the item.")]
 Annotator = Annotated[str, Option("--annotator", help="Column that names the annotator.")]
 ModelColumn = Annotated[str, Option("--model", help="Column of the predictions that names the model.")]
+PredictionsItem = Annotated[
+    str | None, Option("--predictions-item", help="Column of the predictions that names the item, if not --item.")
+]
+PredictionsLabel = Annotated[
+    str | None, Option("--predictions-label", help="Column of the predictions with the label, if not --label.")
+]
 LabelColumn = Annotated[str, Option("--label", help="Column of the label.")]
 RatingColumn = Annotated[str, Option("--rating", help="Column of the rating.")]
 RankColumn = Annotated[str, Option("--rank", help="Column of the rank; equal ranks are ties.")]
 Scale = Annotated[tuple[float, float] | None, Option("--scale", help="Lowest and highest rating, such as 1 5 or 1,5.")]
 Step = Annotated[float | None, Option("--step", help="Distance of the levels of the scale.")]
-LabelNames = Annotated[str | None, Option("--labels", help="All categories, comma separated, in the order of ties.")]
+LabelNames = Annotated[
+    str | None, Option("--labels", help="All categories in the order of ties, comma separated, or their number.")
+]
 NoAnnotator = Annotated[bool, Option("--no-annotator", help="No column names the annotator: labels are counted.")]
 MissingLabels = Annotated[
     str | None, Option("--missing-labels", help="Labels that stand for no answer, comma separated, such as n/a.")
@@ -147,6 +158,15 @@ class Columns:
 
 
 @dataclass(frozen=True)
+class PredictionColumns:
+    """Names of the columns of predictions, where they are not those of the annotations."""
+
+    model: ModelColumn = "model"
+    predictions_item: PredictionsItem = None
+    predictions_label: PredictionsLabel = None
+
+
+@dataclass(frozen=True)
 class Source(Columns):
     """Annotations: a file and its columns, or the name of a public data set."""
 
@@ -164,10 +184,12 @@ class Source(Columns):
     merge_similar: MergeSimilar = False
     ordered: Ordered = None
 
-    def read(self, predictions: Path | None = None, model: str = "model") -> tuple[Any, "Predictions | None"]:
+    def read(
+        self, predictions: Path | None = None, columns: PredictionColumns | None = None
+    ) -> tuple[Any, "Predictions | None"]:
         """Read annotations from the file, or the named data set; predictions from their own file, or that of these."""
         annotations, known = self._read()
-        return annotations, known if predictions is None else self.predictions(predictions, model)
+        return annotations, known if predictions is None else self.predictions(predictions, columns)
 
     def _read(self) -> tuple["Annotations", "Predictions | None"]:
         if (self.annotations is None) == (self.data is None):
@@ -197,7 +219,9 @@ class Source(Columns):
             raise InputError("name a file: it is read and its contents are shown")
         kept = one_of(self.duplicates, "--duplicates", DUPLICATES)
         columns = {name: getattr(self, name) for name in ("item", "annotator", "label", "rating", "rank")}
-        names = label_names(self.labels)
+        names: Any = label_names(self.labels)
+        if names and len(names) == 1 and isinstance(names[0], int):
+            names = names[0]  # the number of labels, whose names are 0, 1, ...
         kind: Any = None if self.kind is None else one_of(self.kind, "--kind", KINDS)
         scale: Any = {"kind": kind, "scale": self.scale, "step": self.step}
         if self.no_annotator:
@@ -211,6 +235,18 @@ class Source(Columns):
         for warning in caught:
             typer.echo(str(warning.message), err=True)
         return export
+
+    def as_typed(self) -> str:
+        """Return the file and the options that were given, as they are typed."""
+        given = [shlex.quote(str(self.annotations))]
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name not in ("annotations", "data") and value != field.default:
+                given.append(f"--{field.name.replace('_', '-')}")
+                if value is not True:
+                    listed = ",".join(f"{end:g}" for end in value) if isinstance(value, tuple) else str(value)
+                    given.append(shlex.quote(listed))
+        return " ".join(given)
 
     def stream(self) -> "LabelPatterns | RatingPatterns":
         """Read the patterns of a file that is sorted by item: of ratings where a scale is given, else of labels."""
@@ -227,11 +263,14 @@ class Source(Columns):
         columns = {"item": self.item, "rating": self.rating}
         return RatingPatterns.from_file(self.annotations, scale=self.scale, step=self.step, **columns)
 
-    def predictions(self, path: Path, model: str) -> "Predictions":
-        """Read predictions, whose columns of item and label have the names of those of the annotations."""
+    def predictions(self, path: Path, columns: PredictionColumns | None = None, labels: Any = None) -> "Predictions":
+        """Read predictions, whose columns of item and label have the names of those of the annotations by default."""
         from bayesagree.io.files import read_predictions
 
-        return read_predictions(path, model=model, item=self.item, label=self.label)
+        own = columns or PredictionColumns()
+        item, label = own.predictions_item or self.item, own.predictions_label or self.label
+        with _flags_of_predictions():
+            return read_predictions(path, model=own.model, item=item, label=label, labels=labels)
 
     def features(self, path: Path | None) -> "Annotators | None":
         """Read the features of the annotators from a file, or take those that come with the named data set."""
@@ -247,6 +286,15 @@ class Source(Columns):
 
         found = load(self.data).extra.get("annotators")
         return None if found is None else Annotators.from_table(found)
+
+
+@contextmanager
+def _flags_of_predictions() -> Iterator[None]:
+    """Name the options of the predictions in an error about their columns: --item is that of both files."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(re.sub(r"(?<![\w-])(item|label)=", r"--predictions-\1 ", str(error))) from error
 
 
 def flattened(function: Callable[..., None]) -> Callable[..., None]:

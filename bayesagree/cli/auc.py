@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 @_options.flattened
 def auc(
     source: _options.Source,
+    columns: _options.PredictionColumns,
     sampling: _options.Sampling,
     predictions: Annotated[
         Path | None,
         Argument(help="Columns model, item and score (the probability of the positive label), or any others."),
     ] = None,
     positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
-    model: _options.ModelColumn = "model",
     json: _options.Json = False,
     output: _options.TableFile = None,
 ) -> None:
@@ -41,10 +41,7 @@ def auc(
         raise InputError("the AUC is of labels of two kinds; turn ratings into labels by a threshold first")
     labels = _with_positive(labels, positive)
     if predictions is not None:
-        from bayesagree.io.files import read_predictions
-
-        names = labels.categories.tolist()
-        known = read_predictions(predictions, model=model, item=source.item, label=source.label, labels=names)
+        known = source.predictions(predictions, columns, labels.categories.tolist())
     if known is None:
         raise InputError("there are no predictions: give a second file")
     table, ceiling = _areas(labels, known, sampling)

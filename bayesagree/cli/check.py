@@ -11,6 +11,7 @@ from bayesagree.errors import InputError, shorten
 @_options.flattened
 def check(
     source: _options.Source,
+    columns: _options.PredictionColumns,
     sampling: _options.Sampling,
     predictions: _options.PredictionsFile = None,
     new: Annotated[str, Option("--new", help="Name of the new model.")] = "new",
@@ -22,7 +23,6 @@ def check(
     metric: Annotated[str, Option(help="Metric to compare by.")] = "top_1_accuracy",
     plausibility: _options.PlausibilityOrTrace = None,
     items: _options.ItemsAre = "fixed",
-    model: _options.ModelColumn = "model",
     json: _options.Json = False,
 ) -> None:
     """Check that a new model is better than an old one: exit code 0 if the annotations support it, 1 if not.
@@ -33,7 +33,7 @@ def check(
     """
     from bayesagree.evaluation.gates import claim
 
-    truth, models = source.read(predictions, model)
+    truth, models = source.read(predictions, columns)
     if models is None:
         raise InputError("there are no predictions: give a file of predictions")
     names = {str(name): name for name in models.models.tolist()}

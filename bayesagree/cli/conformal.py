@@ -19,6 +19,7 @@ _SHOWN = 10
 @_options.flattened
 def conformal(
     source: _options.Source,
+    columns: _options.PredictionColumns,
     predictions: _options.PredictionsFile = None,
     plausibility: Annotated[
         str | None, Option("--plausibility", help="Posterior that calibrates, such as dirichlet; default: vote shares.")
@@ -31,7 +32,6 @@ def conformal(
     new: Annotated[
         Path | None, Option(help="Predictions for new items: their sets go to --output, calibrated on all items.")
     ] = None,
-    model: _options.ModelColumn = "model",
     seed: _options.Seed = 1,
     json: _options.Json = False,
     output: _options.TableFile = None,
@@ -42,7 +42,7 @@ def conformal(
     """
     from bayesagree.conformal import conformalize, cross_sets, set_coverage, widest_sets
 
-    annotations, models = source.read(predictions, model)
+    annotations, models = source.read(predictions, columns)
     if models is None:
         raise InputError("there are no predictions: give a file with a score for every label")
     chosen = _options.one_of(method, "--method", ("exact", "monte_carlo", "majority"))
@@ -55,7 +55,7 @@ def conformal(
     tested = cross_sets(truth, models, folds=folds, seed=seed, **options)
     table = set_coverage(truth, tested, mass=mass)
     sets = conformalize(truth, models, seed=seed, **options)
-    found = tested if new is None else sets.predict_set(source.predictions(new, model))
+    found = tested if new is None else sets.predict_set(source.predictions(new, columns))
     if output is not None:
         _output.write_table(_rows(found), output)
     settings = options | {"mass": mass, "folds": folds, "seed": seed, "plausibility": plausibility or "vote shares"}

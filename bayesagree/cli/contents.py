@@ -24,7 +24,7 @@ def contents(source: _options.Source, json: _options.Json = False) -> None:
     if export.gold:
         rows.append({"what": "items with a gold label", "value": str(len(export.gold))})
     left_out = export.contents.loc[export.contents["left_out"], ["what", "number"]]
-    commands = _fitting(str(source.annotations), export.annotations, export.predictions)
+    commands = _fitting(source.as_typed(), export.annotations, export.predictions)
     tables = [
         _output.Table("contents", rows),
         _output.Table("left_out", left_out, "Left out"),
@@ -37,7 +37,9 @@ def _fitting(file: str, annotations: "Annotations | None", predictions: "Predict
     """Return the commands that answer a question with these annotations."""
     if annotations is None:
         return [f"bayesagree evaluate ANNOTATIONS {file}"]
-    commands = [f"bayesagree agreement {file}", f"bayesagree certainty {file}"]
+    commands = [f"bayesagree certainty {file}"]
+    if annotations.kind != "rankings":
+        commands.insert(0, f"bayesagree agreement {file}")
     if annotations.kind == "labels" and annotations.annotators_known:
         commands.append(f"bayesagree annotators {file}")
     commands.append(f"bayesagree report {file}" + ("" if predictions is not None else " --predictions PREDICTIONS"))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @_options.flattened
 def evaluate(
     source: _options.Source,
+    columns: _options.PredictionColumns,
     sampling: _options.Sampling,
     predictions: _options.PredictionsFile = None,
     simulated_models: Annotated[
@@ -45,7 +46,6 @@ def evaluate(
     items: _options.ItemsAre = "fixed",
     threshold: _options.Threshold = None,
     allow_unmixed: _options.AllowUnmixed = False,
-    model: _options.ModelColumn = "model",
     dask: _options.Dask = None,
     json: _options.Json = False,
     output: _options.ResultFile = None,
@@ -62,7 +62,7 @@ def evaluate(
     from bayesagree.plausibility.dawid_skene._results import choice_notes
     from bayesagree.plausibility.registry import fitting_posteriors, record_for
 
-    truth, models = source.read(predictions, model)
+    truth, models = source.read(predictions, columns)
     models = models or _simulated(truth, simulated_models, sampling.seed)
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     levels = _options.numbers(reliability, "--reliability")

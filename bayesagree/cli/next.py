@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 @_options.flattened
 def next(
     source: _options.Source,
+    columns: _options.PredictionColumns,
     predictions: _options.PredictionsOption = None,
     n: Annotated[int, Option("--number", "-n", help="How many items.", min=1)] = 20,
     goal: Annotated[
         str | None, Option("--goal", help="decision between two models, metric of each, or certainty of items.")
     ] = None,
-    model: _options.ModelColumn = "model",
     seed: _options.Seed = 1,
     json: _options.Json = False,
     tool: _options.Tool = None,
@@ -33,7 +33,7 @@ def next(
     from bayesagree.planning import annotate_next
     from bayesagree.planning._decision import Decision
 
-    votes, models = source.read(predictions, model)
+    votes, models = source.read(predictions, columns)
     chosen = None if goal is None else _options.one_of(goal, "--goal", ("decision", "metric", "certainty"))
     worth: list[str] = []
     if chosen in (None, "decision") and models and models.models.size > 1 and isinstance(votes, Labels):

@@ -11,6 +11,7 @@ from bayesagree.errors import InputError
 @_options.flattened
 def plan(
     source: _options.Source,
+    columns: _options.PredictionColumns,
     predictions: _options.PredictionsOption = None,
     items: Annotated[str, Option("--n-items", help="Numbers of items, comma separated.")] = "100,300,1000",
     annotators: Annotated[
@@ -22,7 +23,6 @@ def plan(
     target: Annotated[float | None, Option("--target", help="Width of the interval that is wanted.")] = None,
     cost: Annotated[str | None, Option("--cost", help="Cost of an item and of a vote, such as 2,0.5.")] = None,
     replicates: Annotated[int, Option("--replicates", help="Simulated studies of each design.", min=2)] = 16,
-    model: _options.ModelColumn = "model",
     seed: _options.Seed = 1,
     json: _options.Json = False,
     output: _options.TableFile = None,
@@ -34,7 +34,7 @@ def plan(
     from bayesagree.planning import plan as plan_designs
     from bayesagree.planning.designs import designs_to_simulate
 
-    pilot, models = source.read(predictions, model)
+    pilot, models = source.read(predictions, columns)
     grid: dict[str, Any] = {
         "items": _options.numbers(items, "--n-items", whole=True),
         "annotators": _options.numbers(

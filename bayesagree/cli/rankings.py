@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @_options.flattened
 def rankings(
     source: _options.Source,
+    columns: _options.PredictionColumns,
     sampling: _options.Sampling,
     predictions: _options.PredictionsFile = None,
     simulated_models: Annotated[int, Option(help="Without predictions: simulate this many noisy models.", min=1)] = 4,
@@ -25,7 +26,6 @@ def rankings(
     unranked: Annotated[str, Option(help="Unnamed labels in Plackett-Luce: lumped or exact.")] = "lumped",
     risk: Annotated[Path | None, Option(help="Table with the columns label and risk (a level).")] = None,
     case: Annotated[str | None, Option(help="Item to look at; by default the least certain one.")] = None,
-    model: _options.ModelColumn = "model",
     json: _options.Json = False,
     output: _options.ResultFile = None,
 ) -> None:
@@ -41,7 +41,7 @@ def rankings(
     from bayesagree.io.files import write_result
     from bayesagree.simulate import noisy_models
 
-    truth, models = source.read(predictions, model)
+    truth, models = source.read(predictions, columns)
     if not isinstance(truth, Rankings):
         raise InputError(f"these are {type(truth).__name__}, not rankings; use `bayesagree evaluate`")
     unnamed = _options.one_of(unranked, "--unranked", ("exact", "lumped"))

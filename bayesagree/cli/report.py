@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @_options.flattened
 def report(
     source: _options.Source,
+    columns: _options.PredictionColumns,
     sampling: _options.Sampling,
     predictions: _options.PredictionsOption = None,
     annotators: _options.AnnotatorsFile = None,
@@ -38,7 +39,6 @@ def report(
     least_certain: Annotated[int, Option(help="How many of the least certain items to list.", min=1)] = 50,
     threshold: _options.Threshold = None,
     allow_unmixed: _options.AllowUnmixed = False,
-    model: _options.ModelColumn = "model",
     json: _options.Json = False,
     output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
 ) -> None:
@@ -56,7 +56,7 @@ def report(
     from bayesagree.report.page import write_report
     from bayesagree.report.settings import ReportSettings
 
-    truth, models = source.read(predictions, model)
+    truth, models = source.read(predictions, columns)
     if threshold is None and isinstance(truth, Ratings):
         threshold = sum(truth.scale) / 2
         typer.echo(

@@ -124,7 +124,7 @@ def claim_of(result: xr.DataTree, new: Any, old: Any, probability: float, margin
     gap = np.round(sign * (draws[:, at[0]] - draws[:, at[1]]) - margin, 12)
     found = float((gap > 0).mean() + (gap == 0).mean() / 2)
     pairs = pair_table(compare(result, metric=metric))
-    row = pairs[(pairs["model"] == new) & (pairs["other_model"] == old)].reset_index(drop=True)
+    row: Any = pairs[(pairs["model"] == new) & (pairs["other_model"] == old)].reset_index(drop=True)
     by = f"{abs(margin):g}".removeprefix("0")
     said = f"not worse than {old} by {by}" if margin < 0 else f"better than {old}" + (f" by {by}" if margin else "")
     difference, lower, upper = (float(row[name].iloc[0]) for name in ("difference", "lower", "upper"))

@@ -1,6 +1,7 @@
 """`bayesagree FILE`: what a file holds; files of tools in every command."""
 
 import json
+from pathlib import Path
 
 import _exports
 import pytest
@@ -113,3 +114,30 @@ def test_completion_knows_commands_and_options(monkeypatch, run):
         monkeypatch.setenv("COMP_WORDS", given)
         monkeypatch.setenv("COMP_CWORD", str(len(given.split()) - 1))
         assert expected in run().stdout.split()
+
+
+def test_recommended_commands_run_as_they_are_printed(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("cases.json").write_text(json.dumps([[[[0], [1]], [[1], [2]]], [[[2]], [[2, 0]]]]))
+    message = run("contents", "cases.json").stderr
+    assert "or their number for ids 0, 1, ..." in message
+    document = json.loads(run("contents", "cases.json", "--labels", 3, "--json").stdout)
+    commands = [row["command"] for row in document["commands"]]
+    assert commands[0] == "bayesagree certainty cases.json --labels 3"
+    done = run(*commands[0].split()[1:], "--draws", 50, "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["items"]) == 2
+
+
+def test_predictions_have_their_own_column_names(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    votes = "".join(f"t{i},w{w},{'ab'[(i + w) % 3 > 0]}\n" for i in range(6) for w in range(3))
+    Path("votes.csv").write_text("task,worker,said\n" + votes)
+    Path("models.csv").write_text("model,item,label\n" + "".join(f"{m},t{i},a\n" for m in "MN" for i in range(6)))
+    names = ("evaluate", "votes.csv", "models.csv", "--item", "task", "--annotator", "worker", "--label", "said")
+    wrong = run(*names)
+    assert wrong.returncode == 2
+    assert "name the right one with --predictions-item" in wrong.stderr
+    done = run(*names, "--predictions-item", "item", "--predictions-label", "label", "--draws", 20, "--json")
+    assert done.returncode == 0, done.stderr
+    assert {row["model"] for row in json.loads(done.stdout)["scores"]} == {"M", "N"}
