@@ -1,6 +1,7 @@
 """Numerical kernels: numbers in, numbers out, by NumPy, SciPy and numba alone.
 
 - `beta`: incomplete beta function, both tails and derivatives.
+- `elementary`: exponential and logarithm of several numbers at once.
 - `gamma`: gamma and log-gamma draws, rising factorials.
 - `draws`: categorical, Dirichlet and slice-sampler draws, sorted insertion.
 - `dirichlet_argmax`: probabilities of the largest entry of a Dirichlet vector.

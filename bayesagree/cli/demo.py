@@ -12,7 +12,9 @@ def demo(seed: _options.Seed = 1, json: _options.Json = False) -> None:
     """
     from bayesagree import compare, evaluate, majority_vote, simulate
     from bayesagree.evaluation.tables import best_first
+    from bayesagree._inference.results import settings_of
     from bayesagree.metrics import top_k_accuracy
+    from bayesagree.plausibility.dawid_skene._results import choice_notes
 
     test_set = simulate.labelled_test_set(seed=seed)
     labels, models = test_set.labels, test_set.predictions
@@ -37,7 +39,8 @@ def demo(seed: _options.Seed = 1, json: _options.Json = False) -> None:
     verdict = "also ranks" if first_by_vote == best else "would have ranked"
     notes = [
         f"Simulated test set: {labels.items.size} items, {labels.n_annotations // labels.items.size} annotators each, "
-        f"{labels.categories.size} categories; Dirichlet posterior, reliability 1, 4 x 1000 draws, seed {seed}.",
+        f"{labels.categories.size} categories; 4 x 1000 draws, seed {seed}.",
+        *choice_notes(settings_of(tree)),
         f"On {open_share:.0%} of the items the annotation certainty is below 0.95.",
         f"Pr({best} better than {second}) = {better:.2f}. The majority vote {verdict} {first_by_vote} first.",
         "Next: bayesagree evaluate annotations.csv predictions.csv",

@@ -60,7 +60,7 @@ def evaluate(
     from bayesagree.evaluation.tables import prior_notes
     from bayesagree.io.files import write_result
     from bayesagree.plausibility.dawid_skene._results import choice_notes
-    from bayesagree.plausibility.registry import fitting_posteriors, record_for
+    from bayesagree.plausibility.registry import default_posterior, record_for
 
     truth, models = source.read(predictions, columns)
     models = models or _simulated(truth, simulated_models, sampling.seed)
@@ -68,8 +68,10 @@ def evaluate(
     levels = _options.numbers(reliability, "--reliability")
     chosen = _options.one_of(items, "--items", ("fixed", "bootstrap"))
     groups = _groups(item_features, source.item, {"by": by, "cluster": cluster})
-    model_of_truth = _options.name_or_trace(plausibility or fitting_posteriors(truth)[0].name)
-    record = record_for(truth, model_of_truth)
+    weighted = {} if levels == (1.0,) else {"reliability": levels}
+    model_of_truth = _options.name_or_trace(plausibility or "auto")
+    expected = model_of_truth if plausibility else default_posterior(truth, models, options | weighted).name
+    record = record_for(truth, expected)
     if allow_unmixed and record.checks_chains:
         options["allow_unmixed"] = True
     names = _options.words(metrics)

@@ -39,11 +39,21 @@ from bayesagree.metrics._scorer import Scorer, TruthIs, check_truth_is
 from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR, FurtherAnnotator, has_one_label
 from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.registry import AnyMetric, Metric
-from bayesagree.plausibility.registry import POSTERIORS, Plausibility, specification_for
+from bayesagree.plausibility.registry import (
+    POSTERIORS,
+    Choice,
+    Plausibility,
+    default_posterior,
+    fitting_posteriors,
+    specification_for,
+)
 
 
 @shared(
-    plausibility=", ".join(f'``"{name}"`` ({r.annotations.__name__})' for name, r in POSTERIORS.items())
+    plausibility="""``"auto"``: for labels ``"informed_dirichlet"``, which estimates the score against many
+        annotators, and ``"dirichlet"`` for batches and where there is too little to learn from (the settings hold the
+        reason, ``choice``). By name: """
+    + ", ".join(f'``"{name}"`` ({r.annotations.__name__})' for name, r in POSTERIORS.items())
     + "; an object such as ``Dirichlet(prior=1.0)`` (`bayesagree.plausibility`); or draws of a model of one's own, on "
     "the same items (their number is that of the trace).",
     metrics="Names as `score` takes them, such as ``top_1_accuracy``, ``f1_macro`` or ``total_variation``.",
@@ -53,7 +63,7 @@ def evaluate(
     annotations: Annotations | Iterator[tuple[Annotations, Predictions]],
     predictions: Predictions | None = None,
     *,
-    plausibility: Plausibility = "dirichlet",
+    plausibility: Plausibility = "auto",
     reliability: float | Sequence[float] | None = None,
     metrics: Sequence[AnyMetric] = ("top_1_accuracy",),
     truth_is: TruthIs = "top",
@@ -221,7 +231,8 @@ class Evaluation:
 
     def result(self, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
         """Score the predictions: into memory, or into the file that the request names."""
-        posterior = specification_for(annotations, self.plausibility, self.options, ARGUMENTS)
+        choice = self.choice(annotations, predictions)
+        posterior = specification_for(annotations, choice.name, self.options, ARGUMENTS)
         annotations, given = posterior.prepare(annotations, predictions)
         levels = self.levels(posterior)
         how = replace(self, request=posterior.sized(self.request), reliability=levels)
@@ -238,13 +249,20 @@ class Evaluation:
         if scoring.slices is not None:
             coords[scoring.slices.name] = scoring.slices.names
         groups = posterior.results(Results(sums, scoring, whole, models).groups(how.request.chains), given.models.size)
-        seed, settings = how.request.seed, settings | dict(chosen)
+        seed, settings = how.request.seed, settings | dict(chosen) | {"choice": choice.reason}
         tree = result_tree(groups, coords, model=posterior.name, engine="exact", seed=seed, settings=settings)
         if checkpoint is not None:
             tree.attrs["run"] = checkpoint.identity
             write_result(tree, checkpoint.result)
             checkpoint.remove()
         return tree
+
+    def choice(self, annotations: Annotations, predictions: Predictions) -> Choice:
+        """Return the posterior, and why it was chosen if it was."""
+        if self.plausibility != "auto":
+            return Choice(self.plausibility, "")
+        weighted = {} if self.reliability in (None, (1.0,)) else {"reliability": self.reliability}
+        return default_posterior(annotations, predictions, self.options | weighted)
 
     def levels(self, posterior: Posterior) -> tuple[float, ...]:
         """Return the reliabilities."""
@@ -326,7 +344,9 @@ class Evaluation:
 
     def of_batch(self, seed: Seed, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
         """Score the predictions of one batch, with random numbers of its own."""
-        how = replace(self, request=replace(self.request, seed=seed), progress=lambda n_items: None)
+        name = fitting_posteriors(annotations)[0].name if self.plausibility == "auto" else self.plausibility
+        request = replace(self.request, seed=seed)
+        how = replace(self, plausibility=name, request=request, progress=lambda n_items: None)
         return how.result(annotations, predictions)
 
 

@@ -15,10 +15,10 @@ import numba
 import numpy as np
 import scipy as sp
 
+from bayesagree._numerics.hamiltonian import Chain
 from bayesagree._numerics.types import Floats
 from bayesagree.judges._regression import Draws, Regression
 
-FIRST_STEP = 0.3
 STARTS = 6
 """Starts from which modes are looked for: of two that are reached alike often, one is missed in 3 % of the fits."""
 LARGEST = 50.0
@@ -28,8 +28,6 @@ LARGEST = 50.0
 CURVED_OVER = 0.1
 LEAST_CURVED = 1.0
 """No direction is longer than the prior, wherever the density is flat or bends the other way."""
-# Acceptance that costs the fewest gradients for an independent draw is .65 for normal targets and higher for skewed.
-ACCEPTANCE = 0.8
 # A quarter of a circle, pi / 2, makes a draw of a normal target independent: two trajectories, the default `thin`, pass
 # it, and lengths at random meet no period.
 SHORTEST, LONGEST = 0.8, 2.0
@@ -163,54 +161,14 @@ def sample_truths(
 ) -> Draws:
     """Run one chain of `thin` trajectories a draw, from a mode drawn by its mass: trajectories seldom change modes."""
     mode = known[rng.choice(len(known), p=sp.special.softmax([mode.log_mass for mode in known]))]
-    chain = _Chain(target, mode, rng)
-    chain.tune(tune)
-    kept = np.empty((draws, mode.point.size))
-    for d in range(draws):
-        for _ in range(thin):
-            chain.move()
-        kept[d] = chain.point
-    coefficient, scale, people = (np.array(part) for part in zip(*map(target.parts, kept)))
+    start = mode.point + mode.units @ rng.standard_normal(mode.point.size)
+    chain = Chain(target.density, start, mode.units, rng, shortest=SHORTEST, longest=LONGEST)
+    # The curvature at the mode alone would not do as units: there the scales of a hierarchy are larger than nearly
+    # anywhere. Two quarters of the trajectories learn the units, and all of them the step.
+    first = tune // 4
+    for phase in (first, first, tune - 2 * first):
+        visited = chain.adapt(phase)
+        if 0 < phase == first:
+            chain.units, _ = _units(target, visited[phase // 2 :].mean(axis=0))
+    coefficient, scale, people = (np.array(part) for part in zip(*map(target.parts, chain.run(draws, thin))))
     return Draws(coefficient, scale, dict(zip(target.names, people.T)))
-
-
-class _Chain:
-    """Trajectories in the units of the curvature around where they have been.
-
-    That at the mode alone would not do: there the scales of a hierarchy are larger than nearly anywhere.
-    """
-
-    def __init__(self, target: Truths, mode: Mode, rng: np.random.Generator) -> None:
-        self.target, self.rng, self.log_step, self.units = target, rng, np.log(FIRST_STEP), mode.units
-        self.point = mode.point + self.units @ rng.standard_normal(mode.point.size)
-        self.height, self.slope = target.density(self.point)
-
-    def tune(self, trajectories: int) -> None:
-        """Learn the units in two quarters of the trajectories, and the step in all of them."""
-        first = trajectories // 4
-        for phase in (first, first, trajectories - 2 * first):
-            been = np.empty((phase, self.point.size))
-            for d in range(phase):
-                # Robbins and Monro (1951), from large corrections to small ones.
-                self.log_step += (self.move() - ACCEPTANCE) / np.sqrt(d + 4.0)
-                been[d] = self.point
-            if 0 < phase == first:
-                self.units, _ = _units(self.target, been[phase // 2 :].mean(axis=0))
-
-    def move(self) -> float:
-        """Follow one trajectory, and return the probability with which its end is accepted."""
-        momentum = self.rng.standard_normal(self.point.size)
-        energy = self.height - 0.5 * momentum @ momentum
-        length = self.rng.uniform(SHORTEST, LONGEST)
-        n_steps = int(np.ceil(length / np.exp(self.log_step)))
-        step, point, height, slope = length / n_steps, self.point, self.height, self.slope
-        for s in range(n_steps):
-            momentum = momentum + (0.5 if s == 0 else 1.0) * step * (slope @ self.units)
-            point = point + step * (self.units @ momentum)
-            height, slope = self.target.density(point)
-        momentum = momentum + 0.5 * step * (slope @ self.units)
-        change = height - 0.5 * momentum @ momentum - energy
-        accepted = float(np.exp(min(change, 0.0))) if np.isfinite(change) else 0.0
-        if self.rng.random() < accepted:
-            self.point, self.height, self.slope = point, height, slope
-        return accepted

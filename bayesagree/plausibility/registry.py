@@ -6,13 +6,15 @@ folder and one record here. The first record that fits a kind of annotations is 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
 import xarray as xr
 
 from bayesagree._inference.arguments import checked, unknown_argument
 from bayesagree._inference.predictive import HeldOutRecord, PredictiveRecord
-from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
+from bayesagree.annotations import Annotations, Labels, Predictions, Rankings, Ratings
 from bayesagree.draws.posterior import Posterior
 from bayesagree.draws.trace import Trace
 from bayesagree.errors import InputError, shorten
@@ -197,6 +199,66 @@ def posterior_for(annotations: Annotations, name: str) -> PosteriorRecord:
 def fitting_posteriors(annotations: Annotations) -> list[PosteriorRecord]:
     """List the posteriors for annotations of this kind, the default first."""
     return [record for record in POSTERIORS.values() if isinstance(annotations, record.annotations)]
+
+
+class Choice(NamedTuple):
+    """The posterior that ``plausibility="auto"`` stands for, and why."""
+
+    name: Plausibility
+    reason: str
+
+
+FEWEST_ITEMS = 30
+"""Annotated items from which predictions inform the truth: of fewer the prior of a dozen parameters decides."""
+
+
+@checked
+def default_posterior(
+    annotations: Annotations, predictions: Predictions | None = None, given: Mapping[str, Any] = MappingProxyType({})
+) -> Choice:
+    """Choose the posterior for ``plausibility="auto"``: for labels and predictions of models the informed one.
+
+    Parameters
+    ----------
+    annotations, predictions
+        What is evaluated.
+    given
+        Arguments of the model that the user gave, such as ``prior=`` or ``reliability=``.
+
+    Returns
+    -------
+    Choice
+        The name of the posterior, and the reason as a sentence. Of labels it is ``"informed_dirichlet"``, which
+        estimates the score against many annotators, unless there are fewer than 30 annotated items, predictions that
+        say the same of every item, or an argument that only `dirichlet` takes.
+
+    Examples
+    --------
+    >>> default_posterior(Labels.from_counts([[2, 1]])).reason
+    'Labels alone determine the truth (dirichlet): there are no predictions to learn from.'
+    """
+    first = fitting_posteriors(annotations)[0].name
+    if not isinstance(annotations, Labels):
+        return Choice(first, f"{first} is the default for {type(annotations).__name__.lower()}.")
+    informed = POSTERIORS["informed_dirichlet"].specification
+    own = [
+        n for n, v in given.items() if n not in informed.arguments() or (n == "prior" and isinstance(v, float | int))
+    ]
+    n_items = np.unique(annotations.item_index).size
+    why = ""
+    if predictions is None:
+        why = "there are no predictions to learn from"
+    elif own:
+        why = f"only it takes {own[0]}="
+    elif n_items < FEWEST_ITEMS:
+        why = f"{n_items} annotated items are too few to learn from predictions ({FEWEST_ITEMS} are needed)"
+    elif (predictions.hard_labels() == predictions.hard_labels()[:, :1]).all():
+        why = "every model predicts one label for all items"
+    if why:
+        return Choice(first, f"Labels alone determine the truth ({first}): {why}.")
+    return Choice(
+        informed.name, f"Votes and predictions together estimate the score against many annotators ({informed.name})."
+    )
 
 
 def record_for(annotations: Annotations, plausibility: Plausibility) -> PosteriorRecord:

@@ -179,7 +179,7 @@ def report_data(
             replacement=replacement_results(case),
             further_votes=further_votes(case),
             diagnostics=_diagnostics(tree),
-            choice=tuple(choice_notes(settings_of(tree))),
+            choice=tuple(choice_notes({"choice": case.settings.choice} | settings_of(tree))),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         )
 

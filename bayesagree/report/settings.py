@@ -12,7 +12,14 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.informed.covariates import on_items_of
-from bayesagree.plausibility.registry import Plausibility, PosteriorRecord, fitting_posteriors, record_for, record_of
+from bayesagree.plausibility.registry import (
+    Choice,
+    Plausibility,
+    PosteriorRecord,
+    default_posterior,
+    record_for,
+    record_of,
+)
 from bayesagree.report.kinds import AnnotationKind, kind_of
 
 
@@ -48,6 +55,7 @@ class ReportSettings:
     threshold: float | None = None
     least_certain: int = 50
     allow_unmixed: bool = False
+    choice: str = ""
 
     @property
     def record(self) -> PosteriorRecord:
@@ -84,9 +92,11 @@ class ReportSettings:
         >>> ReportSettings().fitting(Labels.from_counts([[2, 1]]), None).reliability
         (1.0, 0.3, 3.0)
         """
-        chosen = self.plausibility
+        chosen, reason = self.plausibility, self.choice
         if isinstance(chosen, str):
-            chosen = chosen or fitting_posteriors(annotations)[0].name
+            weighted = {"reliability": self.reliability} if self.reliability else {}
+            choice = Choice(chosen, "") if chosen else default_posterior(annotations, predictions, weighted)
+            chosen, reason = choice
         record = record_for(annotations, chosen)
         if record.takes_predictions and predictions is None:
             raise InputError(f"plausibility={record.name!r} learns from predictions; give them (--predictions FILE)")
@@ -101,6 +111,7 @@ class ReportSettings:
         return replace(
             self,
             plausibility=chosen if isinstance(chosen, str) else record.specification,
+            choice=reason,
             **own,
             reliability=self.reliability or record.reliabilities,
             metrics=tuple(dict.fromkeys(Metric.named(metric).name for metric in metrics)),

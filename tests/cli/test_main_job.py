@@ -56,6 +56,8 @@ def test_evaluate_keeps_draws_that_compare_reads(run, files, tmp_path):
 def test_evaluate_notes_few_votes_and_names_the_target(run, files):
     given = (files / "annotations.csv", files / "predictions.csv")
     asked = ("evaluate", *given, "--item", "task", "--annotator", "worker", "--draws", 50)
+    assert "Votes and predictions together estimate the score" in run(*asked).stdout
+    asked = (*asked, "--plausibility", "dirichlet")
     done = run(*asked)
     assert "score that these annotations prove" in done.stdout
     assert "Votes are few: the prior has 20 % of the weight" in done.stdout

@@ -37,7 +37,7 @@ def cut(data, ends):
 
 
 def test_scores_are_those_of_all_items(data):
-    whole = evaluate(*data, metrics=METRICS, draws=1000, seed=1)
+    whole = evaluate(*data, plausibility="dirichlet", metrics=METRICS, draws=1000, seed=1)
     parts = evaluate(cut(data, [90, 120]), metrics=METRICS, draws=1000, seed=2)
     assert parts["posterior"].sizes == whole["posterior"].sizes
     for name in METRICS:
@@ -57,7 +57,13 @@ def test_one_batch_is_weighted_by_its_items(data):
     whole = evaluate(cut(data, [200]), draws=50, chains=1, seed=3)
     root = np.random.SeedSequence(3)
     own = [
-        evaluate(*batch, draws=50, chains=1, seed=np.random.SeedSequence(3, spawn_key=(*root.spawn_key, number)))
+        evaluate(
+            *batch,
+            plausibility="dirichlet",
+            draws=50,
+            chains=1,
+            seed=np.random.SeedSequence(3, spawn_key=(*root.spawn_key, number)),
+        )
         for number, batch in enumerate(cut(data, [200]))
     ]
     accuracy = [tree["posterior"]["top_1_accuracy"].values for tree in (whole, *own)]
@@ -67,7 +73,7 @@ def test_one_batch_is_weighted_by_its_items(data):
 def test_equal_batches_have_draws_of_their_own(data):
     votes, models = next(cut(data, [100]))
     twice = evaluate(iter([(votes, models)] * 2), draws=1000, seed=1)["posterior"]["top_1_accuracy"]
-    once = evaluate(votes, models, draws=1000, seed=1)["posterior"]["top_1_accuracy"]
+    once = evaluate(votes, models, plausibility="dirichlet", draws=1000, seed=1)["posterior"]["top_1_accuracy"]
     ratio = twice.std(("chain", "draw")) / once.std(("chain", "draw"))
     np.testing.assert_allclose(ratio, np.sqrt(0.5), rtol=5 * 0.016)
 

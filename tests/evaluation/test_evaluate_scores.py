@@ -30,7 +30,7 @@ def values(tree, name):
 
 def test_it_is_score_on_the_same_draws(case):
     labels, models = case
-    tree = evaluate(labels, models, metrics=METRICS, draws=15, chains=2, seed=5)
+    tree = evaluate(labels, models, plausibility="dirichlet", metrics=METRICS, draws=15, chains=2, seed=5)
     truth = dirichlet(labels, draws=15, chains=2, seed=5)
     for name in METRICS:
         known = score(truth, models, name)
@@ -55,7 +55,9 @@ def test_slices_and_clusters_are_those_of_score(case):
     by, cluster = np.arange(130) % 3, np.arange(130) // 5
     how = {"by": by, "cluster": cluster}
     names = ["f1_macro", "roc_auc_ovr", "total_variation"]
-    tree = evaluate(labels, models, metrics=names, items="bootstrap", draws=15, chains=2, seed=5, **how)
+    tree = evaluate(
+        labels, models, plausibility="dirichlet", metrics=names, items="bootstrap", draws=15, chains=2, seed=5, **how
+    )
     truth = dirichlet(labels, draws=15, chains=2, seed=5)
     for name in names:
         known = score(truth, models, name, seed=5, **how)
@@ -72,7 +74,7 @@ def test_slices_and_clusters_are_those_of_score(case):
 
 def test_compare_knows_where_lower_is_better(case):
     labels, models = case
-    tree = evaluate(labels, models, metrics=["log_loss", "accuracy"], draws=50, seed=1)
+    tree = evaluate(labels, models, plausibility="dirichlet", metrics=["log_loss", "accuracy"], draws=50, seed=1)
     loss, right = compare(tree, metric="log_loss"), compare(tree, metric="accuracy")
     lowest = int(loss["score"].values.argmin())
     assert loss["rank_probability"].sel(rank=1).values.argmax() == lowest

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from bayesagree import InputError, Labels, Predictions, compare, evaluate, informed_dirichlet
 from bayesagree._inference.results import settings_of
@@ -41,7 +42,7 @@ def test_each_model_is_scored_without_its_own_output(test_set, result):
 
 
 def test_labels_alone_are_the_dirichlet(test_set, result):
-    alone = evaluate(test_set.labels, test_set.predictions, **SHORT)
+    alone = evaluate(test_set.labels, test_set.predictions, plausibility="dirichlet", **SHORT)
     assert "annotations prove" in alone.attrs["settings"]
     np.testing.assert_array_equal(result["annotations_only"]["top_1_accuracy"], alone["posterior"]["top_1_accuracy"])
 
@@ -114,3 +115,36 @@ def test_the_share_of_the_prior_is_in_the_settings(counts, options, share):
 
 def test_no_share_of_the_prior_where_the_prior_is_learnt(result):
     assert "prior_share" not in settings_of(result)
+
+
+def test_labels_with_predictions_are_informed_by_default(test_set, result):
+    chosen = evaluate(test_set.labels, test_set.predictions, **SHORT)
+    for group in ("posterior", "full_fit", "annotations_only"):
+        xr.testing.assert_equal(chosen[group].to_dataset(), result[group].to_dataset())
+    assert settings_of(chosen)["choice"].startswith("Votes and predictions together")
+    assert settings_of(result)["choice"] == ""
+
+
+@pytest.mark.parametrize(
+    ("items", "options", "reason"),
+    [
+        (20, {}, "20 annotated items are too few"),
+        (200, {"prior": 1.0}, "only it takes prior="),
+        (200, {"reliability": [1.0, 3.0]}, "only it takes reliability="),
+    ],
+)
+def test_the_default_falls_back_to_labels_alone_with_the_reason(test_set, items, options, reason):
+    labels = test_set.labels.select(test_set.labels.item_index < items)
+    models = test_set.predictions.on_items(labels.items)
+    chosen = evaluate(labels, models, **options, **SHORT)
+    assert settings_of(chosen)["plausibility"] == "dirichlet"
+    assert reason in settings_of(chosen)["choice"]
+    named = evaluate(labels, models, plausibility="dirichlet", **options, **SHORT)
+    xr.testing.assert_equal(chosen["posterior"].to_dataset(), named["posterior"].to_dataset())
+
+
+def test_predictions_that_do_not_differ_between_items_inform_nothing(test_set):
+    constant = Predictions.from_labels(
+        {"A": [test_set.labels.categories[0]] * 200}, items=test_set.labels.items, labels=test_set.labels.categories
+    )
+    assert "one label for all items" in settings_of(evaluate(test_set.labels, constant, **SHORT))["choice"]

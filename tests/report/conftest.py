@@ -33,7 +33,7 @@ def test_set():
 
 @pytest.fixture(scope="session")
 def data(test_set):
-    return report_data(test_set.labels, test_set.predictions, settings=ReportSettings(draws=200))
+    return report_data(test_set.labels, test_set.predictions, settings=ReportSettings("dirichlet", draws=200))
 
 
 @pytest.fixture(scope="session")

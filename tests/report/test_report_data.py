@@ -79,7 +79,8 @@ def test_a_trace_of_others_is_refused(trace, test_set, dim):
 
 
 def test_scores_are_those_of_evaluate_and_agree_with_the_closed_form(data, test_set):
-    tree = evaluate(test_set.labels, test_set.predictions, reliability=[1.0, 0.3, 3.0], draws=200, seed=1)
+    how = {"plausibility": "dirichlet", "reliability": [1.0, 0.3, 3.0]}
+    tree = evaluate(test_set.labels, test_set.predictions, **how, draws=200, seed=1)
     draws = tree["posterior"]["top_1_accuracy"]
     score = data.scores.table["score"].sel(metric="top_1_accuracy")
     np.testing.assert_allclose(score.sel(model=draws["model"]), draws.mean(("chain", "draw")))

@@ -112,9 +112,14 @@ def test_without_predictions_there_is_nothing_to_learn_from(few):
         report_data(few.labels, settings=INFORMED)
 
 
-def test_the_default_is_what_annotations_prove_and_points_to_the_estimate(few):
+def test_the_default_is_the_estimate_with_its_reason(few):
     found = report_data(few.labels, few.predictions, settings=ReportSettings(draws=40))
-    assert found.settings.plausibility == "dirichlet"
+    assert found.settings.plausibility == "informed_dirichlet"
+    assert "Votes and predictions together estimate the score" in render(found)
+
+
+def test_labels_alone_show_what_annotations_prove_and_point_to_the_estimate(few):
+    found = report_data(few.labels, few.predictions, settings=ReportSettings("dirichlet", draws=40))
     assert found.scores.beside == {}
     assert found.scores.prior_share == pytest.approx(0.25)
     assert f": the {PROVEN}." in sentence(found, "annotators' uncertainty is taken into account")

@@ -38,7 +38,7 @@ CHOSEN = ("variant", "chosen_from")
 
 
 def choice_notes(settings: Mapping[str, Any]) -> list[str]:
-    """Say which variant was chosen and why, where it was chosen.
+    """Return which posterior and which variant were chosen and why, where they were.
 
     Examples
     --------
@@ -48,13 +48,12 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
     >>> choice_notes({"variant": "full"})
     []
     """
-    scores = settings.get("chosen_from", {})
-    if not scores:
-        return []
-    told = ", ".join(f"{name} {score:.4f}" for name, score in scores.items())
-    return [
-        f"Model: {settings['variant']}, which best predicts an annotation from all others (mean log score: {told})."
-    ]
+    notes = [settings["choice"]] if settings.get("choice") else []
+    if scores := settings.get("chosen_from", {}):
+        each = ", ".join(f"{name} {score:.4f}" for name, score in scores.items())
+        best = f"{settings['variant']}, which best predicts an annotation from all others"
+        notes.append(f"Model: {best} (mean log score: {each}).")
+    return notes
 
 
 def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:

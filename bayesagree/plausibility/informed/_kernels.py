@@ -1,4 +1,4 @@
-"""Compiled likelihood of the informed prior and its gradient; `_draw_kernels` has the draws.
+"""Compiled likelihood of the votes for one item; `_block_kernels` has its gradient, `_draw_kernels` the draws.
 
 Parameters stand in one vector, in the order that `parameters.Layout` names:
 
@@ -33,15 +33,6 @@ N_SHAPES = 6
 """Parameters that all labels share, last in the vector."""
 SUMS = {"reassoc", "contract"}
 """Sums over labels go several labels at a time."""
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def _rise_slope(a, n):
-    """Return the derivative of `log_rising` by a: sum of 1 / (a + r), r < n."""
-    total = 0.0
-    for r in range(n):
-        total += 1.0 / (a + r)
-    return total
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -167,88 +158,3 @@ def prior_means(theta, dense, hit, out):
         components(theta, clearness, h, mean, no_label, no_count, own, chance)
         for k in range(n_labels):
             out[i, k] = (chance[0] + (1.0 - chance[0]) * blur) * mean[k] + (1.0 - blur) * chance[k + 1]
-
-
-@numba.njit(cache=True, nogil=True, fastmath=SUMS)
-def score_functions(theta, dense, hit, start, label, count, value, out):
-    """Write each item's log marginal likelihood into `value` and add or write its gradient by theta.
-
-    `out` has one row per item, or a single row that takes the sum.
-    """
-    n_items = value.size
-    n_dense, n_labels = dense.shape[1], dense.shape[2]
-    n_hits = hit.shape[1]
-    first = n_dense + n_hits
-    pairs, at = first + 2 * n_labels, theta.size - N_SHAPES
-    said, soft, own, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels), np.empty(n_labels + 1)
-    mean, log_mean = np.empty(n_labels), np.empty(n_labels)
-    by_mean, moved = np.empty(n_labels), np.empty(n_labels)
-    clearness = clearness_of(theta.reshape(1, -1), first, n_labels)[0]
-    S, blur = math.exp(theta[at + 4]), 1.0 / (1.0 + math.exp(-theta[at + 5]))
-    for i in range(n_items):
-        begin, end = start[i], start[i + 1]
-        if begin == end:
-            value[i] = 0.0
-            continue
-        g = out[0] if out.shape[0] == 1 else out[i]
-        h = prior_mean(theta, dense[i], hit[i], said, soft, mean, log_mean)
-        names, counts = label[begin:end], count[begin:end]
-        value[i], before = components(theta, clearness, h, mean, names, counts, own, chance)
-        clear, excess = 0.0, 0.0
-        for k in range(n_labels):
-            clear += chance[k + 1]
-            change = chance[k + 1] - before * mean[k] * clearness[k]
-            g[first + n_labels + k] += change
-            excess += change
-            by_mean[k] = change / mean[k]
-        s = math.exp(theta[at] + theta[at + 1] * h)
-        votes = 0
-        by_s, by_S, by_blur = 0.0, 0.0, 0.0
-        for e in range(names.size):
-            k, n = names[e], counts[e]
-            votes += n
-            slope = chance[0] * _rise_slope(s * mean[k], n)
-            by_s += mean[k] * slope
-            by_mean[k] += s * slope
-            a, r = S * blur * mean[k], chance[k + 1]
-            slope, home = (clear - r) * _rise_slope(a, n), r * _rise_slope(S * (1.0 - blur) + a, n)
-            by_S += blur * mean[k] * slope + (1.0 - blur + blur * mean[k]) * home
-            by_blur += S * (mean[k] * slope + (mean[k] - 1.0) * home)
-            by_mean[k] += S * blur * (slope + home)
-        by_s = s * (by_s - chance[0] * _rise_slope(s, votes))
-        g[at] += by_s
-        g[at + 1] += h * by_s
-        g[at + 2] += excess
-        g[at + 3] += h * excess
-        g[at + 4] += S * (by_S - clear * _rise_slope(S, votes))
-        g[at + 5] += blur * (1.0 - blur) * by_blur
-        if n_labels > 1:
-            by_h = ENTROPY_SCALE / math.log(n_labels) * (theta[at + 1] * by_s + theta[at + 3] * excess)
-            for k in range(n_labels):
-                by_mean[k] -= by_h * (log_mean[k] + 1.0)
-        centre = 0.0
-        for k in range(n_labels):
-            centre += soft[k] * by_mean[k]
-        for k in range(n_labels):
-            by_mean[k] = (1.0 - FLOOR) * soft[k] * (by_mean[k] - centre)
-        if at > pairs:
-            centre = 0.0
-            for j in range(n_labels):
-                total = 0.0
-                for k in range(n_labels):
-                    g[pairs + j * n_labels + k] += said[j] * by_mean[k]
-                    total += theta[pairs + j * n_labels + k] * by_mean[k]
-                moved[j] = total
-                centre += said[j] * total
-            for k in range(n_labels):
-                by_mean[k] += said[k] * (moved[k] - centre)
-        for k in range(n_labels):
-            g[first + k] += by_mean[k]
-        for f in range(n_dense):
-            total = 0.0
-            for k in range(n_labels):
-                total += by_mean[k] * dense[i, f, k]
-            g[f] += total
-        for j in range(n_hits):
-            if hit[i, j] >= 0:
-                g[n_dense + j] += by_mean[hit[i, j]]

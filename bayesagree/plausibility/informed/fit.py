@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from bayesagree._inference.streams import item_blocks, n_threads
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
-from bayesagree.plausibility.informed._kernels import score_functions
+from bayesagree.plausibility.informed._block_kernels import Blocks, blocks_of, score_functions
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.prior import Layout
 
@@ -83,7 +83,7 @@ def fit_parameters(
     """
     mean, sd = layout.mean, layout.sd
     voted = np.flatnonzero(np.diff(votes.start)) if items is None else items
-    tasks = [gather(votes, covariates, voted[b]) for b in item_blocks(voted.size, ITEMS_PER_TASK)]
+    tasks = [blocks_of(*gather(votes, covariates, voted[b])) for b in item_blocks(voted.size, ITEMS_PER_TASK)]
     # A thread takes as long to wake as a small problem takes to compute.
     threads = n_threads() if voted.size * len(layout.categories) > WORTH_THREADS else 1
     # BLAS on a few hundred parameters gains nothing from threads, and those that wait for work take a processor each.
@@ -96,7 +96,7 @@ def fit_parameters(
             if np.abs(away).max() > FARTHEST:  # a line search that overshoots: back, before shapes are 0
                 return ceiling + 0.5 * float(away @ away), away / sd
             value, slope = 0.0, np.zeros(theta.size)
-            for part, by_theta in each(lambda task: _summed(theta, task), tasks):
+            for part, by_theta in each(lambda blocks: _summed(theta, blocks), tasks):
                 value += part
                 slope += by_theta
             return 0.5 * float(away @ away) - value, away / sd - slope
@@ -115,7 +115,7 @@ def fit_parameters(
         def covariance_root(theta: Floats) -> Floats:
             """L with L L' the inverse of the information at theta."""
             information = np.eye(mean.size)
-            for outer in each(lambda task: _outer(theta, sd, task), tasks):
+            for outer in each(lambda blocks: _outer(theta, sd, blocks), tasks):
                 information += outer
             # information = T T', so T'^-1 z has its inverse as covariance.
             triangle = sp.linalg.cholesky(information, lower=True)
@@ -132,10 +132,7 @@ def fit_parameters(
     return Fit(mode, root, 0.5 * float(away @ away) - lowest)
 
 
-type Task = tuple[Any, ...]
-
-
-def gather(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> Task:
+def gather(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> tuple[Any, ...]:
     """Gather covariates and votes of a block of items, as the kernels take them."""
     size = np.diff(votes.start)[items]
     start = np.append(0, np.cumsum(size))
@@ -143,16 +140,14 @@ def gather(votes: Votes, covariates: Covariates, items: NDArray[np.intp]) -> Tas
     return covariates.dense[items], covariates.hit[items], start, votes.label[entry], votes.number[entry]
 
 
-def _summed(theta: Floats, task: Task) -> tuple[float, Floats]:
-    value, slope = np.empty(len(task[0])), np.zeros((1, theta.size))
-    dense, hit, start, label, count = task
-    score_functions(theta, dense, hit, start, label, count, value, slope)
-    return value.sum(), slope[0]
+def _summed(theta: Floats, blocks: Blocks) -> tuple[float, Floats]:
+    slope = np.empty(theta.size)
+    return score_functions(theta, *blocks, slope, np.empty((1, theta.size, blocks.votes.shape[1]))), slope
 
 
-def _outer(theta: Floats, sd: Floats, task: Task) -> Floats:
-    value, slopes = np.empty(len(task[0])), np.zeros((len(task[0]), theta.size))
-    dense, hit, start, label, count = task
-    score_functions(theta, dense, hit, start, label, count, value, slopes)
-    slopes *= sd
-    return slopes.T @ slopes
+def _outer(theta: Floats, sd: Floats, blocks: Blocks) -> Floats:
+    n_blocks, n_items = blocks.votes.shape
+    slopes = np.empty((n_blocks, theta.size, n_items))
+    score_functions(theta, *blocks, np.empty(theta.size), slopes)
+    slopes *= sd[:, None]
+    return np.tensordot(slopes, slopes, axes=((0, 2), (0, 2)))

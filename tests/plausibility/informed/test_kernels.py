@@ -5,6 +5,7 @@ import pytest
 from scipy.special import gammaln, logsumexp, softmax
 
 from bayesagree.plausibility.informed import _draw_kernels, _kernels
+from bayesagree.plausibility.informed._block_kernels import blocks_of, score_functions
 from bayesagree.plausibility.informed._kernels import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
 
 
@@ -56,24 +57,34 @@ def test_likelihood_is_that_of_the_mixture(largest, confusions):
     )
 
 
-@pytest.mark.parametrize(("n_labels", "confusions"), [(1, True), (2, True), (5, True), (5, False)])
-def test_gradient_is_that_of_the_likelihood(n_labels, confusions):
-    theta, *data, counts = problem(n_labels=n_labels, confusions=confusions)
+@pytest.mark.parametrize(
+    ("n_labels", "confusions", "n_items", "largest"),
+    [(1, True, 9, 4), (2, True, 9, 4), (5, True, 9, 4), (5, False, 70, 30), (120, False, 40, 2)],
+)
+def test_gradient_is_that_of_the_likelihood(n_labels, confusions, n_items, largest):
+    theta, *data, counts = problem(n_items=n_items, n_labels=n_labels, confusions=confusions, largest=largest)
 
     def value(at):
         out = np.empty(len(counts))
         _kernels.log_likelihood(at, *data, out)
         return out
 
-    found, slopes = np.empty(len(counts)), np.zeros((len(counts), theta.size))
-    _kernels.score_functions(theta, *data, found, slopes)
+    blocks = blocks_of(*data)
+    n_blocks, n_items = blocks.votes.shape
+    slopes, summed = np.empty((n_blocks, theta.size, n_items)), np.empty(theta.size)
+    found = score_functions(theta, *blocks, summed, slopes)
+    # Blocks hold the items in the order of their number of votes; items without votes fill the last block up.
+    order = np.argsort(counts.sum(axis=1), kind="stable")
+    by_item = np.moveaxis(slopes, 1, 2).reshape(n_blocks * n_items, -1)
     step = 1e-5
     numerical = np.array([value(theta + step * e) - value(theta - step * e) for e in np.eye(theta.size)]).T / (2 * step)
-    np.testing.assert_allclose(found, value(theta), rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(slopes, numerical, atol=1e-7)
-    summed = np.zeros((1, theta.size))
-    _kernels.score_functions(theta, *data, found, summed)
-    np.testing.assert_allclose(summed[0], slopes.sum(axis=0), rtol=1e-9, atol=1e-12)
+    assert found == pytest.approx(value(theta).sum(), rel=1e-12)
+    np.testing.assert_allclose(by_item[: order.size], numerical[order], atol=1e-7)
+    np.testing.assert_allclose(by_item[order.size :], 0, atol=1e-14)
+    np.testing.assert_allclose(summed, by_item.sum(axis=0), rtol=1e-9, atol=1e-12)
+    again = np.empty(theta.size)
+    assert score_functions(theta, *blocks, again, np.empty((1, theta.size, n_items))) == found
+    np.testing.assert_array_equal(again, summed)
 
 
 @pytest.mark.parametrize("depth", [1, 3])
