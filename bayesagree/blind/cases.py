@@ -116,7 +116,7 @@ def read_blind_case(
         if annotator not in table.columns:  # one label an item: no need of a name
             table = table.assign(**{annotator: "crowd"})
         known = predictions.categories.tolist()
-        columns = {"item": item, "annotator": annotator, "label": label}
+        columns: dict[str, Any] = {"item": item, "annotator": annotator, "label": label}
         voted = Labels.from_long(table, **columns, labels=known, duplicates=duplicates)
     return BlindCase(predictions, voted, None if gold is None else _gold(tables[gold], item, label, gold))
 

@@ -11,8 +11,8 @@ def demo(seed: _options.Seed = 1, json: _options.Json = False) -> None:
     Example: bayesagree demo --seed 2
     """
     from bayesagree import compare, evaluate, majority_vote, simulate
-    from bayesagree.evaluation.tables import best_first
     from bayesagree._inference.results import settings_of
+    from bayesagree.evaluation.tables import best_first
     from bayesagree.metrics import top_k_accuracy
     from bayesagree.plausibility.dawid_skene._results import choice_notes
 

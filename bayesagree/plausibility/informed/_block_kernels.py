@@ -32,7 +32,7 @@ class Blocks(NamedTuple):
     # top label of each model, -1 for none: (block, model, item)
     hit: NDArray[np.int32]
     # votes: (block, label, item), their largest number (block, label), and the same of all labels together
-    count: Floats
+    counts: Floats
     most: Integers
     votes: Floats
     most_votes: Integers
