@@ -29,7 +29,7 @@ CHAPTERS = {
     ">Another annotator</th>": "Another annotator gives a label",
     "reliability 4<": "results also shown at 4",
     "(Bayesian bootstrap)": "The items are taken as a sample",
-    "Annotations prove": "did not see its own output",
+    "Annotations prove": "Beside it stands the",
 }
 """What the page has of an analysis, and what the methods call it."""
 
