@@ -137,8 +137,9 @@ class Posterior(ABC):
             return [self]
         # Plackett-Luce repeats rankings a whole number of times.
         levels = [int(level) if float(level).is_integer() else float(level) for level in reliabilities]
-        base: Posterior = self
-        return [replace(base, **{"reliability": level}) for level in levels]
+        found: list[Posterior] = []
+        found += [replace(self, **{"reliability": level}) for level in levels]
+        return found
 
     def results(self, groups: Groups, n_models: int) -> Groups:
         """Return the groups of an evaluation from those over all passes."""
