@@ -46,6 +46,12 @@ def judge(
         float, Option("--epsilon", help="Margin of the alternative annotator test: .2 experts, .1 crowd.")
     ] = 0.2,
     judge_column: Annotated[str, Option("--judge", help="Column of the verdicts that names the judge.")] = "judge",
+    verdicts_item: Annotated[
+        str | None, Option("--verdicts-item", help="Column of the verdicts that names the item, if not --item.")
+    ] = None,
+    verdicts_label: Annotated[
+        str | None, Option("--verdicts-label", help="Column of the verdicts with the label, if not --label.")
+    ] = None,
     scale: _options.Scale = None,
     json: _options.Json = False,
     output: _options.TableFile = None,
@@ -62,6 +68,11 @@ def judge(
     from bayesagree.judges import corrected_rate, judge_table, label_allocation, system_pairs, warnings_of
 
     table = read_table(verdicts)
+    for ours, theirs in ((columns.item, verdicts_item), (columns.label, verdicts_label)):
+        if theirs is not None:
+            if theirs not in table.columns:
+                raise InputError(f"the verdicts have no column {theirs!r}; they have {', '.join(table.columns)}")
+            table = table.assign(**{ours: table[theirs]})
     if (people is None) == (choose is None):
         raise InputError("pass --people FILE for corrected rates, or --choose N for the items that people should label")
     votes = table.iloc[:0] if people is None else read_table(people)

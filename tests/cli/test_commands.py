@@ -483,3 +483,17 @@ def test_check_ends_with_zero_one_or_two(run, folder):
         code, _, err = run(*names, *wrong)
         assert code == 2
         assert message in err
+
+
+def test_verdicts_have_their_own_column_names(run, folder):
+    renamed = {"item": "case", "label": "verdict", "judge": "person"}
+    pd.read_csv(folder / "verdicts.csv").rename(columns=renamed).to_csv(folder / "renamed.csv", index=False)
+    options = ["--people", "labels.csv", "--system", "system", "--draws", "20", "--chains", "1", "--json"]
+    expected = run("judge", "verdicts.csv", *options)
+    own = ["--judge", "person", "--verdicts-item", "case", "--verdicts-label", "verdict"]
+    found = run("judge", "renamed.csv", *options, *own)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout == expected.stdout
+    wrong = run("judge", "renamed.csv", *options, *own[:-1], "answer")
+    assert wrong.returncode == 2
+    assert "the verdicts have no column 'answer'" in wrong.stderr
