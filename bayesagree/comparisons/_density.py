@@ -287,9 +287,10 @@ class Density:
 
     def sample(self, start: Floats, units: Floats, draws: int, rng: Rng) -> Floats:
         """Return the draws of one chain, shape (draw, parameter)."""
-        chain = self.chain(start, units, rng)
-        chain.adapt(TUNE)
-        return chain.run(draws)
+        with np.errstate(over="ignore", invalid="ignore"):  # trajectories that go astray are rejected
+            chain = self.chain(start, units, rng)
+            chain.adapt(TUNE)
+            return chain.run(draws)
 
     def chain(self, start: Floats, units: Floats, rng: Rng) -> Chain:
         """Return a chain that starts around a point."""
