@@ -26,8 +26,8 @@ def demo(seed: _options.Seed = 1, json: _options.Json = False) -> None:
             "model": str(one["model"].item()),
             "accuracy_against_majority_vote": float(vote.sel(model=one["model"])),
             "uncertainty_adjusted_accuracy": float(one["score"]),
-            "lower": float(one["lower"]),
-            "upper": float(one["upper"]),
+            "lower": float(one["score_lower"]),
+            "upper": float(one["score_upper"]),
             "best_with_probability": float(one["rank_probability"].sel(rank=1)),
         }
         for one in (result.isel(model=m) for m in range(result.sizes["model"]))

@@ -38,9 +38,9 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
     -------
     Dataset
         ``prob_better`` (model, other_model): probability that the first is better, a tie counting one half, so that
-        both directions add up to one; NaN on the diagonal. ``difference``, ``difference_lower``, ``difference_upper``
+        both directions add up to one; NaN on the diagonal. ``difference``, ``lower``, ``upper``
         (model, other_model): expected difference and its HDI. ``rank_probability`` (model, rank): probability of each
-        place, equal scores sharing theirs. ``score``, ``lower``, ``upper`` (model): mean and HDI.
+        place, equal scores sharing theirs. ``score``, ``score_lower``, ``score_upper`` (model): mean and HDI.
 
     Examples
     --------
@@ -60,8 +60,8 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
             **_differences(joint, ci_prob, sign),
             "rank_probability": (("model", "rank"), rank_probabilities(sign * joint)),
             "score": ("model", draws.mean(axis=0)),
-            "lower": ("model", ends[:, 0]),
-            "upper": ("model", ends[:, 1]),
+            "score_lower": ("model", ends[:, 0]),
+            "score_upper": ("model", ends[:, 1]),
         },
         coords={"model": models, "other_model": models, "rank": np.arange(1, n_models + 1)},
         attrs={"metric": scores.name, "higher_is_better": int(sign > 0), "ci_kind": "hdi", "ci_prob": ci_prob},
@@ -93,7 +93,7 @@ def practical_equivalence(
     Dataset
         ``better``, ``equivalent``, ``worse`` (model, other_model): probabilities that the first is better than the
         second by more than `rope`, that they are equivalent, that it is worse; they add up to one, NaN on the diagonal.
-        ``difference``, ``difference_lower``, ``difference_upper`` (model, other_model) as `compare` gives them: an
+        ``difference``, ``lower``, ``upper`` (model, other_model) as `compare` gives them: an
         interval inside the region says that the models are equivalent.
 
     References
@@ -130,7 +130,7 @@ def practical_equivalence(
 def _differences(draws: NDArray[np.float64], ci_prob: float, sign: int = 1) -> dict[str, Any]:
     """Return probability that the first of each pair is better, mean difference and its HDI, NaN on the diagonal."""
     n_models = draws.shape[1]
-    names = ("prob_better", "difference", "difference_lower", "difference_upper")
+    names = ("prob_better", "difference", "lower", "upper")
     found: dict[str, Any] = {name: (PAIR, np.full((n_models, n_models), np.nan)) for name in names}
     for a in range(n_models):
         for b in range(n_models):

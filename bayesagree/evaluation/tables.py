@@ -133,8 +133,8 @@ def score_table(found: Comparisons) -> pd.DataFrame:
             "reliability": level,
             "model": one["model"].values,
             "mean": one["score"].values,
-            "lower": one["lower"].values,
-            "upper": one["upper"].values,
+            "lower": one["score_lower"].values,
+            "upper": one["score_upper"].values,
             "best_with_probability": one["rank_probability"].sel(rank=1).values,
             "better_than_next": np.append(better, np.nan),
         }
@@ -180,6 +180,5 @@ def prior_notes(prior_share: float | None) -> list[str]:
 
 def pair_table(comparison: xr.Dataset) -> pd.DataFrame:
     """Ordered pairs of models: columns model, other_model, prob_better, difference, lower, upper."""
-    ends = {"difference_lower": "lower", "difference_upper": "upper"}
-    pairs = comparison[["prob_better", "difference", *ends]].rename(ends).to_dataframe().reset_index()
+    pairs = comparison[["prob_better", "difference", "lower", "upper"]].to_dataframe().reset_index()
     return pairs.loc[pairs["model"] != pairs["other_model"]].reset_index(drop=True)

@@ -43,7 +43,7 @@ def _models(data: ReportData) -> Iterator[str]:
         if items == "fixed":
             yield "The question is which model is better on these items; for items like these, use --items bootstrap."
     own = comparison.sel(model=best)
-    ends = interval(float(own["lower"]), float(own["upper"]))
+    ends = interval(float(own["score_lower"]), float(own["score_upper"]))
     yield (
         f"The {metric_name(metric)} of {best} is {number(float(own['score']))} (95 % interval {ends}) when the "
         f"annotators' uncertainty is taken into account: the {data.scores.target}. Against {estimate_name} alone "

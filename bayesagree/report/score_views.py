@@ -103,7 +103,7 @@ def _comparison(data: ReportData, metric: str) -> dict[str, Any]:
     models, pairs = found["model"].values.tolist(), []
     for a, b in combinations(models, 2):
         pair = {key: float(found[key].sel(model=a, other_model=b)) for key in _PAIR}
-        ends = interval(pair["difference_lower"], pair["difference_upper"])
+        ends = interval(pair["lower"], pair["upper"])
         pairs.append((a, b, pair["prob_better"], probability(pair["prob_better"]), f"{pair['difference']:+.3f}", ends))
     places = found["rank"].values.tolist()[:MOST_MODELS]
     chances = found["rank_probability"].transpose("model", "rank").values
@@ -111,4 +111,4 @@ def _comparison(data: ReportData, metric: str) -> dict[str, Any]:
     return {"pairs": pairs, "ranks": ranks, "places": places}
 
 
-_PAIR = ("prob_better", "difference", "difference_lower", "difference_upper")
+_PAIR = ("prob_better", "difference", "lower", "upper")

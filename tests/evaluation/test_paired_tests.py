@@ -104,7 +104,7 @@ def test_probabilities_of_better_equivalent_and_worse():
     assert result["better"].sel(model="s90", other_model="s60") > 0.95
     plug_in = compare(tree, metric="accuracy")["prob_better"]
     compared = compare(tree, metric="accuracy", ci_prob=0.8)
-    for name in ("difference", "difference_lower", "difference_upper"):
+    for name in ("difference", "lower", "upper"):
         found = practical_equivalence(tree, metric="accuracy", ci_prob=0.8)[name]
         np.testing.assert_array_equal(found, compared[name])
     none = practical_equivalence(tree, metric="accuracy", rope=0)

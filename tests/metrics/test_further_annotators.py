@@ -47,6 +47,7 @@ def test_a_confusion_metric_is_that_of_the_drawn_labels(shares):
 def test_evaluate_gives_the_line():
     given = simulate.labelled_test_set(seed=1)
     how = {"metrics": ["f1_macro", "accuracy"], "draws": 50, "seed": 1, "further_annotator": True}
+    how["plausibility"] = "dirichlet"
     tree = evaluate(given.labels, given.predictions, **how)
     line = tree["posterior"]["f1_macro"].sel(model=FURTHER_ANNOTATOR).squeeze("reliability")
     expected = human_ceiling(dirichlet(given.labels, draws=50, seed=1), "f1_macro", seed=1).squeeze("model")

@@ -118,7 +118,7 @@ def test_wrong_arguments_name_the_nearest(options: dict[str, Any], message: str)
 
 def test_objects_and_names_are_the_same_posterior() -> None:
     labels, how = ANNOTATIONS[Labels], {"draws": 20, "seed": 1}
-    by_name = evaluate(labels, PREDICTIONS, reliability=2.0, prior=0.5, **how)
+    by_name = evaluate(labels, PREDICTIONS, plausibility="dirichlet", reliability=2.0, prior=0.5, **how)
     by_object = evaluate(labels, PREDICTIONS, plausibility=Dirichlet(2.0, 0.5), **how)
     assert by_name.identical(by_object)
     both = evaluate(labels, PREDICTIONS, plausibility=Dirichlet(prior=0.5), reliability=(1.0, 2.0), **how)

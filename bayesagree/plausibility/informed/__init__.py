@@ -9,7 +9,7 @@
 - `guards`: whether predictions help to predict held-out votes, whether models know the votes already, and whether
   chains agree.
 - `model`: the same posterior in PyMC.
-- `_kernels`: likelihood and its gradient.
+- `_kernels`: likelihood of one item; `_block_kernels`: of blocks of items, with its gradient.
 - `_draw_kernels`: draws of the plausibilities.
 """
 
