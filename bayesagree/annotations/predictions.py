@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,7 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import Categorical
 from bayesagree.annotations._display import Displayed, names
+from bayesagree.annotations.rankings import Annotations, Rankings
 from bayesagree.errors import InputError, as_python, shorten
 
 
@@ -322,6 +323,45 @@ class Predictions(Categorical, Displayed):
             return self.hard_labels()[:, :, None].astype(dtype)
         order = np.argsort(-self.scores, axis=-1, kind="stable")
         return order[:, :, :depth].astype(dtype)
+
+
+type Missing = Literal["error", "wrong", "skip"]
+"""What becomes of items that a model predicts nothing for."""
+
+
+def without_missing(
+    annotations: Annotations, predictions: Predictions, missing: Missing
+) -> tuple[Annotations, Predictions]:
+    """Return the annotations and predictions of the items to score.
+
+    ``"skip"`` keeps the items that every model predicts (not of rankings), ``"wrong"`` all of them; ``"error"`` refuses
+    missing predictions.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels
+    >>> votes = Labels.from_counts([[2, 1], [0, 3]], items=["p", "q"], labels=["no", "yes"])
+    >>> models = Predictions.from_labels({"A": ["no", None]}, items=["p", "q"], labels=["no", "yes"])
+    >>> without_missing(votes, models, "skip")[0].items.tolist()
+    ['p']
+    """
+    if missing not in ("error", "wrong", "skip"):
+        raise InputError(f"missing={missing!r} is not one of 'error', 'wrong', 'skip'")
+    lacks = predictions.hard_labels() < 0
+    if missing == "wrong" or not lacks.any():
+        return annotations, predictions
+    if missing == "error" or isinstance(annotations, Rankings):
+        model = int(np.argmax(lacks.any(axis=1)))
+        raise InputError(
+            f"model {as_python(predictions.models[model])!r} has no prediction for {lacks[model].sum()} of "
+            f"{predictions.items.size} items: {shorten(predictions.items[lacks[model]])}; pass missing='skip' to score "
+            "the items that every model predicts, or missing='wrong' to count a missing prediction as wrong"
+        )
+    kept = np.flatnonzero(~lacks.any(axis=0))
+    if kept.size == 0:
+        raise InputError("missing='skip' leaves no item: none has a prediction of every model")
+    rows = np.isin(annotations.items, predictions.items[kept])[annotations.item_index]
+    return annotations.select(rows), predictions.take(kept, predictions.items[kept])
 
 
 def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) -> NDArray[np.intp]:

@@ -90,6 +90,12 @@ Chains = Annotated[int, Option("--chains", help="Chains.", min=1)]
 Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
 Dask = Annotated[str | None, Option("--dask", help="Address of a Dask scheduler to run on.")]
 Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
+MissingPredictions = Annotated[
+    str,
+    Option(
+        "--missing", help="Items that a model predicts nothing for: error; skip them for all models; count as wrong."
+    ),
+]
 Threshold = Annotated[float | None, Option("--threshold", help="For ratings: is the mean below this value or not?")]
 AllowUnmixed = Annotated[
     bool, Option("--allow-unmixed", help="Give a result even if the chains of a sampler disagree.")

@@ -44,6 +44,7 @@ def evaluate(
         str | None, Option(help="Column of the item features: items resampled together, with --items bootstrap.")
     ] = None,
     items: _options.ItemsAre = "fixed",
+    missing: _options.MissingPredictions = "error",
     threshold: _options.Threshold = None,
     allow_unmixed: _options.AllowUnmixed = False,
     dask: _options.Dask = None,
@@ -76,6 +77,7 @@ def evaluate(
         options["allow_unmixed"] = True
     names = _options.words(metrics)
     options |= {"metrics": names, "items": chosen, "client": _options.dask_client(dask)} | groups | vars(sampling)
+    options["missing"] = _options.one_of(missing, "--missing", ("error", "skip", "wrong"))
     options["truth_is"] = _options.one_of(truth_is, "--truth-is", ("top", "sampled"))
     options["further_annotator"] = another_annotator or scores_another_annotator(record.specification, names)
     with _output.progress("scoring", items_to_score(record.specification, truth, models, levels)) as advance:

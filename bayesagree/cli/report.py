@@ -37,6 +37,7 @@ def report(
     ] = None,
     items: _options.ItemsAre = "fixed",
     least_certain: Annotated[int, Option(help="How many of the least certain items to list.", min=1)] = 50,
+    missing: _options.MissingPredictions = "error",
     threshold: _options.Threshold = None,
     allow_unmixed: _options.AllowUnmixed = False,
     json: _options.Json = False,
@@ -72,6 +73,7 @@ def report(
         items=_options.one_of(items, "--items", ("fixed", "bootstrap")),
         threshold=threshold,
         least_certain=least_certain,
+        missing=_options.one_of(missing, "--missing", ("error", "skip", "wrong")),
         allow_unmixed=allow_unmixed,
         **vars(sampling),
     ).fitting(truth, models)

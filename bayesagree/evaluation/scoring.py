@@ -24,7 +24,7 @@ from bayesagree._inference.docstrings import shared
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.annotations import Annotations
-from bayesagree.annotations.predictions import Predictions
+from bayesagree.annotations.predictions import Missing, Predictions, without_missing
 from bayesagree.draws.blocks import Schedule
 from bayesagree.draws.convergence import warn_not_converged
 from bayesagree.draws.posterior import Posterior, Request
@@ -67,6 +67,7 @@ def evaluate(
     reliability: float | Sequence[float] | None = None,
     metrics: Sequence[AnyMetric] = ("top_1_accuracy",),
     truth_is: TruthIs = "top",
+    missing: Missing = "error",
     items: Literal["fixed", "bootstrap"] = "fixed",
     by: Any = None,
     cluster: Any = None,
@@ -99,6 +100,9 @@ def evaluate(
     truth_is
         ``"top"``: the most plausible label of a draw; ``"sampled"``: a label drawn from its plausibilities. Ignored by
         metrics that compare whole distributions.
+    missing
+        What becomes of items that a model predicts nothing for: ``"error"`` refuses them, ``"skip"`` scores the items
+        that every model predicts, ``"wrong"`` counts a missing prediction as wrong.
     draws, chains
         chains x draws truths in all.
     seed
@@ -149,7 +153,8 @@ def evaluate(
     Raises
     ------
     InputError
-        Annotations of the wrong kind, unknown metrics, items or labels that do not match; a file of another run. Of
+        Annotations of the wrong kind, unknown metrics, items or labels that do not match, missing predictions; a file
+        of another run. Of
         pairs: none at all, other models than in the first, a metric that is no mean over items, or an argument that
         needs all items at once (``items=``, ``by=``, ``cluster=``, ``to=``).
     UnmixedError
@@ -181,6 +186,7 @@ def evaluate(
         None if reliability is None else tuple(np.atleast_1d(np.asarray(reliability, np.float64)).tolist()),
         tuple(Metric.of(metric) for metric in metrics),
         truth_is,
+        missing,
         items,
         by,
         cluster,
@@ -212,6 +218,7 @@ class Evaluation:
     reliability: tuple[float, ...] | None
     metrics: tuple[Metric, ...]
     truth_is: TruthIs
+    missing: Missing
     items: str
     by: Any
     cluster: Any
@@ -231,6 +238,7 @@ class Evaluation:
 
     def result(self, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
         """Score the predictions: into memory, or into the file that the request names."""
+        annotations, predictions = without_missing(annotations, predictions, self.missing)
         choice = self.choice(annotations, predictions)
         posterior = specification_for(annotations, choice.name, self.options, ARGUMENTS)
         annotations, given = posterior.prepare(annotations, predictions)
@@ -282,6 +290,7 @@ class Evaluation:
         options = {name: value for name, value in given.items() if name != "reliability"}
         settings = {"plausibility": posterior.name, "items": self.items, "options": options}
         settings |= {"n_items": annotations.items.size, "truth_is": self.truth_is, "target": posterior.target}
+        settings["missing"] = self.missing
         share = reference.prior_share(annotations)
         return settings if share is None else settings | {"prior_share": share}
 

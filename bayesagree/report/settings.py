@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.annotations import Annotations, Labels
-from bayesagree.annotations.predictions import Predictions
+from bayesagree.annotations.predictions import Missing, Predictions, without_missing
 from bayesagree.errors import InputError
 from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.informed.covariates import on_items_of
@@ -43,6 +43,10 @@ class ReportSettings:
         How many items to list.
     allow_unmixed
         Whether to report where the chains of a sampler that joins all items disagree.
+    choice
+        Why the plausibility was chosen, where it was.
+    missing
+        Items that a model predicts nothing for, as in `evaluate`.
     """
 
     plausibility: Plausibility = ""
@@ -56,6 +60,7 @@ class ReportSettings:
     least_certain: int = 50
     allow_unmixed: bool = False
     choice: str = ""
+    missing: Missing = "error"
 
     @property
     def record(self) -> PosteriorRecord:
@@ -69,7 +74,7 @@ class ReportSettings:
 
     def options(self) -> dict[str, Any]:
         """Return the arguments of `evaluate` that all evaluations of the report share."""
-        shared = ("plausibility", "reliability", "chains", "seed", "items")
+        shared = ("plausibility", "reliability", "chains", "seed", "items", "missing")
         options = {name: getattr(self, name) for name in shared}
         if self.threshold is not None:
             options["threshold"] = self.threshold
@@ -129,9 +134,10 @@ class Case:
     @classmethod
     def of(cls, annotations: Annotations, predictions: Predictions | None, settings: ReportSettings) -> Self:
         """Align the predictions with the annotations; where they inform the truth, all of their items count."""
-        chosen = settings.fitting(annotations, predictions)
         if predictions is None:
-            return cls(annotations, None, chosen)
+            return cls(annotations, None, settings.fitting(annotations, None))
+        annotations, predictions = without_missing(annotations, predictions, settings.missing)
+        chosen = settings.fitting(annotations, predictions)
         if chosen.record.takes_predictions:
             annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]
         return cls(annotations, predictions.aligned(annotations.items, annotations.categories), chosen)

@@ -1,5 +1,7 @@
 """Data at the edge: a report is written, or an error says why there is none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -45,7 +47,7 @@ def test_contradicting_annotators_leave_all_open_and_the_models_tied():
 
 def test_models_without_a_label_are_shown_as_such():
     models = Predictions.from_labels({"m": [0, None, 1], "n": [None] * 3}, labels=[0, 1])
-    found, _ = first_sentences(Labels.from_counts([[5, 4]] * 3), models)
+    found, _ = first_sentences(Labels.from_counts([[5, 4]] * 3), models, replace(QUICK, missing="wrong"))
     assert any(label == "no label" for item in found.open_items for label, _ in item.predicted)
 
 
