@@ -236,7 +236,9 @@ class ItemPosterior(Posterior):
     ) -> Stream:
         """Stream the draws of `draw` with the same request, in the memory that a few blocks take."""
         depth = check_depth(request.top_labels or 1, annotations.categories.size)
-        drawer = self.drawer(self.problem(annotations), replace(request, top_labels=None if plausibility else depth))
+        # What draws travels to workers, a client does not.
+        kept = replace(request, top_labels=None if plausibility else depth, client=None)
+        drawer = self.drawer(self.problem(annotations), kept)
 
         def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
             return self.labelled(drawer(items, rng), depth)
@@ -269,7 +271,8 @@ class ItemPosterior(Posterior):
             groups["sample_stats"], program = sampler_stats(sampled), sampled.attrs["sampler"]
         else:
             schedule = Schedule(request.client, first=kept.first)
-            drawn = schedule.draw(self.drawer(problem, request), annotations.items.size, request.seed)
+            drawer = self.drawer(problem, replace(request, client=None))
+            drawn = schedule.draw(drawer, annotations.items.size, request.seed)
             blocks = ((block.items, _kept_of(block, request)) for block in drawn)
         for items, values in blocks:
             kept.put(items, values)

@@ -265,7 +265,7 @@ def test_a_file_belongs_to_one_run(crowd, tmp_path):
     with pytest.raises(InputError, match=r"belongs to another run.*reliability was 1.0 and is 2"):
         dirichlet(crowd.labels, to=draws, reliability=2, **FEW)
     (tmp_path / "mine.nc").write_text("something else")
-    with pytest.raises(InputError, match="is not a result"):
+    with pytest.raises(InputError, match="not a whole result"):
         evaluate(crowd.labels, crowd.predictions, to=tmp_path / "mine.nc", **FEW)
     (tmp_path / "folder.zarr").mkdir()
     with pytest.raises(InputError, match="exists and is not a result"):
