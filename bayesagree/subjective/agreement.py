@@ -180,7 +180,7 @@ def group_phi(
                 warnings.warn("fewer than two items to compare ratings on: Phi is NaN", stacklevel=1)
             else:
                 phi[..., g, h] = phi[..., h, g] = _phi_draws(ratings, of_row, (g, h), (n_chains, n_draws), rng)
-        for message in {str(w.message).split(" (")[0] for w in seen}:
+        for message in dict.fromkeys(str(w.message).split(" (")[0] for w in seen):
             limits.setdefault(message, []).append(name)
         progress(1)
     for message, names in limits.items():
