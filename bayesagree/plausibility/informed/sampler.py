@@ -73,7 +73,6 @@ def parameter_draws(
         return normal_draws(fit, draws, chains, seed)
     blocks = blocks_of(*gather(votes, covariates, np.flatnonzero(np.diff(votes.start))))
     root = np.ascontiguousarray(fit.root)
-
     many = len(layout.categories) > MANY_LABELS
     longest, centre = (HALF_CIRCLE, fit.mode) if many else (LONGEST, None)
 
@@ -95,14 +94,19 @@ def parameter_draws(
     # Chains have threads of their own, and those of BLAS would wait for work at the expense of a processor each.
     with threadpool_limits(1, "blas"):
         started = list(map_blocks(start, block_generators(seed, chains)))
-        drawn = np.stack(list(map_blocks(lambda chain: chain.run(draws), started)))
+        drawn = run(started, draws, 1)
         for thin in () if many else THIN_OF_RETRIES:
             if not disagree(drawn):
                 break
             for chain in started:
                 chain.longest = LONGEST_OF_RETRY
-            drawn = np.stack(list(map_blocks(partial(Chain.run, draws=draws, thin=thin), started)))
+            drawn = run(started, draws, thin)
     return drawn
+
+
+def run(started: list[Chain], draws: int, thin: int) -> Floats:
+    """Run all chains on, each in a thread of its own, shape (chain, draw, parameter)."""
+    return np.stack(list(map_blocks(partial(Chain.run, draws=draws, thin=thin), started)))
 
 
 def disagree(drawn: Floats) -> bool:
