@@ -16,7 +16,7 @@ Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 - `_choice_sets`: what was on offer when a ranking was made.
 - `comparisons`: `Comparisons`, which of two models wins.
 - `predictions`: `Predictions`, the output of models on the same items.
-- `annotators`: features of annotators, one row each.
+- `annotators`: features of annotators, one row each; `groups`: annotators grouped by them.
 - `gold`: codes of known true labels; `item_groups`: the group of each item.
 - `_container`: the properties that all three share: `kind`, `level`, `has_repeats`, `select`.
 - `_frames`: containers as tables again.

@@ -13,8 +13,8 @@ from bayesagree.errors import InputError
 if TYPE_CHECKING:
     from bayesagree.annotations import Annotations
     from bayesagree.annotations.annotators import Annotators
+    from bayesagree.annotations.groups import Groups
     from bayesagree.report.data import ReportSource
-    from bayesagree.subjective.groups import Groups
 
 
 @_options.flattened

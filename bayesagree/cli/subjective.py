@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from bayesagree.annotations import Labels, Ratings
     from bayesagree.annotations.annotators import Annotators
-    from bayesagree.subjective.groups import Groups
+    from bayesagree.annotations.groups import Groups
     from bayesagree.subjective.performance import ModelPredictions
     from bayesagree.subjective.specification import EvaluationSpecification
 
@@ -159,7 +159,7 @@ def groups_by(
     annotations: "Labels | Ratings", people: "Annotators | None", features: str, smallest: int = 1
 ) -> "Groups":
     """Group the annotators by the named features."""
-    from bayesagree.subjective.groups import Groups
+    from bayesagree.annotations.groups import Groups
 
     if people is None:
         raise InputError(f"--group {features} needs the features of the annotators: give --annotators FILE")

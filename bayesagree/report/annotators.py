@@ -11,12 +11,12 @@ import xarray as xr
 from bayesagree.agreement.annotator_effects import annotator_levels, levels_matter
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations.groups import Groups
 from bayesagree.errors import ConvergenceError, InputError
 from bayesagree.report.settings import Case
 from bayesagree.subjective.crowd_quality.resampling import crowdtruth_posterior, spammers
 from bayesagree.subjective.dispersion import dispersion_null
 from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse
-from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import group_performance
 from bayesagree.subjective.tables import as_labels
 

@@ -14,6 +14,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Annotations, Rankings
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.certainty import label_certainty
 from bayesagree.draws.posterior import Request
@@ -33,7 +34,6 @@ from bayesagree.report.models import (
 )
 from bayesagree.report.scores import ModelScores, model_scores
 from bayesagree.report.settings import Case, ReportSettings
-from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport, check_specification
 
 

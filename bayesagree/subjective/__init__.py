@@ -1,7 +1,6 @@
 """Performance for groups of annotators: whose opinion a model serves, with uncertainty.
 
 - `crowd_quality`: CrowdTruth quality scores of items, annotators and labels.
-- `groups`: groups of annotators by features or by disagreement.
 - `performance`: scores of models for annotators and groups.
 - `group_model`, `normal_model`: their posteriors; `_beta_binomial` is the exact engine.
 - `agreement`: agreement within and between groups, scores against each group's truth.

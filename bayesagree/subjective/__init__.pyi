@@ -12,7 +12,6 @@ from .group_model import (
     minimum_group_size,
     prob_worse,
 )
-from .groups import Groups
 from .normal_model import GroupValues, group_values, normal_group_model, normal_group_posterior
 from .performance import annotator_performance, group_performance, left_out
 from .specification import (
@@ -27,7 +26,6 @@ __all__ = [
     "GroupCounts",
     "GroupPrior",
     "GroupValues",
-    "Groups",
     "SpecificationReport",
     "annotator_performance",
     "check_specification",

@@ -19,11 +19,11 @@ from bayesagree.agreement._coefficients import CELLS, REPLICATES
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.subjective.disagreement import require_one_each
-from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import as_groups
 
 

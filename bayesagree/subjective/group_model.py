@@ -35,9 +35,9 @@ from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement.prior import beta_shapes
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, positive_int
 from bayesagree.subjective._beta_binomial import Shared, beta_binomial_posterior
-from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import ModelPredictions, as_groups, model_rows
 
 if TYPE_CHECKING:

@@ -25,10 +25,10 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.subjective.disagreement import require_one_each
-from bayesagree.subjective.groups import Groups
 
 type ModelPredictions = Predictions | Mapping[str, pd.Series]
 type Metric = str | Callable[[NDArray[Any], NDArray[Any]], float]

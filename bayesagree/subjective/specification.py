@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
+from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError
-from bayesagree.subjective.groups import Groups
 
 type Shares = Mapping[str, float]
 

@@ -19,11 +19,11 @@ import xarray as xr
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError
 from bayesagree.subjective.agreement import group_agreement
 from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
 from bayesagree.subjective.group_model import group_posterior, group_summary
-from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.normal_model import normal_group_posterior
 from bayesagree.subjective.performance import ModelPredictions
 

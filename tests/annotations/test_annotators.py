@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bayesagree.annotations import Annotators
-from bayesagree.subjective.groups import Groups
+from bayesagree.annotations.groups import Groups
 
 
 def test_what_platforms_write_for_nothing_is_no_group():

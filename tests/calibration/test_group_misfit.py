@@ -10,9 +10,9 @@ import pytest
 import xarray as xr
 
 from bayesagree import Annotators, Labels, Predictions, group_posterior
+from bayesagree.annotations.groups import Groups
 from bayesagree.predictive.checks import with_posterior_predictive
 from bayesagree.subjective.group_model import group_counts
-from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.normal_model import group_values, normal_group_posterior
 
 pytestmark = pytest.mark.slow

@@ -87,7 +87,7 @@ MUTANTS = [
     Mutant("Copeland: the unscored take a place", "evaluation/paired_tests.py", "points = np.where(np.isnan(score), np.nan, beats.sum(axis=1) - beats.sum(axis=0))", "points = beats.sum(axis=1) - beats.sum(axis=0)", "evaluation/test_paired_tests.py"),
     # Groups of annotators.
     Mutant("Disagreement: ties of others count", "subjective/disagreement.py", "((others > mine) & (others > second))", "(others > mine)", "subjective/test_disagreement.py"),
-    Mutant("Groups: names of three decimals", "subjective/groups.py", "for decimals in range(3, 18):", "for decimals in range(3, 4):", "subjective/test_groups.py"),
+    Mutant("Groups: names of three decimals", "annotations/groups.py", "for decimals in range(3, 18):", "for decimals in range(3, 4):", "annotations/test_groups.py"),
     Mutant("Specification: individual fairness unreported", "subjective/specification.py", 'if specification.fairness == "individual":', 'if specification.fairness != "individual":', "subjective/test_specification.py"),
     Mutant("Choice sets: what was not offered is accepted", "annotations/_choice_sets.py", "np.setdiff1d(named, self[r])", "np.setdiff1d(self[r], self[r])", PL_TESTS + "test_choice_sets.py"),
     # The studies of the papers, files and runs, and the younger rooms.

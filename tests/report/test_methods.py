@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from bayesagree import Annotators, Labels, Predictions, Rankings, Ratings
+from bayesagree.annotations.groups import Groups
 from bayesagree.report.data import report_data
 from bayesagree.report.methods import METHODS, methods_paragraph, references
 from bayesagree.report.page import render
 from bayesagree.report.settings import ReportSettings
 from bayesagree.report.views import OPTIONAL
 from bayesagree.subjective import EvaluationSpecification
-from bayesagree.subjective.groups import Groups
 
 CHAPTERS = {
     '<section id="models"': "draws of the truth; scores are",

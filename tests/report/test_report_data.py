@@ -22,6 +22,7 @@ from bayesagree import (
     majority_vote,
     plackett_luce,
 )
+from bayesagree.annotations.groups import Groups
 from bayesagree.metrics import expected_top_k_accuracy, set_accuracy, top_k_accuracy
 from bayesagree.metrics.registry import METRICS
 from bayesagree.plausibility import irn
@@ -32,7 +33,6 @@ from bayesagree.report.methods import methods_paragraph
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.simulate import noisy_models, rankings, ratings
 from bayesagree.subjective import EvaluationSpecification
-from bayesagree.subjective.groups import Groups
 
 SHORT = ReportSettings(draws=200, chains=2, seed=1)
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from bayesagree import Annotators, Labels, Predictions
+from bayesagree.annotations.groups import Groups
 from bayesagree.plausibility.registry import POSTERIORS, Reference
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
@@ -19,7 +20,6 @@ from bayesagree.report.page import render, write_report
 from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import rankings, ratings
 from bayesagree.subjective import EvaluationSpecification
-from bayesagree.subjective.groups import Groups
 
 EVIL = "<script>alert('x')</script>\"'><img src=x onerror=alert(1)>&{{ 7 * 7 }}"
 VOID = {"meta", "link", "img", "br", "input", "hr"}

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesagree import InputError, Labels, Ratings
+from bayesagree.annotations.groups import Groups
 from bayesagree.subjective.disagreement import SETUPS, disagreement_rate, recode, without_items
 from bayesagree.subjective.dispersion import dispersion_null
-from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import group_performance
 
 

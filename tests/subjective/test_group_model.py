@@ -11,6 +11,7 @@ from scipy.stats import beta, betabinom, norm
 
 from bayesagree import Labels, Predictions
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError
 from bayesagree.subjective._beta_binomial import beta_binomial_posterior
 from bayesagree.subjective.group_model import (
@@ -21,7 +22,6 @@ from bayesagree.subjective.group_model import (
     minimum_group_size,
     prob_worse,
 )
-from bayesagree.subjective.groups import Groups
 
 
 def reference():

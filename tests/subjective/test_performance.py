@@ -6,8 +6,8 @@ import pytest
 
 from bayesagree import InputError, Labels, Predictions, Ratings
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.groups import Groups
 from bayesagree.subjective.disagreement import disagreement_rate
-from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import annotator_performance, group_performance, left_out
 
 

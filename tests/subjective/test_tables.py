@@ -7,10 +7,10 @@ import xarray as xr
 
 from bayesagree import InputError, Labels, Predictions, Ratings
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.groups import Groups
 from bayesagree.subjective import tables
 from bayesagree.subjective.agreement import group_agreement
 from bayesagree.subjective.dispersion import dispersion_null
-from bayesagree.subjective.groups import Groups
 from bayesagree.subjective.performance import group_performance
 
 

@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 from bayesagree import Labels
+from bayesagree.annotations.groups import Groups
 from bayesagree.subjective.disagreement import disagreement_rate
-from bayesagree.subjective.groups import Groups
 
 
 @pytest.mark.parametrize("rates", [[0.0, 0.0, 0.0], [0.3, 0.3, 0.3], [0.5, 0.5001, 0.5002]])
