@@ -62,9 +62,9 @@ def coverage(crowd, target, runs, *, draws=1000, first_seed=100, **options):
     return hits / runs
 
 
-@pytest.mark.parametrize("labels_per_item", [3, 15])
-def test_label_level_interval_covers(labels_per_item):
-    crowd = Crowd(labels_per_item, 3, n_items=300)
+@pytest.mark.parametrize(("n_items", "labels_per_item"), [(15, 3), (30, 3), (300, 3), (300, 15)])
+def test_label_level_interval_covers(n_items, labels_per_item):
+    crowd = Crowd(labels_per_item, 3, n_items=n_items)
     runs = 150
     found = coverage(crowd, crowd.population(), runs, draws=300, truth_is="labels")
     low, high = binom.ppf([0.001, 0.999], runs, 0.95) / runs

@@ -1,0 +1,233 @@
+"""Coverage of intervals that have no page of their own.
+
+uv run python benchmarks/coverage.py [sets]          (writes results/coverage.md)
+
+Each row is one public function in one world of known truth; `covered` is the share of its intervals that hold the true
+value, with its Monte-Carlo error over data sets (the intervals of one set count as one value), `width` their mean
+width. Intervals are those of the function's defaults, with 4 x 250 draws where draws are made. Models of `compare`
+label right with probability .8 and .75 where the plausibility is Dirichlet(.3) over three labels, five votes per item.
+`reliability_curve` is scored at reliability 1, `spammers` by the quality of the same annotators on 5,000 items, and
+`calibrate` by the accuracy of the best labels of the items without gold. `dispersion_null` is no interval of an
+estimate: it should hold the observed spread of a model that serves all annotators alike.
+"""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+import bayesagree as ba
+from bayesagree._numerics.intervals import hdi
+from bayesagree.simulate import crowd_labels, ratings
+
+SETS, FEW = 100, {"draws": 250, "chains": 4}
+PAGE = Path(__file__).parent / "results" / "coverage.md"
+
+type Held = list[tuple[float, float, float]]
+"""Lower end, true value and upper end of each interval of a data set."""
+
+
+def difference_of_models(n: int, rng: np.random.Generator) -> Held:
+    """Two models, the default posterior of `evaluate`."""
+    q = rng.dirichlet(np.full(3, 0.3), n)
+    top = q.argmax(axis=1)
+    said = {name: np.where(rng.random(n) < right, top, (top + rng.integers(1, 3, n)) % 3)
+            for name, right in (("A", 0.8), ("B", 0.75))}  # fmt: skip
+    models = ba.Predictions.from_labels(said, labels=[0, 1, 2])
+    found = ba.compare(ba.evaluate(ba.Labels.from_counts(rng.multinomial(5, q)), models, seed=rng, **FEW),
+                       metric="top_1_accuracy").sel(model="A", other_model="B")  # fmt: skip
+    return [(float(found["lower"]), (said["A"] == top).mean() - (said["B"] == top).mean(), float(found["upper"]))]
+
+
+def panels(n: int, error: float, rng: np.random.Generator) -> tuple[ba.Labels, dict[int, int]]:
+    """Return verdicts of three judges, of whom each pair errs together on half of its errors, and the gold."""
+    shared, own = rng.random((n, 1)) < error / 2, rng.random((n, 3)) < error / 2 / (1 - error / 2)
+    return ba.Labels.from_matrix((shared | own).astype(int), labels=[0, 1]), dict.fromkeys(range(n), 0)
+
+
+def accuracy_of_panels(n: int, error: float, rng: np.random.Generator) -> Held:
+    """`best_panel`, all seven panels."""
+    judges, gold = panels(n, error, rng)
+    alone, found = error / 2 / (1 - error / 2), ba.judges.best_panel(judges, gold, seed=rng, **FEW)
+    # A majority of one or two (a tie counts one half) is right as often as one judge; of three unless two are wrong.
+    three = (1 - error / 2) * (1 - alone) ** 2 * (1 + 2 * alone)
+    true = np.where(found["n_judges"] == 3, three, 1 - error)
+    return list(zip(found["lower"], true.tolist(), found["upper"]))
+
+
+def worth_of_panel(n: int, error: float, rng: np.random.Generator) -> Held:
+    """`effective_judges`; a set in which a judge never errs has no number and is left out."""
+    worth = ba.judges.effective_judges(*panels(n, error, rng), seed=rng, **FEW)["posterior"]["n_effective"].values
+    correlation = (error / 2 + (1 - error / 2) * (error / 2 / (1 - error / 2)) ** 2 - error**2) / (error * (1 - error))
+    if not np.isfinite(worth).all():
+        return []
+    lower, upper = hdi(worth)
+    return [(lower, 3 / (1 + 2 * correlation), upper)]
+
+
+def skill(n: int, rng: np.random.Generator) -> Held:
+    """`annotator_table` of `dawid_skene`: ten annotators of one mean skill each."""
+    crowd = crowd_labels(n_items=n, n_annotators=10, n_labels=3, labels_per_item=5, seed=rng)
+    found = ba.predictive.annotator_table(ba.dawid_skene(crowd.labels, variant="full", tune=250, seed=rng, **FEW))
+    right = np.einsum("k,jkk->j", crowd.prevalence, crowd.confusion)
+    true = dict(zip(range(10), right))
+    return [(row.lower, true[int(row.annotator)], row.upper) for row in found.itertuples()]  # type: ignore[misc]
+
+
+def bins(n: int, rng: np.random.Generator) -> Held:
+    """`calibration_scores`: right as often as confident."""
+    confidence = rng.uniform(0.5, 1, n)
+    table = xr.DataArray(np.column_stack([confidence, 1 - confidence]), {"item": np.arange(n), "category": [0, 1]},
+                         ("item", "category"))  # fmt: skip
+    gold = dict(enumerate((rng.random(n) > confidence).astype(int).tolist()))
+    found = ba.plausibility.calibration_scores(table, gold)
+    filled = found["n_items"].values > 0
+    ends = (found[name].values[filled].tolist() for name in ("accuracy_lower", "confidence", "accuracy_upper"))
+    return list(zip(*ends))
+
+
+def votes(n: int, rng: np.random.Generator) -> ba.Labels:
+    """Five votes of each item."""
+    return ba.Labels.from_counts(rng.multinomial(5, rng.dirichlet(np.full(3, 0.3), n)))
+
+
+def curve(n: int, truth: float, rng: np.random.Generator) -> Held:
+    """`reliability_curve` at reliability 1."""
+    found = ba.predictive.reliability_curve(votes(n, rng), [1.0], seed=rng).isel(reliability=0)
+    return [(float(found["lower"]), truth, float(found["upper"]))]
+
+
+def qualities(n: int, rng: np.random.Generator) -> Held:
+    """`spammers`: the interval of each annotator's quality."""
+
+    def labelled(size: int) -> ba.Labels:
+        truth = rng.integers(3, size=(size, 1))
+        return ba.Labels.from_matrix(np.where(rng.random((size, 5)) < right, truth, rng.integers(3, size=(size, 5))))
+
+    right = rng.uniform(0.4, 0.9, 5)
+    true = ba.subjective.crowdtruth(labelled(5000))["wqs"].to_series()
+    found = ba.subjective.spammers(ba.subjective.crowdtruth_posterior(labelled(n), seed=rng, **FEW))
+    return [(row.lower, float(true.loc[row.Index]), row.upper) for row in found.itertuples()]  # type: ignore[misc]
+
+
+def camps(n: int, rng: np.random.Generator) -> ba.Labels:
+    """Two camps of three; each says its own label, .8 of the time, and camps share it on 70 % of the items."""
+    own = rng.integers(2, size=n)
+    side = np.where(rng.random(n) < 0.7, own, 1 - own)
+    label = np.repeat(np.column_stack([own, side]), 3, axis=1)
+    return ba.Labels.from_matrix(np.where(rng.random((n, 6)) < 0.8, label, 1 - label), labels=[0, 1])
+
+
+PEOPLE = ba.Annotators.from_table(pd.DataFrame({"annotator": range(6), "camp": list("xxxyyy")}))
+
+
+def alphas(n: int, true: NDArray[Any], rng: np.random.Generator) -> Held:
+    """`group_agreement`: within both camps and between them."""
+    found = ba.subjective.group_agreement(camps(n, rng), PEOPLE, ["camp"], seed=rng)
+    ends = (found[name].values[[0, 0, 1], [0, 1, 1]] for name in ("lower", "upper"))
+    lower, upper = ends
+    return list(zip(lower.tolist(), true[[0, 0, 1], [0, 1, 1]].tolist(), upper.tolist()))
+
+
+def phis(n: int, rng: np.random.Generator) -> Held:
+    """`group_phi` within two groups of three raters of one Phi."""
+    made = ratings(n_items=n, ratings_per_item=6, phi=0.5, n_levels=7, item_mean=(2, 2), seed=rng)
+    people = ba.Annotators.from_table(pd.DataFrame({"annotator": made.ratings.annotators, "camp": list("xxxyyy")}))
+    drawn = ba.subjective.group_phi(made.ratings, people, ["camp"], seed=rng, **FEW)["posterior"]["phi"].values
+    held = [hdi(drawn[..., g, h]) for g, h in ((0, 0), (1, 1), (0, 1))]
+    return [(lower, 0.5, upper) for lower, upper in held]
+
+
+def limits(n: int, rng: np.random.Generator) -> Held:
+    """`limits_of_agreement`: normal differences, mean .05 and standard deviation .1."""
+    first = rng.uniform(0.35, 0.6, n)
+    table = np.column_stack([first, np.clip(first - rng.normal(0.05, 0.1, n), 0, 1)])
+    row = ba.agreement.limits_of_agreement(ba.Ratings.from_matrix(table, scale=(0, 1))).iloc[0]
+    true = {"difference": 0.05, "low_limit": 0.05 - 1.959964 * 0.1, "high_limit": 0.05 + 1.959964 * 0.1}
+    return [(row[f"{name}_lower"], value, row[f"{name}_upper"]) for name, value in true.items()]
+
+
+def spread(n: int, rng: np.random.Generator) -> Held:
+    """`dispersion_null`: three groups of n annotators who are served alike."""
+    values = rng.binomial(20, rng.beta(8, 2, 3 * n)) / 20
+    result = xr.Dataset({"annotator_performance": (("model", "annotator"), values[None]),
+                         "group_of": ("annotator", np.arange(3 * n) % 3)}, {"model": ["A"], "group": list("xyz")})  # fmt: skip
+    found = ba.subjective.dispersion_null(result, permutations=500, seed=rng).isel(model=0)
+    return [(float(found["null_lower"]), float(found["spread"]), float(found["null_upper"]))]
+
+
+def calibrated(gold: int, rng: np.random.Generator) -> Held:
+    """`calibrate`: the mean confidence of 500 items that have no gold."""
+    crowd = crowd_labels(n_items=500 + gold, n_annotators=10, n_labels=3, labels_per_item=3, ambiguity=3, seed=rng)
+    posterior = ba.dawid_skene(crowd.labels, variant="full", tune=250, seed=rng, **FEW)
+    known = {item: int(crowd.truth[place]) for place, item in enumerate(crowd.labels.items[:gold].tolist())}
+    found = ba.calibrate(posterior, known, seed=rng)
+    best = found["derived"]["label_probability"].values.argmax(axis=1)
+    lower, upper = hdi(found["posterior"]["mean_confidence"].values)
+    return [(lower, float((best[gold:] == crowd.truth[gold:]).mean()), upper)]
+
+
+def strengths(n: int, rng: np.random.Generator) -> Held:
+    """`davidson`: strengths of four models, N(0, 1), from n comparisons with ties."""
+    strength = rng.normal(size=4)
+    pair = np.array([rng.permutation(4)[:2] for _ in range(n)])
+    gap = strength[pair[:, 0]] - strength[pair[:, 1]]
+    odds = np.exp(np.column_stack([gap / 2, -gap / 2, np.zeros(n) - 0.5]))
+    kind = (rng.random((n, 1)) > np.cumsum(odds / odds.sum(axis=1, keepdims=True), axis=1)).sum(axis=1)
+    frame = pd.DataFrame({"left": [f"m{k}" for k in pair[:, 0]], "right": [f"m{k}" for k in pair[:, 1]]})
+    frame["winner"] = np.select([kind == 0, kind == 1], [frame["left"], frame["right"]], "tie")
+    drawn = ba.davidson(ba.Comparisons.from_long(frame), seed=rng, **FEW)["posterior"]["strength"]
+    true = strength - strength.mean()
+    ends = [hdi(drawn.sel(model=f"m{k}").values) for k in range(4)]
+    return [(lower, true[k], upper) for k, (lower, upper) in enumerate(ends)]
+
+
+def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.random.Generator], Held]]]:
+    """Yield function, world and how a data set is made and read."""
+    log_score = float(ba.predictive.reliability_curve(votes(40_000, rng), [1.0], seed=rng)["log_score"][0])
+    alpha = ba.subjective.group_agreement(camps(40_000, rng), PEOPLE, ["camp"], seed=rng)["alpha"].values
+    for n in (100, 300):
+        yield "evaluation.compare", f"{n} items", lambda r, n=n: difference_of_models(n, r)
+    for n, error in ((50, 0.05), (50, 0.2), (200, 0.05), (200, 0.2)):
+        world = f"{n} items, error {error}"
+        yield "judges.best_panel", world, lambda r, n=n, error=error: accuracy_of_panels(n, error, r)
+        yield "judges.effective_judges", world, lambda r, n=n, error=error: worth_of_panel(n, error, r)
+    for n in (100, 300):
+        yield "predictive.annotator_table", f"{n} items", lambda r, n=n: skill(n, r)
+        yield "predictive.reliability_curve", f"{n} items", lambda r, n=n: curve(n, log_score, r)
+        yield "subjective.spammers", f"{n} items", lambda r, n=n: qualities(n, r)
+        yield "subjective.group_agreement", f"{n} items", lambda r, n=n: alphas(n, alpha, r)
+        yield "plausibility.calibration_scores", f"{n} items", lambda r, n=n: bins(n, r)
+        yield "plausibility.calibrate", f"{n} gold items", lambda r, n=n: calibrated(n, r)
+        yield "comparisons.davidson", f"{n} comparisons", lambda r, n=n: strengths(n, r)
+    yield "subjective.group_phi", "100 items, Phi .5", lambda r: phis(100, r)
+    for n in (10, 50):
+        yield "agreement.limits_of_agreement", f"{n} items", lambda r, n=n: limits(n, r)
+        yield "subjective.dispersion_null", f"3 groups of {n}", lambda r, n=n: spread(n, r)
+
+
+def main(sets: int) -> None:
+    """Run every row and write the page."""
+    warnings.simplefilter("ignore")
+    lines = ["| function | world | sets | covered | width |", "| --- " * 5 + "|"]
+    for number, (name, world, run) in enumerate(rows(np.random.default_rng(0))):
+        every = [run(np.random.default_rng([1, number, seed])) for seed in range(sets)]
+        found = [held for held in every if held]
+        share = np.array([np.mean([low <= true <= high for low, true, high in held]) for held in found])
+        width = np.mean([high - low for held in found for low, _, high in held])
+        error = share.std(ddof=1) / np.sqrt(share.size)
+        lines.append(f"| `{name}` | {world} | {share.size} | {share.mean():.3f} ({error:.3f}) | {width:.3f} |")
+        print(lines[-1], flush=True)
+    head, _, text = (__doc__ or "").strip().partition("\n\n")
+    command, _, text = text.partition("\n\n")
+    PAGE.write_text("\n".join([f"# {head.rstrip('.')}\n\n    {command}\n\n{text}\n", *lines]) + "\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else SETS)
