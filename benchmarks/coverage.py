@@ -156,8 +156,10 @@ def limits(n: int, rng: np.random.Generator) -> Held:
 def spread(n: int, rng: np.random.Generator) -> Held:
     """`dispersion_null`: three groups of n annotators who are served alike."""
     values = rng.binomial(20, rng.beta(8, 2, 3 * n)) / 20
-    result = xr.Dataset({"annotator_performance": (("model", "annotator"), values[None]),
-                         "group_of": ("annotator", np.arange(3 * n) % 3)}, {"model": ["A"], "group": list("xyz")})  # fmt: skip
+    kept = {"annotator_performance": (("model", "annotator"), values[None])}
+    result = xr.Dataset(
+        kept | {"group_of": ("annotator", np.arange(3 * n) % 3)}, {"model": ["A"], "group": list("xyz")}
+    )
     found = ba.subjective.dispersion_null(result, permutations=500, seed=rng).isel(model=0)
     return [(float(found["null_lower"]), float(found["spread"]), float(found["null_upper"]))]
 
