@@ -17,6 +17,7 @@ Names and sub-packages load when they are first used; `__init__.pyi` lists them 
 - `judges`: what the verdicts of language models are worth, beside votes of people.
 - `comparisons`: which of two models wins, by people who differ.
 - `plots`, `report`, `cli`: figures, an HTML page, the command line.
+- `integrations`: Inspect AI and MLflow (extras).
 - `errors`: the errors that input can raise.
 - `_inference`, `_numerics`: how draws are made and kept; numerical kernels.
 """

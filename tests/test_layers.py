@@ -15,7 +15,7 @@ FLOORS = [
     ["evaluation", "conformal"],
     ["blind", "comparisons", "judges", "planning", "subjective", "predictive", "plots"],
     ["report"],
-    ["cli"],
+    ["cli", "integrations"],
 ]
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}
 OPEN: list[list[str]] = []

@@ -1,45 +1,107 @@
 """Scores under uncertain truth for scikit-learn: `cross_val_score`, `GridSearchCV` and their like."""
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.top_labels import Truth, labels_of, plausibility_draws
 from bayesagree.errors import InputError, shorten
 from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import AnyMetric, Metric
+from bayesagree.plausibility.dirichlet import dirichlet
+
+
+class Scorer:
+    """Callable ``scorer(estimator, X, y, votes=None) -> float`` with scikit-learn's metadata routing."""
+
+    def __init__(
+        self,
+        metric: AnyMetric,
+        truth: Truth | None,
+        labels: Sequence[Any] | None,
+        statistic: str,
+        ci_prob: float,
+        seed: np.random.SeedSequence,
+        options: Mapping[str, Any],
+    ) -> None:
+        self._metric, self._truth, self._labels = metric, truth, labels
+        self._sign = 1.0 if Metric.of(metric).record.higher_is_better else -1.0
+        self._quantile = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}.get(statistic)
+        self._seed, self._options = seed, options
+        from sklearn.utils.metadata_routing import MetadataRequest  # scikit-learn takes a second to load
+
+        self._request = MetadataRequest(owner=self)
+
+    def set_score_request(self, *, votes: bool | str | None) -> Self:
+        """Request the votes, or metadata of another name, from functions such as `cross_validate`."""
+        self._request.score.add_request(param="votes", alias=votes)
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Return what scikit-learn is to pass."""
+        return self._request
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None, votes: ArrayLike | None = None) -> float:
+        """Return the score of an estimator on these items."""
+        truth, items, labels = self._known(X, y) if votes is None else self._voted(votes)
+        given = Predictions.from_estimators({"estimator": estimator}, X, items=items, labels=labels)
+        values = score(truth, given, self._metric, seed=self._seed, **self._options) * self._sign
+        return float(values.mean() if self._quantile is None else values.quantile(self._quantile))
+
+    def _known(self, X: Any, y: Any) -> tuple[Truth, list[Any], list[Any]]:
+        if self._truth is None:
+            raise InputError(
+                "the scorer has no truth and got no votes: set_score_request(votes=True) and params={'votes': counts} "
+                "with sklearn.set_config(enable_metadata_routing=True), or make_scorer(metric, truth)"
+            )
+        items = _items(X, y)
+        return _of_items(self._truth, items), items, _categories(self._truth).tolist()
+
+    def _voted(self, votes: ArrayLike) -> tuple[Truth, list[Any], list[Any]]:
+        if self._labels is None:
+            raise InputError("the scorer has a truth and got votes too; make_scorer(metric, labels=[...]) reads votes")
+        counted = Labels.from_counts(votes, labels=self._labels)
+        return dirichlet(counted, seed=self._seed), counted.items.tolist(), counted.categories.tolist()
 
 
 @checked
 def make_scorer(
     metric: AnyMetric,
-    truth: Truth,
+    truth: Truth | None = None,
     *,
+    labels: Sequence[Any] | None = None,
     truth_is: TruthIs = "top",
     statistic: Literal["mean", "lower", "upper"] = "mean",
     ci_prob: float = 0.95,
     thin: int = 1,
     seed: Seed = None,
-) -> Callable[[Any, Any, Any], float]:
+) -> Scorer:
     """Scorer for scikit-learn: an estimator's score against the draws of the truth of the items that it is tested on.
 
     The estimator learns from any target ``y``, such as majority votes; the scorer looks up the truth of the tested
-    items by name. ``X`` (a data frame) or ``y`` (a series) must therefore have the items' names as its index.
+    items by name. ``X`` (a data frame) or ``y`` (a series) must therefore have the items' names as its index. Without
+    a `truth` the votes themselves follow the folds, by scikit-learn's metadata routing (its ``enable_metadata_routing``
+    is set): ``make_scorer("accuracy", labels=["no", "yes"]).set_score_request(votes=True)`` takes
+    ``cross_validate(..., params={"votes": counts})`` with counts (item, label), and draws the truth of the tested items
+    by `dirichlet`.
 
     Parameters
     ----------
     metric
         As in `score`.
     truth
-        A posterior of plausibilities, or a point estimate (item, category).
+        A posterior of plausibilities, or a point estimate (item, category). None: from the votes passed to the scorer.
+    labels
+        Without a `truth`: the label of each column of the votes.
     truth_is, thin
         As in `score`.
     statistic
@@ -52,14 +114,14 @@ def make_scorer(
 
     Returns
     -------
-    callable
+    Scorer
         ``scorer(estimator, X, y) -> float``. The estimator's ``predict_proba`` counts where it has one, else its
         ``predict``.
 
     Raises
     ------
     InputError
-        Items without names, or that the truth does not have; an unknown statistic.
+        Items without names, or that the truth does not have; neither truth nor labels, or both; an unknown statistic.
 
     See Also
     --------
@@ -82,21 +144,10 @@ def make_scorer(
     """
     if statistic not in ("mean", "lower", "upper"):
         raise InputError(f"statistic={statistic!r} is not one of 'mean', 'lower', 'upper'")
-    requested = Metric.of(metric)
-    sign = 1.0 if requested.record.higher_is_better else -1.0
-    root = seed_sequence(seed)
-    tails = {"lower": (1 - ci_prob) / 2, "upper": (1 + ci_prob) / 2}
-
-    def scorer(estimator: Any, X: Any, y: Any = None) -> float:
-        items = _items(X, y)
-        part = _of_items(truth, items)
-        given = Predictions.from_estimators(
-            {"estimator": estimator}, X, items=items, labels=_categories(truth).tolist()
-        )
-        values = score(part, given, metric, truth_is=truth_is, thin=thin, seed=root) * sign
-        return float(values.mean() if statistic == "mean" else values.quantile(tails[statistic]))
-
-    return scorer
+    if (truth is None) == (labels is None):
+        raise InputError("make_scorer takes a truth, or the labels of the votes that each call of the scorer gets")
+    options = {"truth_is": truth_is, "thin": thin}
+    return Scorer(metric, truth, labels, statistic, ci_prob, seed_sequence(seed), options)
 
 
 def _items(X: Any, y: Any) -> list[Any]:

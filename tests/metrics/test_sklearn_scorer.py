@@ -1,9 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.svm import LinearSVC
 
 from bayesagree import InputError, Labels, Predictions, dirichlet, make_scorer, score
@@ -62,3 +63,30 @@ def test_refused(case):
         make_scorer("accuracy", truth)(model, x.set_index(pd.Index(["other", *x.index[1:]])))
     with pytest.raises(InputError, match="statistic"):
         make_scorer("accuracy", truth, statistic="median")
+
+
+def test_votes_follow_the_folds(case):
+    x, majority, _ = case
+    votes = np.random.default_rng(3).multinomial(5, [0.4, 0.6], size=80)
+    with config_context(enable_metadata_routing=True):
+        scorer = make_scorer("accuracy", labels=["no", "yes"], seed=1).set_score_request(votes=True)
+        options = {"cv": KFold(4), "params": {"votes": votes}, "return_estimator": True, "return_indices": True}
+        found = cross_validate(LogisticRegression(), x, majority, scoring=scorer, **options)
+        search = GridSearchCV(LogisticRegression(), {"C": [1e-6, 1.0]}, scoring=scorer, cv=4)
+        assert set(search.fit(x, majority, votes=votes).best_params_) == {"C"}
+    for value, model, rows in zip(found["test_score"], found["estimator"], found["indices"]["test"]):
+        truth = dirichlet(Labels.from_counts(votes[rows], labels=["no", "yes"]), seed=1)
+        given = Predictions.from_estimators({"m": model}, x.iloc[rows].reset_index(drop=True), labels=["no", "yes"])
+        assert value == pytest.approx(score(truth, given, "accuracy", seed=1).mean().item())
+
+
+def test_votes_or_a_truth(case):
+    x, majority, truth = case
+    model = LogisticRegression().fit(x, majority)
+    for options in ({}, {"truth": truth, "labels": ["no", "yes"]}):
+        with pytest.raises(InputError, match="takes a truth, or the labels of the votes"):
+            make_scorer("accuracy", **options)
+    with pytest.raises(InputError, match="has no truth and got no votes"):
+        make_scorer("accuracy", labels=["no", "yes"])(model, x, majority)
+    with pytest.raises(InputError, match="has a truth and got votes too"):
+        make_scorer("accuracy", truth)(model, x, majority, votes=np.ones((80, 2), int))

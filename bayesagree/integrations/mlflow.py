@@ -1,0 +1,177 @@
+"""MLflow 3: assessments of traces as annotations and predictions, and results as metrics and tables of a run.
+
+The extra ``bayesagree[mlflow]`` installs what it needs.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import mlflow
+import pandas as pd
+import xarray as xr
+
+from bayesagree._inference.arguments import checked
+from bayesagree.annotations import Annotations, Labels, Predictions
+from bayesagree.annotations._columns import Duplicates
+from bayesagree.errors import InputError, shorten
+from bayesagree.evaluation.tables import comparisons, score_table
+from bayesagree.io.formats._found import Found, Wanted
+
+
+class Assessments(NamedTuple):
+    """Assessments of one question by who gave them; items are trace ids.
+
+    Attributes
+    ----------
+    annotations
+        Feedback by people (source ``HUMAN``).
+    judges
+        Feedback by language models (``LLM_JUDGE``), one annotator per judge as `corrected_rate` takes them, or None.
+    predictions
+        Feedback by programs (``CODE``), one model per program, or None.
+    gold
+        Expectations of the same name, by trace id.
+    left_out
+        Number of assessments left out, by reason.
+    """
+
+    annotations: Annotations
+    judges: Labels | None
+    predictions: Predictions | None
+    gold: dict[Any, Any]
+    left_out: dict[str, int]
+
+
+@checked
+def read_assessments(
+    traces: Any,
+    *,
+    name: str | None = None,
+    labels: Any = None,
+    scale: tuple[float, float] | None = None,
+    step: float | None = None,
+    duplicates: Duplicates = "error",
+) -> Assessments:
+    """Annotations, judges and predictions among the assessments of traces.
+
+    Parameters
+    ----------
+    traces
+        From `mlflow.search_traces`: its data frame, or its list of traces.
+    name
+        Which assessment, such as ``"correctness"``; needed where the traces have several.
+    labels
+        All possible labels in their order; by default those found, of people, judges and programs together.
+    scale, step
+        Read people's feedback as ratings on this scale, as `Ratings.from_long`.
+    duplicates
+        As `Labels.from_long`.
+
+    Raises
+    ------
+    InputError
+        Several assessments and no `name`, an unknown one, or none by people.
+
+    Examples
+    --------
+    >>> def by(kind, who, value):
+    ...     source = {"source_type": kind, "source_id": who}
+    ...     return {"assessment_name": "safe", "source": source, "feedback": {"value": value}}
+    >>> first = [by("HUMAN", "ann", "yes"), by("HUMAN", "bob", "no"), by("LLM_JUDGE", "gpt", "no")]
+    >>> second = [by("HUMAN", "ann", "yes"), by("LLM_JUDGE", "gpt", "yes")]
+    >>> frame = pd.DataFrame({"trace_id": ["t1", "t2"], "assessments": [first, second]})
+    >>> found = read_assessments(frame)
+    >>> found.annotations.n_annotations, found.judges.annotators.tolist()
+    (3, ['gpt'])
+    """
+    by_source, gold = {kind: Found() for kind in ("HUMAN", "LLM_JUDGE", "CODE")}, Found()
+    left_out: dict[str, int] = {}
+    for item, found in _assessments(traces):
+        reason = _unusable(found)
+        if reason:
+            left_out[reason] = left_out.get(reason, 0) + 1
+        elif "expectation" in found:
+            gold.answers.append((found["assessment_name"], item, "", found["expectation"]["value"]))
+        else:
+            who = by_source[found["source"]["source_type"].replace("AI_JUDGE", "LLM_JUDGE")]
+            answer = found["feedback"]["value"]
+            who.answers.append((found["assessment_name"], item, found["source"]["source_id"], answer))
+    people = by_source["HUMAN"]
+    if not people.answers:
+        raise InputError("no trace has feedback whose source is HUMAN; people's assessments are needed")
+    questions = sorted({question for question, *_ in people.answers})
+    if name is None and len(questions) > 1:
+        raise InputError(f"people assessed {shorten(questions)}; choose one with name=")
+    chosen = name or questions[0]
+    if scale is None and labels is None:
+        rows = [row for found in by_source.values() for row in found.answers if row[0] == chosen]
+        labels = sorted({value for *_, value in rows if value is not None}, key=lambda value: (str(type(value)), value))
+    wanted = Wanted(chosen, "labels" if scale is None else "ratings", scale, step, labels, duplicates)
+    annotations = people.annotations(wanted, "the traces")
+    if annotations is None:
+        raise InputError(f"people's feedback on {chosen!r} has no values")
+    of = {kind: [(q, *rest) for q, *rest in by_source[kind].answers if q == chosen] for kind in ("LLM_JUDGE", "CODE")}
+    judges: Any = Found(answers=of["LLM_JUDGE"]).annotations(wanted._replace(kind="labels", scale=None), "the traces")
+    programs = Found(outputs=[(who, item, value, None) for _, item, who, value in of["CODE"]])
+    known = {item: value for question, item, _, value in gold.answers if question == chosen}
+    left_out |= people.left_out
+    return Assessments(annotations, judges, programs.predictions(labels), known, left_out)
+
+
+@checked
+def log_result(result: xr.DataTree, *, report: str | Path | None = None, prefix: str = "") -> None:
+    """Log a result of `evaluate` to the active run: metrics with intervals, their table, and a report.
+
+    Every score becomes the metrics ``<model>/<metric>``, ``.../lower`` and ``.../upper`` (95 % HDI); where an
+    evaluation has several reliabilities they stand in the name. The table goes to ``scores.json``, a report beside it.
+
+    Parameters
+    ----------
+    result
+        From `evaluate`.
+    report
+        An HTML file from `write_report` or ``bayesagree report``, logged as an artifact.
+    prefix
+        Put before every name, such as ``"test/"``.
+    """
+    table: Any = score_table(comparisons(result))
+    several = table["reliability"].nunique() > 1
+    for row in table.to_dict("records"):
+        level = f"/reliability {row['reliability']:g}" if several else ""
+        name = _allowed(f"{prefix}{row['model']}/{row['metric']}{level}")
+        mlflow.log_metrics({name: row["mean"], f"{name}/lower": row["lower"], f"{name}/upper": row["upper"]})
+    mlflow.log_table(table, f"{_allowed(prefix)}scores.json")
+    if report is not None:
+        mlflow.log_artifact(str(report))
+
+
+def _allowed(name: str) -> str:
+    """Name with the characters that MLflow allows."""
+    return re.sub(r"[^\w\-. /:]", "_", name)
+
+
+def _assessments(traces: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Trace id and assessment as MLflow's dictionary."""
+    if isinstance(traces, pd.DataFrame):
+        missing = {"trace_id", "assessments"} - set(traces.columns)
+        if missing:
+            raise InputError(f"the table of traces has no column {shorten(sorted(missing))}; see mlflow.search_traces")
+        pairs: Iterable[tuple[str, Any]] = zip(traces["trace_id"], traces["assessments"])
+    else:
+        pairs = ((trace.info.trace_id, trace.info.assessments) for trace in traces)
+    for item, given in pairs:
+        for found in given if given is not None else ():
+            yield item, found if isinstance(found, dict) else found.to_dictionary()
+
+
+def _unusable(found: dict[str, Any]) -> str:
+    """Why an assessment is left out, or nothing."""
+    if found.get("valid") is False:
+        return "assessments that a later one replaced"
+    if "expectation" not in found and "feedback" not in found:
+        return "assessments that are neither feedback nor expectation"
+    if (found.get("feedback") or {}).get("error"):
+        return "assessments that ended in an error"
+    return ""
