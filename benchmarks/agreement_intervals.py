@@ -10,8 +10,9 @@ coefficient is its estimate on 40,000 items of the same world.
 
 A row pools the worlds of its kind (annotators; labels): `covered` is the share of data sets whose interval holds the
 true value, with its Monte-Carlo error, `width` the mean width. Data sets in which a coefficient does not exist, such as
-kappa where one label was used, are left out. `bootstrap` is the same for the Bayesian bootstrap, whose pseudo-items
-have no mass. The last table counts cells, each one coefficient in one row.
+kappa where one label was used, are left out. `bootstrap` is the same for the Bayesian bootstrap. Real worlds are items
+drawn without replacement from public data, whose coefficients from all items are the true ones; nothing was chosen by
+them. The last table counts cells, each one coefficient in one row.
 """
 
 import sys
@@ -25,9 +26,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesagree import Labels
+from bayesagree import Labels, datasets
 from bayesagree._numerics.intervals import hdi
-from bayesagree.agreement._coefficients import PseudoWeights, coefficients, draw_weights
+from bayesagree.agreement._coefficients import REPLICATES, PseudoWeights, coefficients, draw_weights
 from bayesagree.agreement._items import items_of
 
 SETS, ITEMS, LARGE = 60, (10, 20, 50, 200), 40_000
@@ -77,6 +78,25 @@ def worlds() -> Iterator[World]:
         yield World(f"{kind}, correlation {agreement:g}", ORDERED, annotators, 0, 0.0, agreement)
 
 
+class Real(NamedTuple):
+    """Public annotations."""
+
+    row: str
+    names: tuple[str, ...] = (*NOMINAL, "alpha_ordinal", "alpha_interval", "icc_one_way")
+    n_labels: int = 1
+
+    def draw(self, n: int, rng: np.random.Generator) -> Labels:
+        """Return the annotations of n items, of all where there are fewer."""
+        annotations = datasets.load(self.row).annotations
+        kept = np.zeros(annotations.items.size, bool)
+        kept[rng.permutation(kept.size)[:n]] = True
+        return annotations.select(kept[annotations.item_index])
+
+
+REAL = ("lewidi2023/hs-brexit", "lewidi2023/armis", "lewidi2025-csc", "popquorn", "dices350", "snow-affect/anger",
+        "snow-affect/joy", "snow-affect/valence")  # fmt: skip
+
+
 class Found(NamedTuple):
     """Whether an interval holds the true value, and its width; of the bootstrap NaN where it was not computed."""
 
@@ -95,22 +115,26 @@ def intervals(
         if found.note or name not in true:
             continue
         ends = []
-        for mass in (1.0, 0.0) if name in compared else (1.0,):
-            weights = draw_weights(found, pseudo._replace(weight=mass * pseudo.weight), rng)
+        for bootstrap in (False, True) if name in compared else (False,):
+            if bootstrap:
+                weights = rng.standard_gamma(np.broadcast_to(found.weight, (REPLICATES, found.weight.size)))
+                weights *= found.weight.sum() / weights.sum(axis=1, keepdims=True)
+            else:
+                weights = draw_weights(found, pseudo, rng)
             drawn = found.compute(weights)
             lower, upper = hdi(drawn[~np.isnan(drawn)], 0.95)
             ends += [float(lower <= true[name] <= upper), upper - lower]
         yield name, Found(*ends, *[np.nan] * (4 - len(ends)))
 
 
-def of_world(number: int, world: World, sets: int) -> dict[tuple[str, int, str], list[Found]]:
+def of_world(number: int, world: World | Real, sets: int) -> dict[tuple[str, int, str], list[Found]]:
     """Return what the intervals of many data sets of a world are worth, by (row, items, coefficient)."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng([1, number])
     large = coefficients(items_of(world.draw(LARGE, rng)), "identity")
     true = {name: found.estimate() for name, found in large if name in world.names and not found.note}
     rows: dict[tuple[str, int, str], list[Found]] = {}
-    for n, _ in product(ITEMS, range(sets if world.n_labels else 2 * sets)):
+    for n, _ in product(ITEMS if isinstance(world, World) else ITEMS[:2], range(sets if world.n_labels else 2 * sets)):
         for name, found in intervals(world.draw(n, rng), true, rng):
             rows.setdefault((world.row, n, name), []).append(found)
     return rows
@@ -120,7 +144,7 @@ def main(sets: int) -> None:
     """Run all worlds and write the page."""
     rows: dict[tuple[str, int, str], list[Found]] = {}
     with ProcessPoolExecutor() as pool:
-        for found in pool.map(partial(of_world, sets=sets), *zip(*enumerate(worlds()))):
+        for found in pool.map(partial(of_world, sets=sets), *zip(*enumerate([*worlds(), *map(Real, REAL)]))):
             for key, values in found.items():
                 rows.setdefault(key, []).extend(values)
     lines = ["| world | items | coefficient | sets | covered | width | bootstrap | its width |", "| --- " * 8 + "|"]

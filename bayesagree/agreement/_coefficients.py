@@ -107,9 +107,18 @@ class PseudoWeights(NamedTuple):
         return drawn
 
 
+def item_mass(n: float) -> float:
+    """Return the shape of the gamma variable of one of n items.
+
+    Theirs add up to n - 2, so that the variance of a mean is the unbiased one, with few items to n / 2.
+    """
+    return max(n - PSEUDO_MASS, n / 2) / max(n, 1)
+
+
 def draw_weights(found: Coefficient, pseudo: PseudoWeights, rng: np.random.Generator) -> Floats:
     """Draw weights of the units, shape (replicate, unit), given those of the pseudo-items."""
-    drawn = rng.standard_gamma(np.broadcast_to(found.weight, (len(pseudo.weight), found.weight.size)))
+    shape = item_mass(found.weight.sum()) * found.weight
+    drawn = rng.standard_gamma(np.broadcast_to(shape, (len(pseudo.weight), shape.size)))
     return pseudo.added(drawn, found)
 
 

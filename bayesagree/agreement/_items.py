@@ -146,25 +146,18 @@ type Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 def _with_pseudo_items(rows: Rows, patterns: RatingCounts) -> tuple[Rows, RatingCounts]:
     """Return rows of (item, annotator, code) and patterns with those of the pseudo-items.
 
-    Half of them have a value drawn for each annotation, each value as likely as the others; half have one value. Their
-    annotators are those of an item: their numbers of annotations are spread as those of items with two or more.
+    Their annotators are those of an item: their numbers of annotations are spread as those of items with two or more.
     """
     several = np.flatnonzero(patterns.size >= 2)
     if not several.size:
         return rows, patterns
     item, annotator, code = rows
-    half, n_values = PSEUDO_ITEMS // 2, patterns.counts.shape[1]
-    middle = (np.arange(half) + 0.5) / half
+    half = PSEUDO_ITEMS // 2
     by_size = several[np.argsort(patterns.size[several], kind="stable")]
     below = np.cumsum(patterns.weight[by_size])
-    template = by_size[np.searchsorted(below, middle * below[-1])]
+    template = by_size[np.searchsorted(below, (np.arange(half) + 0.5) / half * below[-1])]
     size = patterns.size[template].astype(np.int64)
-    # Of each annotation in turn, the values of all pseudo-items are spread evenly (a Latin hypercube).
-    rng = np.random.default_rng(PSEUDO_SEED)  # they are a function of the annotations
-    u = rng.permuted(np.tile(middle, (int(size.max()), 1)), axis=1)
-    chance = np.concatenate([u[:n, k] for k, n in enumerate(size)])
-    own = np.repeat(rng.permutation(middle), size)
-    new_code = (np.concatenate([chance, own]) * n_values).astype(np.int64)
+    new_code = pseudo_codes(size, patterns.weight @ patterns.counts)
     new_item = np.repeat(np.arange(2 * half), np.tile(size, 2))
     new = collapse_codes(new_item, new_code, patterns.values, 2 * half)
     n_patterns, n_named = patterns.size.size, patterns.pattern_of_item.size
@@ -183,6 +176,23 @@ def _with_pseudo_items(rows: Rows, patterns: RatingCounts) -> tuple[Rows, Rating
         item, annotator = np.concatenate([item, n_named + new_item]), np.concatenate([annotator, of, of])
         code = np.concatenate([code, new_code])
     return (item, annotator, code), both
+
+
+def pseudo_codes(size: NDArray[np.int64], given: Floats) -> NDArray[np.int64]:
+    """Return the values of `PSEUDO_ITEMS` items, one row per annotation, from the number of annotations of one half.
+
+    In the first half each annotation has a value of its own, in the second all those of an item have the same. A value
+    is drawn by its share among those `given`, shape (value,), or, as often, evenly from all: a rare value then counts,
+    and a scale of 101 levels of which people use one most looks like what they do.
+    """
+    middle = (np.arange(size.size) + 0.5) / size.size
+    # Of each annotation in turn, the values of all pseudo-items are spread evenly (a Latin hypercube).
+    rng = np.random.default_rng(PSEUDO_SEED)  # they are a function of the annotations
+    u = rng.permuted(np.tile(middle, (int(size.max()), 1)), axis=1)
+    chance = [u[:n, k] for k, n in enumerate(size)]
+    share = (given / given.sum() + 1 / given.size) / 2
+    at = np.concatenate([*chance, np.repeat(rng.permutation(middle), size)])
+    return np.minimum(np.searchsorted(np.cumsum(share), at), given.size - 1)
 
 
 def _rating_values(ratings: Ratings) -> tuple[Floats, NDArray[Any]]:

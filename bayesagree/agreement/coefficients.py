@@ -1,7 +1,7 @@
 """Classic agreement coefficients, each with an interval, in one table.
 
-Intervals are those of a Dirichlet process over items (Ferguson 1973): each replicate weights an item by Gamma(1), and
-pseudo-items of its base measure (`_items`) by Gamma(2) in all. All coefficients are functions of weighted units
+Intervals are those of a Dirichlet process over items (Ferguson 1973): each replicate weights the N items by Gamma(N - 2)
+in all, and pseudo-items of its base measure (`_items`) by Gamma(2) in all. All coefficients are functions of weighted units
 (`_coefficients`), so a replicate costs a matrix product.
 """
 
@@ -84,9 +84,9 @@ def agreement_table(
 
     Notes
     -----
-    The interval is the shortest one of 2000 draws from a Dirichlet process over items: the items have the weights of
-    the Bayesian bootstrap, and beside them stand two pseudo-items, one with a random value for each annotation and one
-    with the same value for all. The estimate does not use them. Without them few items have intervals that are too
+    The interval is the shortest one of 2000 draws from a Dirichlet process over items: the N items
+    count as N - 2, and two pseudo-items as 2, one with a random value for each annotation and one with the same value
+    for all. The estimate does not use them. Without them few items have intervals that are too
     short, and unanimous items one of width 0. Coverage from 10 items on, with the cells where it is too low:
     benchmarks/results/agreement_intervals.md.
 

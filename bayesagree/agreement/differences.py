@@ -19,6 +19,7 @@ from bayesagree.agreement._coefficients import (
     Weights,
     coefficients,
     interval_of,
+    item_mass,
     weights_for,
 )
 from bayesagree.agreement._items import Items, items_of
@@ -132,6 +133,8 @@ def _differences(
     """
     units = np.stack([np.where(at >= 0, of.unit[at], -1) for of, at in zip((first, second), place)], axis=1)
     joint, weight = np.unique(units[(units >= 0).any(axis=1)], axis=0, return_counts=True)
+    # An item of both sides has the smaller shape of the two.
+    weight = weight * np.where(joint >= 0, [item_mass(of.weight.sum()) for of in (first, second)], 1.0).min(axis=1)
     pseudo = [PseudoWeights.draw(rng)] * 2 if same else [PseudoWeights.draw(rng), PseudoWeights.draw(rng)]
     step = min(first.step(), second.step(), max(1, CELLS // len(joint)))
     parts = []

@@ -15,7 +15,8 @@ from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, block_generators, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._coefficients import CELLS, REPLICATES
+from bayesagree.agreement._coefficients import CELLS, CI_KIND, REPLICATES, PseudoWeights, item_mass
+from bayesagree.agreement._items import PSEUDO_ITEMS, pseudo_codes
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
@@ -52,7 +53,7 @@ def group_agreement(
     ci_prob
         Probability of the intervals.
     seed
-        For the bootstrap of the intervals.
+        Seed or generator of the replicates.
 
     Returns
     -------
@@ -60,7 +61,8 @@ def group_agreement(
         alpha : (group, other_group)
             1 where all say the same thing, 0 as by chance; NaN without common items or where all annotations are equal.
         lower, upper : (group, other_group)
-            HDI over Bayesian-bootstrap weights of the items, the same weights for all pairs of groups.
+            HDI over the weights of a Dirichlet process over items with two pseudo-items, as in `agreement_table`; all
+            pairs of groups have the same weights.
         n_pairs : (group, other_group)
             Pairs of annotations of one item.
 
@@ -83,21 +85,25 @@ def group_agreement(
 
     References
     ----------
-    Krippendorff, "Content analysis" (2004), chapter 11; within one group this is alpha as defined there. Rubin, "The
-    Bayesian bootstrap", Annals of Statistics 9 (1981), doi:10.1214/aos/1176345338.
+    Krippendorff, "Content analysis" (2004), chapter 11; within one group this is alpha as defined there. Ferguson, "A
+    Bayesian analysis of some nonparametric problems", Annals of Statistics 1 (1973), doi:10.1214/aos/1176342360.
     """
     require_one_each(annotations, "agreement of groups")
     groups = as_groups(annotations, annotators, by)
     of_row, size, n_items = groups.of_rows(annotations), groups.names.size, annotations.items.size
     kept = of_row >= 0
     group, item = of_row[kept], annotations.item_index[kept]
-    moments = _moments(annotations, kept)
+    code, moments = _coded_moments(annotations, kept)
     # Sums over the annotations of each (group, item) and of each group: sums over pairs follow from them.
     cells = group.astype(np.int64) * n_items + item
-    by_cell = np.stack([np.bincount(cells, m, size * n_items) for m in moments.T], axis=-1).reshape(size, n_items, -1)
+    by_cell = np.stack([np.bincount(cells, m, size * n_items) for m in moments[code].T], axis=-1).reshape(
+        size, n_items, -1
+    )
     pairs = list(combinations_with_replacement(range(size), 2))
     parts = [_pair_sums(by_cell[g], by_cell[h], same=g == h) for g, h in pairs]
-    weighted = _bootstrapped_sums(np.hstack(parts), np.random.default_rng(seed_sequence(seed)))
+    given = np.bincount(code, minlength=len(moments)).astype(np.float64)
+    pseudo = [_pseudo_sums(by_cell[g], by_cell[h], given, moments, same=g == h) for g, h in pairs]
+    weighted = _replicated_sums(np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(seed)))
     sums = np.split(weighted, len(pairs), axis=1)
     table = np.full((3, size, size), np.nan)
     n_pairs = np.zeros((size, size), np.int64)
@@ -109,7 +115,7 @@ def group_agreement(
         table[:, g, h] = table[:, h, g] = (alpha[0], *ends)
     dims = ("group", "other_group")
     variables = dict(zip(("alpha", "lower", "upper", "n_pairs"), ((dims, values) for values in (*table, n_pairs))))
-    attrs = {"ci_kind": "bootstrap hdi", "ci_prob": ci_prob}
+    attrs = {"ci_kind": CI_KIND, "ci_prob": ci_prob}
     return xr.Dataset(variables, dict.fromkeys(dims, groups.names), attrs)
 
 
@@ -278,16 +284,18 @@ def _panels(ratings: Ratings, of_row: NDArray[Any], g: int, h: int, rng: np.rand
     return ratings.select(kept & np.isin(ratings.item_index, common))
 
 
-def _moments(annotations: Labels | Ratings, kept: NDArray[np.bool_]) -> Floats:
-    """Return 1, x and |x|^2 of each annotation, shape (row, moment): sums over pairs follow from them.
+def _coded_moments(annotations: Labels | Ratings, kept: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats]:
+    """Return the value of each annotation, and 1, x and |x|^2 of each value, shape (value, moment).
 
-    x is the rating, or an indicator of each label: two different labels are then sqrt(2) apart.
+    x is the rating, or an indicator of each label: two different labels are then sqrt(2) apart. Sums over pairs follow
+    from these moments.
     """
     if annotations.kind == "labels":
-        x = (annotations.label_index[kept][:, None] == np.arange(annotations.categories.size)).astype(np.float64)
+        code, x = annotations.label_index[kept].astype(np.int64), np.eye(annotations.categories.size)
     else:
-        x = annotations.unit()[kept][:, None]
-    return np.column_stack([np.ones(len(x)), x, (x**2).sum(axis=1)])
+        values, code = np.unique(annotations.unit()[kept], return_inverse=True)
+        x = values[:, None]
+    return code, np.column_stack([np.ones(len(x)), x, (x**2).sum(axis=1)])
 
 
 def _distance(x: Floats, y: Floats, *, same: bool) -> tuple[Floats, Floats]:
@@ -306,13 +314,40 @@ def _pair_sums(x: Floats, y: Floats, *, same: bool) -> Floats:
     return np.column_stack([n, weight * n, weight * distance, paired * x, paired * y])
 
 
-def _bootstrapped_sums(values: Floats, rng: np.random.Generator) -> Floats:
-    """Sum values (item, column) over items: as they are, then under bootstrap weights; (1 + replicate, column)."""
-    sums = [values.sum(axis=0)[None]]
+def _pseudo_sums(x: Floats, y: Floats, given: Floats, moments: Floats, *, same: bool) -> Floats:
+    """Return `_pair_sums` of the pseudo-items of two groups, 0 where they have no pair; (pseudo-item, sum).
+
+    Each has the numbers of annotations of an item with a pair; the value of each annotation is from `pseudo_codes`.
+    """
+    _, n = _distance(x, y, same=same)
+    paired, half = np.flatnonzero(n > 0), PSEUDO_ITEMS // 2
+    if not paired.size:
+        return np.zeros((PSEUDO_ITEMS, 3 + 2 * x.shape[1]))
+    by_size = paired[np.argsort(n[paired], kind="stable")]
+    template = by_size[((np.arange(half) + 0.5) / half * by_size.size).astype(np.int64)]
+    first = x[template, 0].astype(np.int64)
+    size = first + (0 if same else y[template, 0].astype(np.int64))
+    rows = moments[pseudo_codes(size, given)]
+    size = np.tile(size, 2)
+    item = np.repeat(np.arange(PSEUDO_ITEMS), size)
+    place = np.arange(item.size) - np.repeat(np.cumsum(size) - size, size)
+    of_first = place < np.tile(first, 2)[item]
+    sides = [
+        np.stack([np.bincount(item, m * of, PSEUDO_ITEMS) for m in rows.T], axis=-1) for of in (of_first, ~of_first)
+    ]
+    return _pair_sums(sides[0], sides[0] if same else sides[1], same=same)
+
+
+def _replicated_sums(values: Floats, pseudo: Floats, rng: np.random.Generator) -> Floats:
+    """Sum values (item, column): as they are, then weighted, with those of pseudo-items; (1 + replicate, column)."""
+    of_pseudo, every = PseudoWeights.draw(rng), np.arange(REPLICATES)[:, None]
+    weight = np.zeros((REPLICATES, PSEUDO_ITEMS))
+    np.add.at(weight, (every, of_pseudo.chosen), of_pseudo.weight)
+    sums, shape = [values.sum(axis=0)[None]], item_mass(len(values))
     # Few weights at a time: a hundred thousand items by all replicates would take 1.6 GB.
     for start in range(0, REPLICATES, step := max(1, CELLS // len(values))):
-        weight = rng.standard_exponential((min(step, REPLICATES - start), len(values)))
-        sums.append(weight / weight.mean(axis=1, keepdims=True) @ values)
+        own = rng.standard_gamma(shape, (min(step, REPLICATES - start), len(values)))
+        sums.append(own @ values + weight[start : start + step] @ pseudo)
     return np.concatenate(sums)
 
 
