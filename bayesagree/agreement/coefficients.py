@@ -1,6 +1,6 @@
 """Classic agreement coefficients, each with an interval, in one table.
 
-Intervals are those of a Dirichlet process over items (Ferguson 1973): each replicate weights the N items by Gamma(N - 2)
+Intervals are those of a Dirichlet process over items (Ferguson 1973): a replicate weights the N items by Gamma(N - 2)
 in all, and pseudo-items of its base measure (`_items`) by Gamma(2) in all. All coefficients are functions of weighted
 units (`_coefficients`), so a replicate costs a matrix product.
 """
