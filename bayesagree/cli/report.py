@@ -30,10 +30,10 @@ def report(
     title: Annotated[str | None, Option("--title", help="Title of the page.")] = None,
     plausibility: _options.PlausibilityOrTrace = None,
     reliability: Annotated[
-        str | None, Option(help="Weights of an annotation, comma separated; the headlines are about the first.")
+        str | None, Option(help="Weights of an annotation, comma separated; the panel is about the first.")
     ] = None,
     metrics: Annotated[
-        str | None, Option(help="Comma separated, such as top_1_accuracy; the first is in the headlines.")
+        str | None, Option(help="Comma separated, such as top_1_accuracy; the first is in the panel.")
     ] = None,
     items: _options.ItemsAre = "fixed",
     least_certain: Annotated[int, Option(help="How many of the least certain items to list.", min=1)] = 50,
@@ -53,8 +53,8 @@ def report(
     from bayesagree.annotations import Ratings
     from bayesagree.evaluation.scoring import items_to_score
     from bayesagree.report.data import report_data
-    from bayesagree.report.headlines import headlines
     from bayesagree.report.page import write_report
+    from bayesagree.report.panel import notes, panel
     from bayesagree.report.settings import ReportSettings
 
     truth, models = source.read(predictions, columns)
@@ -92,7 +92,7 @@ def report(
         _output.Table("settings", rows, most=0),
         _output.Table("warnings", [{"warning": text} for text in data.warnings], most=0),
     ]
-    _output.show(tables, json=json, notes=headlines(data))
+    _output.show(tables, json=json, notes=[*map(str, panel(data)), *(note.striptags() for note in notes(data))])
     if not json:
         typer.echo(f"{output} is written; open it in a browser.", err=True)
 

@@ -4,7 +4,7 @@
 - `kinds`: what depends on the kind of annotations.
 - `settings`: how those numbers are computed, and the aligned annotations and models that all parts read.
 - `page`: the page itself, from `views` and `score_views` (its sections), `figures` (SVG) and the templates.
-- `headlines`, `methods`, `wording`: its sentences.
+- `panel` (its first screen), `methods`, `wording`: its sentences.
 """
 
 import lazy_loader as lazy

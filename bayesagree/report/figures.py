@@ -17,7 +17,7 @@ _POINTS = 200
 
 
 class Mark(NamedTuple):
-    """One value with its interval (NaN for none); `kind` is reference, other or plug_in, `note` stands beside it."""
+    """One value with its interval; `kind` is reference or other, `note` stands beside it."""
 
     value: float
     lower: float
@@ -56,13 +56,15 @@ def certainty_curve(levels: Sequence[float], certainty: NDArray[np.float64], lim
         points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(left + (right - left) * share, y))
         style = ("curve" if k == 0 else "curve other", _DASHES[k % len(_DASHES)])
         parts.append(Markup('<polyline class="{}" stroke-dasharray="{}" points="{}"/>').format(*style, points))
+        if len(levels) == 1:
+            break
         y_key = bottom + 62 + 18 * k
         parts.append(_line(style[0], left, left + 44, y_key - 4, dashes=style[1]))
         parts.append(_text(left + 52, y_key, f"reliability {level:g}{' (reference)' if k == 0 else ''}"))
     parts.append(_text(right, bottom + 36, "share of items, least certain first", anchor="end"))
     title = "Annotation certainty of the items, sorted"
     description = f"At reliability {levels[0]:g}, {np.mean(certainty[0] < limit):.1%} of the items are below {limit:g}."
-    return _svg(bottom + 62 + 18 * len(levels), title, description, parts)
+    return _svg(bottom + (44 if len(levels) == 1 else 62 + 18 * len(levels)), title, description, parts)
 
 
 def interval_plot(
@@ -70,7 +72,7 @@ def interval_plot(
 ) -> Markup:
     """Draw values with their intervals below each other, in groups under headings; nothing where there is no value.
 
-    Reference values are filled circles, others open circles, plug-in metrics diamonds; every mark has its note.
+    Reference values are filled circles, others open circles; every mark has its note.
 
     Parameters
     ----------
@@ -113,9 +115,6 @@ def _mark(mark: Mark, at: Callable[[float], float], y: float) -> Markup:
         return Markup("")
     x = at(mark.value)
     bar = _line("bar", at(mark.lower), at(mark.upper), y) if np.isfinite(mark.lower) else Markup("")
-    if mark.kind == "plug_in":
-        diamond = f"{x:.1f},{y - 6} {x + 6:.1f},{y} {x:.1f},{y + 6} {x - 6:.1f},{y}"
-        return bar + Markup('<polygon class="plug_in" points="{}"/>').format(diamond)
     return bar + Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="4.5"/>').format(mark.kind, x, y)
 
 

@@ -16,7 +16,7 @@ from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.plausibility.prirn.inverse_ranks import irn
 from bayesagree.plausibility.registry import Reference
 from bayesagree.plausibility.votes import majority_vote
-from bayesagree.report.wording import interval, number, percent
+from bayesagree.report.wording import interval, number, percent, percents
 
 CHECCO = Reference(
     "Checco et al., 2017",
@@ -42,8 +42,10 @@ class AnnotationKind:
         Single truth that plug-in metrics are computed against, from the annotations and a threshold; its name.
     agreement
         Rows of `agreement_table`, from the annotations and a seed.
-    coefficient, headline
-        The coefficient of the summary, and its sentence from estimate, lower and upper end.
+    given
+        Word for the annotations.
+    coefficient, coefficient_name, scale, written
+        The coefficient of the panel, its name, what its values mean, and how to write it and its interval.
     method
         Sentence of the methods section about agreement.
     lines
@@ -54,10 +56,13 @@ class AnnotationKind:
     point_estimate: Callable[[Any, float | None], xr.DataArray]
     point_estimate_name: str
     agreement: Callable[[Any, int], pd.DataFrame]
+    given: str
     coefficient: str
-    headline: Callable[[float, float, float], str]
+    coefficient_name: str
+    scale: str
     method: str
     lines: Callable[[Any, int], Lines]
+    written: tuple[Callable[[float], str], Callable[[float, float], str]] = (number, interval)
 
 
 def kind_of(annotations: Annotations) -> AnnotationKind:
@@ -121,11 +126,10 @@ _KINDS: dict[type, AnnotationKind] = {
         point_estimate=lambda labels, threshold: majority_vote(labels),
         point_estimate_name="the majority vote",
         agreement=lambda labels, seed: agreement_table(labels, seed=seed),
+        given="labels",
         coefficient="alpha_nominal",
-        headline=lambda value, *ends: (
-            f"Krippendorff's alpha of the annotators is {number(value)} (95 % interval {interval(*ends)}); 0 is "
-            "chance, 1 is perfect."
-        ),
+        coefficient_name="Krippendorff's alpha",
+        scale="0 is the agreement of chance, 1 is perfect agreement.",
         method=f"Agreement: {_BOOTSTRAP}",
         lines=_labels_of,
     ),
@@ -134,11 +138,10 @@ _KINDS: dict[type, AnnotationKind] = {
         point_estimate=_mean_rating,
         point_estimate_name="the mean rating",
         agreement=lambda ratings, seed: agreement_table(ratings, seed=seed),
+        given="ratings",
         coefficient="phi",
-        headline=lambda value, *ends: (
-            f"Common agreement Phi of the annotators is {number(value)} (95 % interval {interval(*ends)}); 0 is "
-            "chance, 1 is perfect, -1 is two camps."
-        ),
+        coefficient_name="Common agreement Phi",
+        scale="0 is the agreement of chance, 1 is perfect agreement, -1 is two camps.",
         method=f"Agreement: Phi ({CHECCO.key}) has a 95 % highest density interval; {_BOOTSTRAP}",
         lines=_ratings_of,
     ),
@@ -147,11 +150,11 @@ _KINDS: dict[type, AnnotationKind] = {
         point_estimate=lambda rankings, threshold: irn(rankings),
         point_estimate_name="the averaged ranking",
         agreement=_agreement_of_rankings,
+        given="rankings",
         coefficient="leave_one_out",
-        headline=lambda value, lower, upper: (
-            f"An annotator names what the others put first in {percent(value)} of the cases (95 % interval "
-            f"{percent(lower)} to {percent(upper)})."
-        ),
+        coefficient_name="Mean over items",
+        scale="So often an annotator puts first what the others put first.",
+        written=(percent, percents),
         method=(
             "Agreement is the share of annotators who name what the others rank first, averaged over items, with a "
             "normal 95 % interval."

@@ -9,9 +9,8 @@ from markupsafe import Markup
 
 from bayesagree._inference.arguments import checked
 from bayesagree.io.files import atomic_path
-from bayesagree.report import views, wording
+from bayesagree.report import panel, views, wording
 from bayesagree.report.data import ReportData
-from bayesagree.report.headlines import headlines
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.methods import methods_paragraph, references
 
@@ -41,13 +40,18 @@ def render(data: ReportData, *, title: str = "How good are the models, when anno
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": wording.percent, "probability": wording.probability}
+    estimate = kind_of(data.annotations).point_estimate_name
+    environment.filters |= {"percent": wording.percent, "probability": wording.probability, "named": wording.named}
     return environment.get_template("report.html").render(
         title=title,
         data=data,
-        headlines=headlines(data),
+        panel=panel.panel(data),
+        notes=list(panel.notes(data)),
+        basis=panel.basis(data),
+        numbers=views.numbers(data),
         **views.sections(data),
-        plug_in=kind_of(data.annotations).point_estimate_name,
+        plug_in=estimate,
+        vote=estimate.removeprefix("the ").capitalize(),
         methods=methods_paragraph(data),
         references=references(data),
         style=Markup(_asset("style.css")),

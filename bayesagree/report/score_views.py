@@ -16,12 +16,12 @@ from bayesagree.report.wording import interval, metric_meaning, metric_name, num
 MOST_MODELS = 12
 """Models shown in figures and pairs, the best ones; the table of scores has all of them."""
 
-TARGETS = {"annotations_only": "Annotations prove", "full_fit": "With own output"}
-"""Columns beside the estimate, by the groups of the evaluation."""
+TARGETS = {"annotations_only": "Labels only", "full_fit": "With own output"}
+"""Columns beside the estimate, by the groups of the evaluation; the figure has the first."""
 
 
 def scores(data: ReportData) -> list[dict[str, Any]]:
-    """Show each metric: all models at every reliability, beside the plug-in metric."""
+    """Show each metric: all models at every reliability, and the plug-in metric."""
     return [] if data.scores is None else [_metric(data, name) for name in data.settings.metrics]
 
 
@@ -33,7 +33,8 @@ def _metric(data: ReportData, metric: str) -> dict[str, Any]:
     models, ceiling = _lines(data.scores, metric, levels), _ceiling(data.scores, metric, levels)
     name = metric_name(metric)
     title, limits = f"{name.capitalize()} of the models", Metric.named(metric).record.bounds
-    marks = [line.marks(columns) for line in [*models[:MOST_MODELS], *ceiling]]
+    shown_columns = [name for name in columns if name != TARGETS["full_fit"]]
+    marks = [line.marks(shown_columns) for line in [*models[:MOST_MODELS], *ceiling]]
     view = {"id": metric, "name": name, "meaning": metric_meaning(metric), "columns": columns}
     view["figure"] = interval_plot(marks, title=title, axis=name, limits=limits)
     view["rows"] = [line.row() for line in [*models, *ceiling]]
@@ -55,14 +56,13 @@ class _Line(NamedTuple):
 
     def marks(self, columns: Iterable[str]) -> MarkGroup:
         """Return what the figure shows."""
-        marks = [] if np.isnan(self.plug_in) else [Mark(self.plug_in, np.nan, np.nan, "plug-in metric", "plug_in")]
-        for k, (cell, name) in enumerate(zip(self.cells, columns)):
-            marks.append(Mark(*cell, name.lower(), "reference" if k == 0 else "other"))
-        return MarkGroup(self.name, tuple(marks))
+        kinds = ("reference", *["other"] * len(self.cells))
+        cells = zip(self.cells, columns, kinds)
+        return MarkGroup(self.name, tuple(Mark(*cell, name.lower(), kind) for cell, name, kind in cells))
 
-    def row(self) -> tuple[str, str, list[tuple[str, str]]]:
+    def row(self) -> tuple[str, list[tuple[str, str]], str]:
         """Return what the table shows."""
-        return self.name, number(self.plug_in), [(number(s), interval(a, b)) for s, a, b in self.cells]
+        return self.name, [(number(s), interval(a, b)) for s, a, b in self.cells], number(self.plug_in)
 
 
 def _lines(scores: ModelScores, metric: str, levels: tuple[float, ...]) -> list[_Line]:
@@ -89,10 +89,9 @@ def _columns(first: xr.Dataset, beside: dict[str, xr.Dataset], levels: tuple[flo
     return {name: found.isel(reliability=0) for name, found in shown.items()}
 
 
-def target(data: ReportData) -> dict[str, Any]:
-    """Name what the scores mean, and whether others stand beside them."""
-    found = data.scores
-    return {"name": "", "informed": False} if found is None else {"name": found.target, "informed": bool(found.beside)}
+def informed(data: ReportData) -> bool:
+    """Whether predictions inform the truth, so that scores by the labels alone stand beside the estimate."""
+    return data.scores is not None and bool(data.scores.beside)
 
 
 def _comparison(data: ReportData, metric: str) -> dict[str, Any]:
@@ -102,13 +101,14 @@ def _comparison(data: ReportData, metric: str) -> dict[str, Any]:
     found = data.scores.comparison[metric].isel(model=slice(MOST_MODELS), other_model=slice(MOST_MODELS))
     models, pairs = found["model"].values.tolist(), []
     for a, b in combinations(models, 2):
-        pair = {key: float(found[key].sel(model=a, other_model=b)) for key in _PAIR}
+        pair = {key: float(found[key].sel(model=a, other_model=b)) for key in PAIR}
         ends = interval(pair["lower"], pair["upper"])
-        pairs.append((a, b, pair["prob_better"], probability(pair["prob_better"]), f"{pair['difference']:+.3f}", ends))
+        chance = (probability(pair["prob_better"]), pair["prob_better"])
+        pairs.append((a, b, chance, f"{pair['difference']:+.3f}", ends))
     places = found["rank"].values.tolist()[:MOST_MODELS]
     chances = found["rank_probability"].transpose("model", "rank").values
     ranks = [(m, [(float(p), probability(p)) for p in row[: len(places)]]) for m, row in zip(models, chances)]
     return {"pairs": pairs, "ranks": ranks, "places": places}
 
 
-_PAIR = ("prob_better", "difference", "lower", "upper")
+PAIR = ("prob_better", "difference", "lower", "upper")

@@ -32,9 +32,9 @@ class ReportSettings:
     plausibility
         Model of the truth, as in `evaluate`: its name, an object, or a trace of one's own model of the same items.
     reliability
-        Weights of an annotation; the first is the reference, which the headlines are about.
+        Weights of an annotation; the first is the reference, which the panel is about.
     metrics
-        As in `evaluate`; the headlines are about the first.
+        As in `evaluate`; the panel is about the first.
     draws, chains, seed, items
         As in `evaluate`. A trace has its own draws and chains.
     threshold
@@ -69,7 +69,7 @@ class ReportSettings:
 
     @property
     def reference(self) -> float:
-        """The reliability that the headlines are about."""
+        """The reliability that the panel is about."""
         return self.reliability[0]
 
     def options(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The sections of a page: numbers of the data as rows of text, and their figures."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from bayesagree.report.data import OPEN, ReportData
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.models import COVERAGE, EPSILON, AreaResults, FurtherVotes, SetResults
-from bayesagree.report.score_views import MOST_MODELS, scores, target
+from bayesagree.report.score_views import MOST_MODELS, PAIR, informed, scores
 from bayesagree.report.wording import count, interval, listed, metric_name, number, percent, percents, probability
 from bayesagree.subjective.specification import SpecificationReport
 
@@ -85,7 +86,7 @@ def groups(data: ReportData, found: GroupResults) -> dict[str, Any]:
             cell = found.accuracy.sel(model=model, group=group)
             value, lower, upper = (float(cell[key]) for key in ("mean", "lower", "upper"))
             marks.append(Mark(value, lower, upper, with_sizes([group], [sizes[group]])[0]))
-            rows.append((model, group, sizes[group], number(value), interval(lower, upper)))
+            rows.append((model, group, count(sizes[group]), number(value), interval(lower, upper)))
         plots.append(MarkGroup(str(model), tuple(marks)))
     worst = _rows(found.worst, model=str, worst=str, best=str, probability=probability, p_value=probability)
     title = "Accuracy for each group of annotators"
@@ -99,8 +100,9 @@ def sets(data: ReportData, found: SetResults) -> dict[str, Any]:
     rows = []
     for model, part in found.table.groupby("model", sort=False):
         of = part.set_index("quantity")
-        rows.append((str(model), [_rows(of.loc[[name]], value=one, ends=two)[0] for name, one, two in writers]))
-    widest = _rows(found.widest, model=str, item=str, size=int, labels=listed)
+        cells = [cell for name, one, two in writers for cell in _rows(of.loc[[name]], value=one, ends=two)[0]]
+        rows.append((str(model), *cells))
+    widest = _rows(found.widest, model=str, item=str, size=count, labels=listed)
     return {"rows": rows, "widest": widest, "coverage": percent(COVERAGE)}
 
 
@@ -137,8 +139,8 @@ def further_votes(data: ReportData, found: FurtherVotes) -> dict[str, Any]:
 
 def specification(data: ReportData, found: SpecificationReport) -> dict[str, Any]:
     """Show what was declared, the gaps, and the shares beside their targets."""
-    names: dict[str, Any] = {name: lambda value: value for name in ("kind", "feature", "value")}
-    shares = _rows(found.distributions, **names, target=percent, actual=percent, n=int)
+    names: dict[str, Any] = dict.fromkeys(("kind", "feature", "value"), str)
+    shares = _rows(found.distributions, **names, target=percent, actual=percent, n=count)
     declared = [
         ("What would be a bias", found.declared.bias_definition),
         ("Fairness", found.declared.fairness),
@@ -195,11 +197,27 @@ def diagnostics(data: ReportData) -> list[tuple[str, str, str]]:
     return rows
 
 
+def numbers(data: ReportData) -> dict[str, list[dict[str, Any]]]:
+    """Return the numbers of the page with all digits, as records by table: what a reader loads into another program."""
+    tables = {"agreement": data.agreement, "certainty": data.certainty.to_dataframe().reset_index()}
+    if data.scores is not None:
+        groups = {"posterior": data.scores.table, **data.scores.beside}
+        scores = [one[["score", "lower", "upper"]].to_dataframe().assign(group=name) for name, one in groups.items()]
+        pairs = [one[list(PAIR)].to_dataframe().assign(metric=metric) for metric, one in data.scores.comparison.items()]
+        plug_in = data.scores.table["plug_in"].to_dataframe()
+        tables |= {"scores": pd.concat(scores), "pairs": pd.concat(pairs), "point_estimate": plug_in}
+        tables = {name: table.reset_index() for name, table in tables.items()}
+        tables["pairs"] = tables["pairs"].dropna()
+    if data.groups is not None and data.groups.accuracy is not None:
+        tables["groups"] = data.groups.accuracy.to_dataframe().reset_index()
+    return {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
+
+
 ALWAYS: dict[str, Callable[[ReportData], Any]] = {
     "agreement": agreement,
     "certainty": certainty,
     "metrics": scores,
-    "target": target,
+    "informed": informed,
     "settings": settings,
     "diagnostics": diagnostics,
 }

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+from markupsafe import Markup
+
 from bayesagree.metrics.registry import Metric
 
 MISSING = "–"
@@ -80,6 +82,15 @@ def metric_meaning(name: str) -> str:
     """Return the meaning of a metric."""
     metric = Metric.named(name)
     return metric.meaning.replace("among the 1 best labels", "the best label")
+
+
+UNBROKEN = 24
+"""Characters up to which a name stays on one line: it then fits a table of three columns at 390 px."""
+
+
+def named(name: Any) -> Markup:
+    """Write a name that came with the data, escaped, and on one line unless it is long."""
+    return Markup('<span class="name">{}</span>' if len(str(name)) <= UNBROKEN else "{}").format(name)
 
 
 def listed(names: list[Any]) -> str:

@@ -26,10 +26,10 @@ CHAPTERS = {
     '<section id="levels"': "The level of each annotator",
     '<section id="replacement"': "alternative annotator test",
     '<section id="further-votes"': "The value of further votes",
-    ">Another annotator</th>": "Another annotator gives a label",
+    ">Another annotator</span></th>": "Another annotator gives a label",
     "reliability 4<": "results also shown at 4",
     "(Bayesian bootstrap)": "The items are taken as a sample",
-    "Annotations prove": "Beside it stands the",
+    "Labels only": "Beside it stands the",
 }
 """What the page has of an analysis, and what the methods call it."""
 

@@ -1,6 +1,11 @@
 """The page in a real browser: no error, sorting and filtering, no sideways scrolling, every way of looking at it."""
 
+import csv
+import json
 import re
+import struct
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -8,7 +13,8 @@ from bayesagree.report.page import write_report
 
 pytestmark = pytest.mark.browser
 
-PHONE = {"width": 400, "height": 800}
+PHONE = {"width": 390, "height": 844}
+OWN = ("file:", "data:", "blob:")
 
 
 @pytest.fixture(scope="module")
@@ -20,17 +26,19 @@ def address(data, tmp_path_factory):
 
 @pytest.fixture
 def opened(browser, address):
-    """Open the page in a fresh window; whatever the console says fails the test."""
+    """Open the page in a new window; whatever the console says fails the test."""
     messages, contexts = [], []
 
-    def window(**options):
+    def window(*, folded=True, **options):
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: messages.append(message.text))
         page.on("pageerror", lambda error: messages.append(str(error)))
-        page.on("request", lambda request: request.url == address or messages.append(request.url))
+        page.on("request", lambda request: request.url.startswith(OWN) or messages.append(request.url))
         page.goto(address)
+        if folded:
+            page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
         return page
 
     yield window
@@ -79,7 +87,7 @@ def test_the_filter_narrows_the_table_and_says_so(opened, data):
     assert status.inner_text() == "50 of 50 shown"
 
 
-@pytest.mark.parametrize("width", [320, 400, 700, 1200])
+@pytest.mark.parametrize("width", [320, 390, 700, 1200])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_scrolls_sideways(opened, width, scheme):
     page = opened(viewport={"width": width, "height": 800}, color_scheme=scheme)
@@ -101,7 +109,7 @@ def test_text_and_figures_stand_out_from_the_ground(opened, scheme):
           const style = (selector, name) => getComputedStyle(document.querySelector(selector))[name];
           return [style("body", "backgroundColor"), style("body", "color"), style(".soft", "color"),
                   style("a[href='#models']", "color"), style("svg text", "fill"), style("svg .reference", "fill"),
-                  style("svg .bar", "stroke"), style("svg .plug_in", "stroke")];
+                  style("svg .bar", "stroke"), style(".method", "color"), style(".tool", "color")];
         }"""
     )
     ground, *others = (luminance(colour) for colour in colours)
@@ -132,16 +140,67 @@ def test_without_script_everything_is_there(opened, data):
 
 
 def test_every_section_is_reached_by_keyboard(opened):
-    page = opened()
+    page = opened(folded=False)
     seen = set()
-    for _ in range(60):
+    for _ in range(80):
         page.keyboard.press("Tab")
         seen.add(page.evaluate("document.activeElement.textContent.trim() || document.activeElement.type"))
-    assert {"Skip to the summary", "Models", "Methods", "Model", "Certainty", "search"} <= seen
+    assert {"Skip to the summary", "Models", "Methods", "Model", "CSV", "SVG", "Read the methods"} <= seen
+
+
+def test_the_first_screen_has_the_panel(opened):
+    page = opened(folded=False, viewport={"width": 1200, "height": 900})
+    boxes = [page.locator("article").nth(k).bounding_box() for k in range(4)]
+    assert max(box["y"] + box["height"] for box in boxes) <= 900
+
+
+def test_models_of_ordinary_names_fit_a_phone(opened):
+    """No name of up to 24 letters is broken, and no table of three models scrolls."""
+    page = opened(viewport=PHONE)
+    heights = page.locator(".name").evaluate_all("names => names.map((name) => name.getClientRects().length)")
+    assert set(heights) == {1}
+    assert page.evaluate("[...document.querySelectorAll('table, .wide')].every((t) => t.scrollWidth <= innerWidth)")
 
 
 def test_the_methods_are_copied(opened, data):
-    page = opened(permissions=["clipboard-read", "clipboard-write"])
+    page = opened(folded=False, permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy the methods").click()
     page.get_by_role("button", name="Copied").or_(page.get_by_role("button", name="Selected")).wait_for()
     assert "seed 1" in page.evaluate("getSelection().toString()")
+
+
+def saved(page, button):
+    """Press a button that saves a file; return its name and content."""
+    with page.expect_download() as download:
+        button.click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+@pytest.mark.parametrize("locale", ["en-US", "de-DE"])
+def test_tables_and_numbers_are_saved_whatever_the_locale(opened, data, locale):
+    page = opened(locale=locale, timezone_id="Asia/Tokyo")
+    name, content = saved(page, page.locator("#scores-top_1_accuracy .tool", has_text="CSV"))
+    rows = list(csv.reader(content.decode().splitlines()))
+    assert name == "scores-top_1_accuracy.csv"
+    assert [len(row) for row in rows] == [5] * 5
+    assert re.fullmatch(r"0\.\d{3} \(0\.\d{3} to 0\.\d{3}\)", rows[1][1])
+    _, content = saved(page, page.get_by_role("button", name="All numbers as JSON"))
+    assert json.loads(content) == json.loads(page.locator("#numbers").text_content())
+    _, content = saved(page, page.get_by_role("button", name="All numbers as CSV"))
+    records = list(csv.DictReader(content.decode().splitlines()))
+    found = [float(row["score"]) for row in records if row["table"] == "scores"]
+    assert found == [row["score"] for row in json.loads(page.locator("#numbers").text_content())["scores"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_figures_are_saved_in_the_colours_of_paper(opened, scheme):
+    page = opened(color_scheme=scheme)
+    name, content = saved(page, page.locator("#models figure .tool", has_text="SVG"))
+    root = ElementTree.fromstring(content)
+    assert name == "models-figure-1.svg"
+    assert root.find("{*}rect").get("fill") == "#ffffff"
+    assert {text.get("fill") for text in root.iter("{http://www.w3.org/2000/svg}text")} == {"rgb(27, 31, 36)"}
+    name, content = saved(page, page.locator("#models figure .tool", has_text="PNG"))
+    assert name == "models-figure-1.png"
+    assert content.startswith(b"\x89PNG")
+    assert struct.unpack(">I", content[16:20])[0] == 3 * 440

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from _report import said
 
 from bayesagree import InputError, Labels, Predictions, Rankings, Ratings
 from bayesagree.report.data import report_data
-from bayesagree.report.headlines import headlines
 from bayesagree.report.page import render
 from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import labelled_test_set
@@ -20,29 +20,29 @@ def first_sentences(annotations, models=None, settings=QUICK):
     found = report_data(annotations, models, settings=settings)
     page = render(found)
     assert ">nan<" not in page
-    return found, headlines(found)
+    return found, said(found)
 
 
 @pytest.mark.parametrize("labels", [["a"], ["a", "b"]])
 def test_one_item_one_annotator_one_model(labels):
     votes, model = Labels.from_matrix([["a"]], labels=labels), Predictions.from_labels({"m": ["a"]}, labels=labels)
-    found, said = first_sentences(votes, model)
-    assert "The top-1 accuracy of m is" in said[0]
-    assert not any("alpha" in sentence for sentence in said)
+    found, texts = first_sentences(votes, model)
+    assert texts[0].startswith("How good is m, given these labels?")
+    assert not any("alpha" in sentence for sentence in texts)
     if len(labels) == 1:
         assert float(found.certainty[0, 0]) == pytest.approx(1, abs=1e-12)
 
 
 def test_unanimous_annotators_leave_nothing_open():
-    _, said = first_sentences(Labels.from_counts([[50, 0]] * 5))
-    assert said[0].startswith("The annotators leave no answer open")
+    _, texts = first_sentences(Labels.from_counts([[50, 0]] * 5))
+    assert any("On every item one label is the most plausible" in text for text in texts)
 
 
 def test_contradicting_annotators_leave_all_open_and_the_models_tied():
     votes = Labels.from_counts([[5, 5]] * 20)
-    _, said = first_sentences(votes, Predictions.from_labels({"m": [0] * 20, "n": [1] * 20}))
-    assert said[0].startswith("It stays open whether")
-    assert any("100" in sentence and "(20 of 20)" in sentence for sentence in said)
+    _, texts = first_sentences(votes, Predictions.from_labels({"m": [0] * 20, "n": [1] * 20}))
+    assert "Which of the two is better stays open: " in texts[0]
+    assert any("100" in text and "(20 of 20 items)" in text for text in texts)
 
 
 def test_models_without_a_label_are_shown_as_such():
@@ -76,8 +76,9 @@ def test_ratings_with_models_of_the_two_sides():
     models = Predictions.from_labels(
         {"right": ["below", "at_or_above"], "wrong": ["at_or_above", "below"]}, labels=["below", "at_or_above"]
     )
-    _, said = first_sentences(given, models, ReportSettings(draws=100, threshold=3.0))
-    assert said[0].startswith("Model right is better than wrong on these items")
+    _, texts = first_sentences(given, models, ReportSettings(draws=100, threshold=3.0))
+    assert texts[0].startswith("Which model is best? +")
+    assert "right is better than wrong with probability" in texts[0]
 
 
 @pytest.mark.parametrize("labels", [["a", "b"], ["a", "b", "c"]])
@@ -89,10 +90,10 @@ def test_rankings_of_few_labels_are_scored_by_the_first_place(labels):
 
 def test_a_sample_of_items_says_where_the_variance_comes_from():
     test_set = labelled_test_set(n_items=40, seed=1)
-    found, said = first_sentences(test_set.labels, test_set.predictions, ReportSettings(draws=100, items="bootstrap"))
+    found, texts = first_sentences(test_set.labels, test_set.predictions, ReportSettings(draws=100, items="bootstrap"))
     share = found.scores.table["annotation_share"]
     assert ((share > 0) & (share < 1)).all()
-    assert any("of the variance of that score comes from the annotations" in sentence for sentence in said)
+    assert any("of the variance of the score comes from the annotations" in sentence for sentence in texts)
 
 
 def test_many_models_with_endless_names_stay_on_a_phone(browser, tmp_path):

@@ -1,5 +1,6 @@
 """The page: self-contained, escaped, complete; its sentences say what the numbers say."""
 
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -7,6 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from _report import VOID, said
 
 from bayesagree import Annotators, Labels, Predictions
 from bayesagree.annotations.groups import Groups
@@ -14,7 +16,6 @@ from bayesagree.plausibility.registry import POSTERIORS, Reference
 from bayesagree.report import wording
 from bayesagree.report.data import report_data
 from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval_plot
-from bayesagree.report.headlines import headlines
 from bayesagree.report.methods import methods_paragraph, references
 from bayesagree.report.page import render, write_report
 from bayesagree.report.settings import ReportSettings
@@ -22,7 +23,6 @@ from bayesagree.simulate import rankings, ratings
 from bayesagree.subjective import EvaluationSpecification
 
 EVIL = "<script>alert('x')</script>\"'><img src=x onerror=alert(1)>&{{ 7 * 7 }}"
-VOID = {"meta", "link", "img", "br", "input", "hr"}
 
 
 class Page(HTMLParser):
@@ -92,9 +92,13 @@ def test_names_from_the_data_stay_text(evil):
     text = render(evil, title=EVIL)
     page = Page(text)
     scripts = [attributes for tag, attributes in page.tags if tag == "script"]
-    assert len(scripts) == 1
+    assert [one.get("type") for one in scripts] == ["application/json", None]
     assert not any(tag == "img" for tag, _ in page.tags)
     assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
+    text, numbers = re.fullmatch(
+        r"(.*)<script type=.application/json.*?>(.*?)</script>.*", text, flags=re.DOTALL
+    ).groups()
+    assert not re.search(r"[<>&']", numbers)
     assert text.count("alert(") == text.count("alert(&#39;x&#39;)") + text.count("onerror=alert(1)&gt;")
     assert "49" not in "".join(page.text).split("{{")[0]
     shown = "".join(page.text)
@@ -121,6 +125,19 @@ def test_the_script_may_run_and_no_other(data):
     assert policy == f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
 
 
+def test_the_numbers_are_there_with_all_digits(data):
+    block = re.search(r'id="numbers">(.*?)</script>', render(data), flags=re.DOTALL)[1]
+    tables = json.loads(block)
+    assert set(tables) == {"agreement", "certainty", "scores", "pairs", "point_estimate"}
+    shown = {(row["reliability"], row["model"]): row["score"] for row in tables["scores"]}
+    for (level, model), value in shown.items():
+        known = data.scores.table["score"].sel(metric="top_1_accuracy", reliability=level, model=model)
+        assert value == pytest.approx(float(known), rel=1e-9)
+    assert len(shown) == 9
+    assert len(tables["pairs"]) == 6
+    assert len(tables["certainty"]) == data.certainty.size
+
+
 def test_writing_is_whole_or_not_at_all(data, tmp_path, monkeypatch):
     out = tmp_path / "report.html"
     out.write_text("old")
@@ -144,24 +161,23 @@ def test_the_first_sentence_names_the_best_model_and_its_probability(data):
     found = data.scores.comparison["top_1_accuracy"]
     best, second = found["model"].values[:2]
     p = wording.probability(float(found["prob_better"].sel(model=best, other_model=second)))
-    first = headlines(data)[0]
-    assert str(best) in first
-    assert f"probability {p}" in first
+    first = said(data)[0]
+    assert f"{best} is better than {second} with probability {' '.join(p.split())}." in first
     assert ("stays open" in first) == (float(p.split()[-1]) < 0.95)
-    assert any(wording.percent(data.open_share) in sentence for sentence in headlines(data))
+    assert any(wording.percent(data.open_share) in sentence for sentence in said(data))
 
 
 def test_sentences_say_when_the_best_model_depends_on_trust(data):
     table = data.scores.table.copy(deep=True)
     table["score"].loc[{"reliability": 3.0, "model": "C"}] = 1.0
     scores = replace(data.scores, table=table)
-    assert any("C at reliability 3" in sentence for sentence in headlines(replace(data, scores=scores)))
+    assert any("C at reliability 3" in sentence for sentence in said(replace(data, scores=scores)))
 
 
 def test_a_warning_is_in_the_summary_and_in_its_section(data):
     text = render(replace(data, warnings=("chains have not mixed",)))
     assert "Warning: chains have not mixed" in text
-    assert "gave 1 warning;" in text
+    assert "gave 1 warning: <a" in text
 
 
 @pytest.mark.parametrize("kind", ["labels", "rankings", "ratings", "bootstrap", "dawid_skene"])

@@ -28,9 +28,9 @@ def test_the_section_has_the_numbers_of_the_table(case):
     assert data.sets is not None
     sets = cross_sets(labels, predictions, seed=3)
     assert data.sets.table.equals(set_coverage(labels, sets))
-    [(model, cells)] = view(data, data.sets)["rows"]
+    [(model, *cells)] = view(data, data.sets)["rows"]
     assert model == "A"
-    assert cells[2][0] == f"{sets.sum('category').mean().item():.3f}"
+    assert cells[4] == f"{sets.sum('category').mean().item():.3f}"
     page = render(data)
     assert 'id="sets"' in page
     assert "Holds an annotator" in page

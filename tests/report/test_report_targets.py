@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from _report import said, sentence
 
 from bayesagree import InputError, Labels, Predictions, evaluate, informed_dirichlet, label_certainty
 from bayesagree.metrics import top_k_accuracy
 from bayesagree.plausibility.votes import majority_vote
 from bayesagree.report.data import report_data
-from bayesagree.report.headlines import headlines
 from bayesagree.report.methods import methods_paragraph
 from bayesagree.report.page import render
+from bayesagree.report.panel import contenders, panel
 from bayesagree.report.settings import ReportSettings
 from bayesagree.simulate import labelled_test_set
 
@@ -32,11 +33,6 @@ def informed(few):
     return report_data(few.labels, few.predictions, settings=INFORMED)
 
 
-def sentence(data, part):
-    [found] = [text for text in headlines(data) if part in text]
-    return found
-
-
 def test_scores_are_those_of_the_informed_evaluation(few, informed):
     asked = {"plausibility": "informed_dirichlet", "further_annotator": True, "draws": 40, "chains": 2, "seed": 1}
     tree = evaluate(few.labels, few.predictions, **asked)
@@ -51,28 +47,31 @@ def test_scores_are_those_of_the_informed_evaluation(few, informed):
     np.testing.assert_allclose(informed.certainty[0], label_certainty(truth).max("category"))
 
 
-def test_the_estimate_leads_and_what_annotations_prove_is_beside_it(informed):
-    best = informed.scores.comparison[METRIC]["model"].values[0]
-    first, beside = sentence(informed, ESTIMATE), sentence(informed, f"The {PROVEN} is")
-    said = headlines(informed)
-    assert said.index(first) + 1 == said.index(beside)
+def test_the_estimate_leads_and_the_labels_alone_are_beside_it(informed):
+    best = contenders(informed.scores.comparison[METRIC])[0]
+    answer = panel(informed)[1]
     own = informed.scores.table["score"].sel(metric=METRIC, model=best).item()
-    proven = informed.scores.beside["annotations_only"]["score"].sel(metric=METRIC, model=best).item()
-    assert f"of {best} is {own:.3f} (" in first
-    assert f"The {PROVEN} is {proven:.3f} (" in beside
-    assert "the difference is what" in beside
-    assert not any("Votes are few" in text for text in said)
+    alone = informed.scores.beside["annotations_only"]["score"].sel(metric=METRIC, model=best).item()
+    assert (answer.question.striptags(), answer.number) == (
+        f"How good is {best} against many annotators?",
+        f"{own:.3f}",
+    )
+    assert answer.beside[0][:2] == ("By the labels alone", f"{alone:.3f}")
+    assert not any("Votes are few" in text for text in said(informed))
 
 
-def test_the_page_shows_the_targets_as_columns(informed):
+def test_the_figure_has_two_named_rows_a_model(informed):
     page = render(informed)
     head = re.search(rf'id="scores-{METRIC}".*?</thead>', page, re.DOTALL)[0]
     names = re.findall(r"disabled>([^<]+)<", head)
-    assert names == ["Model", "Plug-in", "Estimate", "Annotations prove", "With own output"]
-    assert f"<strong>{ESTIMATE}</strong>" in page
+    assert names == ["Model", "Estimate", "Labels only", "With own output", "Majority vote"]
+    figure = re.search(r"<svg.*?</svg>", page, re.DOTALL)[0]
+    rows = re.findall(r"<text[^>]*>([^<]*)</text>", figure)
+    assert [text for text in rows if text in ("estimate", "labels only")] == ["estimate", "labels only"] * 4
+    assert figure.count("<circle") == 8
     assert f'<th scope="row">Score</th><td>{ESTIMATE}</td>' in page
     assert "annotators count as exchangeable" in page
-    assert "against one truth that every model informs" in page
+    assert "one truth that every model informs" in page
 
 
 def test_methods_say_whose_output_informed_the_truth(few, informed):
@@ -88,16 +87,14 @@ def test_a_pair_whose_order_the_comparison_turns_is_named_in_its_order(informed)
     comparison["prob_better"].loc[{"model": first, "other_model": second}] = 0.02
     comparison["prob_better"].loc[{"model": second, "other_model": first}] = 0.98
     turned = replace(informed, scores=replace(informed.scores, comparison={METRIC: comparison}))
-    assert headlines(turned)[0].startswith(
-        f"Model {second} is better than {first} on these items with probability 0.98"
-    )
+    assert f"{second} is better than {first} with probability 0.98." in str(panel(turned)[0])
 
 
 def test_items_without_annotations_are_part_of_the_report(few):
     voted = few.labels.select(few.labels.item_index < 50)
     found = report_data(voted, few.predictions, settings=INFORMED)
     assert found.certainty.sizes["item"] == 120
-    assert "70 of these items" in sentence(found, "have predictions and no annotations")
+    assert "70 items" in sentence(found, "have predictions and no annotations")
     render(found)
     shown = Predictions.from_scores(
         {m: s[:50] for m, s in zip("ABC", few.predictions.scores)},
@@ -118,17 +115,17 @@ def test_the_default_is_the_estimate_with_its_reason(few):
     assert "Votes and predictions together estimate the score" in render(found)
 
 
-def test_labels_alone_show_what_annotations_prove_and_point_to_the_estimate(few):
+def test_labels_alone_are_no_estimate(few):
     found = report_data(few.labels, few.predictions, settings=ReportSettings("dirichlet", draws=40))
     assert found.scores.beside == {}
     assert found.scores.prior_share == pytest.approx(0.25)
-    assert f": the {PROVEN}." in sentence(found, "annotators' uncertainty is taken into account")
-    assert "25 % of the weight" in sentence(found, "--plausibility informed_dirichlet estimates")
-    assert f"<strong>{PROVEN}</strong> at the reference reliability" in render(found)
-    assert not any("Votes are few" in text for text in headlines(report_data(few.labels)))
+    answer = panel(found)[1]
+    assert f"The {PROVEN}" in answer.method
+    assert "this is not an estimate of the score against many annotators" in str(answer)
+    assert not any("Votes are few" in text for text in said(report_data(few.labels)))
 
 
 def test_many_votes_need_no_note():
     votes, models = Labels.from_counts([[20, 10], [5, 25]]), Predictions.from_labels({"A": [0, 1]}, labels=[0, 1])
     found = report_data(votes, models, settings=ReportSettings(draws=20))
-    assert not any("Votes are few" in text for text in headlines(found))
+    assert not any("Votes are few" in text for text in said(found))

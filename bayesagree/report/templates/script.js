@@ -14,7 +14,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
       rows.sort((a, b) => {
         const [x, y] = [key(a, head.cellIndex), key(b, head.cellIndex)];
         const numbers = x !== "" && y !== "" && !isNaN(x) && !isNaN(y);
-        const order = numbers ? Number(x) - Number(y) : x.localeCompare(y, undefined, { numeric: true });
+        const order = numbers ? Number(x) - Number(y) : x.localeCompare(y, "en", { numeric: true });
         return descending ? -order : order;
       });
       body.append(...rows);
@@ -39,18 +39,99 @@ for (const input of document.querySelectorAll("input[data-filter]")) {
   input.addEventListener("input", narrow);
   narrow();
 }
-for (const button of document.querySelectorAll("button[data-copy]")) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    const range = document.createRange();
-    range.selectNodeContents(document.getElementById(button.dataset.copy));
-    getSelection().removeAllRanges();
-    getSelection().addRange(range);
-    try {
-      await navigator.clipboard.writeText(getSelection().toString());
-      button.textContent = "Copied";
-    } catch {
-      button.textContent = "Selected: copy it with the keyboard";
-    }
+// A section that a link or the address names opens what it folds, and paper has everything.
+const unfold = (parts) => parts.forEach((part) => { part.open = true; });
+addEventListener("beforeprint", () => unfold(document.querySelectorAll("details")));
+
+const press = (text, action, place) => {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "tool";
+  button.textContent = text;
+  button.addEventListener("click", () => action(button));
+  place.append(" ", button);
+};
+const save = (name, content) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+};
+const asText = (type, text) => new Blob([text], { type: type + ";charset=utf-8" });
+const quoted = (text) => (/[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text);
+const asCsv = (rows) => rows.map((row) => row.map((cell) => quoted(String(cell ?? ""))).join(",")).join("\r\n") + "\r\n";
+const copy = async (button, node, text) => {
+  getSelection().selectAllChildren(node);
+  try {
+    await navigator.clipboard.writeText(text ?? getSelection().toString());
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Selected: copy it with the keyboard";
+  }
+};
+
+const cells = (table) => Array.from(table.rows, (row) => Array.from(row.cells, (cell) => cell.innerText.trim().replace(/\s+/g, " ")));
+for (const table of document.querySelectorAll("table[id]")) {
+  const tools = document.createElement("span");
+  tools.className = "tools";
+  table.caption.append(" ", tools);
+  press("Copy", (button) => copy(button, table, cells(table).map((row) => row.join("\t")).join("\n")), tools);
+  press("CSV", () => save(table.id + ".csv", asText("text/csv", asCsv(cells(table)))), tools);
+}
+
+// A figure outside of the page has the colours of paper in its own attributes.
+const PAINT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "paint-order", "font-size", "font-weight", "font-family", "text-anchor"];
+const standalone = (svg) => {
+  const root = document.documentElement;
+  root.dataset.paper = "";
+  const alone = svg.cloneNode(true);
+  const drawn = svg.querySelectorAll("*");
+  alone.querySelectorAll("*").forEach((part, k) => {
+    const style = getComputedStyle(drawn[k]);
+    PAINT.forEach((name) => part.setAttribute(name, style.getPropertyValue(name)));
   });
+  delete root.dataset.paper;
+  const { width, height } = svg.viewBox.baseVal;
+  const ground = document.createElementNS(svg.namespaceURI, "rect");
+  Object.entries({ width, height, fill: "#ffffff" }).forEach(([name, value]) => ground.setAttribute(name, value));
+  alone.prepend(ground);
+  Object.entries({ width, height }).forEach(([name, value]) => alone.setAttribute(name, value));
+  return { text: new XMLSerializer().serializeToString(alone), width, height };
+};
+const savePng = (name, { text, width, height }) => {
+  const image = new Image();
+  image.addEventListener("load", () => {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [3 * width, 3 * height];
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((png) => save(name, png));
+  });
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
+};
+document.querySelectorAll("figure").forEach((figure, k) => {
+  const svg = figure.querySelector("svg");
+  if (!svg) return;
+  const name = figure.closest("section").id + "-figure-" + (k + 1);
+  const tools = document.createElement("span");
+  tools.className = "tools";
+  figure.querySelector("figcaption").append(" ", tools);
+  press("SVG", () => save(name + ".svg", asText("image/svg+xml", standalone(svg).text)), tools);
+  press("PNG", () => savePng(name + ".png", standalone(svg)), tools);
+});
+
+const methods = document.getElementById("methods-text");
+const numbers = document.getElementById("numbers").textContent;
+const actions = {
+  copy: (button) => { unfold([methods.closest("details")]); copy(button, methods); },
+  json: () => save("numbers.json", asText("application/json", numbers)),
+  csv: () => {
+    const rows = Object.entries(JSON.parse(numbers)).flatMap(([table, records]) => records.map((record) => ({ table, ...record })));
+    const names = [...new Set(rows.flatMap(Object.keys))];
+    save("numbers.csv", asText("text/csv", asCsv([names, ...rows.map((row) => names.map((name) => row[name]))])));
+  },
+};
+for (const button of document.querySelectorAll("#methods button.plain")) {
+  button.hidden = false;
+  button.addEventListener("click", () => actions[button.dataset.save ?? "copy"](button));
 }
