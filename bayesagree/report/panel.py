@@ -48,7 +48,7 @@ class Answer:
 
     def __str__(self) -> str:
         beside = [f" {name}: {value}{f' ({ends})' if ends else ''}." for name, value, ends in self.beside]
-        question, text = self.question.striptags(), Markup(" ").join(self.sentences).striptags()
+        question, text = self.question.striptags(), Markup(" ").join([*self.sentences, self.method]).striptags()
         return f"{question} {self.number} ({self.ends}). {text}{''.join(beside)}"
 
 

@@ -210,7 +210,7 @@ def numbers(data: ReportData) -> dict[str, list[dict[str, Any]]]:
         tables["pairs"] = tables["pairs"].dropna()
     if data.groups is not None and data.groups.accuracy is not None:
         tables["groups"] = data.groups.accuracy.to_dataframe().reset_index()
-    return {name: json.loads(table.to_json(orient="records")) for name, table in tables.items()}
+    return {name: json.loads(str(table.to_json(orient="records"))) for name, table in tables.items()}
 
 
 ALWAYS: dict[str, Callable[[ReportData], Any]] = {
