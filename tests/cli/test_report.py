@@ -89,8 +89,8 @@ def test_predictions_may_inform_the_truth(run, tmp_path):
     code, said, err = run(*asked, "--predictions", "models.csv")
     assert code == 0, err
     assert "against many annotators?" in said
-    assert "The score that these annotations prove is" in said
-    assert "Annotations prove" in out.read_text(encoding="utf-8")
+    assert "By the labels alone: " in said
+    assert "Labels only" in out.read_text(encoding="utf-8")
     code, _, err = run(*asked, "--force")
     assert code == 2
     assert "learns from predictions" in err

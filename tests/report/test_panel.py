@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from _report import Text, first_screen, said, sentence
+from bayesagree.subjective.groups import Groups
 
 from bayesagree import (
     Annotators,
@@ -32,7 +33,6 @@ from bayesagree.report.settings import ReportSettings
 from bayesagree.report.wording import number
 from bayesagree.simulate import labelled_test_set
 from bayesagree.subjective import EvaluationSpecification
-from bayesagree.subjective.groups import Groups
 
 METRIC = "top_1_accuracy"
 MODELS = labelled_test_set(n_items=60, seed=1).predictions
