@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 import xarray as xr
 from _report import Text, first_screen, said, sentence
-from bayesagree.subjective.groups import Groups
 
 from bayesagree import (
     Annotators,
@@ -22,6 +21,7 @@ from bayesagree import (
     informed_dirichlet,
     label_certainty,
 )
+from bayesagree.annotations.groups import Groups
 from bayesagree.evaluation.tables import OPEN
 from bayesagree.planning import value_of_votes
 from bayesagree.report import wording
