@@ -7,6 +7,7 @@ from .differences import agreement_difference
 from .leave_one_out import annotator_agreement
 from .phi import common_agreement, common_agreement_model
 from .prior import AgreementPrior
+from .span_f1 import span_f1
 from .summary import phi_difference, phi_summary
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "phi_clusters",
     "phi_difference",
     "phi_summary",
+    "span_f1",
 ]

@@ -85,10 +85,17 @@ def alpha(W: Floats, C: Floats, level: str, values: Floats) -> Floats:
             observed[some] = np.sum(W[some] * distance / (n - 1), axis=1)
         expected = N * np.sum(total * rank**2, axis=1) - np.sum(total * rank, axis=1) ** 2
     else:
-        distance = squared_distances(level, values)
-        observed = W @ (pair_sum(C, distance) / (n - 1))
-        expected = pair_sum(total, distance)
+        return distance_alpha(W, C, squared_distances(level, values))
     return 1 - ratio(observed * (N - 1), expected)
+
+
+def distance_alpha(W: Floats, C: Floats, distance: Floats) -> Floats:
+    """Return Krippendorff's alpha of any distance of two values, shape (V, V)."""
+    rated = C.sum(axis=1) >= 2
+    W, C = W[:, rated], C[rated]
+    n, total = C.sum(axis=1), W @ C
+    observed = W @ (pair_sum(C, distance) / (n - 1))
+    return 1 - ratio(observed * (total.sum(axis=1) - 1), pair_sum(total, distance))
 
 
 def squared_distances(level: str, values: Floats) -> Floats:

@@ -7,6 +7,7 @@ units (`_coefficients`), so a replicate costs a matrix product.
 
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from bayesagree.agreement._coefficients import (
     weights_for,
 )
 from bayesagree.agreement._items import AgreementData, Items, items_of
+from bayesagree.agreement.set_distances import Distance, set_coefficient
 from bayesagree.errors import InputError, probability
 
 NOTED_SHARE = 0.05
@@ -41,6 +43,7 @@ def agreement_table(
     *,
     level: Level | None = None,
     weights: Weights | None = None,
+    distance: Distance | None = None,
     ci_prob: float = 0.95,
     seed: Seed = None,
 ) -> pd.DataFrame:
@@ -57,6 +60,9 @@ def agreement_table(
         ordinal for labels with ``ordered=True``, else nominal.
     weights
         Other agreement weights (Gwet): linear, radical, circular, bipolar ...
+    distance
+        For labels of which an annotator may choose several (``duplicates="keep"``): the values are then the sets of
+        labels, equal sets agree, and the row ``alpha_<distance>`` stands first, as `krippendorff_alpha`.
     ci_prob
         Probability of the intervals.
     seed
@@ -108,9 +114,14 @@ def agreement_table(
     """
     kind = weights_for(level or annotations.level, weights)
     probability(ci_prob, "ci_prob")
-    items = items_of(annotations)
+    found = iter(())
+    if distance is None:
+        items = items_of(annotations)
+    else:
+        name, of_sets, items = set_coefficient(annotations, distance)
+        found = iter([(name, of_sets)])
     rng = np.random.default_rng(seed_sequence(seed))
-    replicates = _replicates(coefficients(items, kind), items.patterns.weight, rng)
+    replicates = _replicates(chain(found, coefficients(items, kind)), items.patterns.weight, rng)
     rows = {name: _row(found, drawn, ci_prob) for name, found, drawn in replicates}
     rows["phi"] = _phi_row(items, ci_prob, rng)
     common = {
@@ -122,7 +133,9 @@ def agreement_table(
 
 
 @checked
-def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") -> float:
+def krippendorff_alpha(
+    annotations: AgreementData, *, level: Level = "nominal", distance: Distance | None = None
+) -> float:
     """Return Krippendorff's alpha alone, NaN where it does not exist.
 
     Parameters
@@ -132,6 +145,9 @@ def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") 
     level
         Level of measurement: the squared distance of two values. Labels need an order for all but the nominal one,
         and must be numbers for the interval and the ratio level.
+    distance
+        Distance of two sets, for labels of which an annotator may choose several (``Labels.from_long(...,
+        duplicates="keep")``): ``"masi"`` (Passonneau 2006), ``"jaccard"``, or a function of two frozensets of labels.
 
     Returns
     -------
@@ -141,7 +157,8 @@ def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") 
     Raises
     ------
     InputError
-        Labels without the order, or the numbers, that `level` needs.
+        Labels without the order, or the numbers, that `level` needs; a distance of annotations that are no labels, or
+        one that is negative, not symmetric, or not 0 of equal sets.
 
     See Also
     --------
@@ -149,7 +166,8 @@ def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") 
 
     References
     ----------
-    Krippendorff, Content Analysis (2004), chapter 11.
+    Krippendorff, Content Analysis (2004), chapter 11. Passonneau, "Measuring agreement on set-valued items (MASI) for
+    semantic and pragmatic annotation", LREC (2006).
 
     Examples
     --------
@@ -157,6 +175,8 @@ def krippendorff_alpha(annotations: AgreementData, *, level: Level = "nominal") 
     >>> krippendorff_alpha(ratings)
     -0.125
     """
+    if distance is not None:
+        return set_coefficient(annotations, distance)[1].estimate()
     items = items_of(annotations)
     if level != "nominal" and not items.has_order:
         raise InputError(

@@ -1,0 +1,101 @@
+"""F1 of the spans that pairs of annotators mark: kappa's limit where most of a text is marked by nobody."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesagree._inference.arguments import checked
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.intervals import hdi
+from bayesagree.annotations.spans import Match, Span, read_spans
+from bayesagree.errors import InputError, probability
+
+REPLICATES = 2000
+
+
+@checked
+def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, seed: Seed = None) -> pd.DataFrame:
+    """Mean F1 of pairs of annotators over the spans that they mark, with an interval over documents.
+
+    F1 of two annotators is 2 m / (a + b): of the a and b spans that they mark in the documents that both read, m are
+    matched. Where nearly all of a text is marked by nobody, chance-corrected agreement tends to it (Hripcsak and
+    Rothschild 2005).
+
+    Parameters
+    ----------
+    frame
+        As in `Labels.from_spans`.
+    match
+        Spans match that have the same label and equal ends, or the same label and overlap; each span matches at most
+        one of the other annotator.
+    ci_prob
+        Probability of the interval: the shortest one of 2000 Bayesian bootstrap replicates of the documents.
+    seed
+        Of the replicates.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair of annotators with a document in common, and first their mean (annotator and other_annotator
+        are empty): annotator, other_annotator, f1, lower, upper, n_documents.
+
+    Raises
+    ------
+    InputError
+        No two annotators read the same document, or no span at all.
+
+    References
+    ----------
+    Hripcsak and Rothschild, "Agreement, the F-measure, and reliability in information retrieval", JAMIA 12 (2005),
+    doi:10.1197/jamia.M1733.
+
+    Examples
+    --------
+    >>> rows = [("d1", "ann", 0, 6, "NAME"), ("d1", "bob", 0, 6, "NAME"), ("d2", "ann", 2, 4, "NAME")]
+    >>> rows += [("d2", "bob", 3, 4, "NAME")]
+    >>> frame = pd.DataFrame(rows, columns=["document", "annotator", "start", "end", "label"])
+    >>> span_f1(frame, seed=1)["f1"].tolist(), span_f1(frame, match="overlap", seed=1)["f1"].tolist()
+    ([0.5, 0.5], [1.0, 1.0])
+    """
+    if match not in ("overlap", "exact"):
+        raise InputError(f"match={match!r} is not 'overlap' or 'exact'")
+    probability(ci_prob, "ci_prob")
+    marked = read_spans(frame)
+    pairs = sorted({pair for given in marked.values() for pair in combinations(sorted(given, key=str), 2)}, key=str)
+    if not pairs:
+        raise InputError("no two annotators read the same document; a row with empty spans says that somebody read it")
+    documents = list(marked.values())
+    matched, total = np.zeros((2, len(documents), len(pairs)))
+    both = np.zeros((len(documents), len(pairs)), bool)
+    for d, given in enumerate(documents):
+        for p, (first, second) in enumerate(pairs):
+            if first in given and second in given:
+                both[d, p] = True
+                matched[d, p] = _matches(given[first], given[second], match)
+                total[d, p] = (len(given[first]) + len(given[second])) / 2
+    if not total.any():
+        raise InputError("nobody marked a span in a document that two annotators read")
+    weight = np.random.default_rng(seed_sequence(seed)).standard_exponential((REPLICATES, len(documents)))
+    with np.errstate(invalid="ignore"):  # pairs that marked nothing have no F1
+        estimate, drawn = matched.sum(axis=0) / total.sum(axis=0), (weight @ matched) / (weight @ total)
+    rows = [(None, None, np.nanmean(estimate), *hdi(np.nanmean(drawn, axis=1), ci_prob), int(both.any(axis=1).sum()))]
+    for p, pair in enumerate(pairs):
+        ends = (np.nan, np.nan) if np.isnan(estimate[p]) else hdi(drawn[:, p], ci_prob)
+        rows.append((*pair, estimate[p], *ends, int(both[:, p].sum())))
+    columns = ["annotator", "other_annotator", "f1", "lower", "upper", "n_documents"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _matches(first: list[Span], second: list[Span], match: Match) -> int:
+    """Number of spans that match, each at most once: from left to right, the one that ends first."""
+    left, found = sorted(second, key=lambda span: span.end), 0
+    for span in sorted(first, key=lambda span: span.end):
+        for other in left:
+            same = span == other if match == "exact" else min(span.end, other.end) > max(span.start, other.start)
+            if same and span.label == other.label:
+                left.remove(other)
+                found += 1
+                break
+    return found

@@ -1,0 +1,144 @@
+"""Labels of which an annotator may choose several for an item (``duplicates="keep"``): sets, single labels, repeats."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._inference.arguments import checked
+from bayesagree._numerics.types import Codes
+from bayesagree.annotations.labels import Labels
+from bayesagree.errors import InputError, as_python, shorten
+
+JOIN = " + "
+"""Between the labels in the name of a set."""
+
+
+@checked
+def label_sets(labels: Labels) -> Labels:
+    """The set of labels that each annotator chose for each item, as one label.
+
+    Parameters
+    ----------
+    labels
+        Read with ``duplicates="keep"``: a row for each label that an annotator chose.
+
+    Returns
+    -------
+    Labels
+        One annotation per item and annotator; its categories name the sets that occur, such as ``"anger + fear"``.
+
+    Raises
+    ------
+    InputError
+        Unknown annotators: nobody knows which labels were chosen together.
+
+    See Also
+    --------
+    chosen_labels : yes or no for one label.
+    bayesagree.krippendorff_alpha : its ``distance=`` compares such sets.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"item": [1, 1, 1], "annotator": ["ann", "ann", "bob"], "label": ["fear", "anger", "fear"]})
+    >>> label_sets(Labels.from_long(rows, duplicates="keep")).to_matrix().values.tolist()
+    [['anger + fear', 'fear']]
+    """
+    item, annotator, chosen = memberships(labels)
+    sets, code = np.unique(chosen, axis=0, return_inverse=True)
+    names = [JOIN.join(labels.categories[row].astype(str)) for row in sets]
+    rows = item, annotator, code.ravel()
+    return Labels._sorted(labels.items, labels.annotators, np.array(names), rows, None)
+
+
+@checked
+def chosen_labels(labels: Labels, label: Any) -> Labels:
+    """Whether each annotator chose one label for each item: the categories ``"no"`` and ``"yes"``.
+
+    A posterior of one label among several that an item may have is the posterior of these answers.
+
+    Parameters
+    ----------
+    labels
+        As in `label_sets`.
+    label
+        One of its categories.
+
+    Raises
+    ------
+    InputError
+        A label that nobody could choose, or unknown annotators.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"item": [1, 1, 1], "annotator": ["ann", "ann", "bob"], "label": ["fear", "anger", "fear"]})
+    >>> chosen_labels(Labels.from_long(rows, duplicates="keep"), "anger").counts().tolist()
+    [[1, 1]]
+    """
+    at = np.flatnonzero(labels.categories == label)
+    if not at.size:
+        raise InputError(f"label={label!r} is not one of the categories, {shorten(labels.categories)}")
+    item, annotator, chosen = memberships(labels)
+    rows = item, annotator, chosen[:, at[0]].astype(np.int32)
+    return Labels._sorted(labels.items, labels.annotators, np.array(["no", "yes"]), rows, None)
+
+
+@checked
+def repeated_labels(labels: Labels) -> Labels:
+    """The labels that one person gave to one item, where there are several: every such pair is an item.
+
+    Coefficients of agreement of the result are those of people with themselves (test-retest, intra-annotator).
+
+    Parameters
+    ----------
+    labels
+        Read with ``duplicates="keep"``: a row for each time that an annotator labelled an item.
+
+    Returns
+    -------
+    Labels
+        Items are named ``"<item>, <annotator>"``; its annotators are unknown.
+
+    Raises
+    ------
+    InputError
+        Nobody labelled an item twice, or the annotators are unknown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": ["ann"] * 4, "label": ["a", "a", "a", "b"]})
+    >>> repeated_labels(Labels.from_long(rows, duplicates="keep")).counts().tolist()
+    [[2, 0], [1, 1]]
+    """
+    _require_annotators(labels)
+    _, pair, size = np.unique(_pairs(labels), return_inverse=True, return_counts=True)
+    first = np.append(0, np.cumsum(size)[:-1])[size > 1]
+    if not first.size:
+        raise InputError("nobody labelled an item twice; read_annotations(..., duplicates='keep') keeps repeats")
+    who = zip(labels.items[labels.item_index[first]], labels.annotators[labels.annotator_index[first]])
+    counted = np.zeros((size.size, labels.categories.size), np.int64)
+    np.add.at(counted, (pair, labels.label_index), 1)
+    names = [f"{as_python(item)}, {as_python(annotator)}" for item, annotator in who]
+    return Labels.from_counts(counted[size > 1], items=names, labels=labels.categories.tolist(), ordered=labels.ordered)
+
+
+def memberships(labels: Labels) -> tuple[Codes, Codes, NDArray[np.bool_]]:
+    """Item and annotator of each answer, and which labels it chose, shape (answer, category)."""
+    _require_annotators(labels)
+    _, first, pair = np.unique(_pairs(labels), return_index=True, return_inverse=True)
+    chosen = np.zeros((first.size, labels.categories.size), np.bool_)
+    chosen[pair, labels.label_index] = True
+    return labels.item_index[first], labels.annotator_index[first], chosen
+
+
+def _pairs(labels: Labels) -> NDArray[np.int64]:
+    """Number of the (item, annotator) of each row."""
+    return labels.item_index.astype(np.int64) * labels.annotators.size + labels.annotator_index
+
+
+def _require_annotators(labels: Labels) -> None:
+    if not labels.annotators_known:
+        raise InputError("the annotators are unknown, and so is which labels one person gave; name them (annotator=)")

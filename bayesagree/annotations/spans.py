@@ -1,0 +1,129 @@
+"""Spans of text as labels: each token, sentence or candidate span is an item, and "no label" is a label too."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+
+from bayesagree._inference.arguments import checked
+from bayesagree.annotations._columns import column, eager_frame, values_of
+from bayesagree.errors import InputError, as_python
+
+type Unit = Literal["span", "token", "sentence"]
+type Match = Literal["overlap", "exact"]
+
+NO_LABEL = "no label"
+COLUMNS = ("document", "annotator", "start", "end", "label")
+WORD = re.compile(r"\w+|[^\w\s]")
+SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s)|\Z|\n)", re.DOTALL)
+
+
+class Span(NamedTuple):
+    """What one annotator marked in a document: from start up to, not including, end."""
+
+    start: int
+    end: int
+    label: Any
+
+
+type Marked = dict[Any, dict[Any, list[Span]]]
+"""Spans by document and annotator; an annotator who marked nothing has an empty list."""
+
+
+def read_spans(frame: Any) -> Marked:
+    """Read a table with one row per span; a row without start, end and label stands for nothing marked."""
+    table = eager_frame(frame)
+    read = {name: list(values_of(column(table, name, name))) for name in COLUMNS}
+    marked: Marked = {}
+    for row, (document, annotator, start, end, label) in enumerate(zip(*read.values())):
+        if pd.isna(document) or pd.isna(annotator):
+            raise InputError(f"row {row}: document {document!r}, annotator {annotator!r}: every span names both")
+        spans = marked.setdefault(as_python(document), {}).setdefault(as_python(annotator), [])
+        missing = [bool(pd.isna(value)) for value in (start, end, label)]
+        if all(missing):
+            continue
+        if any(missing) or start != int(start) or end != int(end) or not 0 <= start < end:
+            raise InputError(
+                f"row {row}: start={start}, end={end}, label={label!r}: a span has a label and whole numbers "
+                "0 <= start < end; leave all three empty where an annotator marked nothing"
+            )
+        spans.append(Span(int(start), int(end), as_python(label)))
+    return marked
+
+
+def span_rows(frame: Any, unit: Unit, match: Match, documents: Mapping[Any, Any] | None, no_label: str) -> pd.DataFrame:
+    """Table of one row per item and annotator of the document: item, annotator, label."""
+    if unit not in ("span", "token", "sentence"):
+        raise InputError(f"unit={unit!r} is not 'span', 'token' or 'sentence'")
+    if match not in ("overlap", "exact"):
+        raise InputError(f"match={match!r} is not 'overlap' or 'exact'")
+    rows = []
+    for document, by_annotator in read_spans(frame).items():
+        places = _places(document, by_annotator, unit, match, documents)
+        for start, end in places:
+            for annotator, spans in by_annotator.items():
+                label = _label_of(spans, start, end, exact=unit == "span" and match == "exact")
+                rows.append((f"{document}:{start}-{end}", annotator, no_label if label is None else label))
+    return pd.DataFrame(rows, columns=["item", "annotator", "label"])
+
+
+def _label_of(spans: list[Span], start: int, end: int, *, exact: bool) -> Any:
+    """Label of the span that shares most with a place, the first of equal ones, or None."""
+    if exact:
+        return next((span.label for span in spans if (span.start, span.end) == (start, end)), None)
+    shared = [min(span.end, end) - max(span.start, start) for span in spans]
+    best = max(range(len(spans)), key=shared.__getitem__, default=None)
+    return None if best is None or shared[best] <= 0 else spans[best].label
+
+
+def _places(
+    document: Any, by_annotator: dict[Any, list[Span]], unit: Unit, match: Match, documents: Mapping[Any, Any] | None
+) -> list[tuple[int, int]]:
+    spans = [(span.start, span.end) for given in by_annotator.values() for span in given]
+    if unit == "span":
+        return sorted(set(spans)) if match == "exact" else _overlapping(spans)
+    if documents is None:
+        if unit == "sentence":
+            raise InputError("unit='sentence' needs the texts: documents={name: text}")
+        return [(at, at + 1) for at in range(max((end for _, end in spans), default=0))]
+    if document not in documents:
+        raise InputError(f"document {document!r} has spans and is not in documents=")
+    places = _pieces(documents[document], unit)
+    length = places[-1][1] if places else 0
+    beyond = [end for _, end in spans if end > length]
+    if beyond:
+        raise InputError(f"document {document!r}: a span ends at {beyond[0]}, and the document at {length}")
+    return places
+
+
+def _pieces(text: Any, unit: Unit) -> list[tuple[int, int]]:
+    """Places of the tokens or sentences of a text; a list of tokens has a place for each."""
+    if not isinstance(text, str):
+        if unit == "sentence":
+            raise InputError("unit='sentence' needs documents as text, not as lists of tokens")
+        return [(at, at + 1) for at in range(text if isinstance(text, int) else len(text))]
+    return [found.span() for found in (WORD if unit == "token" else SENTENCE).finditer(text)]
+
+
+def _overlapping(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Candidate spans: the union of spans that overlap, directly or through others."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
+
+
+@checked
+def document_of(item: str) -> str:
+    """Document of an item of `Labels.from_spans`: ``cluster={item: document_of(item) for item in labels.items}``.
+
+    Examples
+    --------
+    >>> document_of("mail 3:10-24")
+    'mail 3'
+    """
+    return item.rpartition(":")[0]

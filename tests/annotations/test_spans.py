@@ -1,0 +1,92 @@
+import pandas as pd
+import pytest
+
+from bayesagree import InputError, Labels, dawid_skene
+from bayesagree.annotations import document_of
+
+NONE = (None, None, None)
+TEXT = "Ann met Bob. They left."
+
+
+def frame(rows):
+    return pd.DataFrame(rows, columns=["document", "annotator", "start", "end", "label"])
+
+
+SPANS = frame(
+    [
+        ("d", "ann", 0, 3, "PER"), ("d", "ann", 8, 11, "PER"), ("d", "bob", 0, 7, "PER"), ("d", "cy", *NONE),
+        ("e", "ann", 2, 5, "ORG"), ("e", "bob", 2, 5, "PER"),
+    ]
+)  # fmt: skip
+
+
+def table(labels):
+    return labels.to_matrix().where(lambda cells: cells.notna(), None).to_dict("index")
+
+
+def test_overlapping_spans_are_one_item():
+    assert table(Labels.from_spans(SPANS)) == {
+        "d:0-7": {"ann": "PER", "bob": "PER", "cy": "no label"},
+        "d:8-11": {"ann": "PER", "bob": "no label", "cy": "no label"},
+        "e:2-5": {"ann": "ORG", "bob": "PER", "cy": None},
+    }
+
+
+def test_exact_spans():
+    found = table(Labels.from_spans(SPANS, match="exact", no_label="O"))
+    assert found["d:0-3"] == {"ann": "PER", "bob": "O", "cy": "O"}
+    assert found["d:0-7"] == {"ann": "O", "bob": "PER", "cy": "O"}
+
+
+def test_tokens_and_sentences_of_a_text():
+    texts = {"d": TEXT, "e": "of IBM."}
+    tokens = Labels.from_spans(SPANS, unit="token", documents=texts)
+    assert [item for item in tokens.items if item.startswith("d")] == [
+        "d:0-3", "d:11-12", "d:13-17", "d:18-22", "d:22-23", "d:4-7", "d:8-11",
+    ]  # fmt: skip
+    assert table(tokens)["d:4-7"] == {"ann": "no label", "bob": "PER", "cy": "no label"}
+    sentences = Labels.from_spans(SPANS, unit="sentence", documents=texts)
+    assert table(sentences)["d:0-12"] == {"ann": "PER", "bob": "PER", "cy": "no label"}
+    assert table(sentences)["d:13-23"] == {"ann": "no label", "bob": "no label", "cy": "no label"}
+
+
+def test_positions_and_lists_of_tokens():
+    rows = frame([("d", "ann", 1, 3, "PER"), ("d", "bob", 2, 3, "PER")])
+    assert Labels.from_spans(rows, unit="token").items.tolist() == ["d:0-1", "d:1-2", "d:2-3"]
+    named = Labels.from_spans(rows, unit="token", documents={"d": ["met", "Ann", "B", "now"]})
+    assert named.items.size == Labels.from_spans(rows, unit="token", documents={"d": 4}).items.size == 4
+
+
+def test_spans_reach_models_of_annotators():
+    tree = dawid_skene(Labels.from_spans(SPANS), variant="one_coin", draws=20, chains=1, tune=20, seed=1)
+    assert tree["posterior"]["plausibility"].sizes["category"] == 3
+    assert {document_of(str(item)) for item in tree["posterior"]["item"].values} == {"d", "e"}
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (("d", "ann", 3, 3, "PER"), "row 0: start=3, end=3, label='PER': a span has a label and whole numbers"),
+        (("d", "ann", 1, 3, None), "leave all three empty where an annotator marked nothing"),
+        (("d", None, 1, 3, "PER"), "row 0: document 'd', annotator None: every span names both"),
+        (("d", "ann", *NONE), "there is no span: every document is empty"),
+    ],
+)
+def test_broken_rows(row, message):
+    with pytest.raises(InputError, match=message):
+        Labels.from_spans(frame([row]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"unit": "word"}, "unit='word' is not 'span', 'token' or 'sentence'"),
+        ({"match": "iou"}, "match='iou' is not 'overlap' or 'exact'"),
+        ({"unit": "sentence"}, "unit='sentence' needs the texts"),
+        ({"unit": "token", "documents": {"d": TEXT}}, "document 'e' has spans and is not in documents="),
+        ({"unit": "token", "documents": {"d": "Ann", "e": "IBM is"}}, "a span ends at 11, and the document at 3"),
+    ],
+)
+def test_options(options, message):
+    with pytest.raises(InputError, match=message):
+        Labels.from_spans(SPANS, **options)
