@@ -12,7 +12,7 @@
 - `checks`: posterior predictive checks of Phi; finite mixtures over Phi.
 - `coefficients`: alpha, kappas, AC1, intraclass correlations; `_coefficients` says what each needs, `_formulas` holds
   each formula once, `_polychoric` that of the polychoric one, `_items` the counts; `set_distances` compares sets.
-- `span_f1`: how far annotators mark the same spans.
+- `spans`: how far annotators mark the same spans.
 - `differences`: the difference of every coefficient between two sets of annotations.
 - `bland_altman`: limits of agreement of pairs of annotators.
 - `leave_one_out`: agreement of each annotator with the others of an item.

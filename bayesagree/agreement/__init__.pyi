@@ -7,7 +7,7 @@ from .differences import agreement_difference
 from .leave_one_out import annotator_agreement
 from .phi import common_agreement, common_agreement_model
 from .prior import AgreementPrior
-from .span_f1 import span_f1
+from .spans import span_f1
 from .summary import phi_difference, phi_summary
 
 __all__ = [

@@ -8,9 +8,9 @@ import numpy as np
 from bayesagree._numerics.types import Floats
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import Coefficient
-from bayesagree.agreement._items import Items, items_of
+from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.annotations import Labels
-from bayesagree.annotations.label_sets import label_sets, memberships
+from bayesagree.annotations.sets import label_sets, memberships
 from bayesagree.errors import InputError
 
 type Distance = Literal["masi", "jaccard"] | Callable[[frozenset[Any], frozenset[Any]], float]
@@ -36,7 +36,7 @@ def masi(first: frozenset[Any], second: frozenset[Any]) -> float:
 NAMED: dict[str, Callable[[frozenset[Any], frozenset[Any]], float]] = {"masi": masi, "jaccard": jaccard}
 
 
-def set_coefficient(labels: Labels, distance: Distance) -> tuple[str, Coefficient, Items]:
+def set_coefficient(labels: AgreementData, distance: Distance) -> tuple[str, Coefficient, Items]:
     """Name and alpha of a distance of sets, and the sets item by item."""
     if not isinstance(labels, Labels):
         raise InputError(f"distance= compares sets of labels, and the annotations are {type(labels).__name__}")

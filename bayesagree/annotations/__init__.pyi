@@ -1,11 +1,11 @@
 from .annotators import Annotators
 from .comparisons import Comparisons
 from .groups import Groups
-from .label_sets import chosen_labels, label_sets, repeated_labels
 from .labels import Labels
 from .predictions import Predictions
 from .rankings import Annotations, Rankings
 from .ratings import Ratings
+from .sets import chosen_labels, label_sets, repeated_labels
 from .spans import document_of
 
 __all__ = [
