@@ -7,7 +7,7 @@ value, with its Monte-Carlo error over data sets (the intervals of one set count
 width. Intervals are those of the function's defaults, with 4 x 250 draws where draws are made. Models of `compare`
 label right with probability .8 and .75 where the plausibility is Dirichlet(.3) over three labels, five votes per item.
 `reliability_curve` is scored at reliability 1, `spammers` by the quality of the same annotators on 5,000 items, and
-`calibrate` by the accuracy of the best labels of the items without gold. `dispersion_null` is no interval of an
+`calibrate` by the expected accuracy of the best labels. `dispersion_null` is no interval of an
 estimate: it should hold the observed spread of a model that serves all annotators alike.
 """
 
@@ -165,14 +165,14 @@ def spread(n: int, rng: np.random.Generator) -> Held:
 
 
 def calibrated(gold: int, rng: np.random.Generator) -> Held:
-    """`calibrate`: the mean confidence of 500 items that have no gold."""
+    """`calibrate`: the mean confidence; 500 items have no gold."""
     crowd = crowd_labels(n_items=500 + gold, n_annotators=10, n_labels=3, labels_per_item=3, ambiguity=3, seed=rng)
     posterior = ba.dawid_skene(crowd.labels, variant="full", tune=250, seed=rng, **FEW)
     known = {item: int(crowd.truth[place]) for place, item in enumerate(crowd.labels.items[:gold].tolist())}
     found = ba.calibrate(posterior, known, seed=rng)
     best = found["derived"]["label_probability"].values.argmax(axis=1)
     lower, upper = hdi(found["posterior"]["mean_confidence"].values)
-    return [(lower, float((best[gold:] == crowd.truth[gold:]).mean()), upper)]
+    return [(lower, float(crowd.plausibility[np.arange(best.size), best].mean()), upper)]
 
 
 def strengths(n: int, rng: np.random.Generator) -> Held:

@@ -5,6 +5,7 @@ J / (1 + (J - 1) rho) judges with independent errors. The truth comes from gold 
 a posterior that assumes independent errors would find them.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,14 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import positive_int
+from bayesagree.errors import positive_int, shorten
 from bayesagree.judges._truths import known_truths, single_verdicts, weighted_truths
+
+PSEUDO, ATOMS = 2.0, 40
+"""Mass of the pseudo-items and their number. Without them judges of two or three errors each have intervals that hold
+the number in a quarter to two thirds of the data sets."""
+FEW_ERRORS = 5
+"""Judges of fewer errors are warned of: pseudo-items then weigh about as much as what was seen."""
 
 
 @checked
@@ -56,8 +63,10 @@ def effective_judges(
 ) -> xr.DataTree:
     """Posterior of the number of independent judges that a panel is worth, and of the correlations of errors.
 
-    Items are a sample (Bayesian bootstrap). Given a posterior the truth of an item is drawn from its plausibilities,
-    sharpened by what the same pattern of verdicts meant on other items: any dependence among judges is allowed.
+    Items are a sample: draws weigh them anew, and the correlations also count two pseudo-items, on which all judges err
+    together or each alone (a Dirichlet process). Given a posterior the truth of an item is drawn from its
+    plausibilities, sharpened by what the same pattern of verdicts meant on other items: any dependence among judges is
+    allowed.
 
     Parameters
     ----------
@@ -83,9 +92,14 @@ def effective_judges(
     InputError
         One judge, an item without a verdict, no item with a known truth.
 
+    Warns
+    -----
+    UserWarning
+        Judges that err on fewer than five items.
+
     References
     ----------
-    Kish (1965); Rubin (1981), https://doi.org/10.1214/aos/1176345338.
+    Kish (1965); Ferguson (1973), https://doi.org/10.1214/aos/1176342360; Rubin (1981), https://doi.org/10.1214/aos/1176345338.
 
     See Also
     --------
@@ -108,6 +122,13 @@ def effective_judges(
     known, evidence = known_truths(truth, items, labels)
     verdict = verdict[known]
     correlation, error_rate = map(np.stack, zip(*(_errors(verdict, evidence, shape[1], rng) for rng in rngs)))
+    few = names[error_rate.mean(axis=(0, 1)) * known.sum() < FEW_ERRORS]
+    if few.size:
+        message = (
+            f"judges {shorten(few)} err on fewer than {FEW_ERRORS} items with a known truth: in simulations such "
+            "intervals of n_effective held the true number in .8 to .9 of the cases; find the truth of more items"
+        )
+        warnings.warn(message, UserWarning, stacklevel=2)
     pairs = correlation[..., *np.triu_indices(names.size, 1)]
     with np.errstate(invalid="ignore"):
         counted = np.isfinite(pairs)
@@ -130,12 +151,19 @@ def _errors(
     verdict: NDArray[np.int64], evidence: Floats, n_draws: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Return draws of the correlations of errors and of the error rates."""
-    n_judges = verdict.shape[1]
+    n_items, n_judges = verdict.shape
     correlation, rate = np.full((n_draws, n_judges, n_judges), np.nan), np.empty((n_draws, n_judges))
     for draw, (truth, weight) in enumerate(weighted_truths(verdict, evidence, n_draws, rng)):
         error = (verdict != truth[:, None]).astype(np.float64)
         rate[draw] = weight @ error
-        centred = error - rate[draw]
+        # Judges err as often on pseudo-items as on items, drawn a little to one half; who never errs does not there.
+        often = (0.7 * (error.sum(axis=0) + 1) / (n_items + 2) + 0.15) * error.any(axis=0)
+        together, own = rng.random((ATOMS, 1)), rng.random((ATOMS, n_judges))
+        pseudo = np.where(rng.random((ATOMS, 1)) < 0.5, together, own) < often
+        error = np.vstack([error, pseudo])
+        weight = np.append(weight * rng.standard_gamma(n_items), rng.gamma(PSEUDO / ATOMS, size=ATOMS))
+        weight /= weight.sum()
+        centred = error - weight @ error
         covariance = (centred * weight[:, None]).T @ centred
         variance = np.diag(covariance)
         varies = np.outer(variance, variance) > 1e-20
