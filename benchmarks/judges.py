@@ -6,6 +6,7 @@
     BAYESAGREE_DATA=<folder> uv run python benchmarks/judges.py votes 60
     NUMBA_NUM_THREADS=1 uv run python benchmarks/judges.py large 1
     uv run python benchmarks/judges.py decisions 100
+    uv run python benchmarks/judges.py grid 4           135 cells: ten minutes
     uv run python benchmarks/judges.py                  writes benchmarks/results/judges.md from all of them
 
 2,000 items of five systems, rates drawn from U(.5, .9) in each run; three judges, 85 % right, who err together on 15 %
@@ -17,6 +18,9 @@ models of ChaosNLI as judges of whether one sentence follows from another, again
 estimate, a verdict alone; the judge errs more often where in doubt, and is too lenient. 200 items of 2,000, one vote
 each, chosen at random or where the judge is in doubt (`label_allocation`).
 `large`: ten judges of 20,000 items of twenty systems, three votes on 1,000 of them, `target="truth"`, default settings.
+`grid`: an orthogonal array of judges, shared errors (a share of the items on which all judges are wrong), partiality (a
+share of one judge's negative verdicts on the first system that turn positive), people per item and labelled items;
+people are 88 % right, judges 85 %, `target="truth"`. `partial`: the hardest such world, with and without its parts.
 `decisions`: may a judge replace these people? Numbers of people and of items of each as in nine sets of Calderon et al.
 (2025); people win over a judge by margins of N(m, .05), m from U(0, .4), and a third of the items are ties.
 
@@ -54,6 +58,16 @@ SHORT: dict[str, Any] = {"draws": 400, "chains": 1, "tune": 250, "thin": 1}
 RUN: dict[str, Any] = {"draws": 1000, "chains": 1, "tune": 500, "thin": 2}
 SHAPES = [(8, 246), (4, 640), (3, 82), (6, 500), (10, 711), (3, 6400), (13, 1698), (4, 2552), (10, 1008)]
 EPSILON = 0.2
+LEVELS: dict[str, tuple[float, ...]] = {
+    "judges": (1, 3, 5), "shared errors": (0, 0.15, 0.3), "partiality": (0, 0.05, 0.1), "people": (1, 3, 5),
+    "items": (100, 300, 1000),
+}  # fmt: skip
+# 27 of the 243 cells, in which every two factors have each pair of levels three times.
+GRID = [(a, b, c, (a + b + c) % 3, (a + 2 * b + c) % 3) for a in range(3) for b in range(3) for c in range(3)]
+PARTIAL = {
+    "shared and partial": (3, 0.2, 0.3, 3, 300), "no partial judge": (3, 0.2, 0.0, 3, 300),
+    "no shared errors": (3, 0.0, 0.3, 3, 300), "partiality .1": (3, 0.2, 0.1, 3, 300),
+}  # fmt: skip
 TARGETS: dict[str, Any] = {"crisp": "truth", "spread": "share"}
 
 
@@ -101,6 +115,31 @@ def run(world: str, labelled: int, votes: int, seed: int) -> dict[str, Any]:
         "width_people_alone": alone[1] - alone[0],
     }
     return {k: np.asarray(v).tolist() for k, v in (record | _formulas(system, verdicts, asked, said, rates)).items()}
+
+
+def run_in_grid(cell: tuple[float, ...], seed: int) -> dict[str, Any]:
+    """Return the same of judges who are wrong together, one of them partial to the first system."""
+    n_judges, shared, partial, votes, labelled = cell
+    rng = np.random.default_rng([seed, *(int(100 * value) for value in cell)])
+    system, rates = np.arange(N_ITEMS) % N_SYSTEMS, rng.uniform(0.5, 0.9, N_SYSTEMS)
+    good = rng.random(N_ITEMS) < rates[system]
+    said = good[:, None] ^ (rng.random((N_ITEMS, int(n_judges))) > 0.85)
+    together = rng.random(N_ITEMS) < shared
+    said[together] = ~good[together, None]
+    said[:, 0] |= (system == 0) & (rng.random(N_ITEMS) < partial)
+    asked = np.sort(rng.permutation(N_ITEMS)[: int(labelled)])
+    answers = good[asked, None] ^ (rng.random((asked.size, int(votes))) > 0.88)
+    judges = Labels.from_matrix(said.astype(int), labels=[0, 1])
+    people = Labels.from_matrix(answers.astype(int), items=asked.tolist(), labels=[0, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        tree = corrected_rate(judges, people, system=dict(enumerate(system)), positive=1, target="truth", seed=seed,
+                              draws=250, chains=2, tune=250, thin=2)  # fmt: skip
+    found = tree["derived"].to_dataset()
+    lower, upper, mean = (found[f"rate_{name}"].values for name in ("lower", "upper", "mean"))
+    held = (lower <= rates) & (rates <= upper)
+    record = {"rate": held, "partial system": held[:1], "bias of it": mean[:1] - rates[:1], "width": upper - lower}
+    return {name: np.asarray(value, float).tolist() for name, value in record.items()}
 
 
 def run_on_votes(labelled: int, votes: int, seed: int) -> dict[str, Any]:
@@ -231,6 +270,11 @@ def measure(world: str, runs: int) -> None:
         jobs = {design: partial(run_chosen, design) for design in ("random", "doubt")}
     elif world == "decisions":
         jobs = {f"{n} {items}": partial(run_decision, n, items) for n, items in SHAPES}
+    elif world == "grid":
+        cells = {str(row): tuple(LEVELS[name][k] for name, k in zip(LEVELS, row)) for row in GRID}
+        jobs = {name: partial(run_in_grid, cell) for name, cell in cells.items()}
+    elif world == "partial":
+        jobs = {name: partial(run_in_grid, cell) for name, cell in PARTIAL.items()}
     elif world == "large":
         jobs = {name: partial(run_large, name) for name in ("alone", "together")}
     elif world == "votes":
@@ -274,10 +318,45 @@ def write() -> None:
             row += [covers[k] for k in ("ppi_majority", "ppi_shares", "rogan_gladen_majority")]
             lines.append(f"| {' | '.join(row)} |")
         lines.append("")
-    for world, section in {"chosen": _chosen, "votes": _votes, "large": _large, "decisions": _decisions}.items():
+    for world, section in {
+        "grid": _grid,
+        "partial": _partial,
+        "chosen": _chosen,
+        "votes": _votes,
+        "large": _large,
+        "decisions": _decisions,
+    }.items():
         path = RESULTS / f"judges_{world}.json"
         lines += section(json.loads(path.read_text())) if path.exists() else []
     (RESULTS / "judges.md").write_text("\n".join(lines))
+
+
+def _grid(record: dict[str, Any]) -> list[str]:
+    """Return the table of the grid, by one factor at a time; a cell counts as one value."""
+    lines = ["## grid: judges, shared errors, partiality, people, items", "", f"{record['runs']} runs of 27 cells.", ""]
+    lines += ["| factor | level | rates | width |", "| --- " * 4 + "|"]
+    rows = np.array([[*map(int, name.strip("()").split(",")), v["rate"]["mean"], v["width"]["mean"]]
+                     for name, v in record["cells"].items()])  # fmt: skip
+    chosen = [("all", "", np.ones(len(rows), bool))]
+    chosen += [(f, f"{LEVELS[f][k]:g}", rows[:, n] == k) for n, f in enumerate(LEVELS) for k in range(3)]
+    for factor, level, member in chosen:
+        held, width = rows[member, -2], rows[member, -1].mean()
+        error = held.std(ddof=1) / np.sqrt(held.size)
+        lines.append(f"| {factor} | {level} | {held.mean():.3f} +- {error:.3f} | {width:.3f} |")
+    return [*lines, ""]
+
+
+def _partial(record: dict[str, Any]) -> list[str]:
+    """Return the table of the hardest world and its parts."""
+    lines = ["## partial: three judges wrong together on a fifth of the items, one of them partial", ""]
+    lines += [f"{record['runs']} runs of each; 300 items, three people.", ""]
+    lines += ["| world | rates | rate of the favoured system | its bias | width |", "| --- " * 5 + "|"]
+    for cell, values in record["cells"].items():
+        shown = [
+            f"{values[k]['mean']:.3f} +- {values[k]['error']:.3f}" for k in ("rate", "partial system", "bias of it")
+        ]
+        lines.append(f"| {cell} | {' | '.join(shown)} | {values['width']['mean']:.3f} |")
+    return [*lines, ""]
 
 
 def _chosen(record: dict[str, Any]) -> list[str]:
