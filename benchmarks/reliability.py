@@ -66,7 +66,7 @@ def page(curves: dict[str, xr.Dataset]) -> str:
         "",
         "Mean log probability (nats) of the annotation left out, given the other annotators of its item; "
         "`difference` is the best score minus this one, interval: HDI 0.95 over items (Bayesian bootstrap, paired). "
-        "`agreement`: probability that two further annotators make the same first choice, beside the observed share.",
+        "`agreement`: probability that two other annotators make the same first choice, beside the observed share.",
         "",
         'The paper gives no number for its "medium" reliability (Stutz et al., section 3.2: "we omit specific '
         'values"). Plackett-Luce with every ranking once and PrIRN near 5 are the settings that reproduce the 0.9 '

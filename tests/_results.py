@@ -78,7 +78,7 @@ def results() -> dict[str, Callable[[], xr.DataTree]]:
         "evaluate": lambda: ba.evaluate(labels(), predictions(3), **FEW),
         "evaluate bootstrap": lambda: ba.evaluate(labels(), predictions(3), items="bootstrap", **FEW),
         "evaluate slices": lambda: ba.evaluate(
-            labels(), predictions(3), metrics=["f1_macro"], by=[0, 1] * 4, further_annotator=True, **FEW
+            labels(), predictions(3), metrics=["f1_macro"], by=[0, 1] * 4, another_annotator=True, **FEW
         ),
         "calibrate": lambda: ba.calibrate(ba.dawid_skene(labels(), **FEW), gold, seed=1),
         "blind_posterior": lambda: ba.blind.blind_posterior(predictions(2), method="sampling", **FEW),

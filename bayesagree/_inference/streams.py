@@ -30,7 +30,7 @@ PURPOSES = (
     "replicated systems",
     "unnamed labels",
     "sampled truth",
-    "a further annotator",
+    "another annotator",
     "resampled items",
     "parameters",
     "held-out votes",

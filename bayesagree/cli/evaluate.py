@@ -79,7 +79,7 @@ def evaluate(
     options |= {"metrics": names, "items": chosen, "client": _options.dask_client(dask)} | groups | vars(sampling)
     options["missing"] = _options.one_of(missing, "--missing", ("error", "skip", "wrong"))
     options["truth_is"] = _options.one_of(truth_is, "--truth-is", ("top", "sampled"))
-    options["further_annotator"] = another_annotator or scores_another_annotator(record.specification, names)
+    options["another_annotator"] = another_annotator or scores_another_annotator(record.specification, names)
     with _output.progress("scoring", items_to_score(record.specification, truth, models, levels)) as advance:
         tree = run(truth, models, plausibility=model_of_truth, reliability=levels, progress=advance, **options)
     if output is not None:

@@ -36,7 +36,7 @@ from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics._block_sums import BlockScoring
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._scorer import Scorer, TruthIs, check_truth_is
-from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR, FurtherAnnotator, has_one_label
+from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, has_one_label
 from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.plausibility.registry import (
@@ -71,7 +71,7 @@ def evaluate(
     items: Literal["fixed", "bootstrap"] = "fixed",
     by: Any = None,
     cluster: Any = None,
-    further_annotator: bool = False,
+    another_annotator: bool = False,
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
@@ -107,7 +107,7 @@ def evaluate(
         chains x draws truths in all.
     seed
         Same seed, same draws, on any number of threads. (With a metric against the whole distribution, a sampled truth
-        or a further annotator all plausibilities are drawn, which are other draws than those of the best labels alone.)
+        or another annotator all plausibilities are drawn, which are other draws than those of the best labels alone.)
     items
         ``"fixed"``: this test set. ``"bootstrap"``: items are a sample of a larger population; every draw weights them
         anew (Bayesian bootstrap), and the group ``variance`` says how much of the spread comes from the annotations
@@ -116,8 +116,8 @@ def evaluate(
         A slice for each item (mapping or series by item, or one value per item): group ``slices``.
     cluster
         A cluster for each item, for ``items="bootstrap"``: whole clusters are weighted anew.
-    further_annotator
-        Add the line "a further annotator" to the models: the same scores of a label drawn from the plausibilities of
+    another_annotator
+        Add the line "another annotator" to the models: the same scores of a label drawn from the plausibilities of
         the same draw, the ceiling for anybody who gives one label.
     progress
         Called with the number of items done, after every block or pair.
@@ -190,7 +190,7 @@ def evaluate(
         items,
         by,
         cluster,
-        further_annotator,
+        another_annotator,
         Request(draws, chains, seed, client=client, to=to),
         progress or (lambda n_items: None),
     )
@@ -222,7 +222,7 @@ class Evaluation:
     items: str
     by: Any
     cluster: Any
-    further_annotator: bool
+    another_annotator: bool
     request: Request
     progress: Callable[[int], None]
 
@@ -251,7 +251,7 @@ class Evaluation:
         if checkpoint is not None and checkpoint.finished:
             return checkpoint.own(read_result(checkpoint.result))
         sums, chosen = how.sums(annotations, passes, scoring, checkpoint)
-        models = np.append(given.models, FURTHER_ANNOTATOR) if self.further_annotator else given.models
+        models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
         coords = {"reliability": np.array(levels), "model": models, "item": given.items, "part": PARTS}
         coords |= {"side": list(SIDES)}
         if scoring.slices is not None:
@@ -305,7 +305,7 @@ class Evaluation:
         requested = {"metrics": [metric.name for metric in self.metrics], "reliability": self.reliability}
         requested |= {"draws": self.request.draws, "chains": self.request.chains, "cluster": self.cluster}
         requested["by"] = None if slices is None else [slices.name, slices.names[slices.code].tolist()]
-        data = {"further_annotator": self.further_annotator, "annotations": annotations, "predictions": given}
+        data = {"another_annotator": self.another_annotator, "annotations": annotations, "predictions": given}
         return Checkpoint(path, settings | requested | data, self.request.seed)
 
     def scoring(self, given: Predictions, whole: WholeMetrics) -> BlockScoring:
@@ -323,7 +323,7 @@ class Evaluation:
             slices=None if self.by is None else ItemGroups.of(self.by, given.items, "by"),
             weights=ItemWeights(clusters, given.items.size, self.request.samples, seed) if bootstrap else None,
             sampled=stream_apart(seed, "sampled truth") if self.truth_is == "sampled" else None,
-            annotator=FurtherAnnotator(metrics, given.categories, seed) if self.further_annotator else None,
+            annotator=AnotherAnnotator(metrics, given.categories, seed) if self.another_annotator else None,
             keep_labels=bool(whole.parts),
         )
 
@@ -332,7 +332,7 @@ class Evaluation:
     ) -> tuple[ScoreSums, dict[str, Any]]:
         """Score all blocks of items under each posterior; return also the settings that posteriors chose."""
         request = replace(self.request, top_labels=scoring.scorer.depth, to=None)
-        full = scoring.scorer.needs_plausibility or self.truth_is == "sampled" or self.further_annotator
+        full = scoring.scorer.needs_plausibility or self.truth_is == "sampled" or self.another_annotator
         state = None if checkpoint is None else checkpoint.load()
         sums = ScoreSums.start(scoring, len(passes), request.samples, annotations.items.size, state)
         chosen: dict[str, Any] = {}

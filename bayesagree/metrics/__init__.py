@@ -4,7 +4,7 @@
   makes one of a function.
 - `posterior_scores`: any metric against every draw of the truth, or in its unbiased form (`_unbiased`);
   `_item_groups` says which items are scored or resampled together.
-- `further_annotators`: the ceiling of a score, one more annotator.
+- `another_annotator`: the ceiling of a score, one more annotator.
 - `identified`: the range of an accuracy that votes alone leave.
 - `sklearn_scorer`: the same scores for `cross_val_score` and `GridSearchCV`.
 - `_scorer`: what the truth of a draw is, and all families of metrics on blocks of draws; `_block_sums`: sums of a

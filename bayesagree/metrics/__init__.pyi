@@ -1,6 +1,6 @@
 from . import auc
 from ._record import UserMetric
-from .further_annotators import human_ceiling
+from .another_annotator import human_ceiling
 from .hard_labels import hard_label_scores
 from .identified import identified_accuracy
 from .partial_rankings import annotator_overlap, partial_average_overlap

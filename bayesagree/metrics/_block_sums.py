@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bayesagree.draws.blocks import DrawBlock
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
 from bayesagree.metrics._scorer import BlockSums, Scorer, sampled_block
-from bayesagree.metrics.further_annotators import FurtherAnnotator
+from bayesagree.metrics.another_annotator import AnotherAnnotator
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +23,8 @@ class BlockScoring:
     weights: ItemWeights | None = None
     # Stream of the sampled truths, where the truth is one.
     sampled: np.random.SeedSequence | None = None
-    # The line "a further annotator", the last model of the sums.
-    annotator: FurtherAnnotator | None = None
+    # The line "another annotator", the last model of the sums.
+    annotator: AnotherAnnotator | None = None
     # Whether the true labels leave the block.
     keep_labels: bool = False
 

@@ -12,7 +12,7 @@ def plot_reliability_curve(curves: Mapping[str, xr.Dataset] | xr.Dataset, *, axe
     """Draw the elpd difference of each reliability to the best one for a held-out annotator, and its agreement.
 
     Upper panels: elpd difference to the best with its HDI 0.95 over items (lower is better). Lower panels: probability
-    that two further annotators make the same first choice; dashed, the observed share.
+    that two other annotators make the same first choice; dashed, the observed share.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import xarray as xr
 from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.tables import best_first, score_intervals
-from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR
+from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR
 from bayesagree.plots._panels import MARKERS, Panels, new_panels, on_axes, on_panels, one_panel, style, write_cells
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def plot_scores(
     for m, model in enumerate(models):
         score, lower, upper = (found[key].values[m] for key in ("score", "lower", "upper"))
         at = np.arange(levels.size) + 0.08 * (m - (len(models) - 1) / 2)
-        line: dict[str, Any] = {"color": "0.3", "linestyle": "--"} if model == FURTHER_ANNOTATOR else style(m)
+        line: dict[str, Any] = {"color": "0.3", "linestyle": "--"} if model == ANOTHER_ANNOTATOR else style(m)
         panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=str(model), **line)
         if plug_in is not None and model in plug_in["model"]:
             panel.axhline(float(plug_in.sel(model=model).mean()), color=f"C{m % 10}", linestyle=":", linewidth=1)

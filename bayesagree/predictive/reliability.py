@@ -6,7 +6,7 @@ across a range of it. Two curves help to choose the range.
 *Leave-one-annotator-out log score.* Every annotator of an item is predicted from the others of that item, whose
 annotations count `reliability` times; the score is the mean log probability of the annotation left out.
 
-*Predicted agreement.* The probability that two further annotators of an item make the same (first) choice, beside the
+*Predicted agreement.* The probability that two other annotators of an item make the same (first) choice, beside the
 share of pairs of annotators who did.
 
 Caveat. Both curves measure how well the plausibilities predict *annotators*, not the truth. Annotators who share an

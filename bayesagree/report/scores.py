@@ -14,7 +14,7 @@ from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import best_first, score_intervals
 from bayesagree.metrics._scorer import over_draws
-from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR, has_one_label
+from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, has_one_label
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
 from bayesagree.report.settings import Case
@@ -73,7 +73,7 @@ def model_scores(case: Case, progress: Callable[[int], None]) -> tuple[ModelScor
     of_one_label = [m for m in settings.metrics if not record.asks_threshold and has_one_label(Metric.named(m))]
     # Where all plausibilities make other draws than the best labels alone, models are scored as `evaluate` scores them.
     joint = len(of_one_label) == len(settings.metrics) and not record.closed_form and record.name != "plackett_luce"
-    how: Any = {"metrics": settings.metrics, "draws": settings.draws, "further_annotator": joint} | options
+    how: Any = {"metrics": settings.metrics, "draws": settings.draws, "another_annotator": joint} | options
     tree = evaluate(annotations, models, progress=progress, **how)
     lines = tree if joint else None
     if of_one_label and not joint:
@@ -103,14 +103,14 @@ def _another_annotator(case: Case, metrics: list[str], options: dict[str, Any]) 
     draws = min(case.settings.draws, _CEILING_DRAWS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the evaluation of the models has given them
-        return evaluate(case.annotations, one, metrics=metrics, draws=draws, further_annotator=True, **options)
+        return evaluate(case.annotations, one, metrics=metrics, draws=draws, another_annotator=True, **options)
 
 
 def _ceiling(tree: xr.DataTree | None) -> dict[str, xr.Dataset]:
     """Return the intervals of another annotator in every group of scores."""
     if tree is None:
         return {}
-    line = tree.sel(model=[FURTHER_ANNOTATOR])
+    line = tree.sel(model=[ANOTHER_ANNOTATOR])
     return {name: score_intervals(line, group=name) for name in ("posterior", *BESIDE) if name in tree}
 
 

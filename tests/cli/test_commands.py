@@ -290,7 +290,7 @@ def test_evaluate_by_slices_with_clusters_an_annotator_and_a_function(run, folde
     assert code == 0, err
     found = json.loads(out)
     assert {row["metric"] for row in found["scores"]} == {"f1_macro", "recall[a]"}
-    assert "a further annotator" in {row["model"] for row in found["scores"]}
+    assert "another annotator" in {row["model"] for row in found["scores"]}
     assert {row["half"] for row in found["slices"]} == {0, 1}
     assert {row["side"] for row in found["slices"]} == {"slice", "rest", "difference"}
     code, out, err = run(

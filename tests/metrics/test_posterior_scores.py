@@ -178,7 +178,7 @@ def test_top_1_accuracy_is_accuracy(case, truth):
     np.testing.assert_array_equal(score(truth, case.predictions, "top_1_accuracy"), expected)
 
 
-def test_a_sampled_truth_is_a_further_annotator(case):
+def test_a_sampled_truth_is_another_annotator(case):
     tree = dirichlet(case.labels, draws=500, seed=1)
     sampled = score(tree, case.predictions, "accuracy", truth_is="sampled", seed=2)
     expected = score(tree, case.predictions, "agreement")

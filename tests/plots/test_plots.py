@@ -139,12 +139,12 @@ def test_scores_stand_at_their_means(tree, test_set):
         plots.plot_scores(tree, metric="overlap_2")
 
 
-def test_a_further_annotator_is_a_dashed_line_among_the_models(test_set):
-    tree = evaluate(test_set.labels, test_set.predictions, further_annotator=True, draws=50, seed=1)
+def test_another_annotator_is_a_dashed_line_among_the_models(test_set):
+    tree = evaluate(test_set.labels, test_set.predictions, another_annotator=True, draws=50, seed=1)
     plug_in = top_k_accuracy(majority_vote(test_set.labels), test_set.predictions)
     (panel,) = drawn(plots.plot_scores(tree, metric="top_1_accuracy", plug_in=plug_in))
     *_, last = panel.containers
-    assert (last.get_label(), last.lines[0].get_linestyle()) == ("a further annotator", "--")
+    assert (last.get_label(), last.lines[0].get_linestyle()) == ("another annotator", "--")
 
 
 def test_histograms_hold_every_draw(tree):

@@ -74,7 +74,7 @@ def test_score_and_interval_are_those_of_the_best_model(data):
 def test_another_annotator_is_neither_a_model_nor_another_metric(data):
     line = data.scores.ceiling["posterior"].sel(metric=METRIC, reliability=data.settings.reference).isel(model=0)
     assert f"would score {float(line['score']):.3f} against" in sentence(data, "Another annotator")
-    assert "a further annotator" not in data.scores.comparison[METRIC]["model"]
+    assert "another annotator" not in data.scores.comparison[METRIC]["model"]
     assert render(data).count(">Another annotator</span></th>") == 1
     none = replace(data, scores=replace(data.scores, ceiling={}))
     assert not any("nother annotator" in text for text in said(none))
@@ -149,7 +149,7 @@ def asked():
     case = labelled_test_set(n_items=80, per_item=4, spread=0.5, seed=6)
     labels, models, how = case.labels, case.predictions, {"draws": 100, "chains": 2, "seed": 1}
     page = render(report_data(labels, models, settings=ReportSettings(draws=100, chains=2)))
-    tree = evaluate(labels, models, further_annotator=True, **how)
+    tree = evaluate(labels, models, another_annotator=True, **how)
     scores = tree["posterior"][METRIC].isel(reliability=0)
     found = compare(tree.sel(model=models.models), metric=METRIC)
     chance = found["rank_probability"].sel(rank=1)
@@ -162,7 +162,7 @@ def asked():
     numbers = {name: float(found.sel(model=best)[f"score{ending}"]) for name, ending in
                {"score": "", "lower": "_lower", "upper": "_upper"}.items()}  # fmt: skip
     numbers |= {"next_score": float(found["score"].sel(model=second))}
-    numbers |= {"annotator": float(scores.sel(model="a further annotator").mean())}
+    numbers |= {"annotator": float(scores.sel(model="another annotator").mean())}
     numbers |= {f"agreement{ending}": table.loc["alpha_nominal", name] for ending, name in
                 {"": "estimate", "_lower": "lower", "_upper": "upper"}.items()}  # fmt: skip
     numbers |= {"percent_agreement": table.loc["percent_agreement", "estimate"]}

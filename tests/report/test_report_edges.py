@@ -110,7 +110,7 @@ def test_many_models_with_endless_names_stay_on_a_phone(browser, tmp_path):
         page = browser.new_page(viewport={"width": width, "height": 800})
         page.goto(path.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.locator("#scores-top_1_accuracy tbody tr").count() == 41  # and a further annotator
+        assert page.locator("#scores-top_1_accuracy tbody tr").count() == 41  # and another annotator
         assert page.locator("#pairs-top_1_accuracy tbody tr").count() == 12 * 11 // 2
         page.close()
 

@@ -34,7 +34,7 @@ def informed(few):
 
 
 def test_scores_are_those_of_the_informed_evaluation(few, informed):
-    asked = {"plausibility": "informed_dirichlet", "further_annotator": True, "draws": 40, "chains": 2, "seed": 1}
+    asked = {"plausibility": "informed_dirichlet", "another_annotator": True, "draws": 40, "chains": 2, "seed": 1}
     tree = evaluate(few.labels, few.predictions, **asked)
     groups = {"posterior": informed.scores.table, **informed.scores.beside}
     assert set(groups) == {"posterior", "annotations_only", "full_fit"}
@@ -42,7 +42,7 @@ def test_scores_are_those_of_the_informed_evaluation(few, informed):
         expected = tree[name][METRIC].mean(("chain", "draw"))
         np.testing.assert_allclose(table["score"].sel(metric=METRIC), expected.sel(model=few.predictions.models))
         ceiling = informed.scores.ceiling[name]["score"].sel(metric=METRIC)
-        np.testing.assert_allclose(ceiling, expected.sel(model=["a further annotator"]))
+        np.testing.assert_allclose(ceiling, expected.sel(model=["another annotator"]))
     truth = informed_dirichlet(few.labels, few.predictions, draws=40, chains=2, seed=1, top_labels=1)
     np.testing.assert_allclose(informed.certainty[0], label_certainty(truth).max("category"))
 

@@ -4,7 +4,7 @@ from metrics._truths import posterior
 
 from bayesagree import InputError, Labels, Predictions, compare, dirichlet, evaluate, simulate
 from bayesagree.metrics import human_ceiling
-from bayesagree.metrics.further_annotators import FURTHER_ANNOTATOR
+from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +31,12 @@ def test_expectation_over_labels(shares, metric, truth_is, expected):
 def test_a_confusion_metric_is_that_of_the_drawn_labels(shares):
     from bayesagree import score
     from bayesagree.metrics._scorer import draws_for
-    from bayesagree.metrics.further_annotators import FurtherAnnotator
+    from bayesagree.metrics.another_annotator import AnotherAnnotator
     from bayesagree.metrics.registry import Metric
 
     tree, metric = posterior(shares[:, :5]), Metric.named("f1_macro")
     draws = draws_for(metric, tree, truth_is="top", threshold=None, thin=1, seed=3, plausibility=True)
-    said = FurtherAnnotator([metric], draws.labels, 3).labels(next(draws.blocks))
+    said = AnotherAnnotator([metric], draws.labels, 3).labels(next(draws.blocks))
     found = human_ceiling(tree, "f1_macro", seed=3).values.ravel()
     for s in range(10):
         one = posterior(shares[s // 5, s % 5][None, None])
@@ -46,13 +46,13 @@ def test_a_confusion_metric_is_that_of_the_drawn_labels(shares):
 
 def test_evaluate_gives_the_line():
     given = simulate.labelled_test_set(seed=1)
-    how = {"metrics": ["f1_macro", "accuracy"], "draws": 50, "seed": 1, "further_annotator": True}
+    how = {"metrics": ["f1_macro", "accuracy"], "draws": 50, "seed": 1, "another_annotator": True}
     how["plausibility"] = "dirichlet"
     tree = evaluate(given.labels, given.predictions, **how)
-    line = tree["posterior"]["f1_macro"].sel(model=FURTHER_ANNOTATOR).squeeze("reliability")
+    line = tree["posterior"]["f1_macro"].sel(model=ANOTHER_ANNOTATOR).squeeze("reliability")
     expected = human_ceiling(dirichlet(given.labels, draws=50, seed=1), "f1_macro", seed=1).squeeze("model")
     np.testing.assert_allclose(line, expected, atol=1e-12)
-    assert FURTHER_ANNOTATOR in compare(tree, metric="accuracy")["model"].values
+    assert ANOTHER_ANNOTATOR in compare(tree, metric="accuracy")["model"].values
     weighted = evaluate(given.labels, given.predictions, items="bootstrap", **how)
     spread = [t["posterior"]["accuracy"].std(("chain", "draw")) for t in (tree, weighted)]
     assert (spread[1] > spread[0]).all()

@@ -1,6 +1,6 @@
-"""The score of a further annotator, beside those of the models: how good anybody can be against an uncertain truth.
+"""The score of another annotator, beside those of the models: how good anybody can be against an uncertain truth.
 
-In each draw the further annotator's label of an item is drawn from the plausibilities of that draw. A label stands for
+In each draw the other annotator's label of an item is drawn from the plausibilities of that draw. A label stands for
 the model that always gives it, so that every metric of models is one of annotators too: the sums of these models, each
 on the draws in which the annotator gives its label.
 """
@@ -25,11 +25,11 @@ from bayesagree.metrics._scorer import GroupSums, Scorer, TruthIs, draws_for
 from bayesagree.metrics._whole_parts import WHOLE_PARTS
 from bayesagree.metrics.registry import Metric
 
-FURTHER_ANNOTATOR = "a further annotator"
+ANOTHER_ANNOTATOR = "another annotator"
 """Name of the line among the models."""
 
 
-class FurtherAnnotator:
+class AnotherAnnotator:
     """Scores of one more annotator in every draw.
 
     Parameters
@@ -45,7 +45,7 @@ class FurtherAnnotator:
     def __init__(self, metrics: Sequence[Metric], categories: NDArray[Any], seed: Seed) -> None:
         for metric in metrics:
             check_one_label(metric)
-        self._root = stream_apart(seed, "a further annotator")
+        self._root = stream_apart(seed, "another annotator")
         self.scorers = [Scorer(_always(label, categories), metrics) for label in range(categories.size)]
 
     def labels(self, block: DrawBlock) -> NDArray[Any]:
@@ -78,7 +78,7 @@ def check_one_label(metric: Metric) -> None:
     """Refuse metrics that a single label has no value of."""
     if not has_one_label(metric):
         raise InputError(
-            f"{metric.name} of a further annotator does not exist here: an annotator gives one label, and the metric "
+            f"{metric.name} of another annotator does not exist here: an annotator gives one label, and the metric "
             "asks for a whole order of labels or items"
         )
 
@@ -87,7 +87,7 @@ def _always(label: int, categories: NDArray[Any]) -> Predictions:
     """Return the model that gives one label to all items of a block."""
     scores = np.zeros((1, BLOCK, categories.size))
     scores[..., label] = 1.0
-    return Predictions(np.array([FURTHER_ANNOTATOR]), np.arange(BLOCK), categories, scores, None)
+    return Predictions(np.array([ANOTHER_ANNOTATOR]), np.arange(BLOCK), categories, scores, None)
 
 
 @checked
@@ -101,7 +101,7 @@ def human_ceiling(
     seed: Seed = None,
     client: Any = None,
 ) -> xr.DataArray:
-    """Score of a further annotator against every draw of the truth.
+    """Score of another annotator against every draw of the truth.
 
     In each draw the annotator's label of an item is drawn from the plausibilities of that draw; of a metric that needs
     probabilities the label has probability one.
@@ -118,7 +118,7 @@ def human_ceiling(
     Returns
     -------
     DataArray
-        One value per draw, dims (chain, draw, model), the model being "a further annotator": beside the scores of
+        One value per draw, dims (chain, draw, model), the model being "another annotator": beside the scores of
         models by `xarray.concat`.
 
     Raises
@@ -144,7 +144,7 @@ def human_ceiling(
     """
     requested = Metric.named(metric)
     draws = draws_for(requested, truth, truth_is=truth_is, threshold=None, thin=thin, seed=seed, plausibility=True)
-    annotator = FurtherAnnotator([requested], draws.labels, seed)
+    annotator = AnotherAnnotator([requested], draws.labels, seed)
     n_samples = draws.chains * draws.draws
     weights = None
     if cluster is not None:
@@ -161,6 +161,6 @@ def human_ceiling(
         sums.add(0, found, total)
     values = sums.scores(lambda s, t: scorer.finish(s, t)[0], sliced=False)
     shaped = values.T.reshape(draws.chains, draws.draws, 1)
-    coords = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws), "model": [FURTHER_ANNOTATOR]}
+    coords = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws), "model": [ANOTHER_ANNOTATOR]}
     attrs = {"higher_is_better": int(requested.record.higher_is_better)}
     return xr.DataArray(shaped, dims=("chain", "draw", "model"), coords=coords, name=requested.name, attrs=attrs)
