@@ -27,12 +27,11 @@ def result_tree(
     """Build a result from ``{group: {variable: (dims, values[, attrs])}}``; each group takes the coordinates it uses.
 
     `model` names what was fitted, `engine` how, and `sampler` the program that drew. attrs hold strings and numbers
-    only (netCDF knows nothing else): settings and seed are JSON.
+    only (netCDF knows nothing else): settings and seed are JSON. The tree has them once, so that it prints its numbers
+    early; what ArviZ expects of a group is in each of draws.
     """
+    library = {"inference_library": "bayesagree", "inference_library_version": version("bayesagree")}
     attrs = {
-        "inference_library": "bayesagree",
-        "inference_library_version": version("bayesagree"),
-        "modeling_interface": "bayesagree",
         "model": model,
         "engine": engine,
         "sampler": sampler or engine,
@@ -46,7 +45,7 @@ def result_tree(
         for dim in ("chain", "draw"):
             if dim in used and dim not in data.coords:
                 data = data.assign_coords({dim: np.arange(data.sizes[dim])})
-        datasets[f"/{group}"] = data.assign_attrs(attrs)
+        datasets[f"/{group}"] = data.assign_attrs(library if "draw" in used else {})
     tree = xr.DataTree.from_dict(datasets)
     tree.attrs.update(attrs)
     return tree

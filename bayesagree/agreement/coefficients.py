@@ -5,6 +5,7 @@ in all, and pseudo-items of its base measure (`_items`) by Gamma(2) in all. All 
 units (`_coefficients`), so a replicate costs a matrix product.
 """
 
+import textwrap
 import warnings
 from collections.abc import Iterator
 from itertools import chain
@@ -35,6 +36,17 @@ from bayesagree.errors import InputError, probability
 
 NOTED_SHARE = 0.05
 """Probability of outright ends from which the note of Phi tells it."""
+
+
+class _Coefficients(pd.DataFrame):
+    """A table that prints its estimates in 80 columns and its notes below; any part of it is a plain data frame."""
+
+    def __repr__(self) -> str:
+        columns = ["coefficient", "estimate", "lower", "upper"]
+        numbers = self.dropna(subset=["estimate"]).to_string(columns=columns, index=False, float_format="%.3f")
+        by_note = self[self["note"] != ""].groupby("note", sort=False)["coefficient"].agg(", ".join)
+        notes = (textwrap.fill(f"{names}: {note}", 80, subsequent_indent="  ") for note, names in by_note.items())
+        return "\n".join([numbers, *notes])
 
 
 @checked
@@ -129,7 +141,7 @@ def agreement_table(
         "n_annotations": items.n_annotations,
     }  # fmt: skip
     columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *common, "note"]
-    return pd.DataFrame([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
+    return _Coefficients([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
 
 
 @checked

@@ -13,6 +13,7 @@ a failure of the package itself, and where `check` finds a claim not supported. 
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -67,20 +68,47 @@ def records(rows: "Records | pd.DataFrame") -> list[dict[str, Any]]:
 
 
 def _show_table(rows: Records, title: str) -> None:
-    """Print a table: the first column and text stand left, numbers right, and what looks like markup stays text."""
+    """Print a table: the first column and text stand left, numbers right, and what looks like markup stays text.
+
+    Numbers and names of up to 24 letters are never broken. Columns without a value are left
+    out; notes on rows stand below, and so does what all rows share.
+    """
     from rich.console import Console
     from rich.table import Table as ScreenTable
     from rich.text import Text
 
-    heading = Text(title) if title.strip() else None
-    table = ScreenTable(title=heading, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for k, name in enumerate(rows[0]):
-        numeric = k > 0 and all(isinstance(_plain(row[name]), int | float | None) for row in rows)
-        heading = Text(str(name).replace("_", " "))
-        table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_cell(name, _plain(value))) for name, value in row.items()))
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    written = {name: [_cell(name, _plain(row[name])) for row in rows] for name in rows[0] if name != "note"}
+    alike = {name for name, cells in written.items() if len(cells) > 1 and len(set(cells)) == 1}
+    shared = [name for name in written if name in alike and name.startswith(_SHARED)]
+    shown = {name: cells for name, cells in written.items() if name not in shared and set(cells) != {"-"}}
+    first = next(iter(shown))
+    table = ScreenTable(box=None, pad_edge=False, header_style="bold")
+    for name, cells in shown.items():
+        numeric = name != first and all(isinstance(_plain(row[name]), int | float | None) for row in rows)
+        heading, justify = str(name).replace("_", " "), "right" if numeric else "left"
+        unbroken = [*heading.split(), *(cells if numeric or name == first else ())]
+        width = min(max(map(len, unbroken)), _UNBROKEN)
+        table.add_column(Text(heading), justify=justify, overflow="fold", min_width=width)
+    for cells in zip(*shown.values()):
+        table.add_row(*map(Text, cells))
+    width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS", _WIDTH))
+    console = Console(width=width)
+    if title.strip():
+        console.print(Text(title, style="italic"))
+    console.print(table)
+    below = [f"{name.replace('_', ' ')} {written[name][0]}" for name in shared]
+    if below:
+        console.print(Text(", ".join(below) + "."))
+    for note in dict.fromkeys(row["note"] for row in rows if row.get("note")):
+        names = ", ".join(cell for cell, row in zip(written[first], rows) if row["note"] == note)
+        console.print(Text(f"{names}: {note}"))
+
+
+_UNBROKEN = 24
+_SHARED = ("metric", "reliability", "ci_", "n_")
+"""Columns that stand below a table, once, where all of its rows have the same value."""
+_WIDTH = 120
+"""Columns where nothing says how many there are."""
 
 
 def _cell(name: str, value: Any) -> str:

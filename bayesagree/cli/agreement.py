@@ -37,7 +37,13 @@ def agreement(
     _output.write_table(table, output)
     weights = "no weights" if chosen == "nominal" else f"{WEIGHTS_OF_LEVEL[chosen]} weights"
     title = f"Agreement; kappas, AC and Brennan-Prediger with {weights} (intervals: 95 %)"
-    _output.show([_output.Table("agreement", table, title)], json=json)
+    known = table["estimate"].notna()
+    missing = table.loc[~known].groupby("note", sort=False)["coefficient"].agg(", ".join)
+    tables = [
+        _output.Table("agreement", table, most=0),
+        _output.Table("", table.loc[known].drop(columns="ci_kind"), title),
+    ]
+    _output.show(tables, json=json, notes=[] if json else [f"No {names}: {note}." for note, names in missing.items()])
 
 
 def _coefficients(given: Any, level: Any, item_mean: Any, likelihood: Any, seed: int) -> "pd.DataFrame":

@@ -245,3 +245,14 @@ def test_alpha_of_names_needs_an_order(level):
     else:
         with pytest.raises(InputError, match=f"level='{level}' needs numbers"):
             krippendorff_alpha(graded, level=level)
+
+
+def test_the_table_prints_estimates_and_notes_in_80_columns():
+    table = agreement_table(Labels.from_matrix([["a", "b"], ["a", "a"], ["b", "b"]] * 5), seed=1)
+    lines = repr(table).splitlines()
+    assert max(map(len, lines)) <= 80
+    alpha = table.set_index("coefficient").loc["alpha_nominal", ["estimate", "lower", "upper"]]
+    assert [line.split() for line in lines if "alpha_nominal" in line] == [
+        ["alpha_nominal", *(f"{value:.3f}" for value in alpha)]
+    ]
+    assert any(line.startswith("phi: needs ratings") for line in lines)

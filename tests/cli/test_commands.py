@@ -304,16 +304,29 @@ def test_evaluate_by_slices_with_clusters_an_annotator_and_a_function(run, folde
 
 
 def test_the_screen_shows_the_same_tables(capsys):
-    rows = [{"model": "[a]", "lower_end": 0.12345, "reliability": 2.0, "flags": ["x", "y"], "n": 3, "sure": True}] * 3
+    one = {"model": "[a]", "lower_end": 0.12345, "reliability": 2.0, "flags": ["x", "y"], "n": 3, "sure": True}
+    rows = [one | {"none": None, "note": note} for note in ("few", "", "few")]
     tables = [_output.Table("first", rows, "A title", most=2), _output.Table("hidden", rows, most=0)]
     _output.show(tables, json=True, notes=["so"])
     assert json.loads(capsys.readouterr().out) == {"notes": ["so"], "first": rows, "hidden": rows}
     _output.show(tables, json=False, notes=["so"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["A", "title"]
-    assert lines[1].split() == ["model", "lower", "end", "reliability", "flags", "n", "sure"]
-    assert [line.split() for line in lines[2:4]] == [["[a]", "0.123", "2", "x,", "y", "3", "yes"]] * 2
-    assert lines[4:] == ["", "so"]
+    assert lines[1].split() == ["model", "lower", "end", "flags", "n", "sure"]
+    assert [line.split() for line in lines[2:4]] == [["[a]", "0.123", "x,", "y", "3", "yes"]] * 2
+    assert lines[4:] == ["reliability 2.", "[a]: few", "", "so"]
+
+
+def test_tables_fit_80_columns_without_breaking_a_number(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    row = {"coefficient": "brennan_prediger", "estimate": 0.5, "lower": 0.25, "upper": 0.75, "best_with_probability": 1}
+    row |= {"better_than_next": 0.125, "text": "one long text that is broken between its words", "n_items": 12}
+    _output.show([_output.Table("first", [row, row | {"coefficient": "phi"}])], json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    for word in ("brennan_prediger", "0.500", "0.250", "0.750", "0.125", "probability", "estimate"):
+        assert any(word in line.split() for line in lines)
+    assert lines[-1] == "n items 12."
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def test_nuts_is_the_same_posterior():
         nuts = dirichlet(labels, reliability=reliability, prior=0.7, draws=1000, chains=2, seed=2, engine="nuts")
         assert nuts["sample_stats"]["diverging"].sum() == 0
         assert_same_mean(exact, nuts, "plausibility")
-        assert nuts["posterior"].attrs["engine"] == "nuts"
+        assert nuts.attrs["engine"] == "nuts"
 
 
 def test_huge_counts_and_reliabilities():
