@@ -3,6 +3,7 @@
 - `scoring`: uncertainty-adjusted scores of every model, annotations streamed through a posterior in blocks.
 - `batches`: the mean over batches of items.
 - `comparison`: probabilities that one model is better, ranks, practical equivalence.
+- `gold`: items whose label is known, and whether gold contradicts the annotators.
 - `gates`: a claim that must hold, for continuous integration.
 - `tables`: scores and comparisons in the arrangement of the command line, the report and the figures.
 - `rankings`: certainty, risk and scores against rankings under two aggregation models; `ranking_tables`: its tables.

@@ -1,6 +1,7 @@
 """Groups of the result of an evaluation, from the sums over all items."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation._sums import ScoreSums
 from bayesagree.metrics._block_sums import BlockScoring
+from bayesagree.metrics._item_groups import ItemGroups
 from bayesagree.metrics._whole_parts import WHOLE_PARTS, WholePart
 from bayesagree.metrics.posterior_scores import warn_undefined
 from bayesagree.metrics.registry import Metric
@@ -37,6 +39,7 @@ class Results(NamedTuple):
     scoring: BlockScoring
     whole: WholeMetrics
     models: NDArray[Any]
+    by: ItemGroups | None = None
 
     def values(self, level: int, inside: NDArray[np.bool_], *, bootstrap: bool) -> Floats:
         """Return the scores of the items of some slices at a reliability, shape (metric, model, sample)."""
@@ -69,15 +72,22 @@ class Results(NamedTuple):
             parts = self._variance(scores, every)
             of_metric = {m.name: parts[:, :, c] for c, m in enumerate(self.scoring.scorer.metrics)}
             groups["variance"] = {name: (("part", "reliability", "model"), v) for name, v in of_metric.items()}
-        if self.scoring.slices is not None:
-            sliced = self.over_levels(lambda level: self._slices(level, n_slices, bootstrap=bootstrap))
-            groups["slices"] = self._by_metric(sliced, chains, (*dims, self.scoring.slices.name, "side", "model"))
+        apart = 1 if self.by is None else self.by.names.size
+        if self.by is not None:
+            sliced = self.over_levels(lambda level: self._slices(level, apart, bootstrap=bootstrap))
+            groups["slices"] = self._by_metric(sliced, chains, (*dims, self.by.name, "side", "model"))
+        if n_slices > apart:  # each once without gold and once with it
+            for name, has_gold in (("gold_items", 1), ("other_items", 0)):
+                inside = np.arange(n_slices) % 2 == has_gold
+                if self.sums.size[0, inside].sum():
+                    part = self.over_levels(partial(self.values, inside=inside, bootstrap=bootstrap))
+                    groups[name] = self._by_metric(part, chains, (*dims, "model"))
         return groups
 
-    def _slices(self, level: int, n_slices: int, *, bootstrap: bool) -> Floats:
+    def _slices(self, level: int, n: int, *, bootstrap: bool) -> Floats:
         """Return scores of each slice, the rest, and the difference, shape (metric, slice, side, model, sample)."""
         out = []
-        for group in np.eye(n_slices, dtype=bool):
+        for group in np.repeat(np.eye(n, dtype=bool), self.sums.size.shape[1] // n, axis=1):
             inside, rest = (self.values(level, part, bootstrap=bootstrap) for part in (group, ~group))
             out.append(np.stack([inside, rest, inside - rest]))
         return np.moveaxis(np.stack(out), 2, 0)

@@ -24,6 +24,7 @@ from bayesagree._inference.docstrings import shared
 from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import BLOCK, Seed, stream_apart
 from bayesagree.annotations import Annotations
+from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Missing, Predictions, without_missing
 from bayesagree.draws.blocks import Schedule
 from bayesagree.draws.convergence import warn_not_converged
@@ -32,6 +33,7 @@ from bayesagree.errors import InputError
 from bayesagree.evaluation._results import PARTS, Results, WholeMetrics
 from bayesagree.evaluation._sums import ScoreSums, scored
 from bayesagree.evaluation.batches import over_batches
+from bayesagree.evaluation.gold import scored_gold, split_by_gold, vote_against_gold
 from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics._block_sums import BlockScoring
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
@@ -39,12 +41,14 @@ from bayesagree.metrics._scorer import Scorer, TruthIs, check_truth_is
 from bayesagree.metrics.another_annotator import ANOTHER_ANNOTATOR, AnotherAnnotator, has_one_label
 from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.registry import AnyMetric, Metric
+from bayesagree.plausibility.informed.gold import GoldTruth
 from bayesagree.plausibility.registry import (
     POSTERIORS,
     Choice,
     Plausibility,
     default_posterior,
     fitting_posteriors,
+    record_for,
     specification_for,
 )
 
@@ -68,6 +72,7 @@ def evaluate(
     metrics: Sequence[AnyMetric] = ("top_1_accuracy",),
     truth_is: TruthIs = "top",
     missing: Missing = "error",
+    gold: Gold | None = None,
     items: Literal["fixed", "bootstrap"] = "fixed",
     by: Any = None,
     cluster: Any = None,
@@ -103,6 +108,10 @@ def evaluate(
     missing
         What becomes of items that a model predicts nothing for: ``"error"`` refuses them, ``"skip"`` scores the items
         that every model predicts, ``"wrong"`` counts a missing prediction as wrong.
+    gold
+        The true label of some items, chosen without regard to it. Their truth is known in every draw, and that of the
+        others is learnt from them: ``"informed_dirichlet"`` learns what votes and predictions say of gold,
+        ``"dawid_skene"`` what each annotator does. The target is then the score against gold.
     draws, chains
         chains x draws truths in all.
     seed
@@ -150,6 +159,12 @@ def evaluate(
         variables: ``full_fit``, under the posterior that saw all models, a sensitivity figure and the ground of
         `compare`; and ``annotations_only``, under `dirichlet`: the score that these annotations prove.
 
+        With `gold` group ``posterior`` is about all items; groups ``gold_items`` and ``other_items`` have the same
+        variables for the items with gold, whose scores are known, and for the others. There is no ``full_fit``: all
+        models are scored on the same truths, which gold and not the models' agreement decides. The settings hold
+        ``n_gold``, ``vote_agrees`` (share of them on which a majority vote is gold) and ``vote_beats_gold``: the
+        probability, judged by the votes of these items alone, that a copy of the vote is better than gold itself.
+
     Raises
     ------
     InputError
@@ -193,9 +208,11 @@ def evaluate(
         another_annotator,
         Request(draws, chains, seed, client=client, to=to),
         progress or (lambda n_items: None),
+        gold,
     )
     if isinstance(annotations, Iterator):
         given = {"predictions": predictions, "by": by, "cluster": cluster, "to": to, "items": items != "fixed" or None}
+        given["gold"] = gold
         wrong = [name for name, value in given.items() if value is not None]
         if wrong:
             raise InputError(f"{wrong[0]}= needs all items at once; leave it out, or call evaluate() on them")
@@ -225,6 +242,7 @@ class Evaluation:
     another_annotator: bool
     request: Request
     progress: Callable[[int], None]
+    gold: Gold | None = None
 
     def __post_init__(self) -> None:
         if self.items not in ("fixed", "bootstrap"):
@@ -233,30 +251,50 @@ class Evaluation:
             raise InputError("there is no metric to compute")
         for metric in self.metrics:
             check_truth_is(self.truth_is, metric)
+        if self.gold is not None and self.another_annotator:
+            raise InputError(
+                "another_annotator=True is a score against the annotators' own answers; leave it or gold out"
+            )
         if self.cluster is not None and self.items != "bootstrap":
             raise InputError("cluster= names what is resampled together: pass items='bootstrap' with it")
 
     def result(self, annotations: Annotations, predictions: Predictions) -> xr.DataTree:
         """Score the predictions: into memory, or into the file that the request names."""
-        annotations, predictions = without_missing(annotations, predictions, self.missing)
-        choice = self.choice(annotations, predictions)
-        posterior = specification_for(annotations, choice.name, self.options, ARGUMENTS)
-        annotations, given = posterior.prepare(annotations, predictions)
+        labels: Any
+        labels, scored = without_missing(annotations, predictions, self.missing)
+        choice = self.choice(labels, scored)
+        options = self.options
+        if self.gold is not None:
+            if "gold" not in record_for(labels, choice.name).specification.arguments():
+                raise InputError(
+                    f"gold= is for plausibility='informed_dirichlet' and 'dawid_skene', which learn from it; not for "
+                    f"{choice.name!r}"
+                )
+            options = options | {"gold": scored_gold(self.gold, labels, predictions, scored)}
+        posterior = specification_for(labels, choice.name, options, ARGUMENTS)
+        annotations, given = posterior.prepare(labels, scored)
         levels = self.levels(posterior)
         how = replace(self, request=posterior.sized(self.request), reliability=levels)
         passes = posterior.passes(levels, given)
         whole = WholeMetrics.of(given, list(self.metrics))
-        scoring, settings = how.scoring(given, whole), how.settings(posterior, passes[0], annotations)
-        checkpoint = how.checkpoint(settings, annotations, given, scoring.slices)
+        slices = None if self.by is None else ItemGroups.of(self.by, given.items, "by")
+        settings = how.settings(posterior, passes[0], annotations)
+        known = None if self.gold is None else options["gold"]
+        if known is not None:
+            own: Any = annotations  # labels: of the posteriors only those of labels take gold
+            settings |= {"target": GoldTruth.target} | vote_against_gold(own, known, self.request.seed)
+        scoring = how.scoring(given, whole, split_by_gold(slices, known, given.items))
+        checkpoint = how.checkpoint(settings, annotations, given, slices)
         if checkpoint is not None and checkpoint.finished:
             return checkpoint.own(read_result(checkpoint.result))
         sums, chosen = how.sums(annotations, passes, scoring, checkpoint)
         models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
         coords = {"reliability": np.array(levels), "model": models, "item": given.items, "part": PARTS}
         coords |= {"side": list(SIDES)}
-        if scoring.slices is not None:
-            coords[scoring.slices.name] = scoring.slices.names
-        groups = posterior.results(Results(sums, scoring, whole, models).groups(how.request.chains), given.models.size)
+        if slices is not None:
+            coords[slices.name] = slices.names
+        found = Results(sums, scoring, whole, models, slices).groups(how.request.chains)
+        groups = posterior.results(found, given.models.size)
         seed, settings = how.request.seed, settings | dict(chosen) | {"choice": choice.reason}
         tree = result_tree(groups, coords, model=posterior.name, engine="exact", seed=seed, settings=settings)
         if checkpoint is not None:
@@ -270,7 +308,8 @@ class Evaluation:
         if self.plausibility != "auto":
             return Choice(self.plausibility, "")
         weighted = {} if self.reliability in (None, (1.0,)) else {"reliability": self.reliability}
-        return default_posterior(annotations, predictions, self.options | weighted)
+        known = {} if self.gold is None else {"gold": self.gold}
+        return default_posterior(annotations, predictions, self.options | weighted | known)
 
     def levels(self, posterior: Posterior) -> tuple[float, ...]:
         """Return the reliabilities."""
@@ -306,9 +345,11 @@ class Evaluation:
         requested |= {"draws": self.request.draws, "chains": self.request.chains, "cluster": self.cluster}
         requested["by"] = None if slices is None else [slices.name, slices.names[slices.code].tolist()]
         data = {"another_annotator": self.another_annotator, "annotations": annotations, "predictions": given}
+        if self.gold is not None:
+            data["gold"] = gold_codes(self.gold, given.items, given.categories)
         return Checkpoint(path, settings | requested | data, self.request.seed)
 
-    def scoring(self, given: Predictions, whole: WholeMetrics) -> BlockScoring:
+    def scoring(self, given: Predictions, whole: WholeMetrics, slices: ItemGroups | None) -> BlockScoring:
         """Return how every block is scored."""
         if any(part.needs_plausibility for part in whole.parts.values()):
             raise InputError(
@@ -320,7 +361,7 @@ class Evaluation:
         bootstrap = self.items == "bootstrap"
         return BlockScoring(
             Scorer(given, metrics),
-            slices=None if self.by is None else ItemGroups.of(self.by, given.items, "by"),
+            slices=slices,
             weights=ItemWeights(clusters, given.items.size, self.request.samples, seed) if bootstrap else None,
             sampled=stream_apart(seed, "sampled truth") if self.truth_is == "sampled" else None,
             annotator=AnotherAnnotator(metrics, given.categories, seed) if self.another_annotator else None,

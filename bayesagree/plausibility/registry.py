@@ -250,6 +250,10 @@ def default_posterior(
         why = "there are no predictions to learn from"
     elif own:
         why = f"only it takes {own[0]}="
+    elif "gold" in given:
+        return Choice(
+            informed.name, f"Votes, predictions and gold together estimate the score against gold ({informed.name})."
+        )
     elif n_items < FEWEST_ITEMS:
         why = f"{n_items} annotated items are too few to learn from predictions ({FEWEST_ITEMS} are needed)"
     elif (predictions.hard_labels() == predictions.hard_labels()[:, :1]).all():

@@ -6,6 +6,7 @@
 - `prior`: names, order and priors of the parameters.
 - `fit`: their mode and its uncertainty.
 - `sampler`: their draws.
+- `gold`: the true label of items, learnt from items whose label is known.
 - `guards`: whether predictions help to predict held-out votes, whether models know the votes already, and whether
   chains agree.
 - `model`: the same posterior in PyMC.

@@ -35,6 +35,7 @@ from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import label_dtype
 from bayesagree.draws.convergence import diagnostics
@@ -46,6 +47,7 @@ from bayesagree.plausibility.informed._draw_kernels import plausibility_draws, t
 from bayesagree.plausibility.informed._kernels import prior_means
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Excluded, excluded_names, on_items_of
+from bayesagree.plausibility.informed.gold import GoldTruth
 from bayesagree.plausibility.informed.model import informed_dirichlet_model
 from bayesagree.plausibility.informed.prior import InformedPrior
 
@@ -57,14 +59,15 @@ if TYPE_CHECKING:
 class InformedDirichlet(ItemPosterior):
     """Specification of the posterior of `informed_dirichlet`, whose arguments it holds.
 
-    `evaluate` gives it the predictions that it scores. `approximate` takes the normal approximation of the parameters:
-    ten times faster, off by part of a score's sd.
+    `evaluate` gives it the predictions that it scores, and scores them under `GoldTruth` where there is gold.
+    `approximate` takes the normal approximation of the parameters: ten times faster, off by part of a score's sd.
     """
 
     predictions: Predictions | None = None
     exclude: Excluded = None
     prior: InformedPrior | None = None
     approximate: bool = False
+    gold: Gold | None = None
     name = "informed_dirichlet"
     engine = "hmc"
     target = "score against a well-annotated truth (estimate)"
@@ -156,26 +159,36 @@ class InformedDirichlet(ItemPosterior):
                 "another choice of predictions= and exclude= score the result of informed_dirichlet with a metric"
             )
         labels, predictions = super().prepare(on_items_of(annotations, predictions), predictions)
-        guards.warn_of_knowing(guards.fit_to_votes(labels, predictions), predictions.models, stacklevel=5)
+        if self.gold is None:
+            guards.warn_of_knowing(guards.fit_to_votes(labels, predictions), predictions.models, stacklevel=5)
         return labels, predictions
 
     def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
-        """Return the posteriors with all models as covariates, without each one of several, and from labels alone."""
+        """Return the posteriors with all models as covariates, without each one of several, and from labels alone.
+
+        With gold a model's own output is no circle: what it is worth is learnt from gold.
+        """
+        if self.gold is not None:
+            return [GoldTruth(predictions, self.gold), Dirichlet()]
         full = replace(self, predictions=predictions)
         names = [str(model) for model in full.given.models] if full.given.models.size > 1 else []
         return [full, *(replace(full, exclude=name) for name in names), Dirichlet()]
 
     def results(self, groups: Groups, n_models: int) -> Groups:
         """Return each model's scores without its own output, those of the full fit, and those of labels alone."""
+
+        def of_pass(name: str, at: int) -> dict[str, Any]:
+            return {key: (v[0], _one_pass(v[0], v[1], at), *v[2:]) for key, v in groups[name].items()}
+
+        beside = {"annotations_only": of_pass("posterior", -1)}
+        if self.gold is not None:
+            return {name: of_pass(name, 0) for name in groups} | beside
         found = {
             name: {key: (v[0], _own_pass(v[0], v[1], n_models), *v[2:]) for key, v in variables.items()}
             for name, variables in groups.items()
             if name != "certainty"
         }
-        for name, at in (("full_fit", 0), ("annotations_only", -1)):
-            found[name] = {key: (v[0], _one_pass(v[0], v[1], at), *v[2:]) for key, v in groups["posterior"].items()}
-        dims, certainty = groups["certainty"]["annotation_certainty"]
-        return found | {"certainty": {"annotation_certainty": (dims, certainty[:1])}}
+        return found | {"full_fit": of_pass("posterior", 0), "certainty": of_pass("certainty", 0)} | beside
 
 
 def _own_pass(dims: tuple[str, ...], values: Floats, n_models: int) -> Floats:

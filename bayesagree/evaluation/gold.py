@@ -1,0 +1,81 @@
+"""Gold in an evaluation: which items have it, and whether it contradicts the annotators."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import Seed
+from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.posterior import Request
+from bayesagree.errors import InputError
+from bayesagree.metrics._item_groups import ItemGroups
+from bayesagree.plausibility.dirichlet.posterior import Dirichlet
+from bayesagree.plausibility.votes import majority_vote
+
+CONTRADICTION = 0.95
+"""Probability, by the votes of items with gold, that a copy of the vote is better than gold: from here on gold and
+annotators disagree about more than chance explains, and a score from votes alone is none against gold."""
+
+
+def scored_gold(gold: Gold, labels: Labels, given: Predictions, scored: Predictions) -> dict[Any, Any]:
+    """Return gold of the items that are scored, of all the predictions that were given."""
+    codes = gold_codes(gold, given.items, labels.categories)
+    known = (codes >= 0) & pd.Index(given.items).isin(scored.items)
+    if not known.any():
+        raise InputError("gold= names no item that is scored; leave it out, or give the label of some of the items")
+    return dict(zip(given.items[known].tolist(), labels.categories[codes[known]].tolist()))
+
+
+def split_by_gold(slices: ItemGroups | None, gold: Mapping[Any, Any] | None, items: NDArray[Any]) -> ItemGroups | None:
+    """Return the slices twice each, without gold and with it; as they are where there is none."""
+    if gold is None:
+        return slices
+    one = slices or ItemGroups("slice", np.array(["all"]), np.zeros(items.size, np.intp))
+    return ItemGroups(one.name, np.repeat(one.names, 2), 2 * one.code + np.isin(items, list(gold)))
+
+
+def vote_against_gold(labels: Labels, gold: Mapping[Any, Any], seed: Seed) -> dict[str, Any]:
+    """Return how many items have gold, on what share the vote agrees, and whether the votes prefer it to gold.
+
+    Examples
+    --------
+    >>> votes = Labels.from_counts([[9, 0], [8, 1], [0, 9]], labels=["no", "yes"])
+    >>> found = vote_against_gold(votes, {0: "yes", 1: "no", 2: "yes"}, seed=1)
+    >>> found["n_gold"], round(found["vote_agrees"], 3), found["vote_beats_gold"] > 0.95
+    (3, 0.667, True)
+    """
+    codes = gold_codes(gold, labels.items, labels.categories)
+    votes = labels.select((codes >= 0)[labels.item_index])
+    codes = gold_codes({item: gold[item] for item in votes.items.tolist()}, votes.items, labels.categories)
+    found: dict[str, Any] = {"n_gold": len(gold)}
+    if codes.size == 0:  # nobody annotated an item with gold
+        return found
+    vote, at = majority_vote(votes).values, np.arange(codes.size)
+    tree = Dirichlet().draw(votes, Request(seed=seed, top_labels=1))
+    top = np.asarray(tree["posterior"]["top_label"]).reshape(-1, codes.size)
+    # A tied vote is right by the share of its labels.
+    gap = (vote[at, top] - (top == codes)).sum(axis=1)
+    better = float((gap > 1e-9).mean() + (np.abs(gap) <= 1e-9).mean() / 2)
+    return found | {"vote_agrees": float(vote[at, codes].mean()), "vote_beats_gold": better}
+
+
+def gold_notes(settings: Mapping[str, Any]) -> list[str]:
+    """Sentence for readers where gold contradicts the annotators; first of all sentences.
+
+    Examples
+    --------
+    >>> gold_notes({"n_gold": 40, "vote_agrees": 0.65, "vote_beats_gold": 0.999})[0].split(":")[0]
+    'Gold contradicts the annotators'
+    """
+    if settings.get("vote_beats_gold", 0.0) < CONTRADICTION:
+        return []
+    return [
+        f"Gold contradicts the annotators: their majority vote is gold on {100 * settings['vote_agrees']:.0f} % of the "
+        f"{settings['n_gold']} items with gold, and judged by votes alone a copy of the vote would be better than a "
+        "model equal to gold. Scores here are against gold; scores from votes alone answer another question."
+    ]

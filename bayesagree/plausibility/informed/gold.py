@@ -1,0 +1,188 @@
+"""The true label of items, learnt from items whose label is known: gold.
+
+Gold is one label per item. What annotators and models say of it is learnt where it is known, and predicts it elsewhere:
+
+    e_ik = a log v_ik + sum_l C_lk v_il + sum_j (s_j [k is j's top label] + s'_j log P_ijk + s''_j P_ijk)
+    z_i ~ Categorical(softmax(e_i)),          v_ik = (n_ik + 1/K) / (n_i + 1),
+
+where C says for what the annotators' answer l stands (up to sixteen labels; as Dawid and Skene's confusion matrix, of
+the crowd as a whole). At the mode the expected number of right answers of every model on the items with gold is about
+the true one (the score equations of the s_j), so that the estimate for the other items is right for any model,
+however wrong annotators are, as long as the items with gold were chosen without regard to their label: a regression
+estimator of a survey, in which votes and predictions of all items are the auxiliary information.
+
+Source: Wu and Sitter, "A model-calibration approach to using complete auxiliary information from survey data", JASA 96
+(2001), section 2, with a posterior in the place of their variance; its use for scores of models is Angelopoulos et al.
+(2023).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy as sp
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from bayesagree._inference.streams import Seed, block_generators, stream_apart
+from bayesagree._numerics.hamiltonian import Chain
+from bayesagree._numerics.types import Floats
+from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold, gold_codes
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.blocks import label_dtype
+from bayesagree.draws.posterior import Drawer, Drawn, ItemPosterior, Request
+from bayesagree.errors import InputError
+from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree.plausibility.informed.prior import MOST_CONFUSED
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+SLOPE_SD, CONFUSION_SD, HIT_SD = 1.0, 1.5, 4.0
+"""Prior standard deviations. A model that is always right needs a large slope of its label: one of 4 lets two hundred
+right answers of two hundred predict six hundred of six hundred about half of the time, as a beta distribution would."""
+WARM_UP, SHORTEST, LONGEST = 40, 1.0, 4.0
+SHARED = 10
+"""Most consecutive draws of a chain that share their parameters."""
+
+
+@dataclass(frozen=True, eq=False)
+class GoldRegression:
+    """What votes and predictions say of gold."""
+
+    counts: Floats
+    covariates: Covariates
+    gold: NDArray[np.int64]
+
+    def columns(self, items: Any) -> Floats:
+        """Return the columns of some items, shape (item, label, column)."""
+        n, given = self.counts[items], self.covariates.rows(items)
+        n_labels = n.shape[1]
+        share = (n + 1 / n_labels) / (n.sum(axis=1, keepdims=True) + 1)
+        logs = np.log(share)
+        every = np.eye(n_labels)
+        parts = [(logs - logs.mean(axis=1, keepdims=True))[..., None], np.moveaxis(given.dense, 1, 2)]
+        parts.append((given.hit[:, None, :] == np.arange(n_labels)[:, None]).astype(np.float64))
+        if n_labels <= MOST_CONFUSED:
+            parts.append((share[:, None, :, None] * every[:, None, :]).reshape(len(n), n_labels, -1))
+        return np.concatenate(parts, axis=2)
+
+    @cached_property
+    def prior(self) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of every slope: of the votes one, as if they were probabilities."""
+        n_labels, n_dense = self.counts.shape[1], self.covariates.dense.shape[1]
+        n_pairs = n_labels**2 if n_labels <= MOST_CONFUSED else 0
+        sizes = (1 + n_dense, self.covariates.hit.shape[1], n_pairs)
+        sd = np.repeat((SLOPE_SD, HIT_SD, CONFUSION_SD), sizes)
+        return np.eye(1, sd.size)[0], sd
+
+    def density(self, theta: Floats) -> tuple[float, Floats]:
+        """Log posterior density of the slopes and its gradient."""
+        (mean, sd), (rows, truth) = self.prior, self.known
+        eta = rows @ theta
+        log_p = eta - sp.special.logsumexp(eta, axis=1, keepdims=True)
+        at, away = np.arange(truth.size), (theta - mean) / sd
+        residual = -np.exp(log_p)
+        residual[at, truth] += 1
+        return float(log_p[at, truth].sum() - away @ away / 2), np.tensordot(residual, rows, 2) - away / sd
+
+    @cached_property
+    def known(self) -> tuple[Floats, NDArray[np.int64]]:
+        """Columns and label of the items with gold."""
+        at = np.flatnonzero(self.gold >= 0)
+        return self.columns(at), self.gold[at]
+
+    @cached_property
+    def mode(self) -> tuple[Floats, Floats]:
+        """The most probable slopes, by Newton's method, and a root of the inverse information there."""
+        mean, sd = self.prior
+        theta, (rows, _) = mean.copy(), self.known
+        height, slope = self.density(theta)
+        while True:
+            p = sp.special.softmax(rows @ theta, axis=1)
+            spread = np.sqrt(p)[..., None] * (rows - (p[..., None] * rows).sum(axis=1, keepdims=True))
+            flat = spread.reshape(-1, theta.size)
+            triangle = sp.linalg.cholesky(flat.T @ flat + np.diag(sd**-2), lower=True)
+            step = sp.linalg.cho_solve((triangle, True), slope)
+            root = sp.linalg.solve_triangular(triangle, np.eye(theta.size), lower=True).T
+            gain = float(step @ slope)
+            if gain < 1e-6:
+                return theta, np.ascontiguousarray(root)
+            size = 1.0
+            while (found := self.density(theta + size * step))[0] < height and size > 1e-3:
+                size /= 2
+            theta, (height, slope) = theta + size * step, found
+
+    def parameters(self, draws: int, chains: int, seed: Seed) -> Floats:
+        """Draw the slopes, shape (chain, draw, slope)."""
+        mode, root = self.mode
+        out = np.empty((chains, draws, mode.size))
+        with threadpool_limits(1, "blas"):
+            for c, rng in enumerate(block_generators(stream_apart(seed, "parameters"), chains)):
+                start = mode + root @ rng.standard_normal(mode.size)
+                chain = Chain(self.density, start, root, rng, shortest=SHORTEST, longest=LONGEST)
+                chain.adapt(WARM_UP)
+                out[c] = chain.run(draws)
+        return out
+
+
+@dataclass(frozen=True)
+class GoldTruth(ItemPosterior):
+    """Specification: the truth is a label, known where there is gold, else predicted from votes and predictions.
+
+    `evaluate` takes it for ``plausibility="informed_dirichlet"`` with gold. Every draw is one label for each item.
+    """
+
+    predictions: Predictions | None = None
+    gold: Gold | None = None
+    name = "informed_dirichlet"
+    engine = "hmc"
+    target = "score against gold (known on items with gold, estimated on the others)"
+    takes_predictions = True
+
+    def problem(self, annotations: Labels) -> GoldRegression:
+        """Return counts, covariates and gold of the items of the labels, which are those of the predictions."""
+        codes = gold_codes(self.gold, annotations.items, annotations.categories)
+        if self.predictions is None:
+            raise InputError("gold is learnt from with predictions; give them as predictions=")
+        predictions = self.predictions.aligned(annotations.items, annotations.categories)
+        return GoldRegression(annotations.counts().astype(np.float64), Covariates.of(predictions), codes)
+
+    def settings(self, annotations: Labels) -> dict[str, Any]:
+        """Return how many items have gold."""
+        return {"n_gold": int((gold_codes(self.gold, annotations.items, annotations.categories) >= 0).sum())}
+
+    def model(self, annotations: Labels) -> "pm.Model":
+        """Build the regression in PyMC."""
+        import pymc as pm
+
+        problem = self.problem(annotations)
+        (mean, sd), (rows, truth) = problem.prior, problem.known
+        with pm.Model() as model:
+            slopes: Any = pm.Normal("slopes", mean, sd)
+            eta: Any = pm.math.dot(rows, slopes)
+            pm.Categorical("gold", logit_p=eta, observed=truth)
+        return model
+
+    def drawer(self, problem: GoldRegression, request: Request) -> Drawer:
+        """Return the function that draws the label of each item of a block."""
+        if (request.top_labels or 1) > 1:
+            raise InputError("gold is one label per item; metrics of several best labels need more: leave gold out")
+        each = next(d for d in range(SHARED, 0, -1) if request.draws % d == 0)
+        slopes = problem.parameters(request.draws // each, request.chains, request.seed)
+        slopes = slopes.reshape(-1, slopes.shape[-1]).T
+        n_labels = problem.counts.shape[1]
+
+        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+            odds = np.repeat(problem.columns(items) @ slopes, each, axis=2)
+            # The largest of log weights plus Gumbel noise is a draw by these weights.
+            label = (odds + rng.gumbel(size=odds.shape)).argmax(axis=1).astype(label_dtype(n_labels))
+            known = problem.gold[items]
+            label = np.where(known[:, None] >= 0, known[:, None].astype(label.dtype), label)
+            if request.top_labels is None:
+                return Drawn(items, {"plausibility": np.eye(n_labels)[label]})
+            return Drawn(items, {"top_label": label[..., None]})
+
+        return draw

@@ -1,0 +1,149 @@
+"""Evaluations in which the true label of some items is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesagree as ba
+from bayesagree._inference.results import settings_of
+from bayesagree._numerics.intervals import hdi
+
+N = 200
+
+
+def wrong_crowd(rng: np.random.Generator) -> tuple[ba.Labels, ba.Predictions, dict[int, int]]:
+    """Simulate a crowd of five that takes label 2 for 1, a model equal to gold, a copy of the vote, one of .8."""
+    gold = rng.integers(3, size=N)
+    shown = np.where((gold == 2) & (rng.random(N) < 0.7), 1, gold)
+    counts = rng.multinomial(5, np.eye(3)[shown] * 0.7 + 0.1)
+    models = {
+        "gold": gold,
+        "vote": (counts + 0.01 * rng.random(counts.shape)).argmax(axis=1),
+        "other": np.where(rng.random(N) < 0.8, gold, (gold + 1) % 3),
+    }
+    return ba.Labels.from_counts(counts), ba.Predictions.from_labels(models, labels=[0, 1, 2]), dict(enumerate(gold))
+
+
+def quarter(gold: dict[int, int], rng: np.random.Generator) -> dict[int, int]:
+    return {int(i): int(gold[i]) for i in rng.permutation(N)[: N // 4]}
+
+
+@pytest.fixture(scope="module")
+def case():
+    rng = np.random.default_rng(1)
+    labels, models, gold = wrong_crowd(rng)
+    return labels, models, gold, quarter(gold, rng)
+
+
+@pytest.fixture(scope="module")
+def result(case):
+    labels, models, _, some = case
+    return ba.evaluate(labels, models, gold=some, draws=250, seed=1, metrics=("accuracy", "f1_macro"))
+
+
+def test_votes_alone_prefer_their_copy_and_gold_the_model_equal_to_it(case, result):
+    alone = result["annotations_only"]["accuracy"].isel(reliability=0).mean(("chain", "draw"))
+    assert float(alone.sel(model="vote")) > float(alone.sel(model="gold"))
+    assert float(ba.compare(result, metric="accuracy")["prob_better"].sel(model="gold", other_model="vote")) > 0.99
+    made = settings_of(result)
+    assert made["n_gold"] == N // 4
+    assert made["vote_beats_gold"] > 0.99
+    assert made["vote_agrees"] < 0.85
+    assert made["target"].startswith("score against gold")
+
+
+def test_scores_on_gold_items_are_known_and_all_items_are_both_parts(case, result):
+    _, models, gold, some = case
+    at = list(some)
+    known = result["gold_items"]["accuracy"]
+    right = (models.hard_labels()[:, at] == [gold[i] for i in at]).mean(axis=1)
+    assert np.ptp(known.values, axis=(0, 1)).max() == 0
+    np.testing.assert_allclose(known.values[0, 0, 0], right)
+    both = 0.25 * known + 0.75 * result["other_items"]["accuracy"]
+    np.testing.assert_allclose(both.values, result["posterior"]["accuracy"].values, atol=1e-12)
+
+
+def test_gold_of_all_items_gives_the_ordinary_score(case):
+    labels, models, gold, _ = case
+    tree = ba.evaluate(labels, models, gold=gold, draws=50, seed=1)
+    right = (models.hard_labels() == list(gold.values())).mean(axis=1)
+    np.testing.assert_allclose(tree["posterior"]["top_1_accuracy"].values - right, 0, atol=1e-12)
+    assert "other_items" not in tree
+    assert (tree["certainty"]["annotation_certainty"].values == 1).all()
+
+
+def test_slices_are_the_same_with_gold_and_add_up(case):
+    labels, models, _, some = case
+    by = pd.Series(np.arange(N) % 2, name="half")
+    tree = ba.evaluate(labels, models, gold=some, by=by, draws=50, seed=1)
+    inside = tree["slices"]["top_1_accuracy"].sel(side="slice").mean("half")
+    np.testing.assert_allclose(inside.values, tree["posterior"]["top_1_accuracy"].values)
+    assert "gold_items" in tree
+
+
+def test_intervals_of_the_other_items_hold_their_score():
+    held = []
+    for seed in range(12):
+        rng = np.random.default_rng(100 + seed)
+        labels, models, gold = wrong_crowd(rng)
+        some = quarter(gold, rng)
+        # No model is always right, so that no model gives the truth away.
+        codes = models.hard_labels()
+        models = ba.Predictions.from_labels({"vote": codes[1], "other": codes[2]}, labels=[0, 1, 2])
+        drawn = ba.evaluate(labels, models, gold=some, draws=100, seed=seed)["other_items"]["top_1_accuracy"]
+        others = np.setdiff1d(np.arange(N), list(some))
+        right = (models.hard_labels()[:, others] == [gold[i] for i in others]).mean(axis=1)
+        for j in range(2):
+            lower, upper = hdi(drawn.values[..., 0, j].ravel(), 0.95)
+            held.append(lower <= right[j] <= upper)
+    assert np.mean(held) > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 12)
+
+
+def test_dawid_skene_learns_from_the_same_gold(case):
+    labels = ba.Labels.from_matrix(np.random.default_rng(2).integers(2, size=(40, 4)))
+    models = ba.Predictions.from_labels({"A": np.arange(40) % 2})
+    gold = {i: i % 2 for i in range(30)}
+    how = {"draws": 50, "chains": 2, "seed": 1, "allow_unmixed": True, "variant": "one_coin"}
+    tree = ba.evaluate(labels, models, gold=gold, plausibility="dawid_skene", **how)
+    assert (tree["gold_items"]["top_1_accuracy"].values == 1).all()
+
+
+def test_refusals(case):
+    labels, models, _, some = case
+    with pytest.raises(ba.InputError, match="not for 'dirichlet'"):
+        ba.evaluate(labels, models, gold=some, plausibility="dirichlet")
+    with pytest.raises(ba.InputError, match="gold item 'x'"):
+        ba.evaluate(labels, models, gold={"x": 1})
+    with pytest.raises(ba.InputError, match="label 7 is not one of"):
+        ba.evaluate(labels, models, gold={0: 7})
+    with pytest.raises(ba.InputError, match="names no item"):
+        ba.evaluate(labels, models, gold={})
+    with pytest.raises(ba.InputError, match="leave it or gold out"):
+        ba.evaluate(labels, models, gold=some, another_annotator=True)
+    with pytest.raises(ba.InputError, match="needs all items at once"):
+        ba.evaluate(iter([(labels, models)]), gold=some)
+    scored = ba.Predictions.from_scores({"A": np.eye(3)[models.hard_labels()[0]]}, labels=[0, 1, 2])
+    with pytest.raises(ba.InputError, match="one label per item"):
+        ba.evaluate(labels, scored, gold=some, metrics=("set_2_accuracy",))
+    rankings = ba.Rankings.from_blocks([[[[0], [1]]]], labels=2)
+    with pytest.raises(ba.InputError, match="not for 'prirn'"):
+        ba.evaluate(rankings, ba.Predictions.from_labels({"A": [0]}, labels=[0, 1]), gold={0: 1})
+
+
+def test_gold_of_skipped_items_is_left_out(case):
+    labels, models, _, some = case
+    codes = models.hard_labels().astype(object)
+    codes[0, next(iter(some))] = None
+    given = ba.Predictions.from_labels({"gold": codes[0]}, labels=[0, 1, 2])
+    tree = ba.evaluate(labels, given, gold=some, missing="skip", draws=50, seed=1)
+    assert settings_of(tree)["n_gold"] == len(some) - 1
+
+
+def test_a_run_on_disk_knows_its_gold(case, tmp_path):
+    labels, models, gold, some = case
+    path = tmp_path / "result.nc"
+    first = ba.evaluate(labels, models, gold=some, draws=50, seed=1, to=path)
+    again = ba.evaluate(labels, models, gold=some, draws=50, seed=1, to=path)
+    assert first["posterior"].to_dataset().equals(again["posterior"].to_dataset())
+    with pytest.raises(ba.InputError):
+        ba.evaluate(labels, models, gold=gold, draws=50, seed=1, to=path)

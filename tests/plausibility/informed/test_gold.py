@@ -1,0 +1,87 @@
+"""The regression of gold on votes and predictions: density, mode and draws against independent computations."""
+
+import numpy as np
+import pytest
+import scipy as sp
+
+from bayesagree import Labels, Predictions
+from bayesagree.draws.posterior import Request
+from bayesagree.plausibility.informed.gold import GoldRegression, GoldTruth
+
+N, N_GOLD = 60, 40
+
+
+@pytest.fixture(scope="module")
+def case():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(3, size=N)
+    right = np.where(rng.random(N) < 0.6, truth, rng.integers(3, size=N))
+    scores = rng.dirichlet(np.ones(3), N) + 2 * np.eye(3)[right]
+    predictions = Predictions.from_scores({"A": scores / scores.sum(axis=1, keepdims=True)})
+    votes = Labels.from_counts(rng.multinomial(3, np.eye(3)[truth] * 0.4 + 0.2))
+    return votes, predictions, dict(enumerate(truth[:N_GOLD].tolist()))
+
+
+@pytest.fixture(scope="module")
+def problem(case) -> GoldRegression:
+    votes, predictions, gold = case
+    return GoldTruth(predictions, gold).problem(votes)
+
+
+def test_gradient_is_the_slope_of_the_density(problem):
+    theta = np.random.default_rng(2).normal(size=problem.prior[0].size)
+    error = sp.optimize.check_grad(lambda t: problem.density(t)[0], lambda t: problem.density(t)[1], theta)
+    assert error < 1e-4
+
+
+def test_mode_has_no_slope_and_its_root_is_that_of_the_curvature(problem):
+    mode, root = problem.mode
+    assert np.abs(problem.density(mode)[1]).max() < 1e-2
+    curvature = np.array([
+        (problem.density(mode + 1e-4 * e)[1] - problem.density(mode - 1e-4 * e)[1]) / 2e-4 for e in np.eye(mode.size)
+    ])  # fmt: skip
+    np.testing.assert_allclose(root @ root.T, np.linalg.inv(-curvature), rtol=1e-3, atol=1e-4)
+
+
+def test_density_is_that_of_the_pymc_model(case, problem):
+    votes, predictions, gold = case
+    log_density = GoldTruth(predictions, gold).model(votes).compile_logp()
+    points = np.random.default_rng(3).normal(size=(4, problem.prior[0].size))
+    apart = [problem.density(point)[0] - float(log_density({"slopes": point})) for point in points]
+    np.testing.assert_allclose(apart, apart[0], atol=1e-8)
+
+
+def test_draws_have_the_mean_and_sd_of_importance_sampling(problem):
+    mode, root = problem.mode
+    proposal = sp.stats.multivariate_t(mode, 1.3 * root @ root.T, df=8, seed=4)
+    points = proposal.rvs(8_000)
+    log_weight = np.array([problem.density(p)[0] for p in points]) - proposal.logpdf(points)
+    weight = sp.special.softmax(log_weight)
+    size = 1 / np.square(weight).sum()
+    assert size > 150
+    mean = weight @ points
+    sd = np.sqrt(weight @ np.square(points - mean))
+    drawn = problem.parameters(400, 4, 5).reshape(-1, mode.size)
+    # 1600 draws of trajectories of about a quarter of a circle: at least 400 effective ones.
+    error = sd * np.sqrt(1 / size + 1 / 400)
+    assert (np.abs(drawn.mean(axis=0) - mean) < 4 * error).all()
+    np.testing.assert_allclose(drawn.std(axis=0), sd, rtol=0.2)
+
+
+def test_every_draw_is_gold_where_there_is_gold_and_one_label_elsewhere(case):
+    votes, predictions, gold = case
+    tree = GoldTruth(predictions, gold).draw(votes, Request(draws=50, chains=2, seed=1))
+    drawn = tree["posterior"]["plausibility"].values
+    assert set(np.unique(drawn)) == {0.0, 1.0}
+    assert (drawn.argmax(axis=-1)[..., :N_GOLD] == list(gold.values())).all()
+    assert (drawn.argmax(axis=-1)[..., N_GOLD:].std(axis=(0, 1)) > 0).any()
+    best = GoldTruth(predictions, gold).draw(votes, Request(draws=50, chains=2, seed=1, top_labels=1))
+    assert (best["posterior"]["top_label"].values[..., 0] == drawn.argmax(axis=-1)).all()
+
+
+def test_without_slopes_of_their_own_votes_count_as_probabilities(case):
+    votes, predictions, gold = case
+    problem = GoldTruth(predictions, gold).problem(votes)
+    share = (votes.counts() + 1 / 3) / (votes.counts().sum(axis=1, keepdims=True) + 1)
+    given = sp.special.softmax(problem.columns(np.arange(N)) @ problem.prior[0], axis=1)
+    np.testing.assert_allclose(given, share)
