@@ -42,6 +42,7 @@ from .plausibility import calibrate, majority_vote
 from .plausibility.dawid_skene import dawid_skene, dawid_skene_model
 from .plausibility.dirichlet import dirichlet, dirichlet_model
 from .plausibility.informed import informed_dirichlet, informed_dirichlet_model
+from .plausibility.informed_normal import informed_normal, informed_normal_model
 from .plausibility.normal_inverse_gamma import normal_inverse_gamma, normal_inverse_gamma_model
 from .plausibility.plackett_luce import plackett_luce, plackett_luce_model
 from .plausibility.prirn import prirn, prirn_model
@@ -73,6 +74,8 @@ __all__ = [
     "dirichlet_model",
     "informed_dirichlet",
     "informed_dirichlet_model",
+    "informed_normal",
+    "informed_normal_model",
     "prirn",
     "prirn_model",
     "plackett_luce",

@@ -11,6 +11,8 @@ FAMILIES = {
     "distribution": "The whole distribution of labels",
     "soft_counts": "Counts of soft labels",
     "function": "The whole distribution of labels",
+    "number": "Numbers",
+    "number_rank": "Numbers",
 }
 TESTED = {
     "rank": "equals a direct computation on every draw (`tests/metrics/test_uncertainty_adjusted.py`)",
@@ -18,8 +20,14 @@ TESTED = {
     "(`tests/metrics/test_posterior_scores.py`)",
     "distribution": "equals plain numpy and scipy on every draw, and published numbers to six digits "
     "(`tests/metrics/test_distribution_metrics.py`)",
+    "number": "equals scipy and scikit-learn on every draw (`tests/metrics/test_numbers.py`)",
 }
-NEEDS = {"labels": "hard labels", "scores": "scores that order the labels", "probabilities": "probabilities"}
+NEEDS = {
+    "labels": "hard labels",
+    "scores": "scores that order the labels",
+    "probabilities": "probabilities",
+    "numbers": "numbers",
+}
 
 
 def example_name(record: MetricRecord) -> str:
@@ -35,6 +43,8 @@ def file_name(record: MetricRecord) -> str:
 
 def tested(record: MetricRecord) -> str:
     """Return the property that the tests hold it to."""
+    if record.needs == "numbers":
+        return TESTED["number"]
     if record.family in ("distribution", "soft_counts", "function"):
         return TESTED["distribution"]
     if record.family == "calibration":
@@ -42,8 +52,15 @@ def tested(record: MetricRecord) -> str:
     return TESTED["rank" if record.family == "rank" else "label"]
 
 
+def direction(record: MetricRecord) -> str:
+    """Return which values are better."""
+    return "higher" if record.higher_is_better else "lower" if record.best is None else "nearest"
+
+
 def few_votes(record: MetricRecord) -> str:
     """Return what happens with few votes."""
+    if record.needs == "numbers":
+        return "`evaluate` regresses the item means on the predictions (`informed_normal`)."
     if record.unbiased:
         return f"`Labels` in place of a posterior give its unbiased form: {record.unbiased}."
     if record.against_distribution:
@@ -53,18 +70,23 @@ def few_votes(record: MetricRecord) -> str:
 
 def page(record: MetricRecord) -> str:
     """Return the page of a metric."""
-    name, n_labels = example_name(record), 2 if _for_two(record) else 3
+    name, n_labels = (
+        "interval_coverage_90" if record.default == 90 else example_name(record),
+        2 if _for_two(record) else 3,
+    )
+    numeric = record.needs == "numbers"
     low, high = record.bounds
     facts = {
-        "range": f"{low:g} to {high:g}, {'higher' if record.higher_is_better else 'lower'} is better",
+        "range": f"{low:g} to {high:g}, {direction(record)} is better",
         "needs": f"{NEEDS[record.needs]} of the model" + (", ordered categories" if record.ordered else ""),
         "does not exist": f"where {record.undefined}: NaN, with a warning" if record.undefined else "always exists",
         "few votes": few_votes(record),
-        "tested": f"It {tested(record)}; its interval in a simulation: [coverage](../benchmarks/metric_coverage.md).",
+        "tested": f"It {tested(record)}; its interval in a simulation: "
+        f"[coverage](../benchmarks/{'numbers' if numeric else 'metric_coverage'}.md).",
         "reference": record.reference,
     }
     rows = "\n".join(f"| {key} | {value} |" for key, value in facts.items())
-    code = example(name, n_labels)
+    code = example_of_numbers(name) if numeric else example(name, n_labels)
     return f"""# {title(record)}
 
 `"{record.pattern}"`: {meaning(record)}.
@@ -110,6 +132,20 @@ posterior = ba.dirichlet(votes, draws=100, seed=1)
 ba.score(posterior, models, "{name}").mean(("chain", "draw")).to_series().round(3)"""
 
 
+def example_of_numbers(name: str) -> str:
+    """Return the code that scores two models of numbers by it."""
+    return f"""import numpy as np
+import bayesagree as ba
+
+rng = np.random.default_rng(1)
+truth = rng.uniform(2, 4, 60)
+ratings = ba.Ratings.from_matrix(truth[:, None] + rng.uniform(-1, 1, (60, 5)), scale=(1, 5))
+noise = rng.normal(size=(60, 40))
+models = ba.Predictions.from_numbers({{"good": truth[:, None] + 0.5 * noise, "poor": 3 + noise}})
+posterior = ba.informed_normal(ratings, models, draws=100, seed=1)
+ba.score(posterior, models, "{name}").mean(("chain", "draw")).to_series().round(3)"""
+
+
 def output(code: str) -> str:
     """Run the code and return its last line as text: here and not in a kernel, which each page would start anew."""
     *lines, last = code.splitlines()
@@ -125,8 +161,7 @@ def index() -> str:
         records = [r for r in METRICS.values() if FAMILIES[r.family] == heading]
         texts.append(f"## {heading}\n\n| name | meaning | needs | better |\n| --- | --- | --- | --- |")
         for r in records:
-            better = "higher" if r.higher_is_better else "lower"
-            texts.append(f"| [`{r.pattern}`]({file_name(r)}.md) | {meaning(r)} | {NEEDS[r.needs]} | {better} |")
+            texts.append(f"| [`{r.pattern}`]({file_name(r)}.md) | {meaning(r)} | {NEEDS[r.needs]} | {direction(r)} |")
         texts.append("")
     names = "\n".join(file_name(r) for r in METRICS.values())
     return "\n".join(texts) + f"\n```{{toctree}}\n:hidden:\n{names}\n```\n"

@@ -146,6 +146,7 @@ OWN_PARTS = {
     "dirichlet": {"plausibility"},
     "dawid_skene": {"prevalence", "confusion"},
     "informed_dirichlet": {"log_mean"},
+    "informed_normal": {"mean"},
     "plackett_luce": {"worth"},
     "normal_inverse_gamma": {"mean", "variance"},
 }

@@ -63,6 +63,12 @@ POSTERIORS = {
         "plausibility/informed/test_twins.py::informed_dirichlet.json",
         "test_informed.py::test_ranks_of_the_truth_are_uniform",
     ),
+    "informed_normal": Twins(
+        "bayesagree.plausibility.informed_normal.model.informed_normal_model", ("informed_normal",),
+        "plausibility/test_informed_normal.py::engine=\"nuts\"",
+        "plausibility/test_informed_normal.py::informed_normal.json",
+        "test_informed_normal.py::test_ranks_of_the_truth_are_uniform",
+    ),
     "prirn": Twins(
         "bayesagree.plausibility.prirn.model.prirn_model", ("prirn",),
         "plausibility/dirichlet/test_prirn.py::engine=\"nuts\"", "plausibility/dirichlet/test_prirn.py::prirn.json",

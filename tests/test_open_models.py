@@ -26,6 +26,9 @@ MODELS = ba.Predictions.from_labels(
     {"A": ["no", "yes", "yes"], "B": ["no", "no", "yes"]}, items=ITEMS, labels=CATEGORIES
 )
 
+NUMBERS = ba.Predictions.from_numbers({"A": [1.5, 4.0, 3.0]}, items=ITEMS)
+OF_RATINGS = ("informed_normal", "normal_inverse_gamma")
+
 
 def softmax_of_normals():
     """Plausibilities with a prior of one's own, by a covariate of the items."""
@@ -44,6 +47,7 @@ OPENED = {
     "dawid_skene, one coin": (LABELS, {"variant": "one_coin", "prevalence": softmax_of_normals}),
     "dawid_skene, mixed membership": (LABELS, {"variant": "mixed_membership", "prevalence": softmax_of_normals}),
     "informed_dirichlet": (LABELS, {"predictions": MODELS, "log_mean": lambda eta: eta + pm.Normal("shift", shape=3)}),
+    "informed_normal": (RATINGS, {"predictions": NUMBERS, "mean": lambda line: line + pm.Normal("shift", shape=3)}),
     "prirn": (RANKINGS, {}),
     "plackett_luce": (
         RANKINGS,
@@ -99,7 +103,8 @@ def test_names_of_the_user_and_data(name, own):
         assert list(model.coords["annotator"]) == ANNOTATORS
         assert {n for n in data if n.startswith("annotator_of_")}
         assert {n for n in data if n.startswith("item_of_")}
-    truth = {"common_agreement": "item_mean", "normal_inverse_gamma": "mean"}.get(name, "plausibility")
+    truth = {"common_agreement": "item_mean"} | dict.fromkeys(OF_RATINGS, "mean")
+    truth = truth.get(name, "plausibility")
     dims = ("item", "category") if truth == "plausibility" else ("item",)
     assert model.named_vars_to_dims[truth] == dims
     if truth == "plausibility":
@@ -176,7 +181,7 @@ def prior_as_trace(model: Any) -> xr.DataTree:
     [
         ("dirichlet", "plausibility"), ("plackett_luce", "plausibility"), ("normal_inverse_gamma", "variance"),
         ("common_agreement", "phi"), ("dawid_skene, mixed membership", "ambiguity"),
-        ("informed_dirichlet", "plausibility"), ("corrected_rate", "vote_correlation"),
+        ("informed_dirichlet", "plausibility"), ("informed_normal", "sd_item"), ("corrected_rate", "vote_correlation"),
         ("group_performance", "location"),
     ],
 )  # fmt: skip
@@ -214,7 +219,7 @@ def test_traces_feed_certainty_metrics_and_evaluate(name):
     if name == "common_agreement":
         assert set(ba.agreement.phi_summary(trace)) >= {"mean", "lower", "upper"}
         return
-    threshold = {"threshold": 3.0} if name == "normal_inverse_gamma" else {}
+    threshold = {"threshold": 3.0} if name in OF_RATINGS else {}
     certainty = ba.annotation_certainty(trace, **threshold)
     assert certainty["item"].values.tolist() == ITEMS
     if not threshold:

@@ -16,7 +16,7 @@ Rankings   blocks of labels, best first, ties inside   B_1 > B_2 > ...
 - `spans`, `masks`: marked parts of texts and images as labels; `sets`: several labels of one person for an item.
 - `_choice_sets`: what was on offer when a ranking was made.
 - `comparisons`: `Comparisons`, which of two models wins.
-- `predictions`: `Predictions`, the output of models on the same items.
+- `predictions`: `Predictions`, the output of models on the same items; `_numbers`: of numbers.
 - `annotators`: features of annotators, one row each; `groups`: annotators grouped by them.
 - `gold`: codes of known true labels; `item_groups`: the group of each item.
 - `_container`: the properties that all three share: `kind`, `level`, `has_repeats`, `select`.

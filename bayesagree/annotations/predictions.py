@@ -1,4 +1,4 @@
-"""`Predictions` of models: a score for every label or one hard label per item."""
+"""`Predictions` of models: a score for every label, one hard label or a number per item."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,9 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import Categorical
 from bayesagree.annotations._display import Displayed, names
+from bayesagree.annotations._numbers import level_widths, numbers_of
 from bayesagree.annotations.rankings import Annotations, Rankings
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, shorten
 
 
@@ -42,6 +44,9 @@ class Predictions(Categorical, Displayed):
         Score of every label, higher is better, shape (model, item, category); None for hard labels.
     label_index
         Position of the predicted label, -1 where a model gave none, shape (model, item); None for scores.
+    numbers, levels
+        Predicted numbers, samples or quantiles in rising order, NaN where a model gave none, shape (model, item,
+        level), and their levels between 0 and 1, shape (level,); None for labels.
     """
 
     models: NDArray[Any]
@@ -49,10 +54,14 @@ class Predictions(Categorical, Displayed):
     categories: NDArray[Any]
     scores: NDArray[np.floating[Any]] | None
     label_index: Codes | None
+    numbers: NDArray[np.float64] | None = None
+    levels: NDArray[np.float64] | None = None
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""
         found: dict[str, Any] = {"models": names(self.models), "items": self.items.size}
+        if self.numbers is not None:
+            return found | {"predicted": "numbers", "values per item": self.numbers.shape[2]}
         if self.label_index is None:
             return found | {"categories": names(self.categories), "predicted": "scores"}
         return found | {
@@ -130,6 +139,37 @@ class Predictions(Categorical, Displayed):
         table = np.stack([values[row] for (values, _), row in zip(named, rows)])
         codes, known = encode(table.ravel(), "label", labels, cell_place(models, items_, "model", "item"))
         return cls(models, items_, known, None, codes.reshape(table.shape))
+
+    @classmethod
+    @checked
+    def from_numbers(cls, numbers: Mapping[str, Any], *, items: Sequence[Any] | None = None) -> Self:
+        """Read numbers in the units of ratings: one per item and model, or a predictive distribution of each item.
+
+        Parameters
+        ----------
+        numbers
+            Model name to an array (item,) or a series whose index names the items; to samples of the predictive
+            distribution, shape (item, sample); or to its quantiles, a pandas frame (index items) whose columns are
+            levels between 0 and 1. NaN: the model predicts nothing for the item.
+        items
+            Names where the numbers carry none; by default 0, 1, ...
+
+        Raises
+        ------
+        InputError
+            No model, an infinite number, quantiles that fall, distributions with different levels.
+
+        Examples
+        --------
+        >>> predictions = Predictions.from_numbers({"A": [3.5, 2.0], "B": [[3.0, 5.0], [1.0, 2.0]]})
+        >>> predictions.points().tolist()
+        [[3.5, 2.0], [4.0, 1.5]]
+        """
+        found = numbers_of(numbers, items)
+        models, first = names_array(list(found), "model"), next(iter(found.values()))
+        at = [positions(first.items, one.items, f"model {model!r}", "item") for model, one in found.items()]
+        values = np.stack([one.values[rows] for rows, one in zip(at, found.values())])
+        return cls(models, first.items, THRESHOLD_LABELS, None, None, values, first.levels)
 
     @classmethod
     @checked
@@ -265,7 +305,8 @@ class Predictions(Categorical, Displayed):
         """Return the predictions at some positions of the items, shape (item,), under the names `items`."""
         scores = None if self.scores is None else self.scores[:, rows]
         hard = None if self.label_index is None else self.label_index[:, rows]
-        return replace(self, items=items, scores=scores, label_index=hard)
+        numbers = None if self.numbers is None else self.numbers[:, rows]
+        return replace(self, items=items, scores=scores, label_index=hard, numbers=numbers)
 
     def aligned(self, items: NDArray[Any], labels: NDArray[Any]) -> Self:
         """Return the same predictions in the order of the given items and labels.
@@ -279,6 +320,8 @@ class Predictions(Categorical, Displayed):
         if items is self.items and labels is self.categories:
             return self
         item_order = positions(items, self.items, "the predictions", "item")
+        if self.numbers is not None:
+            return self.take(item_order, items)
         if self.scores is not None:
             label_order = positions(labels, self.categories, "the predictions", "label")
             scores = self.scores[:, item_order][:, :, label_order]
@@ -291,6 +334,16 @@ class Predictions(Categorical, Displayed):
             )
         hard = np.append(target, -1)[self.hard_labels()[:, item_order]].astype(np.int32)
         return replace(self, items=items, categories=labels, label_index=hard)
+
+    def points(self) -> NDArray[np.float64]:
+        """Return the mean of each predicted number, shape (model, item)."""
+        if self.numbers is None or self.levels is None:
+            raise InputError("these predictions are labels; Predictions.from_numbers reads numbers")
+        return self.numbers @ level_widths(self.levels)
+
+    def lacking(self) -> NDArray[np.bool_]:
+        """Return where a model predicts nothing, shape (model, item)."""
+        return self.hard_labels() < 0 if self.numbers is None else np.isnan(self.numbers[:, :, 0])
 
     def hard_labels(self) -> Codes:
         """Return the predicted label of each item, -1 where there is none, shape (model, item).
@@ -314,6 +367,8 @@ class Predictions(Categorical, Displayed):
                 f"top {depth} of {self.categories.size} labels does not exist; use 1 to {self.categories.size}"
             )
         dtype = np.int16 if self.categories.size <= np.iinfo(np.int16).max else np.int32
+        if self.numbers is not None:
+            raise InputError('these predictions are numbers, which have no labels; use metrics=["mae"] or its kin')
         if self.scores is None:
             if depth > 1:
                 raise InputError(
@@ -347,15 +402,15 @@ def without_missing(
     """
     if missing not in ("error", "wrong", "skip"):
         raise InputError(f"missing={missing!r} is not one of 'error', 'wrong', 'skip'")
-    lacks = predictions.hard_labels() < 0
-    if missing == "wrong" or not lacks.any():
+    lacks = predictions.lacking()
+    if not lacks.any() or (missing == "wrong" and predictions.numbers is None):
         return annotations, predictions
-    if missing == "error" or isinstance(annotations, Rankings):
+    if missing != "skip" or isinstance(annotations, Rankings):
         model = int(np.argmax(lacks.any(axis=1)))
         raise InputError(
             f"model {as_python(predictions.models[model])!r} has no prediction for {lacks[model].sum()} of "
             f"{predictions.items.size} items: {shorten(predictions.items[lacks[model]])}; pass missing='skip' to score "
-            "the items that every model predicts, or missing='wrong' to count a missing prediction as wrong"
+            "the items that every model predicts, or missing='wrong' to count a missing label as wrong"
         )
     kept = np.flatnonzero(~lacks.any(axis=0))
     if kept.size == 0:

@@ -195,7 +195,8 @@ class Source(Columns):
     ) -> tuple[Any, "Predictions | None"]:
         """Read annotations from the file, or the named data set; predictions from their own file, or that of these."""
         annotations, known = self._read()
-        return annotations, known if predictions is None else self.predictions(predictions, columns)
+        numbers = getattr(annotations, "kind", "") == "ratings"
+        return annotations, known if predictions is None else self.predictions(predictions, columns, numbers=numbers)
 
     def _read(self) -> tuple["Annotations", "Predictions | None"]:
         if (self.annotations is None) == (self.data is None):
@@ -269,14 +270,16 @@ class Source(Columns):
         columns = {"item": self.item, "rating": self.rating}
         return RatingPatterns.from_file(self.annotations, scale=self.scale, step=self.step, **columns)
 
-    def predictions(self, path: Path, columns: PredictionColumns | None = None, labels: Any = None) -> "Predictions":
+    def predictions(
+        self, path: Path, columns: PredictionColumns | None = None, labels: Any = None, *, numbers: bool = False
+    ) -> "Predictions":
         """Read predictions, whose columns of item and label have the names of those of the annotations by default."""
         from bayesagree.io.files import read_predictions
 
         own = columns or PredictionColumns()
         item, label = own.predictions_item or self.item, own.predictions_label or self.label
         with _flags_of_predictions():
-            return read_predictions(path, model=own.model, item=item, label=label, labels=labels)
+            return read_predictions(path, model=own.model, item=item, label=label, labels=labels, numbers=numbers)
 
     def features(self, path: Path | None) -> "Annotators | None":
         """Read the features of the annotators from a file, or take those that come with the named data set."""

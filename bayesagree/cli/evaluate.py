@@ -111,7 +111,8 @@ def _tables(tree: "xr.DataTree") -> list[_output.Table]:
     from bayesagree.evaluation.tables import ITEMS_ARE, OPEN, comparisons, pair_table, score_table, slice_table
 
     certainty = tree["certainty"]["annotation_certainty"]
-    open_items = (certainty < OPEN).mean("item").rename(f"share_below_{OPEN}").to_dataframe().reset_index()
+    share = (certainty < OPEN).mean("item").rename(f"share_below_{OPEN}")
+    open_items = share.where(certainty.notnull().all("item"), drop=True).to_dataframe().reset_index()
     found = comparisons(tree)
     pairs = [
         {"metric": metric, "reliability": level} | row
@@ -139,7 +140,7 @@ def _beside(tree: "xr.DataTree") -> list[_output.Table]:
     """Return what an estimate is to be read with: the fit to every model, and the score that annotations prove."""
     from bayesagree.evaluation.tables import sensitivity_table
 
-    if "full_fit" not in tree:
+    if "annotations_only" not in tree:
         return []
     title = "Score against a well-annotated truth (estimate), and the score that these annotations prove"
     return [_output.Table("targets", sensitivity_table(tree), title)]

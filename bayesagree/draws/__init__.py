@@ -3,6 +3,7 @@
 - `pseudo_label`: the mass of labels that nobody named, spread over them again.
 - `unnamed_labels`: the kernels that spread it.
 - `posterior`: what a specification of a posterior offers, and one route for the draws of independent items.
+- `rating_posterior`: the same for ratings, whose truth is a number.
 - `trace`: a posterior whose draws exist.
 - `blocks`: draws of a block of items.
 - `top_labels`: the best labels of each draw, kept instead of all plausibilities.

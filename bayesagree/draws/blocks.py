@@ -25,12 +25,22 @@ class DrawBlock(NamedTuple):
         R-hat and bulk ESS of each item, shape (item, 2), where Markov chains made the draws.
     plausibility
         All plausibilities, shape (item, sample, category), on request.
+    number, variance
+        Where the truth of an item is a number: its draws, and the variance of ratings around it, shape (item, sample).
+        The best labels then are the sides of a threshold, or none.
     """
 
     items: slice
     top_label: NDArray[Any]
     diagnostics: NDArray[np.float64] | None = None
     plausibility: NDArray[np.float64] | None = None
+    number: NDArray[np.float64] | None = None
+    variance: NDArray[np.float64] | None = None
+
+    @property
+    def truth(self) -> NDArray[Any]:
+        """The number of each draw, or its best label, shape (item, sample)."""
+        return self.true_label if self.number is None else self.number
 
     @property
     def true_label(self) -> NDArray[Any]:
@@ -41,10 +51,12 @@ class DrawBlock(NamedTuple):
         """Return some items of the block, `items` then being their positions."""
         if inside.size == len(self.top_label):
             return self
-        full = None if self.plausibility is None else self.plausibility[inside]
+        rows = ("top_label", "plausibility", "number", "variance")
+        some = {name: getattr(self, name) for name in rows}
+        some = {name: values if values is None else values[inside] for name, values in some.items()}
         items: Any = self.items
         at = np.arange(items.start, items.stop)[inside] if isinstance(items, slice) else items[inside]
-        return self._replace(items=at, top_label=self.top_label[inside], plausibility=full)
+        return self._replace(items=at, **some)
 
 
 class Schedule(NamedTuple):

@@ -37,7 +37,7 @@ OF_ANNOTATIONS = "score that these annotations prove"
 class Request:
     """How much to draw, by which engine, and where the draws go: the shared arguments of all posteriors.
 
-    Engine None is the fast one of the posterior.
+    Engine None is the fast one of the posterior; `numbers` is whether blocks hold the numbers that are the truth.
     """
 
     draws: int = 1000
@@ -49,6 +49,7 @@ class Request:
     max_bytes: int = MAX_BYTES
     client: Any = None
     to: Destination = None
+    numbers: bool = False
 
     def __post_init__(self) -> None:
         positive_int(self.draws, "draws")

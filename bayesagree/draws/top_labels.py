@@ -51,8 +51,15 @@ class TruthDraws:
         return self.map(lambda block: block)
 
 
-def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None, plausibility: bool = False) -> TruthDraws:
-    """Return the `depth` best labels of each draw, with all plausibilities where they are asked for.
+def truth_draws(
+    truth: Truth,
+    depth: int,
+    *,
+    threshold: float | None = None,
+    plausibility: bool = False,
+    numbers: bool = False,
+) -> TruthDraws:
+    """Return the `depth` best labels of each draw, with all plausibilities or with the `numbers` that are the truth.
 
     Equal plausibilities stand in label order, but for those of labels that nobody named, which share the mass of a
     pseudo-label: their order is drawn. Items with NaN (a majority vote that excludes ties) are an error here:
@@ -64,6 +71,8 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None, pla
         More labels asked for than were kept, all plausibilities where only the best labels were, ratings without a
         threshold, or no posterior at all.
     """
+    if numbers:
+        return _from_mean(*_means(truth), threshold, numbers=True)
     if isinstance(truth, xr.DataArray):
         values, n_labels = point_estimate(truth)[None, None], truth.sizes["category"]
         read = _best(lambda items: values[:, :, items], n_labels, depth, keep=plausibility)
@@ -83,15 +92,13 @@ def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None, pla
             f"{', '.join(map(str, posterior))}; draw the posterior of labels or rankings without top_labels="
         )
     if "mean" in posterior:
-        return _from_mean(posterior["mean"], threshold)
+        return _from_mean(*_means(truth), threshold)
     raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
 
 
-def stream_of(
-    tree: xr.DataTree, depth: int, schedule: Schedule, *, threshold: float | None = None, plausibility: bool = False
-) -> Stream:
-    """Stream the draws of a result, with R-hat and ESS of each item where it has them."""
-    draws = truth_draws(tree, depth, threshold=threshold, plausibility=plausibility)
+def stream_of(tree: xr.DataTree, depth: int, schedule: Schedule, **how: Any) -> Stream:
+    """Stream the draws of a result as `truth_draws` has them, with R-hat and ESS of each item where it has them."""
+    draws = truth_draws(tree, depth, **how)
     worst = _diagnostics(tree)
 
     def read(items: slice) -> Any:
@@ -213,17 +220,44 @@ def _from_top_label(tree: xr.DataTree, top: xr.DataArray, depth: int) -> TruthDr
     return TruthDraws(np.asarray(top["item"]), labels_of(tree), chains, draws, read)
 
 
-def _from_mean(mean: xr.DataArray, threshold: float | None) -> TruthDraws:
-    if threshold is None:
+def _means(truth: Truth) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the draws of the mean of each item and of the variance of ratings around it."""
+    if isinstance(truth, xr.DataArray):
+        if truth.dims != ("item",):
+            raise InputError(f"a point estimate of numbers has dims (item,), not {truth.dims}")
+        mean = truth.expand_dims(chain=1, draw=1)
+        return mean, xr.full_like(mean, np.nan)
+    posterior = truth["posterior"].to_dataset()
+    if "mean" not in posterior:
+        kept = ", ".join(map(str, posterior))
+        raise InputError(f"numbers are compared with the mean of each item, but the posterior has {kept}")
+    return posterior["mean"], posterior.get("variance", xr.full_like(posterior["mean"], np.nan))
+
+
+def _from_mean(
+    mean: xr.DataArray, variance: xr.DataArray, threshold: float | None, *, numbers: bool = False
+) -> TruthDraws:
+    if threshold is None and not numbers:
         raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
-    values = mean.transpose("chain", "draw", "item").variable
+    values, spread = (draws.transpose("chain", "draw", "item").variable for draws in (mean, variance))
     chains, draws = values.shape[:2]
 
     def read(items: slice) -> DrawBlock:
-        above = (threshold <= _in_memory(values.isel(item=items)).reshape(chains * draws, -1).T).astype(np.int16)
-        return DrawBlock(items, np.stack([above, 1 - above], axis=2))
+        mean, variance = (_in_memory(of.isel(item=items)).reshape(chains * draws, -1).T for of in (values, spread))
+        return number_block(items, mean, variance, threshold, keep=numbers)
 
     return TruthDraws(np.asarray(mean["item"]), THRESHOLD_LABELS, chains, draws, read)
+
+
+def number_block(
+    items: slice, mean: NDArray[Any], variance: NDArray[Any], threshold: float | None, *, keep: bool, depth: int = 2
+) -> DrawBlock:
+    """Return the sides of a threshold that drawn means (item, sample) are on, and the means themselves to `keep`."""
+    top = np.empty((*mean.shape, 0), np.int16)
+    if threshold is not None:
+        above = (threshold <= mean).astype(np.int16)
+        top = np.stack([above, 1 - above], axis=2)[:, :, :depth]
+    return DrawBlock(items, top, number=mean, variance=variance) if keep else DrawBlock(items, top)
 
 
 def _in_memory(values: xr.Variable | xr.DataArray) -> NDArray[Any]:

@@ -55,8 +55,8 @@ class Trace(Posterior):
         self, annotations: Any, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
     ) -> Stream:
         """Stream the draws of the trace."""
-        depth = request.top_labels or 1
-        return stream_of(self.tree, depth, schedule, threshold=self.threshold, plausibility=plausibility)
+        how = {"threshold": self.threshold, "plausibility": plausibility, "numbers": request.numbers}
+        return stream_of(self.tree, request.top_labels or 1, schedule, **how)
 
     def model(self, annotations: Any) -> Any:
         """Refuse: the model is the user's."""

@@ -96,7 +96,7 @@ class Results(NamedTuple):
         """Give values (reliability, metric, ..., sample) the dims (chain, draw, reliability, ...) of every metric."""
         samples = np.moveaxis(values, -1, 0)
         split = samples.reshape(chains, -1, *samples.shape[1:])
-        attrs = [{"higher_is_better": int(m.record.higher_is_better)} for m in self.scoring.scorer.metrics]
+        attrs = [m.attrs for m in self.scoring.scorer.metrics]
         names = [m.name for m in self.scoring.scorer.metrics]
         return {name: (dims, split[:, :, :, c], attrs[c]) for c, name in enumerate(names)}
 

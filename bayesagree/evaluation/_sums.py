@@ -26,7 +26,10 @@ class ScoredBlock(NamedTuple):
 def scored(scoring: BlockScoring, block: DrawBlock) -> ScoredBlock:
     """Score a block of draws, where it was drawn."""
     n_items, n_samples, _ = block.top_label.shape
-    certainty = np.array([np.bincount(top[:, 0]).max() / n_samples for top in block.top_label])
+    labelled = block.top_label.shape[2] > 0  # numbers without a threshold have no labels
+    certainty = np.full(n_items, np.nan)
+    if labelled:
+        certainty = np.array([np.bincount(top[:, 0]).max() / n_samples for top in block.top_label])
     r_hat = np.full(n_items, np.nan) if block.diagnostics is None else block.diagnostics[:, 0]
     return ScoredBlock(block.items, scoring(block), certainty, r_hat)
 
@@ -66,7 +69,7 @@ class ScoreSums:
         shape = (n_levels, n_slices, scorer.n_components, models, n_samples)
         weighted = np.zeros(shape if scoring.weights is not None else (n_levels, 0))
         per_item = np.full((n_levels, n_items), np.nan), np.full((n_levels, n_items), np.nan)
-        labels = np.zeros((n_levels, n_items, 0), label_dtype(scorer.n_labels))
+        labels = np.zeros((n_levels, n_items, 0), np.float32 if scorer.numeric else label_dtype(scorer.n_labels))
         if scoring.keep_labels:
             kept = {"reliability": n_levels, "item": n_items, "sample": n_samples}
             check_size(kept, labels.itemsize, MAX_BYTES, "metrics of all items at once need every draw: use fewer")

@@ -28,7 +28,7 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
         Result of `evaluate`, or any posterior of scores with dims (chain, draw, model), such as `auc_posterior`.
     metric
         Name of one of its metrics, as `evaluate` takes it. Higher is better unless ``attrs["higher_is_better"]`` of the
-        scores is 0.
+        scores is 0; nearest is better where they have ``attrs["best"]`` (bias, coverage of intervals).
     reliability
         Which reliability; may be left out when there is only one.
     ci_prob
@@ -53,18 +53,20 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
     """
     draws, scores, sign = metric_draws(result, metric, reliability)
     joint, _, _ = metric_draws(result, metric, reliability, joint_group(result))
+    best = {name: value for name, value in scores.attrs.items() if name == "best"}
+    merit = sign * joint if not best else -np.abs(joint - best["best"])
     models, n_models = scores["model"].values, scores.sizes["model"]
     ends = np.array([hdi(draws[:, m], ci_prob) for m in range(n_models)])
     return xr.Dataset(
         {
-            **_differences(joint, ci_prob, sign),
-            "rank_probability": (("model", "rank"), rank_probabilities(sign * joint)),
+            **_differences(joint, ci_prob, merit),
+            "rank_probability": (("model", "rank"), rank_probabilities(merit)),
             "score": ("model", draws.mean(axis=0)),
             "score_lower": ("model", ends[:, 0]),
             "score_upper": ("model", ends[:, 1]),
         },
         coords={"model": models, "other_model": models, "rank": np.arange(1, n_models + 1)},
-        attrs={"metric": scores.name, "higher_is_better": int(sign > 0), "ci_kind": "hdi", "ci_prob": ci_prob},
+        attrs={"metric": scores.name, "higher_is_better": int(sign > 0), "ci_kind": "hdi", "ci_prob": ci_prob} | best,
     )
 
 
@@ -127,8 +129,11 @@ def practical_equivalence(
     )
 
 
-def _differences(draws: NDArray[np.float64], ci_prob: float, sign: int = 1) -> dict[str, Any]:
+def _differences(
+    draws: NDArray[np.float64], ci_prob: float, merit: NDArray[np.float64] | None = None
+) -> dict[str, Any]:
     """Return probability that the first of each pair is better, mean difference and its HDI, NaN on the diagonal."""
+    merit = draws if merit is None else merit
     n_models = draws.shape[1]
     names = ("prob_better", "difference", "lower", "upper")
     found: dict[str, Any] = {name: (PAIR, np.full((n_models, n_models), np.nan)) for name in names}
@@ -136,7 +141,8 @@ def _differences(draws: NDArray[np.float64], ci_prob: float, sign: int = 1) -> d
         for b in range(n_models):
             if a != b:
                 gap = draws[:, a] - draws[:, b]
-                better = (sign * gap > 0).mean() + (gap == 0).mean() / 2
+                ahead = merit[:, a] - merit[:, b]
+                better = (ahead > 0).mean() + (ahead == 0).mean() / 2
                 for name, value in zip(names, (better, gap.mean(), *hdi(gap, ci_prob))):
                     found[name][1][a, b] = value
     return found

@@ -374,6 +374,8 @@ class Evaluation:
         """Score all blocks of items under each posterior; return also the settings that posteriors chose."""
         request = replace(self.request, top_labels=scoring.scorer.depth, to=None)
         full = scoring.scorer.needs_plausibility or self.truth_is == "sampled" or self.another_annotator
+        if scoring.scorer.numeric:
+            request, full = replace(request, numbers=True), False
         state = None if checkpoint is None else checkpoint.load()
         sums = ScoreSums.start(scoring, len(passes), request.samples, annotations.items.size, state)
         chosen: dict[str, Any] = {}

@@ -55,7 +55,7 @@ def comparisons(result: xr.DataTree) -> dict[tuple[str, float], xr.Dataset]:
 
 
 def best_first(comparison: xr.Dataset) -> xr.Dataset:
-    """Comparison with its models in descending order of the mean score, ascending where lower is better.
+    """Comparison with its models in descending order of the mean score, ascending where lower or nearest is better.
 
     Examples
     --------
@@ -65,7 +65,8 @@ def best_first(comparison: xr.Dataset) -> xr.Dataset:
     ['B', 'A']
     """
     sign = 1 if comparison.attrs.get("higher_is_better", 1) else -1
-    order = np.argsort(-sign * comparison["score"].values, kind="stable")
+    away = comparison["score"].values - comparison.attrs.get("best", 0.0)
+    order = np.argsort(np.abs(away) if "best" in comparison.attrs else -sign * away, kind="stable")
     return comparison.isel(model=order, other_model=order)
 
 
@@ -143,20 +144,21 @@ def score_table(found: Comparisons) -> pd.DataFrame:
 
 
 def sensitivity_table(result: xr.DataTree) -> pd.DataFrame:
-    """Mean scores under each posterior of an evaluation with ``plausibility="informed_dirichlet"``.
+    """Mean scores under each posterior of an evaluation that predictions inform.
 
     Returns
     -------
     DataFrame
         Columns metric, model, ``estimate`` (against a well-annotated truth, without the model's own output),
-        ``full_fit`` (the same, all models informing it) and ``annotations_prove``.
+        ``full_fit`` (the same, all models informing it; of labels) and ``annotations_prove``.
     """
     groups = {"estimate": "posterior", "full_fit": "full_fit", "annotations_prove": "annotations_only"}
     means = {
         name: result[group].to_dataset().isel(reliability=0, drop=True).mean(("chain", "draw")).to_dataarray("metric")
         for name, group in groups.items()
+        if group in result
     }
-    return xr.Dataset(means).to_dataframe().reset_index().loc[:, ["metric", "model", *groups]]
+    return xr.Dataset(means).to_dataframe().reset_index().loc[:, ["metric", "model", *means]]
 
 
 def prior_notes(prior_share: float | None) -> list[str]:

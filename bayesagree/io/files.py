@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, SizeError, opening, require_file, shorten
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
@@ -50,6 +51,7 @@ def read_predictions(
     labels: Sequence[Any] | None = None,
     probabilities: bool = False,
     items: ArrayLike | None = None,
+    numbers: bool = False,
 ) -> Predictions:
     r"""Predictions of a table in one of four layouts, distinguished by the columns, or of an export of a tool.
 
@@ -77,6 +79,10 @@ def read_predictions(
     items
         Names of the items to read, of a Parquet file or a folder of them (extra ``scale``). Row groups without such an
         item are skipped, so that batches of a large sorted file (`LabelBatches`) take the memory of a batch.
+
+    numbers
+        Read numbers in the units of ratings, unless the table has labels: one column of them, or several, which are
+        samples of a predictive distribution, or its quantiles where their names are levels such as 0.05.
 
     Raises
     ------
@@ -114,6 +120,9 @@ def read_predictions(
                 probabilities=probabilities,
             )  # fmt: skip
     others = set(table.columns) - {model, item}
+    if numbers and not others & {*THRESHOLD_LABELS}:
+        with naming(repr(str(path)), "numbers"):
+            return Predictions.from_numbers(_numbers(_wide_scores(table, model, item, None)))
     if others == {score} and (labels is None or list(labels) != [score]):
         with naming(repr(str(path)), "probabilities of the positive label"):
             of_model = _wide_scores(table, model, item, [score])
@@ -306,6 +315,16 @@ def _refuse_mixed(table: pd.DataFrame, model: str, label: str, scored: bool) -> 
             f"model {without[0]!r} has no label in column {label!r}; hard labels and "
             "columns of scores are two tables: read each alone"
         )
+
+
+def _numbers(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return tables whose columns are levels of quantiles where all of their names are numbers between 0 and 1."""
+    try:
+        levels = [float(name) for name in next(iter(tables.values())).columns]
+    except ValueError:
+        return tables
+    inside = all(0 < level < 1 for level in levels)
+    return {model: table.set_axis(levels, axis=1) for model, table in tables.items()} if inside else tables
 
 
 def _wide_scores(table: pd.DataFrame, model: str, item: str, labels: Sequence[Any] | None) -> dict[str, pd.DataFrame]:

@@ -1,7 +1,7 @@
 """Performance metrics: against draws of the truth, against gold labels, or without either.
 
-- `registry`: one record per metric, from `_label_records` and `_distribution_records`; `_record` is their class, and
-  makes one of a function.
+- `registry`: one record per metric, from `_label_records`, `_distribution_records` and `_number_records`; `_record`
+  is their class, and makes one of a function.
 - `posterior_scores`: any metric against every draw of the truth, or in its unbiased form (`_unbiased`);
   `_item_groups` says which items are scored or resampled together.
 - `another_annotator`: the ceiling of a score, one more annotator.
@@ -9,8 +9,8 @@
 - `sklearn_scorer`: the same scores for `cross_val_score` and `GridSearchCV`.
 - `_scorer`: what the truth of a draw is, and all families of metrics on blocks of draws; `_block_sums`: sums of a
   block, slice by slice.
-- `_parts`, `_whole_parts`: what each family of metrics sums, with `_confusion` and the compiled `_label_kernels` and
-  `_distribution_kernels`.
+- `_parts`, `_numbers`, `_whole_parts`: what each family of metrics sums, with `_confusion` and the compiled
+  `_label_kernels` and `_distribution_kernels`.
 - `uncertainty_adjusted`: top-k accuracy, set accuracy, overlap and kin, one value per draw.
 - `top_k`: top-k accuracy without Monte-Carlo error, on the items of a risk level, and against the k best labels.
 - `partial_rankings`: average overlap of partial rankings.

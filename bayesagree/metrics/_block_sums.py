@@ -53,7 +53,7 @@ class BlockScoring:
             if some is not None:
                 weighted.append(np.concatenate(weights, axis=1))
                 weight.append(some.sum(axis=0))
-        labels = block.true_label if self.keep_labels else np.empty((n_items, 0), block.top_label.dtype)
+        labels = block.truth if self.keep_labels else np.empty((n_items, 0), block.top_label.dtype)
         return BlockSums(
             np.array(groups),
             np.stack(total),

@@ -57,13 +57,19 @@ class Given(NamedTuple):
     scores: Floats
     # Names of the labels.
     categories: NDArray[Any]
+    # Predicted numbers, shape (model, item); no items for labels.
+    points: Floats
 
     @classmethod
     def of(cls, predictions: Predictions) -> "Given":
         """Read predictions."""
+        if predictions.numbers is not None:
+            points = predictions.points()
+            nothing = np.full(points.shape, -1, np.int32)
+            return cls(nothing, np.zeros((*points.shape, 0)), predictions.categories, points)
         hard = np.ascontiguousarray(predictions.hard_labels(), np.int32)
         scores = np.zeros((*hard.shape, 0)) if predictions.scores is None else predictions.scores
-        return cls(hard, np.ascontiguousarray(scores, np.float64), predictions.categories)
+        return cls(hard, np.ascontiguousarray(scores, np.float64), predictions.categories, np.zeros((len(hard), 0)))
 
 
 class Family:
@@ -292,6 +298,14 @@ def check_needs(predictions: Predictions, metrics: Sequence["Metric"]) -> None:
     """Refuse metrics of scores or probabilities that the predictions lack."""
     for metric in metrics:
         needs = metric.record.needs
+        if (needs == "numbers") != (predictions.numbers is not None) and metric.record.family != "function":
+            has = "labels" if predictions.numbers is None else "numbers"
+            wants = (
+                "numbers (Predictions.from_numbers)" if has == "labels" else 'labels; numbers have "mae" and its kin'
+            )
+            raise InputError(f"{metric.name} needs {wants}, but these predictions are {has}")
+        if needs == "numbers":
+            continue
         if needs == "labels" or (metric.depth == metric.k == 1 and metric.record.family == "rank"):
             continue
         if predictions.scores is None:
@@ -313,14 +327,3 @@ def _check_probabilities(predictions: Predictions, metric: "Metric") -> None:
             f"{as_python(predictions.items[i])!r} sum to {scores[m, i].sum():g} or are negative "
             f"({len(off)} such rows in all); normalise them, for example by scipy.special.softmax"
         )
-
-
-PARTS: dict[str, type[Part]] = {
-    "rank": RankPart,
-    "label": LabelPart,
-    "confusion": ConfusionPart,
-    "calibration": CalibrationPart,
-    "distribution": DistributionPart,
-    "soft_counts": ConfusionPart,
-}
-"""The class of every family whose scores follow from sums over items."""

@@ -9,8 +9,19 @@ from bayesagree.errors import InputError
 
 DEFAULT_K = 3
 
-type Family = Literal["rank", "label", "confusion", "calibration", "curve", "distribution", "soft_counts", "function"]
-type Needs = Literal["labels", "scores", "probabilities"]
+type Family = Literal[
+    "rank",
+    "label",
+    "confusion",
+    "calibration",
+    "curve",
+    "distribution",
+    "soft_counts",
+    "function",
+    "number",
+    "number_rank",
+]
+type Needs = Literal["labels", "scores", "probabilities", "numbers"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,7 @@ class MetricRecord:
     family
         Which sums it is made from; `_parts` has one class for each.
     needs
-        Of the predictions: hard labels, scores that order the labels, or probabilities that sum to one.
+        Of the predictions: hard labels, scores that order the labels, probabilities that sum to one, or numbers.
     ordered
         Whether the order of the categories matters.
     unbiased
@@ -47,6 +58,8 @@ class MetricRecord:
         Of two lists of k of n labels, for metrics that are one minus a distance over its largest value.
     bounds, higher_is_better
         Range and direction.
+    best
+        The best value, where it is neither end of the range.
     undefined
         When it does not exist, in words, for the warning that comes with NaN.
     default, always_numbered
@@ -69,6 +82,7 @@ class MetricRecord:
     largest_distance: Callable[[int, int], float] = lambda k, n_labels: 1.0
     bounds: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
+    best: float | None = None
     undefined: str = ""
     default: float | None = None
     always_numbered: bool = True

@@ -15,10 +15,30 @@ from bayesagree.draws.blocks import DrawBlock, label_dtype
 from bayesagree.draws.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.errors import InputError, positive_int
 from bayesagree.metrics._label_kernels import pick_labels
-from bayesagree.metrics._parts import PARTS, BlockScores, Part
+from bayesagree.metrics._numbers import NumberPart
+from bayesagree.metrics._parts import (
+    BlockScores,
+    CalibrationPart,
+    ConfusionPart,
+    DistributionPart,
+    LabelPart,
+    Part,
+    RankPart,
+)
 from bayesagree.metrics.registry import METRICS, Metric
 
 type TruthIs = Literal["top", "sampled"]
+
+PARTS: dict[str, type[Part]] = {
+    "rank": RankPart,
+    "label": LabelPart,
+    "confusion": ConfusionPart,
+    "calibration": CalibrationPart,
+    "distribution": DistributionPart,
+    "soft_counts": ConfusionPart,
+    "number": NumberPart,
+}
+"""The class of every family whose scores follow from sums over items."""
 
 
 class Scorer:
@@ -39,12 +59,15 @@ class Scorer:
         Numbers that are summed over items: one for a mean, several for a score of sums.
     n_models, n_labels
         Number of models, and of labels.
+    numeric
+        Whether the models predict numbers.
     """
 
     def __init__(self, predictions: Predictions, metrics: Sequence[Metric]) -> None:
         self.metrics = tuple(metrics)
         self.n_metrics = len(metrics)
         self.n_models, self.n_labels = predictions.models.size, predictions.categories.size
+        self.numeric = predictions.numbers is not None
         self.depth = max(m.depth for m in metrics)
         self.needs_plausibility = any(m.record.against_distribution for m in metrics)
         self._places: list[list[int]] = []
@@ -153,13 +176,14 @@ class GroupSums:
 
 def draws_for(
     metric: Metric, truth: Truth, *, truth_is: TruthIs, threshold: float | None, thin: int, seed: Seed,
-    plausibility: bool = False,
+    plausibility: bool = False, numeric: bool = False,
 ) -> TruthDraws:  # fmt: skip
     """Return the draws of a truth, as a metric reads them."""
     check_truth_is(truth_is, metric)
     sampled = truth_is == "sampled"
-    full = sampled or plausibility or metric.record.against_distribution
-    draws = thinned(truth_draws(truth, metric.depth, threshold=threshold, plausibility=full), thin)
+    full = (sampled and not numeric) or plausibility or metric.record.against_distribution
+    how = {"threshold": threshold, "plausibility": full, "numbers": numeric}
+    draws = thinned(truth_draws(truth, metric.depth, **how), thin)
     return with_sampled_labels(draws, seed) if sampled else draws
 
 
@@ -183,7 +207,10 @@ def with_sampled_labels(draws: TruthDraws, seed: Seed) -> TruthDraws:
 
 
 def sampled_block(block: DrawBlock, root: np.random.SeedSequence) -> DrawBlock:
-    """Replace the best labels of a block by one label sampled from all plausibilities."""
+    """Replace the truths of a block by one label sampled from all plausibilities, or by one rating around its mean."""
+    if block.number is not None:
+        noise = block_generator(root, block.items.start // BLOCK).standard_normal(block.number.shape)
+        return block._replace(number=block.number + np.sqrt(np.asarray(block.variance)) * noise)
     label = np.empty(block.top_label.shape[:2], block.top_label.dtype)
     uniform = block_generator(root, block.items.start // BLOCK).random(label.shape)
     pick_labels(np.asarray(block.plausibility), uniform, label)
@@ -199,6 +226,8 @@ def thinned(draws: TruthDraws, thin: int) -> TruthDraws:
 
     def some(items: slice) -> DrawBlock:
         block, at = read(items), kept.ravel()
+        if block.number is not None:
+            block = block._replace(number=block.number[:, at], variance=np.asarray(block.variance)[:, at])
         full = None if block.plausibility is None else np.ascontiguousarray(block.plausibility[:, at])
         return block._replace(top_label=np.ascontiguousarray(block.top_label[:, at]), plausibility=full)
 

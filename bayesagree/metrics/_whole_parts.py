@@ -11,6 +11,7 @@ from bayesagree._inference.streams import map_blocks
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
+from bayesagree.metrics._distribution_records import correlation
 from bayesagree.metrics._item_groups import ItemWeights
 from bayesagree.metrics._label_kernels import add_precisions, pair_wins
 from bayesagree.metrics._parts import NO_WEIGHTS, Family
@@ -132,7 +133,8 @@ class FunctionPart(WholePart):
             if weights is not None:
                 drawn = weights.resampled(s)
                 at = drawn[inside[drawn]]
-            true = truth[at, s] if self.needs_plausibility else self.given.categories[truth[at, s]]
+            as_drawn = self.needs_plausibility or self.given.points.size
+            true = truth[at, s] if as_drawn else self.given.categories[truth[at, s]]
             for m in range(n_models):
                 for c, metric in enumerate(self.metrics):
                     out[c, m, s] = self._call(metric, true, m, at)
@@ -141,7 +143,9 @@ class FunctionPart(WholePart):
 
     def _call(self, metric: "Metric", drawn: NDArray[Any], model: int, items: NDArray[np.intp]) -> float:
         user = metric.record.kernel
-        if user.takes == "labels":
+        if self.given.points.size:
+            second = self.given.points[model, items]
+        elif user.takes == "labels":
             hard = self.given.hard[model, items]
             if (hard < 0).any():
                 raise InputError(f"{metric.name} needs a predicted label for every item; drop the others")
@@ -154,7 +158,44 @@ class FunctionPart(WholePart):
         return float(value)
 
 
-WHOLE_PARTS: dict[str, type[WholePart]] = {"curve": CurvePart, "function": FunctionPart}
+class NumberRankPart(WholePart):
+    """Spearman's correlation of predicted and drawn numbers."""
+
+    def values(
+        self,
+        truth: NDArray[Any],
+        items: NDArray[np.intp],
+        weights: ItemWeights | None,
+        advance: Callable[[int], None],
+    ) -> Floats:
+        """Correlate the ranks of every draw; a weight counts as so many equal items."""
+        points, n_samples = self.given.points[:, items], truth.shape[1]
+        out = np.full((1, len(points), n_samples), np.nan)
+        rows = np.ones((items.size, 1)) if weights is None else weights.all_rows()[items]
+        ranked: list[Floats] = []
+        for s in range(n_samples):
+            weight = rows[:, s % rows.shape[1]]
+            if weights is not None or not ranked:
+                ranked = [_midranks(one, weight) for one in points]
+            share, drawn = weight / weight.sum(), _midranks(truth[items, s], weight)
+            for m, own in enumerate(ranked):
+                out[0, m, s] = correlation(np.array([drawn, own, drawn**2, own**2, drawn * own]) @ share)
+            advance(len(points))
+        return np.repeat(out, len(self.metrics), axis=0)
+
+
+def _midranks(values: Floats, weight: Floats) -> Floats:
+    """Return the weight below each value plus half of its own, centred."""
+    _, at = np.unique(values, return_inverse=True)
+    mass = np.bincount(at, weight)
+    return (np.cumsum(mass) - mass / 2)[at] - weight.sum() / 2
+
+
+WHOLE_PARTS: dict[str, type[WholePart]] = {
+    "curve": CurvePart,
+    "function": FunctionPart,
+    "number_rank": NumberRankPart,
+}
 
 
 def _step_ends(ordered: Floats) -> NDArray[np.bool_]:

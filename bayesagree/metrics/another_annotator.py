@@ -71,7 +71,7 @@ class AnotherAnnotator:
 
 def has_one_label(metric: Metric) -> bool:
     """Whether a single label has a value of a metric."""
-    return metric.record.family not in WHOLE_PARTS and (metric.record.family != "rank" or metric.k == 1)
+    return metric.record.family not in (*WHOLE_PARTS, "number") and (metric.record.family != "rank" or metric.k == 1)
 
 
 def check_one_label(metric: Metric) -> None:

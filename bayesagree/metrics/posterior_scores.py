@@ -51,9 +51,10 @@ def score(
     Parameters
     ----------
     truth
-        A posterior of plausibilities (of ratings, with `threshold`); a point estimate (item, category), which gives the
-        plug-in score as a single draw; or `Labels`, which give the unbiased form of the metric, if it has one, with the
-        draws of a Bayesian bootstrap of items (4 chains of 1000). The models must not have learned from these votes.
+        A posterior of plausibilities (of ratings, with `threshold`), or of ratings for predicted numbers; a point
+        estimate, dims (item, category) or of numbers (item,), which gives the plug-in score as a single draw; or
+        `Labels`, which give the unbiased form of the metric, if it has one, with the draws of a Bayesian bootstrap of
+        items (4 chains of 1000). The models must not have learned from these votes.
     predictions
         Models to score, on the same items and labels.
     metric
@@ -65,7 +66,7 @@ def score(
         ``"top"``: the most plausible label of a draw; ``"sampled"``: a label drawn from its plausibilities. Ignored
         by metrics that compare whole distributions.
     threshold
-        For ratings: the labels are then "below" and "at_or_above".
+        For ratings and predicted labels: the labels are then "below" and "at_or_above".
     by
         A slice for each item (mapping or series by item, or one value per item): scores of every slice.
     cluster
@@ -137,7 +138,8 @@ def score(
         _warn_plug_in(requested)
         if requested.record.one_true_label and by is None and cluster is None:
             return over_draws(requested.record.pattern, truth, predictions, requested.k, threshold)
-    draws = draws_for(requested, truth, truth_is=truth_is, threshold=threshold, thin=thin, seed=seed)
+    how: Any = {"truth_is": truth_is, "threshold": threshold, "thin": thin, "seed": seed}
+    draws = draws_for(requested, truth, **how, numeric=predictions.numbers is not None)
     given = predictions.aligned(draws.items, draws.labels)
     slices = None if by is None else ItemGroups.of(by, draws.items, "by")
     n_samples = draws.chains * draws.draws
@@ -177,9 +179,7 @@ def _of_whole(
     advance: Callable[[int], None],
 ) -> NDArray[np.float64]:
     """Score by all items of a draw at once."""
-    truth = np.concatenate(
-        [np.asarray(b.plausibility) if part.needs_plausibility else b.true_label for b in draws.blocks]
-    )
+    truth = np.concatenate([np.asarray(b.plausibility) if part.needs_plausibility else b.truth for b in draws.blocks])
     every = np.arange(len(truth))
 
     def on(items: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -229,8 +229,8 @@ def _result(
     if slices is not None:
         coords |= {slices.name: slices.names, "side": list(SIDES)}
         dims += [slices.name, "side"]
-    attrs = {"higher_is_better": int(metric.record.higher_is_better)}
-    return xr.DataArray(shaped, dims=[*dims, "model"], coords=coords | {"model": models}, name=metric.name, attrs=attrs)
+    coords |= {"model": models}
+    return xr.DataArray(shaped, dims=[*dims, "model"], coords=coords, name=metric.name, attrs=metric.attrs)
 
 
 def warn_undefined(values: NDArray[np.float64], metric: Metric, models: NDArray[Any]) -> None:

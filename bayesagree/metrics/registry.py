@@ -1,9 +1,9 @@
 """One record per metric: everything that other modules know about it.
 
 `score`, `evaluate`, the metric functions, the report and the documentation read these records and nothing else. The
-records stand in three tables: rank metrics (`_rank_records`), metrics against one true label per item
-(`_label_records`) and metrics against the whole distribution of an item (`_distribution_records`). The name of a
-metric, with a number where its pattern has a place for one, is then accepted by ``metrics=`` of `evaluate` and by
+records stand in four tables: rank metrics and metrics against one true label per item (`_label_records`), metrics
+against the whole distribution of an item (`_distribution_records`) and metrics of numbers (`_number_records`). The name
+of a metric, with a number where its pattern has a place for one, is then accepted by ``metrics=`` of `evaluate` and by
 `score`; a function of the user's is a metric too (`Metric.of`).
 """
 
@@ -16,11 +16,12 @@ from typing import Self
 from bayesagree.errors import InputError
 from bayesagree.metrics._distribution_records import DISTRIBUTION_RECORDS
 from bayesagree.metrics._label_records import LABEL_RECORDS, RANK_RECORDS
+from bayesagree.metrics._number_records import NUMBER_RECORDS
 from bayesagree.metrics._record import DEFAULT_K, MetricRecord, UserMetric, imported_function
 
 __all__ = ["DEFAULT_K", "METRICS", "Metric", "MetricRecord"]
 
-METRICS = {record.pattern: record for record in (*RANK_RECORDS, *LABEL_RECORDS, *DISTRIBUTION_RECORDS)}
+METRICS = {record.pattern: record for record in (*RANK_RECORDS, *LABEL_RECORDS, *DISTRIBUTION_RECORDS, *NUMBER_RECORDS)}
 """Every metric by its pattern."""
 
 type AnyMetric = str | Callable[..., float] | UserMetric
@@ -113,6 +114,12 @@ class Metric:
     def _filled(self, text: str) -> str:
         number = "" if self.number is None else f"{self.number:g}"
         return text.replace("{k}", number).replace("{label}", self.label or "")
+
+    @property
+    def attrs(self) -> dict[str, float]:
+        """Direction of the scores, and their best value where it is neither end of the range."""
+        best = None if self.record.best is None else (self.number or 0) / 100 if self.number else self.record.best
+        return {"higher_is_better": int(self.record.higher_is_better)} | ({} if best is None else {"best": best})
 
     @property
     def k(self) -> int:

@@ -6,6 +6,7 @@
 - `informed`: single labels together with the predictions of models.
 - `plackett_luce`: partial rankings with ties.
 - `normal_inverse_gamma`: ratings.
+- `informed_normal`: ratings together with the numbers that models predict.
 - `dawid_skene`: labels of known annotators, whose confusion matrices are learned.
 - `calibration`: label probabilities recalibrated against a small gold set.
 - `votes`: the majority vote, the point estimate beside them.

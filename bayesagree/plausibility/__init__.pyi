@@ -1,8 +1,9 @@
-from . import dawid_skene, dirichlet, informed, normal_inverse_gamma, plackett_luce, prirn
+from . import dawid_skene, dirichlet, informed, informed_normal, normal_inverse_gamma, plackett_luce, prirn
 from .calibration import calibrate, calibration_scores, gold_items_needed, label_probability, pool_with_votes
 from .dawid_skene import DawidSkene, DawidSkenePrior
 from .dirichlet import Dirichlet
 from .informed import InformedDirichlet, InformedPrior, informed_prior_mean
+from .informed_normal import InformedNormal
 from .normal_inverse_gamma import NormalInverseGamma, NormalInverseGammaPrior
 from .plackett_luce import PlackettLuce, plackett_luce_log_likelihood, plackett_luce_ml
 from .plackett_luce.gibbs_step import PlackettLuceGibbs
@@ -16,6 +17,7 @@ __all__ = [
     "DawidSkenePrior",
     "Dirichlet",
     "InformedDirichlet",
+    "InformedNormal",
     "InformedPrior",
     "NormalInverseGamma",
     "NormalInverseGammaPrior",
@@ -32,6 +34,7 @@ __all__ = [
     "fitting_posteriors",
     "gold_items_needed",
     "informed",
+    "informed_normal",
     "informed_prior_mean",
     "irn",
     "label_probability",

@@ -23,6 +23,7 @@ from bayesagree.plausibility.dawid_skene.posterior import DawidSkene
 from bayesagree.plausibility.dirichlet import predictive as dirichlet_predictive
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.informed.posterior import InformedDirichlet
+from bayesagree.plausibility.informed_normal.posterior import InformedNormal
 from bayesagree.plausibility.normal_inverse_gamma import predictive as normal_predictive
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 from bayesagree.plausibility.plackett_luce import predictive as plackett_luce_predictive
@@ -175,6 +176,13 @@ _RECORDS = (
         closed_form=True,
         predictive=normal_predictive.PREDICTIVE,
     ),
+    PosteriorRecord(
+        InformedNormal(),
+        title="informed normal",
+        annotations=Ratings,
+        sentence="a posterior that regresses the mean rating of an item on the predictions, with shrinkage",
+        reference=ANGELOPOULOS,
+    ),
 )
 
 POSTERIORS = {record.name: record for record in _RECORDS}
@@ -230,7 +238,8 @@ def default_posterior(
     Choice
         The name of the posterior, and the reason as a sentence. Of labels it is ``"informed_dirichlet"``, which
         estimates the score against many annotators, unless there are fewer than 30 annotated items, predictions that
-        say the same of every item, or an argument that only `dirichlet` takes.
+        say the same of every item, or an argument that only `dirichlet` takes; of ratings and predicted numbers
+        ``"informed_normal"``, from 30 items on.
 
     Examples
     --------
@@ -238,13 +247,17 @@ def default_posterior(
     'Labels alone determine the truth (dirichlet): there are no predictions to learn from.'
     """
     first = fitting_posteriors(annotations)[0].name
+    n_items = np.unique(annotations.item_index).size
+    numeric = predictions is not None and predictions.numbers is not None
+    if numeric and isinstance(annotations, Ratings) and n_items >= FEWEST_ITEMS and not set(given) - {"threshold"}:
+        name = InformedNormal.name
+        return Choice(name, f"Ratings and predictions together estimate the score against many annotators ({name}).")
     if not isinstance(annotations, Labels):
         return Choice(first, f"{first} is the default for {type(annotations).__name__.lower()}.")
     informed = POSTERIORS["informed_dirichlet"].specification
     own = [
         n for n, v in given.items() if n not in informed.arguments() or (n == "prior" and isinstance(v, float | int))
     ]
-    n_items = np.unique(annotations.item_index).size
     why = ""
     if predictions is None:
         why = "there are no predictions to learn from"

@@ -1,6 +1,6 @@
 """The items that the annotations leave most open: their annotations, and what may be true."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -80,23 +80,27 @@ def open_items(case: Case, tree: xr.DataTree, certainty: xr.DataArray) -> tuple[
     at = np.argsort(probability.max(axis=1), kind="stable")[: case.settings.least_certain]
     labels = np.asarray(certainty["category"])
     plausibility = _mean_plausibility(annotations, tree, at, labels.size)
-    hard = None if predictions is None else predictions.hard_labels()
     rows = []
     for row, i in enumerate(at):
         best = np.argsort(-probability[i], kind="stable")[:CANDIDATES]
         shown = [k for k in best if probability[i, k] > 0]
         candidates = [Candidate(str(labels[k]), float(probability[i, k]), float(plausibility[row, k])) for k in shown]
         given, n = case.kind.lines(annotations, int(i))
-        predicted = () if predictions is None or hard is None else _predicted(predictions, hard[:, i])
+        predicted = () if predictions is None else _predicted(predictions, i)
         name, certain = str(annotations.items[i]), candidates[0].probability
         rows.append(OpenItem(name, certain, n, given, tuple(candidates), predicted))
     return tuple(rows)
 
 
-def _predicted(predictions: Predictions, hard: NDArray[Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _predicted(predictions: Predictions, item: int) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if predictions.numbers is None:
+        hard = predictions.hard_labels()[:, item]
+        shown = ["no label" if k < 0 else str(predictions.categories[k]) for k in hard]
+    else:
+        shown = [f"{point:.3g}" for point in predictions.points()[:, item]]
     models_of: dict[str, list[str]] = {}
-    for model, k in zip(predictions.models, hard):
-        models_of.setdefault("no label" if k < 0 else str(predictions.categories[k]), []).append(str(model))
+    for model, text in zip(predictions.models, shown):
+        models_of.setdefault(text, []).append(str(model))
     return tuple((label, tuple(models)) for label, models in models_of.items())
 
 

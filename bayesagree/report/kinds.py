@@ -71,10 +71,12 @@ def kind_of(annotations: Annotations) -> AnnotationKind:
 
 
 def _mean_rating(ratings: Ratings, threshold: Any) -> xr.DataArray:
-    """Return the side of the threshold on which the mean rating of each item is; one half without ratings."""
+    """Return the mean rating of each item, or the side of a threshold on which it is; one half without ratings."""
     size = ratings.items.size
     n = np.bincount(ratings.item_index, minlength=size)
     total = np.bincount(ratings.item_index, ratings.rating, size)
+    if threshold is None:
+        return xr.DataArray(total / n, {"item": ratings.items}, ("item",), "mean_rating")
     above = np.where(n > 0, total / np.maximum(n, 1) >= threshold, 0.5)
     coords = {"item": ratings.items, "category": THRESHOLD_LABELS}
     return xr.DataArray(np.stack([1 - above, above], axis=1), coords, ("item", "category"), "mean_rating")

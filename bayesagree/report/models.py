@@ -118,7 +118,9 @@ def replacement_results(case: Case) -> pd.DataFrame | None:
         return None
     if _most_shared(given) < MIN_ITEMS or getattr(given, "offered", None) is not None:
         return None
-    if (models.hard_labels() < 0).any():  # a model without an answer on some items loses annotators, not fairly
+    if (
+        models.numbers is not None or models.lacking().any()
+    ):  # a model without an answer on some items loses annotators, not fairly
         return None
     if isinstance(given, Ratings):
         given = recode(given, case.settings.threshold)  # type: ignore[arg-type]

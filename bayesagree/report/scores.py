@@ -80,10 +80,11 @@ def model_scores(case: Case, progress: Callable[[int], None]) -> tuple[ModelScor
         lines = _another_annotator(case, of_one_label, options)
     tree = tree.sel(model=models.models)
     table = score_intervals(tree)
-    estimate = case.kind.point_estimate(annotations, settings.threshold)
     names, shown = table["metric"].values.tolist(), models
-    if record.takes_predictions:  # items without votes have no majority
-        estimate, shown = estimate.sel(item=case.voted.items), predictions_of(models, case.voted.items)
+    known = case.voted if record.takes_predictions else annotations  # items without votes have no majority
+    estimate = case.kind.point_estimate(known, settings.threshold if models.numbers is None else None)
+    if record.takes_predictions:
+        shown = predictions_of(models, known.items)
     table["plug_in"] = (("metric", "model"), np.stack([_plug_in(m, estimate, shown) for m in names]))
     if "variance" in tree:
         parts = tree["variance"].to_dataset().to_dataarray("metric")

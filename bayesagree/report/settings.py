@@ -83,7 +83,8 @@ class ReportSettings:
     def fitting(self, annotations: Annotations, predictions: Predictions | None) -> Self:
         """Fill in empty settings: the first plausibility for such annotations, its reliabilities, top-1 accuracy.
 
-        Rankings of more than three labels with scores: top-3 accuracy and average overlap.
+        Rankings of more than three labels with scores: top-3 accuracy and average overlap. Numbers: MAE, bias and
+        concordance.
 
         Raises
         ------
@@ -109,7 +110,10 @@ class ReportSettings:
             raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
         scored = predictions is not None and predictions.scores is not None and predictions.categories.size > 3
         several = annotations.kind == "rankings" and scored
-        metrics = self.metrics or (("top_3_accuracy", "average_overlap_3") if several else ("top_1_accuracy",))
+        default = ("top_3_accuracy", "average_overlap_3") if several else ("top_1_accuracy",)
+        if predictions is not None and predictions.numbers is not None:
+            default = ("mae", "bias", "concordance")
+        metrics = self.metrics or default
         own: dict[str, Any] = {}
         if isinstance(chosen, xr.DataTree):
             own = {f"{dim}s": chosen["posterior"].sizes[dim] for dim in ("chain", "draw")}

@@ -78,7 +78,7 @@ def test_interrupted_runs_go_on(test_set, result, tmp_path):
 def test_exclude_is_refused(test_set):
     with pytest.raises(InputError, match="leaves each model out"):
         evaluate(test_set.labels, test_set.predictions, plausibility="informed_dirichlet", exclude="A", **SHORT)
-    with pytest.raises(InputError, match="labels and no predictions"):
+    with pytest.raises(InputError, match="annotations and no predictions"):
         few = Predictions.from_labels({"A": [0]}, items=[0], labels=[0, 1, 2])
         evaluate(Labels.from_counts([[1, 0, 0], [1, 0, 0]]), few, plausibility="informed_dirichlet", **SHORT)
 

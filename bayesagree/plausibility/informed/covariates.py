@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Codes
-from bayesagree.annotations import Labels
+from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 
@@ -94,16 +94,16 @@ def _kept(models: NDArray[Any], exclude: Excluded) -> NDArray[np.intp]:
     return np.array([j for j, m in enumerate(models) if str(m) not in left_out], dtype=np.intp)
 
 
-def on_items_of(labels: Labels, predictions: Predictions) -> Labels:
-    """Return the labels on all items of the predictions; those that nobody annotated have none.
+def on_items_of[A: (Labels, Ratings)](labels: A, predictions: Predictions) -> A:
+    """Return labels or ratings on all items of the predictions; those that nobody annotated have none.
 
     Items stand in the order of the labels where both name the same ones, else in that of the predictions.
     """
     place = pd.Index(predictions.items).get_indexer(pd.Index(labels.items))
     if (place < 0).any():
         raise InputError(
-            f"items {shorten(labels.items[place < 0])} have labels and no predictions; predict them too, or leave "
-            "their labels out"
+            f"items {shorten(labels.items[place < 0])} have annotations and no predictions; predict them too, or "
+            "leave their annotations out"
         )
     if labels.items.size == predictions.items.size:
         return labels

@@ -178,7 +178,7 @@ class InformedDirichlet(ItemPosterior):
         """Return each model's scores without its own output, those of the full fit, and those of labels alone."""
 
         def of_pass(name: str, at: int) -> dict[str, Any]:
-            return {key: (v[0], _one_pass(v[0], v[1], at), *v[2:]) for key, v in groups[name].items()}
+            return {key: (v[0], one_pass(v[0], v[1], at), *v[2:]) for key, v in groups[name].items()}
 
         beside = {"annotations_only": of_pass("posterior", -1)}
         if self.gold is not None:
@@ -199,7 +199,8 @@ def _own_pass(dims: tuple[str, ...], values: Floats, n_models: int) -> Floats:
     return np.moveaxis(np.stack(own)[None], (0, 1), places)
 
 
-def _one_pass(dims: tuple[str, ...], values: Floats, at: int) -> Floats:
+def one_pass(dims: tuple[str, ...], values: Floats, at: int) -> Floats:
+    """Take the scores of one pass, under the only reliability that is left."""
     place = dims.index("reliability")
     return np.expand_dims(np.take(values, at, axis=place), place)
 

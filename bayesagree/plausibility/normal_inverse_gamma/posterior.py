@@ -23,28 +23,22 @@ from bayesagree._inference.results import MAX_BYTES
 from bayesagree._inference.storage import Destination
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Ratings
-from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, Stream
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request, Values, worst_of_items
-from bayesagree.errors import InputError, positive
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, Request
+from bayesagree.draws.rating_posterior import RatingPosterior
+from bayesagree.errors import positive
 from bayesagree.plausibility.normal_inverse_gamma.model import normal_inverse_gamma_model
 from bayesagree.plausibility.normal_inverse_gamma.prior import NormalInverseGammaPrior
 
 if TYPE_CHECKING:
     import pymc as pm
 
-VARIABLES = ("mean", "variance")
-
 
 @dataclass(frozen=True)
-class NormalInverseGamma(ItemPosterior):
-    """Specification of the posterior of `normal_inverse_gamma`, whose arguments it holds.
-
-    A threshold divides the scale into the labels "below" and "at_or_above", for `evaluate`.
-    """
+class NormalInverseGamma(RatingPosterior):
+    """Specification of the posterior of `normal_inverse_gamma`, whose arguments it holds."""
 
     reliability: float = 1.0
     prior: NormalInverseGammaPrior | None = None
-    threshold: float | None = None
     name = "normal_inverse_gamma"
 
     def prior_of(self, annotations: Ratings) -> NormalInverseGammaPrior:
@@ -76,12 +70,6 @@ class NormalInverseGamma(ItemPosterior):
         """Build the same posterior in PyMC."""
         return normal_inverse_gamma_model(annotations, reliability=self.reliability, prior=self.prior)
 
-    def variables(self, annotations: Ratings, request: Request) -> dict[str, tuple[dict[str, int], Any]]:
-        """Return the variables to keep: mean and variance of each item."""
-        if request.top_labels is not None:
-            raise InputError("ratings have no labels; leave top_labels out")
-        return {name: ({}, np.float64) for name in VARIABLES}
-
     def groups(self, problem: dict[str, Any], request: Request) -> Groups:
         """Return the parameters, from which certainties follow exactly."""
         return {"posterior_parameters": {name: (("item",), values) for name, values in problem.items()}}
@@ -97,28 +85,6 @@ class NormalInverseGamma(ItemPosterior):
             return Drawn(items, {"mean": mean.T, "variance": variance.T})
 
         return draw
-
-    def blocks(
-        self, annotations: Ratings, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
-    ) -> Stream:
-        """Stream the order of the labels "below" and "at_or_above" the threshold."""
-        if self.threshold is None:
-            raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
-        if plausibility:
-            raise InputError(
-                f"plausibility={self.name!r} has no plausibilities of labels, which these scores compare with"
-            )
-        return super().blocks(annotations, request, schedule)
-
-    def labelled(self, drawn: Drawn, depth: int) -> DrawBlock:
-        """Return on which side of the threshold each drawn mean is."""
-        above = (self.threshold <= drawn.values["mean"]).astype(np.int16)  # pyright: ignore[reportOptionalOperand]
-        return DrawBlock(drawn.items, np.stack([above, 1 - above], axis=2)[:, :, :depth])
-
-    def from_nuts(self, sampled: xr.DataTree, problem: Any, request: Request) -> Values:
-        """Read mean and variance from PyMC's draws."""
-        drawn = {name: np.asarray(sampled["posterior"][name]) for name in VARIABLES}
-        return drawn | worst_of_items(np.stack([*drawn.values()], axis=-1))
 
 
 @checked
@@ -168,4 +134,4 @@ def normal_inverse_gamma(
     [0.861905]
     """
     request = Request(draws, chains, seed, engine, sampler, max_bytes=max_bytes, client=client, to=to)
-    return NormalInverseGamma(reliability, prior).draw(ratings, request)
+    return NormalInverseGamma(reliability=reliability, prior=prior).draw(ratings, request)

@@ -1,0 +1,190 @@
+"""Ratings as they would look if many had rated: item means regressed on predicted numbers, with shrinkage.
+
+In units of the range of the scale, with z_i the standardised predictions of all models for item i and y_i its n_i
+ratings,
+
+    m_i ~ Normal(b_0 + b' z_i, t^2),    x_ir ~ Normal(m_i, s^2),
+    b_0 ~ Normal(1/2, 1/4),   b_j ~ Normal(0, 1),   s, t ~ HalfNormal(1/2).
+
+b is integrated out in closed form, so that s and t are drawn from a grid and everything else exactly. Second moments of
+means and predictions (RMSE, bias, correlations) are estimated right on average also where neither is normal, since the
+parameters are: the part of the scatter of item means that is noise of few ratings is known from their scatter within
+items. Scores of other kinds (MAE, CRPS) take the shape of the normal distribution. The ratings of an item count as
+drawn from many annotators: where few annotators rate everything, their common shift stays in the bias.
+
+Source: the normal linear mixed model, Gelman et al., Bayesian Data Analysis (2013), chapter 15; in the place of gold,
+Angelopoulos et al. (2023).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from bayesagree._inference.arguments import checked
+from bayesagree._inference.checkpoint import fingerprint
+from bayesagree._inference.nuts import Sampler
+from bayesagree._inference.results import MAX_BYTES
+from bayesagree._inference.storage import Destination
+from bayesagree._inference.streams import Seed, stream_apart
+from bayesagree.annotations import Ratings
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, Posterior, Request
+from bayesagree.draws.rating_posterior import RatingPosterior
+from bayesagree.errors import InputError
+from bayesagree.plausibility.informed.covariates import on_items_of
+from bayesagree.plausibility.informed.posterior import one_pass
+from bayesagree.plausibility.informed_normal._problem import NormalProblem
+from bayesagree.plausibility.informed_normal.model import column_names, informed_normal_model
+from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+@dataclass(frozen=True)
+class InformedNormal(RatingPosterior):
+    """Specification of the posterior of `informed_normal`, whose arguments it holds.
+
+    `evaluate` gives it the predictions that it scores.
+    """
+
+    predictions: Predictions | None = None
+    name = "informed_normal"
+    target = "score against a well-annotated truth (estimate)"
+    takes_predictions = True
+
+    @property
+    def given(self) -> Predictions:
+        """The predictions, which only `evaluate` may leave out."""
+        if self.predictions is None or self.predictions.numbers is None:
+            raise InputError("informed_normal learns from predicted numbers: predictions=Predictions.from_numbers(...)")
+        return self.predictions
+
+    def problem(self, annotations: Ratings) -> NormalProblem:
+        """Return ratings and predictions on the items of the predictions."""
+        return NormalProblem.of(annotations, self.given)
+
+    def settings(self, annotations: Ratings) -> dict[str, Any]:
+        """Return the arguments of the model."""
+        return {"predictions": fingerprint(self.given), "target": self.target}
+
+    def model(self, annotations: Ratings) -> "pm.Model":
+        """Build the same posterior in PyMC."""
+        return informed_normal_model(annotations, self.given)
+
+    def draw(self, annotations: Ratings, request: Request) -> xr.DataTree:
+        """Draw a result on the items of the predictions."""
+        return super().draw(on_items_of(annotations, self.given), request)
+
+    def drawer(self, problem: NormalProblem, request: Request) -> Drawer:
+        """Return the function that draws the means of a block of items given draws of the parameters."""
+        rng = np.random.default_rng(stream_apart(request.seed, "parameters"))
+        found, (low, high) = problem.draw(request.samples, rng), problem.ratings.scale
+        variance = np.square((high - low) * found.sd_rating)
+
+        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+            number, mean = problem.number[items, None], problem.mean[items, None]
+            precise = number / found.sd_rating**2 + 1 / found.sd_item**2
+            expected = problem.columns[items] @ found.coefficient.T / found.sd_item**2
+            centre = (expected + number * mean / found.sd_rating**2) / precise
+            drawn = centre + rng.standard_normal(centre.shape) / np.sqrt(precise)
+            spread = np.broadcast_to(variance, drawn.shape)
+            return Drawn(items, {"mean": low + (high - low) * drawn, "variance": spread})
+
+        return draw
+
+    def groups(self, problem: NormalProblem, request: Request) -> Groups:
+        """Return mean and standard deviation of the parameters."""
+        rng = np.random.default_rng(stream_apart(request.seed, "parameters"))
+        found = problem.draw(request.samples, rng)
+        every = np.column_stack([found.sd_rating, found.sd_item, found.coefficient])
+        return {
+            "posterior_parameters": {
+                "estimate": (("parameter",), every.mean(axis=0)),
+                "sd": (("parameter",), every.std(axis=0)),
+            },
+            "constant_data": {"n_ratings": (("item",), problem.number.astype(np.int64))},
+        }
+
+    def coords(self, problem: NormalProblem) -> dict[str, Any]:
+        """Return the names of the parameters."""
+        return {"parameter": ["sd_rating", "sd_item", *column_names(problem)]}
+
+    def prepare(self, annotations: Ratings, predictions: Predictions) -> tuple[Ratings, Predictions]:
+        """Return ratings on all items of the predictions, rated or not."""
+        return super().prepare(on_items_of(annotations, predictions), predictions)
+
+    def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
+        """Return the posteriors that all models inform, and from ratings alone."""
+        return [replace(self, predictions=predictions), NormalInverseGamma(threshold=self.threshold)]
+
+    def results(self, groups: Groups, n_models: int) -> Groups:
+        """Return the scores under both posteriors; the variance and the slices of the first."""
+        found = {
+            name: {key: (v[0], one_pass(v[0], v[1], 0), *v[2:]) for key, v in variables.items()}
+            for name, variables in groups.items()
+        }
+        alone = groups["posterior"].items()
+        return found | {"annotations_only": {key: (v[0], one_pass(v[0], v[1], 1), *v[2:]) for key, v in alone}}
+
+
+@checked
+def informed_normal(
+    ratings: Ratings,
+    predictions: Predictions,
+    *,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+    engine: Literal["exact", "nuts"] = "exact",
+    sampler: Sampler = None,
+    max_bytes: int = MAX_BYTES,
+    client: Any = None,
+    to: Destination = None,
+) -> xr.DataTree:
+    """Mean of each item over many annotators, as ratings and predicted numbers together make it.
+
+    Parameters
+    ----------
+    ratings
+        Ratings of some or all items of the predictions.
+    predictions
+        Numbers that models predict (`Predictions.from_numbers`). A model that was trained on these very ratings makes
+        the posterior too sure of it.
+    draws, chains, seed, engine, sampler, max_bytes, client, to
+        As in `dirichlet`.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior``: ``mean`` and ``variance`` (chain, draw, item), in units of the scale and their square; the
+        variance of ratings is one of all items. Group ``posterior_parameters``: ``estimate`` and ``sd`` (parameter) of
+        both standard deviations and of the coefficients, in units of the range. Group ``constant_data``: ``n_ratings``.
+
+    Raises
+    ------
+    InputError
+        Items with ratings and without predictions, predictions that are labels.
+
+    See Also
+    --------
+    normal_inverse_gamma : the same from ratings alone; it shows what these ratings prove.
+    evaluate : scores models under it.
+
+    References
+    ----------
+    A. Gelman et al., Bayesian Data Analysis (2013), chapter 15.
+
+    Examples
+    --------
+    >>> ratings = Ratings.from_matrix([[4, 5], [1, 2], [3, 3], [2, 4]] * 10, scale=(1, 5), step=1)
+    >>> models = Predictions.from_numbers({"A": [4.2, 1.5, 2.9, 3.1] * 10})
+    >>> tree = informed_normal(ratings, models, seed=1)
+    >>> tree["posterior"]["mean"].mean(("chain", "draw")).values[:4].round(1).tolist()
+    [4.5, 1.5, 3.0, 3.1]
+    """
+    request = Request(draws, chains, seed, engine, sampler, max_bytes=max_bytes, client=client, to=to)
+    return InformedNormal(predictions=predictions).draw(ratings, request)

@@ -1,0 +1,71 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _errors_of_draws import assert_mean, assert_same_mean
+
+from bayesagree import InputError, Predictions, Ratings, evaluate, informed_normal
+from bayesagree.plausibility.registry import default_posterior
+
+MODEL = json.loads((Path(__file__).parents[2] / "models" / "informed_normal.json").read_text())
+
+
+def given(rows, predictions, scale=(0, 1)):
+    width = max(map(len, rows))
+    ratings = Ratings.from_matrix([row + [None] * (width - len(row)) for row in rows], scale=scale)
+    return ratings, Predictions.from_numbers({"A": predictions})
+
+
+def test_reference_posterior():
+    data, expected = MODEL["data"], MODEL["posterior"]
+    tree = informed_normal(*given(data["ratings"], data["predictions"]), draws=20_000, seed=1)
+    draws = tree["posterior"]["mean"].stack(sample=("chain", "draw")).transpose("sample", "item")
+    assert_mean(draws.values, expected["mean"])
+    found = tree["posterior_parameters"].to_dataset()
+    for name in ("sd_rating", "sd_item"):
+        one = found.sel(parameter=name)
+        assert float(one["estimate"]) == pytest.approx(expected[name][0], abs=4 * float(one["sd"]) / np.sqrt(80_000))
+
+
+@pytest.mark.nuts
+def test_nuts_is_the_same_posterior():
+    case = given([[1, 2, 2, 5], [3, 3, 4], [2, 1, 1], [4, 5]], [2.0, 3.5, 1.0, 4.0], (1, 5))
+    exact = informed_normal(*case, draws=4000, seed=1)
+    nuts = informed_normal(*case, draws=1500, chains=2, seed=2, engine="nuts", sampler={"target_accept": 0.95})
+    assert_same_mean(exact, nuts, "mean")
+    assert_same_mean(exact, nuts, "variance")
+
+
+def test_units_and_order_of_items_do_not_matter():
+    rng = np.random.default_rng(3)
+    x, y = rng.uniform(size=(12, 3)), rng.uniform(size=12)
+    one = informed_normal(*given(x.tolist(), y), draws=200, seed=1)["posterior"]["mean"]
+    ratings = Ratings.from_matrix(10 * x - 5, scale=(-5, 5))
+    other = informed_normal(ratings, Predictions.from_numbers({"A": 7 * y + 2}), draws=200, seed=1)
+    np.testing.assert_allclose(other["posterior"]["mean"], 10 * one - 5, rtol=1e-9, atol=1e-9)
+
+
+def test_predicted_items_without_ratings_are_drawn_from_the_line():
+    rng = np.random.default_rng(4)
+    truth = rng.uniform(0.2, 0.8, 80)
+    models = Predictions.from_numbers({"A": truth}, items=range(80))
+    rated = Ratings.from_matrix(truth[:60, None] + 0.02 * rng.standard_normal((60, 3)), scale=(0, 1))
+    mean = informed_normal(rated, models, seed=1)["posterior"]["mean"].mean(("chain", "draw"))
+    assert np.abs(mean.values[60:] - truth[60:]).max() < 0.02
+    assert evaluate(rated, models, metrics=["mae"], seed=1)["certainty"].sizes["item"] == 80
+
+
+def test_auto_learns_from_numbers_where_there_are_enough_items():
+    ratings, models = given([[0.1, 0.4]] * 40, np.linspace(0, 1, 40))
+    assert default_posterior(ratings, models).name == "informed_normal"
+    assert default_posterior(ratings, models, {"reliability": 3.0}).name == "normal_inverse_gamma"
+    few = given([[0.1, 0.4]] * 20, np.linspace(0, 1, 20))
+    assert default_posterior(*few).name == "normal_inverse_gamma"
+
+
+def test_labels_are_refused():
+    ratings, _ = given([[0.1, 0.4]] * 3, [1, 2, 3])
+    sides = Predictions.from_labels({"A": ["below"] * 3}, labels=["below", "at_or_above"])
+    with pytest.raises(InputError, match="learns from predicted numbers"):
+        informed_normal(ratings, sides)
