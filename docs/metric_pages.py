@@ -82,7 +82,7 @@ def page(record: MetricRecord) -> str:
         "does not exist": f"where {record.undefined}: NaN, with a warning" if record.undefined else "always exists",
         "few votes": few_votes(record),
         "tested": f"It {tested(record)}; its interval in a simulation: "
-        f"[coverage](../benchmarks/{'numbers' if numeric else 'metric_coverage'}.md).",
+        f"[coverage](../benchmarks/{'number_coverage' if numeric else 'metric_coverage'}.md).",
         "reference": record.reference,
     }
     rows = "\n".join(f"| {key} | {value} |" for key, value in facts.items())

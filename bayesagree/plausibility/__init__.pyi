@@ -3,7 +3,7 @@ from .calibration import calibrate, calibration_scores, gold_items_needed, label
 from .dawid_skene import DawidSkene, DawidSkenePrior
 from .dirichlet import Dirichlet
 from .informed import InformedDirichlet, InformedPrior, informed_prior_mean
-from .informed_normal import InformedNormal
+from .informed_normal import InformedNormal, InformedNormalPrior
 from .normal_inverse_gamma import NormalInverseGamma, NormalInverseGammaPrior
 from .plackett_luce import PlackettLuce, plackett_luce_log_likelihood, plackett_luce_ml
 from .plackett_luce.gibbs_step import PlackettLuceGibbs
@@ -18,6 +18,7 @@ __all__ = [
     "Dirichlet",
     "InformedDirichlet",
     "InformedNormal",
+    "InformedNormalPrior",
     "InformedPrior",
     "NormalInverseGamma",
     "NormalInverseGammaPrior",

@@ -8,15 +8,40 @@ import numpy as np
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.errors import positive
 from bayesagree.plausibility.informed.covariates import on_items_of
 
-PRIOR_SD = 0.5
-"""Prior sd of intercept and both scales, in units of the range: no sd of ratings is larger. Slopes: twice that."""
 LEAST_SD = 1e-3
 """Smallest sd of ratings around their item's mean, in units of the range: of equal ratings the likelihood has no
 largest value otherwise."""
 CELLS, ROUNDS, NEGLIGIBLE = 64, 5, 1e-7
 """Cells on each axis of the grid, how often it is drawn closer, and the mass of a row of cells that stays outside."""
+
+
+@dataclass(frozen=True)
+class InformedNormalPrior:
+    """Prior of the parameters, in units of the range of the scale.
+
+    Attributes
+    ----------
+    intercept, intercept_sd
+        Mean and sd of the expected rating of an item with average predictions.
+    slope_sd
+        Sd of the effect of one standard deviation of a model's predictions.
+    sd_rating, sd_item
+        Scales of the half-normal priors of both standard deviations; no sd of ratings is larger than 1/2.
+    """
+
+    intercept: float = 0.5
+    intercept_sd: float = 0.5
+    slope_sd: float = 1.0
+    sd_rating: float = 0.5
+    sd_item: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Validate the scales."""
+        for name in ("intercept_sd", "slope_sd", "sd_rating", "sd_item"):
+            positive(getattr(self, name), f"prior {name}")
 
 
 class Parameters(NamedTuple):
@@ -41,9 +66,10 @@ class NormalProblem:
     number: Floats
     mean: Floats
     within: float
+    prior: InformedNormalPrior
 
     @classmethod
-    def of(cls, ratings: Ratings, predictions: Predictions) -> Self:
+    def of(cls, ratings: Ratings, predictions: Predictions, prior: InformedNormalPrior | None = None) -> Self:
         """Align both and sum the ratings of each item."""
         ratings = on_items_of(ratings, predictions)
         predictions = predictions.aligned(ratings.items, ratings.categories)
@@ -54,21 +80,23 @@ class NormalProblem:
         number = np.bincount(item, minlength=n_items).astype(np.float64)
         mean = np.bincount(item, weights=x, minlength=n_items) / np.maximum(number, 1)
         within = float(np.square(x - mean[item]).sum())
-        return cls(ratings, predictions, np.column_stack([np.ones(n_items), columns]), number, mean, within)
+        columns = np.column_stack([np.ones(n_items), columns])
+        return cls(ratings, predictions, columns, number, mean, within, prior or InformedNormalPrior())
 
     @property
     def prior_mean(self) -> Floats:
         """Prior means of the coefficients."""
-        return np.append(0.5, np.zeros(self.columns.shape[1] - 1))
+        return np.append(self.prior.intercept, np.zeros(self.columns.shape[1] - 1))
 
     @property
     def prior_sd(self) -> Floats:
         """Prior standard deviations of the coefficients."""
-        return np.append(PRIOR_SD, np.full(self.columns.shape[1] - 1, 2 * PRIOR_SD))
+        return np.append(self.prior.intercept_sd, np.full(self.columns.shape[1] - 1, self.prior.slope_sd))
 
     def draw(self, n: int, rng: np.random.Generator) -> Parameters:
         """Draw all parameters: both sds from a fine grid of their joint posterior, the coefficients given them."""
-        lower, upper = np.array([np.log(LEAST_SD), 0.0]), np.array([np.log(4 * PRIOR_SD), 4 * PRIOR_SD])
+        widest = np.array([self.prior.sd_rating, self.prior.sd_item])
+        lower, upper = np.array([np.log(LEAST_SD), 0.0]), np.array([np.log(4 * widest[0]), 4 * widest[1]])
         sums = self._sums()
         step, mass = upper - lower, np.empty(0)
         for last in [False] * ROUNDS + [True]:
@@ -76,7 +104,8 @@ class NormalProblem:
             axes = lower + (np.arange(CELLS)[:, None] + 0.5) * step
             log_sd, sd_item = (axis.ravel() for axis in np.meshgrid(*axes.T, indexing="ij"))
             log_p, _, _ = self._marginal(np.exp(log_sd), sd_item, sums)
-            log_p += log_sd - (np.exp(2 * log_sd) + sd_item**2) / (2 * PRIOR_SD**2)
+            away = (np.exp(log_sd) - LEAST_SD) / widest[0], sd_item / widest[1]
+            log_p += log_sd - (away[0] ** 2 + away[1] ** 2) / 2
             mass = np.exp(log_p - log_p.max()).reshape(CELLS, CELLS)
             mass /= mass.sum()
             if not last:

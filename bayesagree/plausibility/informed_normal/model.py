@@ -9,7 +9,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.open_model import annotation_data, part
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.plausibility.informed_normal._problem import LEAST_SD, PRIOR_SD, NormalProblem
+from bayesagree.plausibility.informed_normal._problem import LEAST_SD, InformedNormalPrior, NormalProblem
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 
 @checked
 def informed_normal_model(
-    ratings: Ratings, predictions: Predictions, *, mean: Callable[[Any], Any] | None = None
+    ratings: Ratings,
+    predictions: Predictions,
+    *,
+    prior: InformedNormalPrior | None = None,
+    mean: Callable[[Any], Any] | None = None,
 ) -> "pm.Model":
     """PyMC model of `informed_normal`; observed data are long, one entry of ``rating`` per annotation.
 
     Parameters
     ----------
-    ratings, predictions
+    ratings, predictions, prior
         As `informed_normal`.
     mean
         A prior of one's own of the items' means: a function of what the predictions say of them (item), called inside
@@ -39,19 +43,20 @@ def informed_normal_model(
     >>> ratings = Ratings.from_matrix([[4, 5, 4], [1, 2, 2]], scale=(1, 5), step=1)
     >>> model = informed_normal_model(ratings, Predictions.from_numbers({"A": [4.2, 1.5]}))
     >>> [v.name for v in model.free_RVs]
-    ['sd_rating', 'sd_item', 'coefficient', 'offset']
+    ['excess', 'sd_item', 'coefficient', 'offset']
     """
     import pymc as pm
 
-    problem = NormalProblem.of(ratings, predictions)
+    problem = NormalProblem.of(ratings, predictions, prior)
     ratings, (low, high) = problem.ratings, ratings.scale
     coords = {"item": ratings.items, "annotator": ratings.annotators}
     coords |= {"annotation": np.arange(ratings.n_annotations), "column": column_names(problem)}
     with pm.Model(coords=coords) as model:
         item, _ = annotation_data(ratings.item_index, ratings.annotator_index)
         rating = pm.Data("observed_rating", ratings.rating, dims="annotation")
-        sd_rating: Any = pm.TruncatedNormal("sd_rating", 0.0, PRIOR_SD, lower=LEAST_SD)
-        sd_item: Any = pm.HalfNormal("sd_item", PRIOR_SD)
+        excess: Any = pm.HalfNormal("excess", problem.prior.sd_rating)
+        sd_rating: Any = pm.Deterministic("sd_rating", LEAST_SD + excess)
+        sd_item: Any = pm.HalfNormal("sd_item", problem.prior.sd_item)
         coefficient: Any = pm.Normal("coefficient", problem.prior_mean, problem.prior_sd, dims="column")
         predicted = low + (high - low) * (problem.columns @ coefficient)
 

@@ -17,7 +17,7 @@ Angelopoulos et al. (2023).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -36,7 +36,7 @@ from bayesagree.draws.rating_posterior import RatingPosterior
 from bayesagree.errors import InputError
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.plausibility.informed.posterior import one_pass
-from bayesagree.plausibility.informed_normal._problem import NormalProblem
+from bayesagree.plausibility.informed_normal._problem import InformedNormalPrior, NormalProblem
 from bayesagree.plausibility.informed_normal.model import column_names, informed_normal_model
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 
@@ -52,6 +52,7 @@ class InformedNormal(RatingPosterior):
     """
 
     predictions: Predictions | None = None
+    prior: InformedNormalPrior | None = None
     name = "informed_normal"
     target = "score against a well-annotated truth (estimate)"
     takes_predictions = True
@@ -65,15 +66,16 @@ class InformedNormal(RatingPosterior):
 
     def problem(self, annotations: Ratings) -> NormalProblem:
         """Return ratings and predictions on the items of the predictions."""
-        return NormalProblem.of(annotations, self.given)
+        return NormalProblem.of(annotations, self.given, self.prior)
 
     def settings(self, annotations: Ratings) -> dict[str, Any]:
         """Return the arguments of the model."""
-        return {"predictions": fingerprint(self.given), "target": self.target}
+        prior = None if self.prior is None else asdict(self.prior)
+        return {"predictions": fingerprint(self.given), "target": self.target, "prior": prior}
 
     def model(self, annotations: Ratings) -> "pm.Model":
         """Build the same posterior in PyMC."""
-        return informed_normal_model(annotations, self.given)
+        return informed_normal_model(annotations, self.given, prior=self.prior)
 
     def draw(self, annotations: Ratings, request: Request) -> xr.DataTree:
         """Draw a result on the items of the predictions."""
@@ -136,6 +138,7 @@ def informed_normal(
     ratings: Ratings,
     predictions: Predictions,
     *,
+    prior: InformedNormalPrior | None = None,
     draws: int = 1000,
     chains: int = 4,
     seed: Seed = None,
@@ -154,6 +157,8 @@ def informed_normal(
     predictions
         Numbers that models predict (`Predictions.from_numbers`). A model that was trained on these very ratings makes
         the posterior too sure of it.
+    prior
+        By default `InformedNormalPrior()`.
     draws, chains, seed, engine, sampler, max_bytes, client, to
         As in `dirichlet`.
 
@@ -187,4 +192,4 @@ def informed_normal(
     [4.5, 1.5, 3.0, 3.1]
     """
     request = Request(draws, chains, seed, engine, sampler, max_bytes=max_bytes, client=client, to=to)
-    return InformedNormal(predictions=predictions).draw(ratings, request)
+    return InformedNormal(predictions=predictions, prior=prior).draw(ratings, request)
