@@ -28,7 +28,6 @@ TREE = [
                     ("annotators unknown, or equally good", "dirichlet"),
                     ("few votes per item, several models", "informed_dirichlet"),
                     ("known annotators of different skill", "dawid_skene"),
-                    ("the same, and items may be ambiguous", 'dawid_skene(variant="auto")'),
                 ],
             ),
             (

@@ -69,7 +69,9 @@ def independence_check(predictions: Predictions, *, draws: int = 250, chains: in
     systems = Systems.of(predictions, None, None, seed)
     root = seed_sequence(seed)
     run: Any = {"draws": positive_int(draws, "draws"), "thin": 5, "chains": chains, "seed": root}
-    tree = dawid_skene(as_labels(systems), prior=WEAK_PRIOR, **run, top_labels=1)["posterior"].to_dataset()
+    tree = dawid_skene(as_labels(systems), variant="full", prior=WEAK_PRIOR, **run, top_labels=1)[
+        "posterior"
+    ].to_dataset()
     prevalence = tree["prevalence"].values.reshape(-1, systems.n_labels)
     confusion = tree["confusion"].values.astype(np.float64).reshape(-1, *tree["confusion"].shape[2:])
     confusion /= confusion.sum(axis=-1, keepdims=True)

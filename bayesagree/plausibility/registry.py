@@ -132,7 +132,7 @@ _RECORDS = (
         held_out=dirichlet_predictive.HELD_OUT,
     ),
     PosteriorRecord(
-        DawidSkene(variant="auto"),
+        DawidSkene(),
         title="Dawid-Skene",
         annotations=Labels,
         sentence="the posterior of the Dawid-Skene model, a confusion matrix for each annotator",

@@ -21,6 +21,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
+from bayesagree._inference.results import settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
 from bayesagree._numerics.intervals import column_hdi
@@ -138,7 +139,7 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     labels
         What the result was made from.
     result
-        Result of `dawid_skene`, with plausibilities and confusion matrices.
+        Result of `dawid_skene`, with plausibilities and confusion matrices; of an average the draws that are not votes.
     replicates
         How often the labels are drawn again.
     seed
@@ -155,7 +156,7 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     Raises
     ------
     InputError
-        A result without plausibilities or confusion matrices.
+        A result without plausibilities or confusion matrices, or of votes alone.
 
     Notes
     -----
@@ -188,11 +189,17 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     ['mean', 'variance', 'histogram', 'pair']
     """
     posterior = result["posterior"].to_dataset()
+    if settings_of(result).get("variant") == "votes":
+        raise InputError("votes have no model of annotators to draw labels from; fit variant='mixed_membership'")
     if "confusion" not in posterior or "plausibility" not in posterior:
         raise InputError("the check draws labels again; keep plausibilities and confusion matrices in the posterior")
     rng = np.random.default_rng(seed_sequence(seed))
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    mixed = "ambiguity" in posterior
+    known = result["constant_data"].to_dataset() if "constant_data" in result else xr.Dataset()
+    if average := "variant_of_draw" in known:  # votes have no model of annotators
+        posterior = posterior.isel(draw=(known["variant_of_draw"] != "votes").values)
+        draws = posterior.sizes["draw"]
+    mixed = average or "ambiguity" in posterior
     shape, pairs = (labels.items.size, labels.categories.size), _pairs(labels)
     found = [_agreement(labels.item_index, labels.label_index, shape, pairs)]
     at = rng.integers(chains * draws, size=replicates)
@@ -228,7 +235,7 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
 def prior_sensitivity(
     labels: Labels,
     *,
-    variant: Variant = "full",
+    variant: Variant = "auto",
     prior: DawidSkenePrior | None = None,
     draws: int = 250,
     seed: Seed = None,

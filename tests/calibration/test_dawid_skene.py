@@ -191,7 +191,7 @@ def test_claimed_confidence_is_earned_where_the_model_is_true():
     claimed, right = [], []
     for seed in range(20):
         crowd = crowd_labels(seed=seed)
-        tree = dawid_skene(crowd.labels, draws=250, top_labels=1, confusion=False, seed=seed)
+        tree = dawid_skene(crowd.labels, variant="full", draws=250, top_labels=1, confusion=False, seed=seed)
         probability = label_probability(tree).values
         claimed.append(probability.max(axis=1))
         right.append(probability.argmax(axis=1) == crowd.truth)

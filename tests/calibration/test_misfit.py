@@ -52,7 +52,7 @@ def test_dirichlet(calibration, who, options):
 def test_dawid_skene_on_copies(calibration):
     for copying in (0.0, 0.7):
         labels, truth = crowd(np.random.default_rng(2), copying=copying)
-        tree = dawid_skene(labels, draws=500, seed=1)
+        tree = dawid_skene(labels, variant="full", draws=500, seed=1)
         claimed, right = claim_and_truth(tree["derived"].to_dataset()["label_probability"].values, truth)
         p_value = float(agreement_check(labels, tree, seed=1)["p_value"].sel(statistic="histogram"))
         if not copying:
@@ -67,7 +67,7 @@ def test_dawid_skene_on_copies(calibration):
 @pytest.mark.filterwarnings("ignore:the chains disagree")
 def test_dawid_skene_on_ambiguous_items(calibration):
     world = simulate.crowd_labels(n_items=1500, n_annotators=10, n_labels=3, labels_per_item=5, ambiguity=1.0, seed=3)
-    tree = dawid_skene(world.labels, draws=500, seed=1)
+    tree = dawid_skene(world.labels, variant="full", draws=500, seed=1)
     claimed, right = claim_and_truth(tree["derived"].to_dataset()["label_probability"].values, world.truth)
     p_value = float(agreement_check(world.labels, tree, seed=1)["p_value"].sel(statistic="histogram"))
     calibration.recovery(

@@ -81,7 +81,7 @@ def test_copies_show_in_the_histogram_of_agreement():
         who = rng.permuted(np.tile(np.arange(10), (400, 1)), axis=1)[:, :5]
         rows = {"item": np.repeat(np.arange(400), 5), "annotator": who.ravel(), "label": said.ravel()}
         labels = Labels.from_long(pd.DataFrame(rows))
-        check = agreement_check(labels, dawid_skene(labels, draws=100, chains=2, seed=1), seed=1)
+        check = agreement_check(labels, dawid_skene(labels, variant="full", draws=100, chains=2, seed=1), seed=1)
         p_value[copying] = float(check["p_value"].sel(statistic="histogram"))
     assert p_value[0.0] > 0.01
     assert p_value[0.7] < 0.01
@@ -95,7 +95,7 @@ def test_a_pair_that_copies_is_named():
     copied[second[to]] = copied[first[at]]
     rows = {"item": labels.item_index, "annotator": labels.annotator_index, "label": copied}
     for given, copies in ((labels, False), (Labels.from_long(pd.DataFrame(rows)), True)):
-        check = agreement_check(given, dawid_skene(given, draws=100, chains=2, seed=1), seed=1)
+        check = agreement_check(given, dawid_skene(given, variant="full", draws=100, chains=2, seed=1), seed=1)
         assert (float(check["p_value"].sel(statistic="pair")) < 0.01) == copies
     assert check.attrs["pair"] == [2, 5]
 

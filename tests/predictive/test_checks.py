@@ -246,7 +246,7 @@ def test_items_that_share_nothing_are_compared_too():
 
 
 def test_log_prior_is_the_density_of_the_prior():
-    tree = dawid_skene(CROWD, draws=2, chains=1, tune=20, seed=1)
+    tree = dawid_skene(CROWD, variant="full", draws=2, chains=1, tune=20, seed=1)
     found, drawn = with_log_likelihood(tree, CROWD)["log_prior"], tree["posterior"].to_dataset().isel(chain=0, draw=1)
     rows = drawn["confusion"].values.astype(float).reshape(9, 3)
     base = np.tile(DawidSkenePrior().confusion(3), (3, 1))
@@ -322,8 +322,9 @@ def test_crowd_replicates_agree_with_the_annotators_as_often(variant):
         (lambda: prirn(RANKINGS, draws=1, chains=1), RANKINGS, "has no sampling model"),
         (lambda: dirichlet(CROWD, reliability=2, draws=1, chains=1), CROWD, "reliability=2 raises the likelihood"),
         (lambda: dirichlet(CROWD, draws=1, chains=1), RATED, "takes Labels, got Ratings"),
-        (lambda: dawid_skene(CROWD, draws=1, chains=1, confusion=False), CROWD, "pass confusion=True"),
-        (lambda: dawid_skene(CROWD, draws=1, chains=1, gold={"w": "a"}), CROWD, "without gold"),
+        (lambda: dawid_skene(CROWD, variant="full", draws=1, chains=1, confusion=False), CROWD, "pass confusion=True"),
+        (lambda: dawid_skene(CROWD, variant="full", draws=1, chains=1, gold={"w": "a"}), CROWD, "without gold"),
+        (lambda: dawid_skene(CROWD, variant="votes", draws=1, chains=1), CROWD, "no one model"),
         (lambda: plackett_luce(RANKINGS, draws=9, unranked="lumped"), RANKINGS, "unranked='exact'"),
     ],
 )

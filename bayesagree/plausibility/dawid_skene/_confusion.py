@@ -24,7 +24,7 @@ class ConfusionRows:
     """
 
     def __init__(
-        self, cells: AnnotationCells, prior: DawidSkenePrior, n_labels: int, n_annotators: int, *, learnt: bool
+        self, cells: AnnotationCells, prior: DawidSkenePrior, n_labels: int, n_annotators: int, *, learnt: bool = False
     ) -> None:
         self.cells = cells
         row, base = cells.row_of_cell(), prior.confusion(n_labels)

@@ -34,8 +34,6 @@ class CrowdSampler(Protocol):
 
     cells: AnnotationCells
     prevalence: Floats
-    surprise: Floats
-    """Sum over sweeps of 1 / Pr(annotation given all others and the other unknowns); empty until `start_scoring`."""
 
     @property
     def expected(self) -> Floats:
@@ -48,10 +46,6 @@ class CrowdSampler(Protocol):
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw every unknown, so many times."""
-        ...
-
-    def start_scoring(self) -> None:
-        """Sum up `surprise` from now on, where the variant knows it."""
         ...
 
     def diagonal(self, rng: Rng) -> Floats:
@@ -83,12 +77,8 @@ class TruthSampler:
         self.log_prior = np.empty(0)
         self.truth = start_truth(cells, shares, rng)
         self.weights, self.count = np.empty(cells.cell_label.size), np.empty(n_labels)
-        self.surprise = np.empty(0)
         self.expected, self.prevalence = np.empty(cells.candidate.size), np.empty(n_labels)
         count_truth(cells, self.truth, self.weights, self.count)
-
-    def start_scoring(self) -> None:
-        """Leave `surprise` empty: drawn confusion knows the annotation."""
 
     def draw_prevalence(self, rng: Rng) -> Floats:
         """Draw the prevalence given the truth, or the prior of each item; return the logarithm of the former."""
@@ -128,10 +118,6 @@ class RowSampler(TruthSampler):
         self.confusion = confusion
         self.repeats = items_with_repeats(cells, confusion.rows.row)
 
-    def start_scoring(self) -> None:
-        """Sum up `surprise` from now on."""
-        self.surprise = np.zeros(int(self.cells.item_start[-1]))
-
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw hyperparameters and prevalence given the truth, then the truth."""
         if self.item_prior is None:
@@ -142,7 +128,7 @@ class RowSampler(TruthSampler):
 
     def _sweep(self, rng: Rng, times: int, prior: Floats) -> None:
         known = self.cells, self.confusion.rows, self.repeats, self.prevalence_shape, self.prevalence, prior
-        sweep_truth(rng, times, *known, self.truth, self.weights, self.count, self.expected, self.surprise)
+        sweep_truth(rng, times, *known, self.truth, self.weights, self.count, self.expected)
 
     def diagonal(self, rng: Rng) -> Floats:
         """Draw the confusion given the truth; return the probability of a right answer in each row."""
@@ -225,8 +211,6 @@ class ChainDraws:
     """Conditional expectations of a few candidates in every draw, for convergence diagnostics, (draw, candidate)."""
     spread: Floats = field(default_factory=lambda: np.empty(0))
     """Variance over draws of each candidate's conditional expectation."""
-    surprise: Floats = field(default_factory=lambda: np.empty(0))
-    """Mean of 1 / Pr(annotation given all others): its inverse is the leave-one-out predictive density; else empty."""
 
 
 @dataclass(frozen=True)
@@ -250,15 +234,12 @@ def run_chains(
     chains: int,
     seed: Seed,
     client: Any = None,
-    scored: bool = False,
 ) -> list[ChainDraws]:
-    """Run the chains in threads or on a cluster, each on its own stream; sum up the surprise where they are scored."""
+    """Run the chains in threads or on a cluster, each on its own stream."""
 
     def run(rng: Rng) -> ChainDraws:
         sampler = start(rng)
         sampler.sweep(rng, tune)
-        if scored:
-            sampler.start_scoring()
         kept = ChainDraws({}, np.zeros(sampler.cells.candidate.size), np.empty((draws, keep.watched.size)))
         kept.spread = np.zeros_like(kept.expected)
         for draw in range(draws):
@@ -266,7 +247,6 @@ def run_chains(
             _record(sampler, keep, kept, draw, draws, rng)
         kept.expected /= draws
         kept.spread = np.maximum(kept.spread / draws - kept.expected**2, 0.0)
-        kept.surprise = sampler.surprise / (draws * thin)
         return kept
 
     return list(map_blocks(run, block_generators(seed, chains), client))

@@ -258,12 +258,11 @@ def draw_position(rng, weight, m, total):
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def draw_truth_collapsed(
     rng, cells, row, repeats, together, prevalence, prior, weights, count, cell_counts, row_counts, chance,
-    chance_without, truth, probability, surprise,
+    chance_without, truth, probability,
 ):  # fmt: skip
     """Draw every item's true label with the confusion integrated out, and leave its conditional probabilities.
 
     `prior` of each candidate, shape (candidate,), stands in the place of the prevalence where it is not empty.
-    `surprise`, where it is not empty, grows by 1 / Pr(annotation given all others), the truth of its item summed out.
     All annotations of an item sit `together`.
     """
     weight = np.empty(prevalence.size)
@@ -287,15 +286,6 @@ def draw_truth_collapsed(
         for c in range(m):
             weight[c] /= total
             probability[first + c] = weight[c]
-        if surprise.size > 0:
-            position = begin
-            for t in range(start, stop):
-                rare = weight[old] / chance_without[cell[position + old]]
-                for c in range(m):
-                    if c != old:
-                        rare += weight[c] / chance[cell[position + c]]
-                surprise[t] += rare
-                position += m
         if new != old:
             truth[i], position = new, begin
             if stop > start:
@@ -311,7 +301,7 @@ def draw_truth_collapsed(
 
 @numba.njit(cache=True, nogil=True)
 def sweep_truth(
-    rng, times, cells, rows, repeats, prevalence_shape, prevalence, prior, truth, weights, count, probability, surprise
+    rng, times, cells, rows, repeats, prevalence_shape, prevalence, prior, truth, weights, count, probability
 ):
     """Draw hyperparameters, names of labels and prevalence given the truth, then the truth; so many times.
 
@@ -330,7 +320,7 @@ def sweep_truth(
         pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)
         draw_truth_collapsed(
             rng, cells, rows.row, repeats, together, prevalence, prior, weights, count, cell_counts, row_counts, chance,
-            chance_without, truth, probability, surprise,
+            chance_without, truth, probability,
         )  # fmt: skip
 
 

@@ -62,17 +62,12 @@ class MixedMembershipSampler:
         self.weights, self.latent = np.empty(cells.cell_label.size), np.empty(cells.candidate.size)
         self.above = np.empty((n_labels, self.sizes_above.size))
         self.prevalence = np.full(n_labels, 1 / n_labels)
-        self.surprise = np.empty(0)
         count_latent(cells, self.choice, self.weights, self.latent, self.above)
-
-    def start_scoring(self) -> None:
-        """Sum up `surprise` from now on."""
-        self.surprise = np.zeros(int(self.cells.item_start[-1]))
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw every unknown, so many times."""
         ambiguity = float(np.log(self.prior.ambiguity)), float(self.prior.ambiguity_sd), self.sizes_above
-        counted = self.choice, self.weights, self.latent, self.above, self.surprise
+        counted = self.choice, self.weights, self.latent, self.above
         if self.item_prior is None:
             known = self.cells, self.confusion.rows, self.repeats, self.prior.prevalence, *ambiguity
             self.alpha = sweep_mixed_membership(rng, times, *known, self.alpha, self.prevalence, *counted)

@@ -12,7 +12,6 @@ import numpy as np
 from bayesagree._numerics.draws import normalise_logs, slice_step
 from bayesagree._numerics.gamma import log_gamma_draw
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import (
-    NOTHING,
     draw_position,
     draw_prevalence,
     move_annotation,
@@ -66,12 +65,11 @@ def rising(shape, n):
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def draw_latent(
     rng, cells, row, repeats, alpha, shape, weights, cell_counts, row_counts, chance, chance_without, choice, latent,
-    above, surprise,
+    above,
 ):  # fmt: skip
     """Draw each latent label given all others; then all equal ones of an item at once take a label it has not.
 
-    `shape` is alpha times the mean of the item's plausibilities, shape (candidate,). `surprise`, where it is not empty,
-    grows by 1 / Pr(annotation given all others and their latent labels).
+    `shape` is alpha times the mean of the item's plausibilities, shape (candidate,).
     """
     n_labels = above.shape[0]
     weight, likely, seen = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels, np.bool_)
@@ -90,8 +88,6 @@ def draw_latent(
             weight[old] = likely[old] * chance_without[cell[position + old]]
             for c in range(m):
                 total += weight[c]
-            if surprise.size > 0:
-                surprise[t] += (stop - start - 1 + alpha) / max(total, NOTHING)
             new = draw_position(rng, weight, m, total)
             likely[new] += 1.0
             if new != old:
@@ -185,7 +181,7 @@ def draw_ambiguity(rng, alpha, prevalence, above, sizes_above, log_mean, log_sd)
 @numba.njit(cache=True, nogil=True)
 def sweep_mixed_membership(
     rng, times, cells, rows, repeats, prevalence_shape, log_mean, log_sd, sizes_above, alpha, prevalence,
-    choice, weights, latent, above, surprise,
+    choice, weights, latent, above,
 ):  # fmt: skip
     """Draw hyperparameters, names, prevalence, latent labels and alpha in turn, so many times; return alpha.
 
@@ -204,7 +200,7 @@ def sweep_mixed_membership(
             shape[c] = alpha * prevalence[cells.candidate[c]]
         draw_latent(
             rng, cells, rows.row, repeats, alpha, shape, weights, cell_counts, row_counts, chance, chance_without,
-            choice, latent, above, surprise,
+            choice, latent, above,
         )  # fmt: skip
         alpha = draw_ambiguity(rng, alpha, prevalence, above, sizes_above, log_mean, log_sd)
     return alpha
@@ -236,7 +232,7 @@ def ambiguity_density_of_items(u, mean, latent, sizes_above, log_mean, log_sd):
 
 @numba.njit(cache=True, nogil=True)
 def sweep_with_means(
-    rng, cells, rows, repeats, log_mean, log_sd, sizes_above, alpha, mean, choice, weights, latent, above, surprise
+    rng, cells, rows, repeats, log_mean, log_sd, sizes_above, alpha, mean, choice, weights, latent, above
 ):
     """Draw hyperparameters, latent labels and alpha in turn, given each item's mean, shape (candidate,); return alpha.
 
@@ -248,7 +244,7 @@ def sweep_with_means(
     pseudo_counts(cells, rows, weights, cell_counts, row_counts, chance, chance_without)
     draw_latent(
         rng, cells, rows.row, repeats, alpha, alpha * mean, weights, cell_counts, row_counts, chance, chance_without,
-        choice, latent, above, surprise,
+        choice, latent, above,
     )  # fmt: skip
     given = (mean, latent, sizes_above, log_mean, log_sd)
     return math.exp(slice_step(rng, ambiguity_density_of_items, math.log(alpha), 0.5, given))

@@ -33,26 +33,29 @@ WATCHED = 50
 """How many items and annotators have convergence diagnostics."""
 
 
-CHOSEN = ("variant", "chosen_from")
-"""Settings that say which variant ``variant="auto"`` chose, and from what."""
+CHOSEN = ("variant", "weights")
+"""Settings that say what ``variant="auto"`` averages."""
 
 
 def choice_notes(settings: Mapping[str, Any]) -> list[str]:
-    """Return which posterior and which variant were chosen and why, where they were.
+    """Return which posterior and which variants were chosen and why, where they were.
 
     Examples
     --------
-    >>> made = {"variant": "hierarchical", "chosen_from": {"hierarchical": -0.5, "mixed_membership": -0.625}}
-    >>> choice_notes(made)[0].split(",")[0]
-    'Model: hierarchical'
+    >>> choice_notes({"weights": {"mixed_membership": 0.75, "votes": 0.25}})[0].split(",")[0]
+    'Model: average of mixed_membership (0.75) and votes (0.25)'
     >>> choice_notes({"variant": "full"})
     []
     """
     notes = [settings["choice"]] if settings.get("choice") else []
-    if scores := settings.get("chosen_from", {}):
-        each = ", ".join(f"{name} {score:.4f}" for name, score in scores.items())
-        best = f"{settings['variant']}, which best predicts an annotation from all others"
-        notes.append(f"Model: {best} (mean log score: {each}).")
+    if weights := settings.get("weights", {}):
+        why = "how well each predicts labels held out"
+        each = " and ".join(f"{name} ({weight:.2f})" for name, weight in sorted(weights.items(), key=lambda w: -w[1]))
+        notes.append(
+            f"Model: average of {each}, weighted by {why}."
+            if len(weights) > 1
+            else f"Model: {next(iter(weights))}, which has all the weight of an average by {why}."
+        )
     return notes
 
 
@@ -73,10 +76,39 @@ def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
     check_size(items | {"category": n_labels}, 8, most, "use fewer items at a time")
 
 
+class Drawn(NamedTuple):
+    """Chains of one variant, with the layout and the settings they were drawn with."""
+
+    cells: AnnotationCells
+    chains: Sequence[ChainDraws]
+    settings: Mapping[str, Any]
+    n_labels: int
+
+    @property
+    def draws(self) -> int:
+        """Number of draws of a chain."""
+        return len(self.chains[0].watched)
+
+    def label_probability(self) -> NDArray[np.float64]:
+        """Return the posterior mean of the plausibilities, shape (item, category)."""
+        return self.cells.expand(np.mean([chain.expected for chain in self.chains], axis=0), self.n_labels)
+
+    def convergence(self, names: Sequence[str]) -> dict[str, tuple[tuple[str, ...], Any]]:
+        """Return r-hat and effective draws of these variables and of some items; r-hat of all items and annotators."""
+        chains = self.chains
+        drawn = {name: np.stack([c.variables[name] for c in chains]) for name in names}
+        found = _diagnostics(drawn | {"label_probability": np.stack([c.watched for c in chains])})
+        if all(c.spread.size for c in chains):
+            candidates = _between_chains(np.stack([c.expected for c in chains]), np.stack([c.spread for c in chains]))
+            found["item_r_hat"] = (("item",), np.fmax.reduceat(candidates, self.cells.candidate_start[:-1]))
+            accuracy = drawn["accuracy"]
+            found["annotator_r_hat"] = (("annotator",), _between_chains(accuracy.mean(axis=1), accuracy.var(axis=1)))
+        return found
+
+
 def chains_tree(
     labels: Labels,
-    cells: AnnotationCells,
-    chains: Sequence[ChainDraws],
+    parts: Sequence[Drawn],
     *,
     engine: str,
     seed: Any,
@@ -84,25 +116,30 @@ def chains_tree(
     sampler: str = "",
     sample_stats: Mapping[str, Any] | None = None,
 ) -> xr.DataTree:
-    """Stack chains into the result of `dawid_skene`."""
-    drawn = {name: np.stack([c.variables[name] for c in chains]) for name in chains[0].variables}
-    probability = sum(c.expected for c in chains) / len(chains)
-    worst = _diagnostics(drawn | {"label_probability": np.stack([c.watched for c in chains])})
-    if all(c.spread.size for c in chains):
-        candidates = _between_chains(np.stack([c.expected for c in chains]), np.stack([c.spread for c in chains]))
-        worst["item_r_hat"] = (("item",), np.fmax.reduceat(candidates, cells.candidate_start[:-1]))
-        accuracy = drawn["accuracy"]
-        worst["annotator_r_hat"] = (("annotator",), _between_chains(accuracy.mean(axis=1), accuracy.var(axis=1)))
-    posterior = {name: (("chain", "draw", *DIMS[name]), values) for name, values in drawn.items()}
-    derived = {
-        "label_probability": (("item", "category"), cells.expand(np.asarray(probability), labels.categories.size))
-    }
+    """Stack chains into the result of `dawid_skene`; draws of several parts alternate, in every chain in one order.
+
+    An average of models is a mixture: each draw is one of one model. The mean of the plausibilities of all models in
+    every draw would leave out that the models differ, and a best label would be that of the heaviest one. Chains are
+    compared within each part, because chains of two models differ however well each is drawn.
+    """
+    number = np.array([part.draws for part in parts])
+    share = number / number.sum()
+    names = [name for name in parts[0].chains[0].variables if all(name in p.chains[0].variables for p in parts)]
+    place = np.argsort(np.concatenate([(np.arange(n) + 0.5) / n for n in number]), kind="stable")
+    position = np.split(np.argsort(place), np.cumsum(number)[:-1])
+    drawn = {name: _alternating([p.chains for p in parts], name, position) for name in names}
+    found = [part.convergence(names) for part in parts]
+    worst = {name: (dims, _pooled(name, [f[name][1] for f in found], share)) for name, (dims, _) in found[0].items()}
+    probability = sum(s * part.label_probability() for s, part in zip(share, parts))
     groups: dict[str, Any] = {
-        "posterior": posterior,
+        "posterior": {name: (("chain", "draw", *DIMS[name]), values) for name, values in drawn.items()},
         "diagnostics": worst,
-        "derived": derived,
+        "derived": {"label_probability": (("item", "category"), probability)},
         "constant_data": {"n_labels_given": (("annotator",), labels_given(labels))},
     }
+    if len(parts) > 1:
+        variants = np.repeat([part.settings["variant"] for part in parts], number)[place]
+        groups["constant_data"]["variant_of_draw"] = (("draw",), variants)
     if sample_stats:
         groups["sample_stats"] = sample_stats
     ranks = drawn["top_label"].shape[-1] if "top_label" in drawn else 0
@@ -112,6 +149,26 @@ def chains_tree(
     )
     warn_unless_converged(tree)
     return tree
+
+
+def _alternating(
+    parts: Sequence[Sequence[ChainDraws]], name: str, position: Sequence[NDArray[np.int64]]
+) -> NDArray[Any]:
+    """Stack one variable, shape (chain, draw, ...): draws of each part stand at its positions."""
+    first = parts[0][0].variables[name]
+    drawn = np.empty((len(parts[0]), sum(map(len, position)), *first.shape[1:]), first.dtype)
+    for chains, at in zip(parts, position):
+        for c, chain in enumerate(chains):
+            drawn[c, at] = chain.variables[name]
+    return drawn
+
+
+def _pooled(name: str, values: Sequence[NDArray[Any]], share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Pool a diagnostic over parts: effective draws of the mean of the mixture, or r-hat of the mean variance ratio."""
+    shape = (-1, 1)
+    if name == "ess":
+        return 1 / (share.reshape(shape) ** 2 / np.stack(values)).sum(axis=0)
+    return np.sqrt((share.reshape(shape) * np.stack(values) ** 2).sum(axis=0))
 
 
 class Estimate(NamedTuple):

@@ -20,7 +20,7 @@ from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._gibbs import CONDITIONAL_SHARE, ChainDraws
-from bayesagree.plausibility.dawid_skene._results import chains_tree, watched_items
+from bayesagree.plausibility.dawid_skene._results import Drawn, chains_tree, watched_items
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 if TYPE_CHECKING:
@@ -218,8 +218,8 @@ def _mixed_membership(
 def sample_dawid_skene(fit: DawidSkenePosterior, request: Request, *, confusion: bool, tune: int | None) -> xr.DataTree:
     """Sample the PyMC model into the same result as the Gibbs samplers."""
     labels, variant = fit.labels, fit.variant
-    if variant == "auto":
-        raise InputError("variant='auto' chooses among posteriors of engine='gibbs'; name a variant for 'nuts'")
+    if variant == "votes":
+        raise InputError("variant='votes' has no PyMC model of annotators; use dirichlet(), or engine='gibbs'")
     if fit.candidates != "all":
         raise InputError("candidates='observed' exists for engine='gibbs' and 'em' only")
     model = dawid_skene_model(labels, variant=variant, prior=fit.prior, gold=fit.gold)
@@ -240,7 +240,8 @@ def sample_dawid_skene(fit: DawidSkenePosterior, request: Request, *, confusion:
         kept |= _best(plausibility[c], request.top_labels)
         chains.append(ChainDraws(kept, probability[c].mean(axis=0).ravel(), _watched(probability[c])))
     how = {"engine": "nuts", "seed": request.seed, "settings": fit.settings, "sampler": sampled.attrs["sampler"]}
-    return chains_tree(labels, fit.all_cells(), chains, **how, sample_stats=sampler_stats(sampled))
+    drawn = Drawn(fit.all_cells(), chains, fit.settings, labels.categories.size)
+    return chains_tree(labels, [drawn], **how, sample_stats=sampler_stats(sampled))
 
 
 def _best(plausibility: NDArray[np.float64], top_labels: int | None) -> dict[str, NDArray[Any]]:

@@ -13,11 +13,12 @@ hierarchical        row k of annotator j ~ Dirichlet(kappa_k phi_k): kappa and p
 item_difficulty     logit Pr(right) = ability_j - difficulty_i; wrong answers are uniform
 mixed_membership    full rows with learnt kappa and phi, but the item has no single truth: lambda_i ~ Dirichlet(alpha
                     prevalence), and each annotation answers for a latent label c ~ lambda_i of its own
+votes               none: lambda_i ~ Dirichlet(votes + 1/K), and annotators are compared with a truth drawn from it
 ==================  =================================================================================================
 
-All but the last suppose that annotators err independently given the truth. Where items are ambiguous they do not, and
-the posterior is overconfident; by how much cannot be learnt from labels alone. Discount by
-`variant="mixed_membership"`, and calibrate against a small gold set (`bayesagree.calibrate`).
+All but the last two suppose that annotators err independently given the truth. Where items are ambiguous they do not,
+and the posterior is overconfident; by how much cannot be learnt from labels alone. The default, ``variant="auto"``,
+averages the last two; calibrate it against a small gold set (`bayesagree.calibrate`).
 
 Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing Bayesian models of annotation", TACL 6
 (2018) (the hierarchical and item-difficulty variants).
@@ -62,7 +63,7 @@ class DawidSkene(Posterior):
     `evaluate` refuses chains that disagree, unless `allow_unmixed`.
     """
 
-    variant: Variant = "full"
+    variant: Variant = "auto"
     prior: DawidSkenePrior | None = None
     gold: Gold | None = None
     candidates: Candidates = "all"
@@ -90,7 +91,7 @@ class DawidSkene(Posterior):
             if engine == "nuts":
                 raise InputError("predictions= exists for engine='gibbs' and 'em'; leave it out, or name one of them")
             labels, given = super().prepare(on_items_of(labels, given), given)
-        fit = DawidSkenePosterior(labels, self.variant, self.prior, self.gold, self.candidates, given)
+        fit = DawidSkenePosterior(labels, self._variant(engine), self.prior, self.gold, self.candidates, given)
         if engine == "em":
             return fit.em(request, self.restarts, self.tolerance, self.max_iterations)
         check_result(labels, request, confusion=self.confusion)
@@ -114,16 +115,20 @@ class DawidSkene(Posterior):
         chosen = {name: value for name, value in settings_of(tree).items() if name in CHOSEN}
         return Stream(stream_of(tree, depth, schedule, plausibility=plausibility).blocks, chosen)
 
+    def _variant(self, engine: str) -> Variant:
+        """Return the variant; "auto" averages draws of the Gibbs sampler, and is "full" for all other engines."""
+        return "full" if self.variant == "auto" and engine != "gibbs" else self.variant
+
     def model(self, annotations: Labels) -> "pm.Model":
-        """Build the same posterior in PyMC."""
-        return dawid_skene_model(annotations, variant=self.variant, prior=self.prior, gold=self.gold)
+        """Build the same posterior in PyMC; of "auto" that of "full"."""
+        return dawid_skene_model(annotations, variant=self._variant("nuts"), prior=self.prior, gold=self.gold)
 
 
 @checked
 def dawid_skene(
     labels: "Labels | LabelBatches | Iterator[Labels]",
     *,
-    variant: Variant = "full",
+    variant: Variant = "auto",
     prior: DawidSkenePrior | None = None,
     gold: Gold | None = None,
     candidates: Candidates = "all",
@@ -155,9 +160,10 @@ def dawid_skene(
         every one of them counts in full. For files larger than memory, batches of them with the same categories, each
         item in one batch (`LabelBatches`, or an iterator): ``engine="em"`` with ``variant="full"`` reads them once.
     variant
-        What an annotator is; see the table of this module. ``"auto"`` draws from "hierarchical" and from
-        "mixed_membership" and keeps the one that predicts an annotation better from all others (leave-one-out
-        predictive density); the result's settings name it as ``variant`` and both scores as ``chosen_from``.
+        What an annotator is; see the table of this module. ``"auto"`` is an average of "mixed_membership" and "votes",
+        weighted by how well each predicts labels held out [4]_; every draw comes from one of them.
+        The result's settings hold the ``weights``; where one of them is 1, ``variant`` names it, and the result is that
+        of this variant alone. Engines other than "gibbs" take "full" for "auto".
     engine
         ``"gibbs"`` draws from the posterior; ``"em"`` climbs to one point estimate (full, class_conditional and
         one_coin); ``"nuts"`` samples `dawid_skene_model`, where true labels are summed out, with PyMC.
@@ -234,6 +240,7 @@ def dawid_skene(
     .. [1] A. P. Dawid, A. M. Skene, Applied Statistics 28 (1979) 20-28.
     .. [2] S. Paun et al., "Comparing Bayesian models of annotation", TACL 6 (2018) 571-585.
     .. [3] V. C. Raykar et al., "Learning from crowds", JMLR 11 (2010) 1297-1322, for `predictions`.
+    .. [4] Y. Yao et al., "Using stacking to average Bayesian predictive distributions", Bayesian Analysis 13 (2018).
 
     Examples
     --------

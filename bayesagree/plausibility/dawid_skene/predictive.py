@@ -25,7 +25,7 @@ from bayesagree._inference.streams import Seed
 from bayesagree._numerics.multisets import run_starts
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, shorten
 from bayesagree.plausibility.dawid_skene.model import coordinates_of_model, dawid_skene_model, log_chance, votes_data
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -56,8 +56,14 @@ def _variant_and_prior(settings: Settings) -> tuple[str, DawidSkenePrior]:
         raise InputError(
             "a posterior that learnt from predictions keeps no prior of items to draw from; fit without predictions="
         )
+    variant = settings.get("variant", "full")
+    if variant not in HYPERPARAMETERS:
+        raise InputError(
+            f"variant={variant!r} has no one model that annotators' labels could be drawn from; "
+            f"fit one of {shorten(HYPERPARAMETERS, 9)}"
+        )
     prior = settings.get("prior") or {}
-    return settings.get("variant", "full"), prior if isinstance(prior, DawidSkenePrior) else DawidSkenePrior(**prior)
+    return variant, prior if isinstance(prior, DawidSkenePrior) else DawidSkenePrior(**prior)
 
 
 def sampling_model(labels: Labels, settings: Settings) -> "pm.Model":
@@ -93,7 +99,7 @@ def _observed(labels: Labels) -> Observed:
 
 
 def _variables(labels: Labels, posterior: xr.Dataset, settings: Settings) -> Draws:
-    variant = settings["variant"]
+    variant, _ = _variant_and_prior(settings)
     drawn = draws_of(posterior, "plausibility", "confusion")
     confusion = as_probabilities(drawn["confusion"])
     if variant == "mixed_membership":

@@ -62,14 +62,14 @@ def agree(draws: np.ndarray, mean: np.ndarray, error: np.ndarray, name: str) -> 
 
 def test_anesthesia_agrees_with_the_published_posterior_means():
     golden = GOLDEN["anesthesia_posterior"]
-    tree = dawid_skene(anesthesia(), draws=2000, confusion=False, seed=4)
+    tree = dawid_skene(anesthesia(), variant="full", draws=2000, confusion=False, seed=4)
     mean = tree["posterior"]["prevalence"].mean(("chain", "draw"))
     np.testing.assert_allclose(mean, golden["prevalence"], atol=golden["tolerance"])
 
 
 def test_full_gibbs_equals_the_reference_posterior():
     record = reference("dawid_skene")
-    tree = dawid_skene(labels_of(record), draws=4000, seed=2)
+    tree = dawid_skene(labels_of(record), variant="full", draws=4000, seed=2)
     posterior = tree["posterior"].to_dataset()
     for name, variable in (("prevalence",) * 2, ("confusion",) * 2, ("label_probability", "plausibility")):
         expected = record["posterior"][name]
@@ -157,11 +157,12 @@ def test_same_seed_same_draws_whatever_the_row_order(variant):
 
 def test_blocks_are_the_best_labels_of_the_draws():
     labels = crowd_labels(n_items=130, n_annotators=8, seed=6).labels
-    tree = dawid_skene(labels, draws=50, chains=2, seed=3)
-    blocks = list(DawidSkene().blocks(labels, Request(50, 2, 3, top_labels=2)).blocks)
+    tree = dawid_skene(labels, variant="full", draws=50, chains=2, seed=3)
+    blocks = list(DawidSkene("full").blocks(labels, Request(50, 2, 3, top_labels=2)).blocks)
     assert [b.items for b in blocks] == [slice(0, 64), slice(64, 128), slice(128, 130)]
     top = np.concatenate([b.top_label for b in blocks])
-    kept = dawid_skene(labels, draws=50, chains=2, seed=3, top_labels=2, confusion=False)["posterior"]["top_label"]
+    few = {"draws": 50, "chains": 2, "seed": 3, "top_labels": 2, "confusion": False}
+    kept = dawid_skene(labels, variant="full", **few)["posterior"]["top_label"]
     np.testing.assert_array_equal(np.moveaxis(top.reshape(130, 2, 50, 2), 0, 2), kept)
     # The streams differ from those of a run that keeps whole matrices (it draws more): compare what is expected.
     share = (top[:, :, 0, None] == np.arange(4)).mean(axis=1)
@@ -180,7 +181,7 @@ def test_em_is_one_draw_with_its_climb():
 
 def test_gold_fixes_an_item_and_moves_the_annotators():
     labels = anesthesia()
-    tree = dawid_skene(labels, gold={2: 2, 34: 3}, draws=100, seed=1)
+    tree = dawid_skene(labels, variant="full", gold={2: 2, 34: 3}, draws=100, seed=1)
     probability = tree["derived"].to_dataset()["label_probability"]
     assert float(probability.sel(item=34, category=3)) == 1.0
     assert float(probability.sel(item=2, category=2)) == 1.0
@@ -239,7 +240,7 @@ def test_thousands_of_labels_run_on_observed_candidates():
             labels.item_index, labels.annotator_index, labels.label_index,
             n_items=2000, n_annotators=1000, n_labels=3000, max_bytes=2**28,
         )  # fmt: skip
-    tree = dawid_skene(labels, candidates="observed", **options)
+    tree = dawid_skene(labels, variant="full", candidates="observed", **options)
     best = tree["posterior"]["top_label"].values[:, :, :, 0]
     assert (best == truth).mean() > 0.9
 

@@ -5,11 +5,8 @@ import pytest
 from _errors_of_draws import assert_mean
 from scipy import special
 
-from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
-from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, annotation_cells
-from bayesagree.plausibility.dawid_skene._engines import SCORED_DRAWS, DawidSkenePosterior, Drawn
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import (
     count_latent,
@@ -108,47 +105,3 @@ def test_gold_is_an_experts_label():
         blind["derived"]["label_probability"].sel(item=0, category=2)
     )
     assert posterior["confusion"].shape == (2, 100, 4, 3, 3)
-
-
-@pytest.mark.long
-def test_the_chance_of_an_annotation_given_all_others_is_that_of_a_fit_without_it():
-    """One small crowd: the leave-one-out score against chains that never saw the annotation, confusion summed out."""
-    labels = crowd_labels(n_items=12, n_annotators=4, n_labels=2, labels_per_item=3, seed=2).labels
-    options = {"variant": "mixed_membership", "draws": 1500, "chains": 2, "tune": 300, "thin": 2, "seed": 1}
-    posterior = DawidSkenePosterior(labels, "mixed_membership")
-    request = Request(1500, 2, 1, "gibbs", None, None, 2**30, None)
-    drawn = posterior.chains(request, confusion=True, tune=300, thin=2, scored=True)
-    order = np.lexsort((labels.label_index, labels.annotator_index, labels.item_index))
-    for place in (0, 7):
-        left, kept = order[place], np.delete(np.arange(labels.n_annotations), order[place])
-        matrix = np.full((12, 4), np.nan)
-        matrix[labels.item_index[kept], labels.annotator_index[kept]] = labels.label_index[kept]
-        tree = dawid_skene(Labels.from_matrix(matrix, labels=[0, 1]), **options)  # type: ignore[arg-type]
-        found = tree["posterior"].to_dataset()
-        share = found["plausibility"][..., labels.item_index[left], :].values
-        rows = found["confusion"][:, :, labels.annotator_index[left], :, labels.label_index[left]].values
-        expected = (share * rows).sum(axis=-1)
-        own = 1 / np.mean([chain.surprise[place] for chain in drawn.chains])
-        assert own == pytest.approx(expected.mean(), abs=0.03)
-
-
-def test_auto_keeps_the_variant_that_predicts_annotations_left_out():
-    crowd = crowd_labels(n_items=150, n_annotators=6, n_labels=3, labels_per_item=5, ambiguity=1.0, seed=4)
-    few = {"draws": 50, "chains": 2, "tune": 400, "thin": 1, "seed": 1}
-    tree = dawid_skene(crowd.labels, variant="auto", **few)  # type: ignore[arg-type]
-    settings = settings_of(tree)
-    assert settings["variant"] == "mixed_membership"
-    assert settings["chosen_from"]["mixed_membership"] > settings["chosen_from"]["hierarchical"]
-    alone = dawid_skene(crowd.labels, variant="mixed_membership", **few)  # type: ignore[arg-type]
-    np.testing.assert_array_equal(alone["posterior"]["plausibility"], tree["posterior"]["plausibility"])
-
-
-def test_auto_draws_in_full_what_was_only_scored_where_it_is_chosen(monkeypatch):
-    monkeypatch.setattr(Drawn, "log_score", property(lambda drawn: float(drawn.settings["variant"] == "hierarchical")))
-    crowd = crowd_labels(n_items=40, n_annotators=6, n_labels=3, labels_per_item=3, seed=4)
-    few = {"draws": SCORED_DRAWS + 20, "chains": 2, "tune": 20, "thin": 1, "seed": 1}
-    tree = dawid_skene(crowd.labels, variant="auto", **few)  # type: ignore[arg-type]
-    assert settings_of(tree)["variant"] == "hierarchical"
-    alone = dawid_skene(crowd.labels, variant="hierarchical", **few)  # type: ignore[arg-type]
-    np.testing.assert_array_equal(alone["posterior"]["plausibility"], tree["posterior"]["plausibility"])
-    assert "confusion" in tree["posterior"]

@@ -11,7 +11,9 @@ from bayesagree.plausibility.dawid_skene._results import disagreement, require_m
 @pytest.fixture(scope="module")
 def apart():
     """Two chains of a crowd, in one of which annotator 0 and item 1 are another matter."""
-    tree = ba.dawid_skene(ba.simulate.crowd_labels(n_items=20, n_annotators=4, seed=1).labels, draws=120, seed=1)
+    tree = ba.dawid_skene(
+        ba.simulate.crowd_labels(n_items=20, n_annotators=4, seed=1).labels, draws=120, tune=300, seed=1
+    )
     diagnostics = tree["diagnostics"].to_dataset(inherit=False).copy(deep=True)
     diagnostics["r_hat"][0], diagnostics["item_r_hat"][1], diagnostics["annotator_r_hat"][0] = 1.7, 2.0, 1.9
     tree["diagnostics"] = type(tree)(diagnostics)

@@ -1,0 +1,160 @@
+"""The average of several posteriors, weighted by how well each predicts labels held out; the votes are one of them.
+
+A fifth of the labels is held out; every candidate gives the label probabilities lambda_i of the items from the others.
+The annotator of a label held out either gives the true label of the item or a label of a habit (Hovy et al., "Learning
+whom to trust with MACE", NAACL 2013), whatever the candidate:
+
+    z_i ~ sum over candidates m of w_m lambda_mi,    Pr(l_ij = l) = a_j [l = z_i] + (1 - a_j) u_jl
+
+The weights w maximise the probability of all labels held out: stacking of predictive distributions (Yao et al.,
+Bayesian Analysis 13, 2018). All candidates answer through the same a_j and u_j: a model that predicted labels by the
+confusion it learnt would predict them well even where its truth has parted from what the labels say. Careless
+annotators, a_j near 0, say nothing of the weights.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._numerics.types import Floats, Rng
+from bayesagree.annotations import Labels
+from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
+from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows
+from bayesagree.plausibility.dawid_skene._gibbs import RowSampler, start_truth
+from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth
+from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import draw_plausibility
+
+FOLDS = 5
+"""Parts of the labels, each held out once: items keep four fifths of theirs."""
+LEAST_WEIGHT = 0.02
+"""Candidates of less weight are left out: they move no probability by more, and would cost a whole warm-up."""
+STEPS, ENOUGH = 500, 1e-5
+"""Steps of EM for the weights, at most, and the largest change of a weight after which they end."""
+MOST_GAIN = 500.0
+"""Log of the most that a panel of hundreds may add to the odds of its label: e^709 would overflow."""
+HABIT = 2.0
+"""Labels that the crowd's mean accuracy and label shares are worth in those of one annotator."""
+
+
+class VotesSampler(RowSampler):
+    """Plausibilities ~ Dirichlet(votes + 1/K), as `dirichlet`; annotators are compared with a truth drawn from them.
+
+    What is learnt about annotators does not change the truth.
+    """
+
+    def __init__(
+        self,
+        cells: AnnotationCells,
+        confusion: ConfusionRows,
+        prevalence_shape: float,
+        shares: Floats,
+        n_labels: int,
+        rng: Rng,
+    ) -> None:
+        super().__init__(cells, confusion, prevalence_shape, shares, n_labels, rng)
+        per_item = np.diff(cells.candidate_start)
+        self.shape = shares * np.repeat(cells.sizes, per_item) + 1 / n_labels
+        self.expected = self.shape / np.repeat(np.add.reduceat(self.shape, cells.candidate_start[:-1]), per_item)
+        self.drawn = np.empty_like(self.shape)
+        self.sweep(rng)
+
+    def sweep(self, rng: Rng, times: int = 1) -> None:
+        """Draw plausibilities, a true label of each item, and the prevalence; draws are independent."""
+        draw_plausibility(rng, self.cells, self.shape, self.drawn)
+        self.truth = start_truth(self.cells, self.drawn, rng)
+        count_truth(self.cells, self.truth, self.weights, self.count)
+        self.draw_prevalence(rng)
+
+    def plausibility(self, rng: Rng) -> Floats:
+        """Return the drawn plausibilities."""
+        return self.drawn
+
+
+class HeldOut(NamedTuple):
+    """Labels held out, of items that have others; a panel is one item and one part of the labels.
+
+    Attributes
+    ----------
+    panel, annotator, label
+        Of each label held out, shape (annotation,).
+    chance
+        Probability that this label is true, from the labels of the others, shape (annotation, candidate).
+    """
+
+    panel: NDArray[np.int64]
+    annotator: NDArray[np.int64]
+    label: NDArray[np.int64]
+    chance: Floats
+
+
+def stacking_weights(held_out: HeldOut, n_annotators: int, n_labels: int) -> Floats:
+    """Return the weight of each candidate, shape (candidate,), by EM.
+
+    Examples
+    --------
+    >>> chance = np.tile([[0.9, 0.4], [0.2, 0.5]], (20, 1))  # the first is right where the second does not know
+    >>> label = np.tile([0, 1], 20)
+    >>> held_out = HeldOut(np.arange(40), np.repeat([0, 1], 20), label, chance)
+    >>> stacking_weights(held_out, 2, 2).round(2).tolist()
+    [0.7, 0.3]
+    """
+    panel, annotator, label, chance = held_out
+    weight = np.full(chance.shape[1], 1 / chance.shape[1])
+    # Labels of a panel that agree speak of one possible truth.
+    pair, place, same = np.unique(panel * n_labels + label, return_index=True, return_inverse=True)
+    _, start = np.unique(pair // n_labels, return_index=True)
+    given, of_pair = chance[place], np.repeat(np.arange(start.size), np.diff(np.append(start, pair.size)))
+    # Habits exist only for the labels that an annotator gave: thousands of labels cost nothing.
+    own, first, which = np.unique(annotator * n_labels + label, return_index=True, return_inverse=True)
+    owner, number = annotator[first], np.bincount(annotator, minlength=n_annotators)
+    share = ((np.bincount(label, minlength=n_labels) + 1) / (label.size + n_labels))[label[first]]
+    accuracy, habit = np.full(n_annotators, 0.5), share
+    for _ in range(STEPS):
+        guessed = (1 - accuracy[annotator]) * habit[which]
+        knows = accuracy[annotator] / (accuracy[annotator] + guessed)
+        # Probability of a panel's labels if this one is true, over that if the truth is one that nobody gave.
+        gain = np.exp(np.bincount(same, -np.log1p(-knows), minlength=pair.size).clip(max=MOST_GAIN))
+        likelihood = 1 + np.add.reduceat(given * (gain - 1)[:, None], start)
+        total = likelihood @ weight
+        before, weight = weight, weight * (likelihood / total[:, None]).mean(axis=0)
+        right = (knows * (given @ before * gain / total[of_pair])[same]).clip(0, 1)
+        hits = np.bincount(annotator, right, n_annotators)
+        accuracy = ((hits + HABIT * hits.sum() / label.size) / (number + HABIT)).clip(1e-6, 1 - 1e-6)
+        habit = (HABIT * share + np.bincount(which, 1 - right, own.size)) / (HABIT + number - hits)[owner]
+        if np.abs(weight - before).max() < ENOUGH:
+            break
+    kept = np.where(weight < LEAST_WEIGHT, 0.0, weight)
+    return kept / kept.sum()
+
+
+def label_folds(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the part in which each label is held out, shape (annotation,).
+
+    Labels of an item are spread over the parts; those of one annotator, who may repeat himself, stay together.
+    """
+    n_annotators = labels.annotators.size
+    code = labels.item_index.astype(np.int64) * n_annotators + labels.annotator_index
+    pair, which = np.unique(code, return_inverse=True)
+    order = rng.permutation(pair.size)
+    item = pair[order] // n_annotators
+    order = order[np.argsort(item, kind="stable")]
+    first = rng.integers(FOLDS, size=labels.items.size)
+    item = pair[order] // n_annotators
+    fold = np.empty(pair.size, np.int64)
+    fold[order] = (np.arange(pair.size) - np.searchsorted(item, item) + first[item]) % FOLDS
+    return fold[which]
+
+
+def draws_of_each(weight: Floats, draws: int) -> NDArray[np.int64]:
+    """Share draws out by weight, shape (candidate,): whole numbers that differ from weight x draws by less than one.
+
+    Examples
+    --------
+    >>> draws_of_each(np.array([0.5, 0.3, 0.2]), 9).tolist()
+    [4, 3, 2]
+    """
+    exact = weight * draws
+    whole = np.floor(exact).astype(np.int64)
+    whole[np.argsort(whole - exact, kind="stable")[: draws - whole.sum()]] += 1
+    return whole

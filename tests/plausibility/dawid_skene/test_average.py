@@ -1,0 +1,163 @@
+"""The average of mixed membership and votes: its weights, its draws, and what its diagnostics say."""
+
+import numpy as np
+import pytest
+import scipy as sp
+
+from bayesagree._inference.results import settings_of
+from bayesagree.annotations import Labels
+from bayesagree.draws.posterior import Request
+from bayesagree.plausibility.dawid_skene import _engines
+from bayesagree.plausibility.dawid_skene._average import HABIT, HeldOut, draws_of_each, stacking_weights
+from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
+from bayesagree.plausibility.dawid_skene._results import choice_notes
+from bayesagree.plausibility.dawid_skene.posterior import DawidSkene, dawid_skene
+from bayesagree.plausibility.dirichlet.posterior import dirichlet
+from bayesagree.simulate import crowd_labels
+
+FEW = {"draws": 200, "chains": 2, "tune": 200, "seed": 1}
+
+
+def weigh(monkeypatch, **weights):
+    """Give the candidates these weights, whatever they predict."""
+    monkeypatch.setattr(DawidSkenePosterior, "weights", lambda *_: weights)
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    return crowd_labels(n_items=60, n_annotators=6, n_labels=3, labels_per_item=4, seed=3).labels
+
+
+def test_draws_of_an_average_are_those_of_its_parts_in_turn(crowd, monkeypatch):
+    weigh(monkeypatch, mixed_membership=0.75, votes=0.25)
+    tree = dawid_skene(crowd, **FEW)
+    drawn = tree["posterior"].to_dataset()
+    parts = [dawid_skene(crowd, variant=v, **FEW | {"draws": n}) for v, n in (("mixed_membership", 150), ("votes", 50))]
+    of_votes = np.arange(200) % 4 == 2
+    for part, own in zip(parts, (~of_votes, of_votes)):
+        for name in ("plausibility", "accuracy", "prevalence", "confusion"):
+            np.testing.assert_array_equal(drawn[name].values[:, own], part["posterior"][name])
+    assert "ambiguity" not in drawn  # votes have none
+    means = [part["derived"]["label_probability"].values for part in parts]
+    found = tree["derived"]["label_probability"].values
+    np.testing.assert_allclose(found, 0.75 * means[0] + 0.25 * means[1])
+    assert settings_of(tree)["variant"] == "auto"
+    assert "mixed_membership (0.75) and votes (0.25)" in choice_notes(settings_of(tree))[0]
+
+
+def test_chains_of_an_average_are_compared_within_its_parts(crowd, monkeypatch):
+    """Items on which the models differ have one mean in each part: r-hat of the mixture would hide chains apart."""
+    weigh(monkeypatch, mixed_membership=0.5, votes=0.5)
+    found = dawid_skene(crowd, **FEW)["diagnostics"].to_dataset()
+    parts = [
+        dawid_skene(crowd, variant=v, **FEW | {"draws": 100})["diagnostics"].to_dataset()
+        for v in ("mixed_membership", "votes")
+    ]
+    names = found["parameter"].values
+    r_hat = [part["r_hat"].sel(parameter=names).values for part in parts]
+    np.testing.assert_allclose(found["r_hat"], np.sqrt((r_hat[0] ** 2 + r_hat[1] ** 2) / 2))
+    ess = [part["ess"].sel(parameter=names).values for part in parts]
+    np.testing.assert_allclose(found["ess"], 4 / (1 / ess[0] + 1 / ess[1]))
+    assert found["item_r_hat"].shape == (60,)
+
+
+def test_one_candidate_with_all_the_weight_is_that_variant(crowd, monkeypatch):
+    weigh(monkeypatch, mixed_membership=1.0)
+    tree, alone = dawid_skene(crowd, **FEW), dawid_skene(crowd, variant="mixed_membership", **FEW)
+    for name, values in alone["posterior"].to_dataset().items():
+        np.testing.assert_array_equal(tree["posterior"][name], values)
+    assert settings_of(tree)["variant"] == "mixed_membership"
+    assert "all the weight" in choice_notes(settings_of(tree))[0]
+
+
+def test_votes_are_the_dirichlet_posterior(crowd):
+    tree = dawid_skene(crowd, variant="votes", draws=2000, chains=2, seed=1)
+    counts = crowd.counts() + 1 / 3
+    expected = counts / counts.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(tree["derived"]["label_probability"], expected)
+    drawn = tree["posterior"]["plausibility"].values.reshape(-1, 60, 3)
+    other = dirichlet(crowd, draws=2000, chains=2, seed=2)["posterior"]["plausibility"].values.reshape(-1, 60, 3)
+    error = np.sqrt(2 * drawn.var(axis=0) / len(drawn)).max()
+    assert np.abs(drawn.mean(axis=0) - other.mean(axis=0)).max() < 5 * error
+    assert np.abs(drawn.std(axis=0) - other.std(axis=0)).max() < 5 * error
+    # An annotator agrees with a truth drawn from the votes, his own among them, as often as they agree with him.
+    agreed = tree["posterior"]["accuracy"].mean(("chain", "draw")).values
+    own = [
+        expected[crowd.item_index[j], crowd.label_index[j]].mean()
+        for j in np.eye(6, dtype=bool)[crowd.annotator_index].T
+    ]
+    assert np.abs(agreed - own).max() < 0.1
+
+
+def test_a_known_truth_is_certain_for_the_votes(crowd):
+    tree = dawid_skene(crowd, variant="votes", gold={crowd.items[0]: crowd.categories[2]}, **FEW)
+    assert float(tree["derived"]["label_probability"][0, 2]) == 1.0
+
+
+def test_weights_are_the_best_of_a_grid():
+    """The weights against a search over the same likelihood, with accuracies and habits as EM left them."""
+    rng = np.random.default_rng(1)
+    panel, annotator = np.repeat(np.arange(300), 2), rng.integers(0, 5, 600)
+    sharp = rng.dirichlet([0.3, 0.3, 0.3], 300)
+    truth = np.array([rng.choice(3, p=p) for p in sharp])
+    label = np.where(rng.random(600) < 0.7, truth[panel], rng.integers(0, 3, 600))
+    blunt = 0.3 * sharp + 0.7 * rng.dirichlet([1, 1, 1], 300)
+    chance = np.column_stack([sharp[panel, label], blunt[panel, label]])
+    weight = stacking_weights(HeldOut(panel, annotator, label, chance), 5, 3)
+    assert weight.sum() == pytest.approx(1)
+
+    def loss(free):
+        """Negative log density of the labels and of the prior of accuracies and habits, by brute force."""
+        w, a = sp.special.expit(free[0]), sp.special.expit(free[1:6])
+        habit = sp.special.softmax(free[6:].reshape(5, 3), axis=1)
+        mixed = w * sharp + (1 - w) * blunt
+        given = np.ones((300, 3))
+        for row in range(600):
+            j = annotator[row]
+            given[panel[row]] *= a[j] * (np.arange(3) == label[row]) + (1 - a[j]) * habit[j, label[row]]
+        share = (np.bincount(label) + 1) / 603
+        prior = HABIT * (0.65 * np.log(a) + 0.35 * np.log1p(-a)).sum() + HABIT * (share * np.log(habit)).sum()
+        return -np.log((mixed * given).sum(axis=1)).sum() - prior
+
+    best = sp.optimize.minimize(loss, np.zeros(21), method="L-BFGS-B")
+    assert sp.special.expit(best.x[0]) == pytest.approx(weight[0], abs=0.05)
+
+
+def test_careless_annotators_say_nothing_of_the_weights():
+    rng = np.random.default_rng(2)
+    panel, truth = np.arange(400), rng.integers(0, 2, 400)
+    annotator = np.arange(400) % 4
+    label = np.where(annotator < 3, truth, rng.integers(0, 2, 400))
+    good = np.where(label == truth, 0.9, 0.1)
+    contrary = np.where(annotator < 3, 0.5, np.where(label == truth, 0.1, 0.9))
+    weight = stacking_weights(HeldOut(panel, annotator, label, np.column_stack([good, contrary])), 4, 2)
+    assert weight[0] > 0.9
+
+
+def test_equal_weights_where_no_item_has_a_second_label():
+    one = Labels.from_matrix(np.random.default_rng(0).integers(0, 2, (20, 1)))
+    asked = Request(10, 1, 1, "gibbs")
+    assert set(DawidSkenePosterior(one, "auto").weights(asked, 10).values()) == {1 / len(_engines.AUTO_VARIANTS)}
+
+
+def test_votes_have_no_weight_where_annotators_differ_in_accuracy():
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 300)
+    accuracy = np.array([0.95, 0.95, 0.55, 0.55, 0.55, 0.55, 0.55])
+    said = np.where(rng.random((300, 7)) < accuracy, truth[:, None], 1 - truth[:, None])
+    labels = Labels.from_matrix(said)
+    weights = DawidSkenePosterior(labels, "auto").weights(Request(10, 2, 1, "gibbs"), None)
+    assert weights["mixed_membership"] > 0.9
+
+
+def test_draws_are_shared_out_whole():
+    for weight in ([1.0], [0.999, 0.001], [0.2, 0.3, 0.5]):
+        for draws in (1, 7, 100):
+            shared = draws_of_each(np.array(weight), draws)
+            assert shared.sum() == draws
+            assert (np.abs(shared - np.array(weight) * draws) < 1).all()
+
+
+def test_other_engines_take_full_for_the_average(crowd):
+    assert settings_of(dawid_skene(crowd, engine="em"))["variant"] == "full"
+    assert "right" not in [v.name for v in DawidSkene().model(crowd).free_RVs]
