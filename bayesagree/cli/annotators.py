@@ -29,7 +29,9 @@ def annotators(
     ] = None,
     variant: Annotated[
         str,
-        Option(help="auto, full, one_coin, class_conditional, hierarchical, item_difficulty, mixed_membership or votes."),
+        Option(
+            help="auto, full, one_coin, class_conditional, hierarchical, item_difficulty, mixed_membership or votes."
+        ),
     ] = "auto",
     allow_unmixed: _options.AllowUnmixed = False,
     json: _options.Json = False,

@@ -139,7 +139,7 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     labels
         What the result was made from.
     result
-        Result of `dawid_skene`, with plausibilities and confusion matrices; of an average the draws that are not votes.
+        Result of `dawid_skene`, with plausibilities and confusion matrices.
     replicates
         How often the labels are drawn again.
     seed
@@ -156,7 +156,7 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     Raises
     ------
     InputError
-        A result without plausibilities or confusion matrices, or of votes alone.
+        A result without plausibilities or confusion matrices.
 
     Notes
     -----
@@ -189,17 +189,13 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     ['mean', 'variance', 'histogram', 'pair']
     """
     posterior = result["posterior"].to_dataset()
-    if settings_of(result).get("variant") == "votes":
-        raise InputError("votes have no model of annotators to draw labels from; fit variant='mixed_membership'")
     if "confusion" not in posterior or "plausibility" not in posterior:
         raise InputError("the check draws labels again; keep plausibilities and confusion matrices in the posterior")
     rng = np.random.default_rng(seed_sequence(seed))
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
     known = result["constant_data"].to_dataset() if "constant_data" in result else xr.Dataset()
-    if average := "variant_of_draw" in known:  # votes have no model of annotators
-        posterior = posterior.isel(draw=(known["variant_of_draw"] != "votes").values)
-        draws = posterior.sizes["draw"]
-    mixed = average or "ambiguity" in posterior
+    one = np.full(draws, settings_of(result).get("variant", "full"), dtype=object)
+    variant = known["variant_of_draw"].values if "variant_of_draw" in known else one
     shape, pairs = (labels.items.size, labels.categories.size), _pairs(labels)
     found = [_agreement(labels.item_index, labels.label_index, shape, pairs)]
     at = rng.integers(chains * draws, size=replicates)
@@ -207,12 +203,12 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     drawn = posterior[["plausibility", "confusion"]].isel(places)
     plausibilities = drawn["plausibility"].transpose("replicate", "item", "category").values
     confusions = drawn["confusion"].transpose("replicate", "annotator", "category", "observed_category").values
-    for plausibility, confusion in zip(plausibilities, confusions):
-        if mixed:
+    for plausibility, confusion, name in zip(plausibilities, confusions, variant[at % draws]):
+        if name in ("mixed_membership", "votes"):
             read = categories(rng, plausibility[labels.item_index])
         else:
             read = plausibility.argmax(axis=1)[labels.item_index]
-        given = categories(rng, confusion[labels.annotator_index, read])
+        given = read if name == "votes" else categories(rng, confusion[labels.annotator_index, read])
         found.append(_agreement(labels.item_index, given, shape, pairs))
     moments, histogram, of_pairs = (np.array(part, dtype=np.float64) for part in zip(*found))
     expected = histogram[1:].mean(axis=0)

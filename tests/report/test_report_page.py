@@ -199,7 +199,7 @@ def test_methods_say_what_was_done_and_cite_it(kind, test_set):
     assert keys <= {reference.key for reference in references(found)}
     assert all(reference.key in text for reference in references(found))
     assert "seed 1" in text
-    assert ("which best predicts an annotation" in render(found)) == (kind == "dawid_skene")
+    assert ("predicts annotators held out" in render(found)) == (kind == "dawid_skene")
     assert "sample" in text or models is None
     page = Page(render(found))
     assert page.open == []

@@ -1,6 +1,6 @@
 """The Dawid-Skene family: latent truth, with the confusion matrix of each annotator.
 
-- `posterior`: `dawid_skene`, all variants and engines; `_engines` runs them.
+- `posterior`: `dawid_skene`, all variants and engines; `_engines` runs them, `_average` weighs those of the default.
 - `model`: the same posteriors in PyMC; `prior` is the prior that both take.
 - `em`: the EM estimate; `_em_kernels` compiles it. `em_batches`: the same for files larger than memory.
 - `_item_prior`: the prior of an item's truth from predictions, for EM.

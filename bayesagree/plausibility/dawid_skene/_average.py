@@ -1,8 +1,8 @@
-"""The average of several posteriors, weighted by how well each predicts labels held out; the votes are one of them.
+"""The average of several posteriors, weighted by how well each predicts annotators held out; the votes are one of them.
 
-A fifth of the labels is held out; every candidate gives the label probabilities lambda_i of the items from the others.
-The annotator of a label held out either gives the true label of the item or a label of a habit (Hovy et al., "Learning
-whom to trust with MACE", NAACL 2013), whatever the candidate:
+A fifth of the annotators is held out; every candidate gives the label probabilities lambda_i of the items from the
+others. An annotator held out either gives the true label of the item or a label of a habit (Hovy et al., "Learning whom
+to trust with MACE", NAACL 2013), whatever the candidate:
 
     z_i ~ sum over candidates m of w_m lambda_mi,    Pr(l_ij = l) = a_j [l = z_i] + (1 - a_j) u_jl
 
@@ -26,7 +26,9 @@ from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import draw_plausibility
 
 FOLDS = 5
-"""Parts of the labels, each held out once: items keep four fifths of theirs."""
+"""Parts of the annotators, each held out once: items keep four fifths of their labels."""
+MANY_ANNOTATORS = 20
+"""From so many on whole annotators are held out: the others then still show who is good."""
 LEAST_WEIGHT = 0.02
 """Candidates of less weight are left out: they move no probability by more, and would cost a whole warm-up."""
 STEPS, ENOUGH = 500, 1e-5
@@ -128,21 +130,24 @@ def stacking_weights(held_out: HeldOut, n_annotators: int, n_labels: int) -> Flo
     return kept / kept.sum()
 
 
-def label_folds(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:
+def folds(labels: Labels, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the part in which each label is held out, shape (annotation,).
 
-    Labels of an item are spread over the parts; those of one annotator, who may repeat himself, stay together.
+    Whole annotators are held out. Of few annotators labels are: without one of two good annotators no model knows whom
+    to believe. Labels of an item are then spread over the parts; those of one annotator, who may repeat himself, stay
+    together.
     """
-    n_annotators = labels.annotators.size
-    code = labels.item_index.astype(np.int64) * n_annotators + labels.annotator_index
-    pair, which = np.unique(code, return_inverse=True)
+    present, size = np.unique(labels.annotator_index), labels.annotators.size
+    if present.size >= MANY_ANNOTATORS:
+        fold = np.empty(size, np.int64)
+        fold[rng.permutation(present)] = np.arange(present.size) % FOLDS
+        return fold[labels.annotator_index]
+    pair, which = np.unique(labels.item_index.astype(np.int64) * size + labels.annotator_index, return_inverse=True)
     order = rng.permutation(pair.size)
-    item = pair[order] // n_annotators
-    order = order[np.argsort(item, kind="stable")]
-    first = rng.integers(FOLDS, size=labels.items.size)
-    item = pair[order] // n_annotators
-    fold = np.empty(pair.size, np.int64)
-    fold[order] = (np.arange(pair.size) - np.searchsorted(item, item) + first[item]) % FOLDS
+    order = order[np.argsort(pair[order] // size, kind="stable")]
+    item, fold = pair[order] // size, np.empty(pair.size, np.int64)
+    first = rng.integers(FOLDS, size=labels.items.size)[item]
+    fold[order] = (np.arange(pair.size) - np.searchsorted(item, item) + first) % FOLDS
     return fold[which]
 
 

@@ -23,7 +23,7 @@ from bayesagree.plausibility.dawid_skene._average import (
     HeldOut,
     VotesSampler,
     draws_of_each,
-    label_folds,
+    folds,
     stacking_weights,
 )
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
@@ -61,7 +61,7 @@ VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_diffi
 AUTO_VARIANTS: tuple[Variant, ...] = ("mixed_membership", "votes")
 """What ``variant="auto"`` averages."""
 HELD_OUT_RUN = {"tune": 400, "draws": 50, "thin": 2, "chains": 2}
-"""Length of the chains that predict labels held out, at most: a score is a mean over hundreds of labels."""
+"""Length of the chains that predict annotators held out, at most: a score is a mean over hundreds of labels."""
 # Concentrations move slowly with what they are learnt from: rows of the crowd, and latent labels.
 SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1500, 6), "votes": (0, 1)}
 """Sweeps before the first draw and per draw, where they are not 500 and 1."""
@@ -133,16 +133,16 @@ class DawidSkenePosterior:
         return chains_tree(self.labels, parts, engine="gibbs", seed=request.seed, settings=settings)
 
     def weights(self, request: Request, tune: int | None) -> dict[Variant, float]:
-        """Weigh the variants of the average by their predictions of labels held out."""
+        """Weigh the variants of the average by their predictions of annotators held out."""
         labels, run = self.labels, HELD_OUT_RUN
         length = {"tune": run["tune"] if tune is None else min(tune, run["tune"]), "thin": run["thin"]}
         short = replace(request, draws=run["draws"], chains=run["chains"], top_labels=1)
-        fold = label_folds(labels, np.random.default_rng(stream_apart(request.seed, "folds")))
+        fold = folds(labels, np.random.default_rng(stream_apart(request.seed, "folds")))
         rows, found = ("item_index", "annotator_index", "label_index", "count"), []
         for part in range(FOLDS):
             others = replace(labels, **{name: getattr(labels, name)[fold != part] for name in rows})
             seen = np.bincount(others.item_index, minlength=labels.items.size) > 0
-            at = np.flatnonzero((fold == part) & seen[labels.item_index])
+            at = np.flatnonzero((fold == part) & (seen & (self.gold_index < 0))[labels.item_index])
             if not at.size:
                 continue
             item, label = labels.item_index[at], labels.label_index[at]

@@ -49,7 +49,7 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
     """
     notes = [settings["choice"]] if settings.get("choice") else []
     if weights := settings.get("weights", {}):
-        why = "how well each predicts labels held out"
+        why = "how well each predicts annotators held out"
         each = " and ".join(f"{name} ({weight:.2f})" for name, weight in sorted(weights.items(), key=lambda w: -w[1]))
         notes.append(
             f"Model: average of {each}, weighted by {why}."

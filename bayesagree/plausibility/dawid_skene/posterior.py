@@ -161,7 +161,7 @@ def dawid_skene(
         item in one batch (`LabelBatches`, or an iterator): ``engine="em"`` with ``variant="full"`` reads them once.
     variant
         What an annotator is; see the table of this module. ``"auto"`` is an average of "mixed_membership" and "votes",
-        weighted by how well each predicts labels held out [4]_; every draw comes from one of them.
+        weighted by how well each predicts annotators held out [4]_; every draw comes from one of them.
         The result's settings hold the ``weights``; where one of them is 1, ``variant`` names it, and the result is that
         of this variant alone. Engines other than "gibbs" take "full" for "auto".
     engine

@@ -1,6 +1,7 @@
 """The average of mixed membership and votes: its weights, its draws, and what its diagnostics say."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy as sp
 
@@ -8,7 +9,7 @@ from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
 from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dawid_skene import _engines
-from bayesagree.plausibility.dawid_skene._average import HABIT, HeldOut, draws_of_each, stacking_weights
+from bayesagree.plausibility.dawid_skene._average import FOLDS, HABIT, HeldOut, draws_of_each, folds, stacking_weights
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._results import choice_notes
 from bayesagree.plausibility.dawid_skene.posterior import DawidSkene, dawid_skene
@@ -161,3 +162,31 @@ def test_draws_are_shared_out_whole():
 def test_other_engines_take_full_for_the_average(crowd):
     assert settings_of(dawid_skene(crowd, engine="em"))["variant"] == "full"
     assert "right" not in [v.name for v in DawidSkene().model(crowd).free_RVs]
+
+
+def test_labels_of_few_annotators_are_spread_over_the_parts(crowd):
+    fold = folds(crowd, np.random.default_rng(1))
+    share = np.bincount(crowd.item_index * FOLDS + fold, minlength=60 * FOLDS).reshape(60, FOLDS)
+    assert share.max() == 1  # four labels of an item in four of five parts
+    assert (np.bincount(fold, minlength=FOLDS) > 30).all()
+    again = Labels.from_long(
+        pd.DataFrame({"item": ["x"] * 6, "annotator": [0, 0, 0, 1, 1, 2], "label": list("aabbab")}), duplicates="keep"
+    )
+    fold = folds(again, np.random.default_rng(1))
+    assert len(set(fold[again.annotator_index == 0])) == 1
+    assert len(set(fold)) == 3
+
+
+def test_many_annotators_are_held_out_whole():
+    labels = crowd_labels(n_items=200, n_annotators=23, seed=1).labels
+    fold = folds(labels, np.random.default_rng(1))
+    assert len(np.unique(labels.annotator_index * FOLDS + fold)) == 23
+    parts = [np.unique(labels.annotator_index[fold == part]).size for part in range(FOLDS)]
+    assert sorted(parts) == [4, 4, 5, 5, 5]
+
+
+def test_gold_items_say_nothing_of_the_weights(crowd):
+    """Votes take gold for certain and mixed membership for an expert's label: both are right about it."""
+    gold = dict(zip(crowd.items.tolist(), [crowd.categories[0]] * 60))
+    weights = DawidSkenePosterior(crowd, "auto", gold=gold).weights(Request(10, 2, 1, "gibbs"), 10)
+    assert set(weights.values()) == {0.5}

@@ -131,9 +131,7 @@ def test_draws_with_predictions_know_the_truth_better(crowd, variant):
     labels = Labels.from_matrix(said, labels=[0, 1, 2])
     predictions = Predictions.from_scores({"A": scores}, labels=[0, 1, 2])
     asked = {"variant": variant, "draws": 60, "chains": 2, "tune": 100, "thin": 2, "confusion": False, "seed": 1}
-    with_model, alone = (
-        dawid_skene(labels, variant="full", predictions=given, **asked) for given in (predictions, None)
-    )
+    with_model, alone = (dawid_skene(labels, predictions=given, **asked) for given in (predictions, None))
     assert accuracy(with_model, truth) > accuracy(alone, truth) + 0.03
     assert accuracy(with_model, truth) > (scores.argmax(axis=1) == truth).mean()
     np.testing.assert_allclose(with_model["posterior"]["prevalence"].sum("category"), 1)
