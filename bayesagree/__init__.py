@@ -2,7 +2,7 @@
 
 Names and sub-packages load when they are first used; `__init__.pyi` lists them in the order in which data flow.
 
-- `annotations`: what people said and what models predicted; `io` reads them from files.
+- `annotations`: annotations of people and predictions of models; `io` reads them from files.
 - `datasets`, `simulate`: public data sets, and simulated ones with known truth.
 - `agreement`: how far annotators agree.
 - `draws`: how draws of a truth are made and read.

@@ -317,7 +317,7 @@ def _concentration(truth: xr.DataTree) -> xr.DataArray:
     found = concentration_of(truth)
     if found is None:
         closed = "only dirichlet, prirn and normal_inverse_gamma do"
-        way = "use exact=False, and keep full plausibilities (no top_labels) where mass is asked for"
+        way = "use exact=False, and keep full plausibilities (no top_labels) where mass is requested"
         raise InputError(f"this posterior has no closed form ({closed}); {way}")
     return found
 

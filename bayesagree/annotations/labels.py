@@ -49,7 +49,7 @@ class Labels(OrderedCategories, Values):
     count
         How many annotations the row stands for, shape (row,): 1 unless the labels came as counts.
     ordered
-        Whether `categories` stand in a meaningful order, lowest or highest first. None: nobody said so; numbers then
+        Whether `categories` stand in a meaningful order, lowest or highest first. None: not stated; numbers then
         count as ordered in coefficients of agreement, and names do not (`has_order`).
     """
 

@@ -176,7 +176,7 @@ def blind_posterior(
     metrics
         Scores to draw; all of them from the same draws.
     items
-        ``"fixed"``: these items are what is asked about; ``"bootstrap"``: they are a sample of those to come.
+        ``"fixed"``: the scores are about these items; ``"bootstrap"``: about items like these.
     draws, chains
         Number of draws: `draws` in each chain.
 

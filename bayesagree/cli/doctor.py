@@ -98,7 +98,7 @@ def _chosen_by_numba() -> Path | None:
 
 
 def _probe() -> None:
-    """Do nothing: numba is asked where it would keep this function, and never compiles it."""
+    """Do nothing: numba says where it would keep this function; it never compiles it."""
 
 
 def _data() -> dict[str, Any]:

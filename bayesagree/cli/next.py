@@ -53,7 +53,7 @@ def _worth(found: "pd.DataFrame", n: int) -> list[str]:
     if most == 0:
         return [f"{best} and {other} predict alike on every item: no vote helps to choose."]
     probability = found["prob_right"]
-    said = f"The choice between {best} and {other} is right with probability {probability.iloc[0]:.2f}; "
+    sentence = f"The choice between {best} and {other} is right with probability {probability.iloc[0]:.2f}; "
     if n < most:
-        said += f"after votes on the {n} best items, with {probability.iloc[n]:.2f}; "
-    return [f"{said}after a vote on every item where they differ ({most}), with {probability.iloc[most]:.2f}."]
+        sentence += f"after votes on the {n} best items, with {probability.iloc[n]:.2f}; "
+    return [f"{sentence}after a vote on every item where they differ ({most}), with {probability.iloc[most]:.2f}."]

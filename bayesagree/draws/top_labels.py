@@ -68,7 +68,7 @@ def truth_draws(
     Raises
     ------
     InputError
-        More labels asked for than were kept, all plausibilities where only the best labels were, ratings without a
+        More labels requested than were kept, all plausibilities where only the best labels were, ratings without a
         threshold, or no posterior at all.
     """
     if numbers:

@@ -126,11 +126,11 @@ def claim_of(result: xr.DataTree, new: Any, old: Any, probability: float, margin
     pairs = pair_table(compare(result, metric=metric))
     row: Any = pairs[(pairs["model"] == new) & (pairs["other_model"] == old)].reset_index(drop=True)
     by = f"{abs(margin):g}".removeprefix("0")
-    said = f"not worse than {old} by {by}" if margin < 0 else f"better than {old}" + (f" by {by}" if margin else "")
+    claimed = f"not worse than {old} by {by}" if margin < 0 else f"better than {old}" + (f" by {by}" if margin else "")
     difference, lower, upper = (float(row[name].iloc[0]) for name in ("difference", "lower", "upper"))
     supported = found >= probability
     sentence = (
-        f"{new} is {said} with probability {found:.2f}, {'as' if supported else 'and'} {probability:g} is required "
+        f"{new} is {claimed} with probability {found:.2f}, {'as' if supported else 'and'} {probability:g} is required "
         f"({metric} {ITEMS_ARE[settings_of(result)['items']]}: difference {difference:+.3f}, 95 % interval "
         f"{lower:.3f} to {upper:.3f})"
     )

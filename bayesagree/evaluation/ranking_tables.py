@@ -147,8 +147,8 @@ def item_view(rankings: Rankings, tree: xr.DataTree, name: str | None = None) ->
     """
     certainty = tree["certainty"].to_dataset()["top_1"].mean("setting").values
     at = int(certainty.argmin()) if name is None else _position(rankings, name)
-    said = rankings.of_item(at)
-    one = Rankings.from_blocks([said], labels=rankings.categories.tolist())
+    given = rankings.of_item(at)
+    one = Rankings.from_blocks([given], labels=rankings.categories.tolist())
     unranked = settings_of(tree)["unranked"]
     worth = int(middle_reliability(tree, "plackett_luce"))
     top = {
@@ -159,7 +159,7 @@ def item_view(rankings: Rankings, tree: xr.DataTree, name: str | None = None) ->
     shown = np.flatnonzero(point)[np.argsort(-point[np.flatnonzero(point)], kind="stable")]
     columns: dict[str, NDArray[Any]] = {"label": rankings.categories[shown].astype(str), "irn": point[shown]}
     columns |= {kind: label_certainty(draws).values[0, shown] for kind, draws in top.items()}
-    return ItemView(rankings.items.tolist()[at], float(certainty[at]), said, pd.DataFrame(columns))
+    return ItemView(rankings.items.tolist()[at], float(certainty[at]), given, pd.DataFrame(columns))
 
 
 def middle_reliability(tree: xr.DataTree, aggregation: str) -> float:

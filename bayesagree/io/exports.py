@@ -265,7 +265,7 @@ def _warn_of_names(labels: Labels, wanted: Wanted, name: str) -> None:
 
 
 def _graded(labels: Labels) -> bool:
-    """Return whether labels look like grades: three or more numbers, and nobody said whether they have an order."""
+    """Return whether labels look like grades: three or more numbers whose order is not stated."""
     return labels.ordered is None and labels.categories.dtype.kind in "iuf" and labels.categories.size > 2
 
 

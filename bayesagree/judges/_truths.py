@@ -60,7 +60,7 @@ def weighted_truths(
 ) -> Iterator[tuple[NDArray[np.int64], Floats]]:
     """Yield true labels of the items, drawn anew, and the weights of a Bayesian bootstrap, which sum to 1.
 
-    The evidence on an item is sharpened by what the same pattern of verdicts meant on other items.
+    The evidence on an item is combined with the votes on other items that have the same pattern of verdicts.
     """
     certain = bool((evidence.max(axis=1) == 1).all())
     _, pattern = np.unique(verdict, axis=0, return_inverse=True)

@@ -84,7 +84,7 @@ def label_allocation(
     """
     size = verdicts.items.size
     if positive_int(n, "n") > size:
-        raise InputError(f"n={n} items are asked for, there are {size}")
+        raise InputError(f"n={n} items are requested, there are {size}")
     code = np.zeros(size, np.int64)
     if system is not None:
         code = pd.factorize(group_of_each(system, verdicts.items, "system").astype(str), sort=True)[0]
@@ -112,13 +112,13 @@ def _doubt(
 
 def _at_most_one(weight: Floats, n: int) -> Floats:
     """Scale weights to a sum of n, none above 1."""
-    sure = np.zeros(weight.size, bool)
+    certain = np.zeros(weight.size, bool)
     while True:
-        inclusion = np.where(sure, 1.0, weight * (n - sure.sum()) / max(weight[~sure].sum(), 1e-300))
-        above = (inclusion > 1) & ~sure
+        inclusion = np.where(certain, 1.0, weight * (n - certain.sum()) / max(weight[~certain].sum(), 1e-300))
+        above = (inclusion > 1) & ~certain
         if not above.any():
             return inclusion
-        sure |= above
+        certain |= above
 
 
 def _systematic(inclusion: Floats, code: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

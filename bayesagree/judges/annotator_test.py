@@ -222,19 +222,19 @@ def _wins(labels: Labels | Ratings | Rankings, judges: Predictions) -> Wins:
 
 def _label_scores(labels: Labels, judges: Predictions, model: int) -> tuple[Floats, Floats]:
     """Share of the other people who gave the judge's label, and the person's, of each annotation."""
-    said = judges.aligned(labels.items, labels.categories).hard_labels()[model][labels.item_index]
+    verdict = judges.aligned(labels.items, labels.categories).hard_labels()[model][labels.item_index]
     counts = labels.counts()[labels.item_index]
-    rows, own = np.arange(said.size), labels.label_index
+    rows, own = np.arange(verdict.size), labels.label_index
     others = np.maximum(counts.sum(axis=1) - 1, 1)
-    of_judge = (counts[rows, said] - (said == own)) / others
-    return np.where(said < 0, np.nan, of_judge), (counts[rows, own] - 1) / others
+    of_judge = (counts[rows, verdict] - (verdict == own)) / others
+    return np.where(verdict < 0, np.nan, of_judge), (counts[rows, own] - 1) / others
 
 
 def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> tuple[Floats, Floats]:
     """Minus the root mean square distance to the other people's ratings, of the judge's and the person's."""
     place = positions(ratings.items, judges.items, "the judges", "item")
     values = np.append(np.asarray(judges.categories, np.float64), np.nan)
-    said, own = values[judges.hard_labels()[model, place]][ratings.item_index], ratings.rating
+    verdict, own = values[judges.hard_labels()[model, place]][ratings.item_index], ratings.rating
     number = np.bincount(ratings.item_index, minlength=ratings.items.size)[ratings.item_index]
     total, square = (np.bincount(ratings.item_index, own**k, ratings.items.size)[ratings.item_index] for k in (1, 2))
 
@@ -243,7 +243,7 @@ def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> tuple[F
         distance = ((square - own**2) - 2 * given * (total - own)) / others + given**2
         return -np.sqrt(np.maximum(distance, 0))
 
-    return score(said), score(own)
+    return score(verdict), score(own)
 
 
 def _ranking_scores(rankings: Rankings, judges: Predictions) -> list[tuple[Floats, Floats]]:
@@ -297,8 +297,8 @@ def _preferences(judges: Predictions) -> Floats:
     """Return scores, or 1 for the label of a judge and 0 for others, NaN without a label: (model, item, category)."""
     if judges.scores is not None:
         return np.asarray(judges.scores, np.float64)
-    said = judges.hard_labels()
-    return np.where(said[:, :, None] < 0, np.nan, said[:, :, None] == np.arange(judges.categories.size))
+    verdict = judges.hard_labels()
+    return np.where(verdict[:, :, None] < 0, np.nan, verdict[:, :, None] == np.arange(judges.categories.size))
 
 
 def _say_who_is_left_out(names: NDArray[np.generic], kept: NDArray[np.bool_], min_items: int) -> None:

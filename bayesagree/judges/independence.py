@@ -65,8 +65,8 @@ def effective_judges(
 
     Items are a sample: draws weigh them anew, and the correlations also count two pseudo-items, on which all judges err
     together or each alone (a Dirichlet process). Given a posterior the truth of an item is drawn from its
-    plausibilities, sharpened by what the same pattern of verdicts meant on other items: any dependence among judges is
-    allowed.
+    plausibilities, combined with the votes on other items that have the same pattern of verdicts: any dependence among
+    judges is allowed.
 
     Parameters
     ----------

@@ -82,8 +82,8 @@ def best_panel(
     --------
     >>> truth = np.arange(210) % 2
     >>> wrong = [np.arange(210) % k == 0 for k in (5, 6, 7)]
-    >>> said = np.stack([np.where(w, 1 - truth, truth) for w in (wrong[0], wrong[0], wrong[1], wrong[2])], axis=1)
-    >>> verdicts = Labels.from_matrix(said, annotators=["a", "copy of a", "b", "c"])
+    >>> called = np.stack([np.where(w, 1 - truth, truth) for w in (wrong[0], wrong[0], wrong[1], wrong[2])], axis=1)
+    >>> verdicts = Labels.from_matrix(called, annotators=["a", "copy of a", "b", "c"])
     >>> table = best_panel(verdicts, dict(enumerate(truth)), draws=200, chains=1, seed=1)
     >>> table["panel"].iloc[0]
     ('a', 'b', 'c')

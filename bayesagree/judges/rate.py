@@ -153,8 +153,8 @@ def corrected_rate(
     --------
     >>> rng = np.random.default_rng(3)
     >>> good = rng.random(300) < 0.7
-    >>> said = np.where(rng.random(300) < 0.8, good, ~good)
-    >>> verdicts = Labels.from_matrix(said[:, None], annotators=["judge"])
+    >>> called = np.where(rng.random(300) < 0.8, good, ~good)
+    >>> verdicts = Labels.from_matrix(called[:, None], annotators=["judge"])
     >>> people = Labels.from_matrix(good[:80, None], items=range(80), annotators=["ann"])
     >>> tree = corrected_rate(verdicts, people, positive=True, draws=200, chains=1, seed=1)
     >>> bool(tree["derived"]["rate_lower"] < good.mean() < tree["derived"]["rate_upper"])

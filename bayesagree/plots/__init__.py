@@ -21,7 +21,7 @@ plot_rank_probability         probability of every place                     our
 plot_set_size                 size of prediction sets by certainty            ours
 plot_designs                  width of the interval of each design           ours
 plot_cost_frontier            cost of each design against that width         ours
-plot_value_of_votes           further votes and the choice of a model        ours
+plot_value_of_votes           more votes and the choice of a model           ours
 plot_error_correlation        judges that err together                       ours
 plot_reliability_curve        reliability that predicts the one left out     ours
 plot_method_correlation       correlation with gold by method                Jung and Lease, figures 3 and 4

@@ -130,7 +130,7 @@ def plot_risk(
     *,
     axes: Panels | None = None,
 ) -> Panels:
-    """Draw how sure the label and the risk level of the items are, and the expected risk, each sorted.
+    """Draw how certain the label and the risk level of the items are, and the expected risk, each sorted.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figures of designs and of further votes."""
+"""Figures of designs and of more votes."""
 
 from typing import TYPE_CHECKING
 
@@ -98,14 +98,14 @@ def plot_cost_frontier(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "A
 
 @on_axes
 def plot_value_of_votes(votes: pd.DataFrame, *, enough: float | None = None, axes: "Axes | None" = None) -> "Axes":
-    """Draw the probability that the choice between the two best models is right against the number of further votes.
+    """Draw the probability that the choice between the two best models is right against the number of more votes.
 
     Parameters
     ----------
     votes
         From `value_of_votes`.
     enough
-        A probability that would do, drawn as a line; the fewest votes that are expected to reach it are marked.
+        A sufficient probability, drawn as a line; the fewest votes that are expected to give it are marked.
     {axes}
 
     {returns}
@@ -137,7 +137,7 @@ def plot_value_of_votes(votes: pd.DataFrame, *, enough: float | None = None, axe
             panel.legend(fontsize="small")
     first, second = votes.attrs["models"]
     panel.set_title(f"{first} or {second}?")
-    panel.set_xlabel("further votes, on the items that matter most")
+    panel.set_xlabel("more votes, on the items that matter most")
     panel.set_ylabel("probability that the choice is right")
     panel.set_ylim(top=1)
     return panel

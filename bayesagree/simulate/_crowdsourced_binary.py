@@ -41,8 +41,8 @@ class CrowdsourcedBinary:
         """The crowd's labels, 0 or 1."""
         items, annotators = np.arange(self.plausibility.size), np.arange(self.tpr.size)
         once = np.broadcast_to(np.int64(1), self.positive.shape)
-        said = self.positive.astype(np.int32)
-        return Labels(items, annotators, np.arange(2), self.item_index, self.annotator_index, said, once)
+        label = self.positive.astype(np.int32)
+        return Labels(items, annotators, np.arange(2), self.item_index, self.annotator_index, label, once)
 
     @property
     def predictions(self) -> Predictions:

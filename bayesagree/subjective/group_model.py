@@ -257,7 +257,7 @@ def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) 
     rows = model_rows(labels, predictions)
     who, size = labels.annotator_index, labels.annotators.size
     total = np.stack([np.bincount(who, p, size) for p in rows.present]).astype(np.int64)
-    right = rows.present & (rows.said == rows.predicted)
+    right = rows.present & (rows.answer == rows.predicted)
     agree = np.stack([np.bincount(who, r, size) for r in right]).astype(np.int64)
     of_group = np.stack([np.bincount(groups.index[t > 0] + 1, minlength=groups.names.size + 1)[1:] for t in total])
     has_data = (of_group > 0).all(axis=0)

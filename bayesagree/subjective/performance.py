@@ -1,4 +1,4 @@
-"""How well a model predicts what each annotator said, and whether it does so equally well for all groups.
+"""How well a model predicts the answer of each annotator, and whether it does so equally well for all groups.
 
 A model predicts one value per item for everybody, or one per (item, annotator). Its performance is computed on each
 annotator's own annotations, averaged within groups, and summarised over groups by the pair
@@ -35,13 +35,13 @@ type Metric = str | Callable[[NDArray[Any], NDArray[Any]], float]
 
 
 class ModelRows(NamedTuple):
-    """What each model predicts for each annotation, and what the annotator said.
+    """What each model predicts for each annotation, and the annotator's answer.
 
-    `said` and `predicted` hold positions of labels (-1: no prediction) or ratings (NaN: none).
+    `answer` and `predicted` hold positions of labels (-1: no prediction) or ratings (NaN: none).
     """
 
     models: NDArray[Any]
-    said: NDArray[Any]
+    answer: NDArray[Any]
     predicted: NDArray[Any]
     present: NDArray[np.bool_]
 
@@ -68,7 +68,7 @@ def group_performance(
         Features of the annotators and which of them to group by; or ready `Groups`, such as bins of disagreement.
     metric
         ``"accuracy"`` (labels; the default), ``"absolute_error"`` (ratings; the default) and ``"correlation"``
-        (ratings), or a function (what one annotator said, what the model predicted) -> number.
+        (ratings), or a function (one annotator's answer, what the model predicted) -> number.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def annotator_performance(
     name = _metric_name(annotations, metric)
     rows = model_rows(annotations, predictions)
     if name in _ROW_SCORES:
-        score = np.where(rows.present, _ROW_SCORES[name](rows.said, rows.predicted), 0.0)
+        score = np.where(rows.present, _ROW_SCORES[name](rows.answer, rows.predicted), 0.0)
         values = _means(score, rows.present, annotations.annotator_index, annotations.annotators.size)[0]
     else:
         function = _correlation if name == "correlation" else metric
@@ -190,22 +190,22 @@ def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by
 def model_rows(annotations: Labels | Ratings, predictions: ModelPredictions) -> ModelRows:
     """Bring predictions per item or per (item, annotator) to one value per annotation and model."""
     if annotations.kind == "labels":
-        said = annotations.label_index
+        answer = annotations.label_index
         if isinstance(predictions, Predictions):
             aligned = predictions.aligned(annotations.items, annotations.categories)
             predicted = aligned.hard_labels()[:, annotations.item_index]
-            return ModelRows(aligned.models, said, predicted, predicted >= 0)
+            return ModelRows(aligned.models, answer, predicted, predicted >= 0)
     elif isinstance(predictions, Predictions):
         raise InputError("ratings need predicted ratings: pass {model: series of numbers, indexed by item}")
     else:
-        said = annotations.rating
+        answer = annotations.rating
     if not predictions:
         raise InputError("there is no model: pass {name: series}")
     models = names_array(list(predictions), "model")
     by_row = [_one_per_row(annotations, series, model) for model, series in predictions.items()]
     if annotations.kind == "ratings":
         predicted = np.stack([v.astype(np.float64).to_numpy() for v in by_row])
-        return ModelRows(models, said, predicted, ~np.isnan(predicted))
+        return ModelRows(models, answer, predicted, ~np.isnan(predicted))
     known = pd.Index(annotations.categories)
     predicted = np.stack([known.get_indexer(pd.Index(v)) for v in by_row])
     present = np.stack([v.notna().to_numpy() for v in by_row])
@@ -215,7 +215,7 @@ def model_rows(annotations: Labels | Ratings, predictions: ModelPredictions) -> 
             f"model {as_python(models[m])!r} predicts {by_row[m].iloc[row]!r}, which is no label of the annotations "
             f"({shorten(annotations.categories)})"
         )
-    return ModelRows(models, said, predicted, present)
+    return ModelRows(models, answer, predicted, present)
 
 
 def _one_per_row(annotations: Labels | Ratings, series: pd.Series, model: str) -> pd.Series:
@@ -255,8 +255,8 @@ _METRICS = {"labels": ("accuracy",), "ratings": ("absolute_error", "correlation"
 """Names of the metrics of each kind of annotations, the default first."""
 
 _ROW_SCORES: dict[str, Callable[[NDArray[Any], NDArray[Any]], Floats]] = {
-    "accuracy": lambda said, predicted: (said == predicted).astype(np.float64),
-    "absolute_error": lambda said, predicted: np.abs(said - predicted),
+    "accuracy": lambda answer, predicted: (answer == predicted).astype(np.float64),
+    "absolute_error": lambda answer, predicted: np.abs(answer - predicted),
 }
 """Metrics that are a mean over annotations."""
 
@@ -280,13 +280,15 @@ def _annotator_values(
         order = kept[np.argsort(annotations.annotator_index[kept], kind="stable")]
         who, first = np.unique(annotations.annotator_index[order], return_index=True)
         for j, part in zip(who, np.split(order, first[1:])):
-            said, model_said = rows.said[part], predicted[part]
-            values[m, j] = function(*((said, model_said) if labels is None else (labels[said], labels[model_said])))
+            answer, model_answer = rows.answer[part], predicted[part]
+            values[m, j] = function(
+                *((answer, model_answer) if labels is None else (labels[answer], labels[model_answer]))
+            )
     return values
 
 
-def _correlation(said: Floats, predicted: Floats) -> float:
+def _correlation(answer: Floats, predicted: Floats) -> float:
     """Return Pearson's r, NaN below three annotations or where one side is constant."""
-    if said.size < 3 or np.ptp(said) == 0 or np.ptp(predicted) == 0:
+    if answer.size < 3 or np.ptp(answer) == 0 or np.ptp(predicted) == 0:
         return np.nan
-    return float(np.corrcoef(said, predicted)[0, 1])
+    return float(np.corrcoef(answer, predicted)[0, 1])

@@ -1,4 +1,4 @@
-"""Figures of designs and of further votes show the numbers that they are given."""
+"""Figures of designs and of more votes show the numbers that they are given."""
 
 import pandas as pd
 import pytest

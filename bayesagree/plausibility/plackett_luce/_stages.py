@@ -58,7 +58,7 @@ class Stages(NamedTuple):
 
 
 class _Sets:
-    """Sets at risk of one item, each told by a subset and what it has beside."""
+    """Sets at risk of one item, each given by a subset and what it has beside."""
 
     def __init__(self) -> None:
         self.number: dict[frozenset[int], int] = {}

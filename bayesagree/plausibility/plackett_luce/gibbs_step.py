@@ -111,7 +111,7 @@ class PlackettLuceGibbs(BlockedStep):
 
     @staticmethod
     def competence(var: Any, has_grad: bool) -> Literal[Competence.INCOMPATIBLE]:
-        """Refuse to be chosen automatically: the step must be told the rankings."""
+        """Refuse to be chosen automatically: the step needs the rankings."""
         return Competence.INCOMPATIBLE
 
 

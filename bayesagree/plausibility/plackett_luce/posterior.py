@@ -2,7 +2,7 @@
 
 Each label k of an item has a worth lambda_k ~ Gamma(shape, rate). Annotators watch a race: label k arrives after a time
 tau_rk ~ Exp(lambda_k), and annotator r reports the order of arrival. Tied labels arrived in an order that we are not
-told (it is summed over; a tie is no observation of equality), unranked labels arrived after all ranked ones. The
+given (it is summed over; a tie is no observation of equality), unranked labels arrived after all ranked ones. The
 plausibility of a label is its share of the total worth, Dirichlet(shape) a priori.
 
     Pr(block B next) = int_0^inf W e^(-W t) prod_{k in B} (1 - e^(-lambda_k t)) dt,

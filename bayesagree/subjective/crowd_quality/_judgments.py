@@ -1,7 +1,7 @@
 """CrowdTruth's judgments as vectors.
 
-A judgment, what an annotator said of an item, is a vector of zeros and ones over the labels. A mark is one of its ones;
-a cell is a label of an item that anybody marked.
+A judgment, the answer of an annotator to an item, is a vector of zeros and ones over the labels. A mark is one of its
+ones; a cell is a label of an item that anybody marked.
 """
 
 import warnings

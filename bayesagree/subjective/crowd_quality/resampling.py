@@ -1,4 +1,4 @@
-"""How sure CrowdTruth qualities are, and who labels as if at random: a Bayesian bootstrap over the items.
+"""The uncertainty of CrowdTruth qualities, and who labels as if at random: a Bayesian bootstrap over the items.
 
 Each draw weights the items anew, weights ~ Dirichlet(1, ..., 1), as if they were a sample of a larger population, and
 solves for all qualities again. An annotator of five items has a wide interval, one of five hundred a narrow one.
