@@ -280,10 +280,8 @@ def _annotator_values(
         order = kept[np.argsort(annotations.annotator_index[kept], kind="stable")]
         who, first = np.unique(annotations.annotator_index[order], return_index=True)
         for j, part in zip(who, np.split(order, first[1:])):
-            answer, model_answer = rows.answer[part], predicted[part]
-            values[m, j] = function(
-                *((answer, model_answer) if labels is None else (labels[answer], labels[model_answer]))
-            )
+            pair = rows.answer[part], predicted[part]
+            values[m, j] = function(*(pair if labels is None else (labels[codes] for codes in pair)))
     return values
 
 

@@ -89,7 +89,7 @@ def test_the_posterior_needs_the_probabilities_of_chosen_items():
 
 
 def test_input_is_refused():
-    with pytest.raises(InputError, match="n=61 items are asked for, there are 60"):
+    with pytest.raises(InputError, match="n=61 items are requested, there are 60"):
         label_allocation(SCORES, n=61, positive=1)
     with pytest.raises(InputError, match="expected= gives item 1 nan"):
         label_allocation(SCORES, n=5, positive=1, design="doubt", expected={0: 0.5})
