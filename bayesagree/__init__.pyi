@@ -41,6 +41,7 @@ from .planning import annotate_next, plan
 from .plausibility import calibrate, majority_vote
 from .plausibility.dawid_skene import dawid_skene, dawid_skene_model
 from .plausibility.dirichlet import dirichlet, dirichlet_model
+from .plausibility.group_dirichlet import group_dirichlet, group_dirichlet_model
 from .plausibility.informed import informed_dirichlet, informed_dirichlet_model
 from .plausibility.informed_normal import informed_normal, informed_normal_model
 from .plausibility.normal_inverse_gamma import normal_inverse_gamma, normal_inverse_gamma_model
@@ -84,6 +85,8 @@ __all__ = [
     "normal_inverse_gamma_model",
     "dawid_skene",
     "dawid_skene_model",
+    "group_dirichlet",
+    "group_dirichlet_model",
     "majority_vote",
     # how certain that is
     "annotation_certainty",

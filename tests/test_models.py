@@ -115,6 +115,7 @@ OTHER_TREES = {
     "dispersion_null": "a permutation distribution",
     "effective_judges": "correlations over a weighted sample of items, truths drawn from gold or a posterior",
     "read_result": "reads a posterior",
+    "group_dirichlet": "a posterior with a PyMC twin, group_dirichlet_model, and exact checks, but no plain twin yet",
     "davidson": "a posterior with a PyMC twin, davidson_model, and golden values, but no plain twin yet",
 }
 """Functions that return a tree and have no model of their own, with the reason."""

@@ -8,6 +8,7 @@
 - `normal_inverse_gamma`: ratings.
 - `informed_normal`: ratings together with the numbers that models predict.
 - `dawid_skene`: labels of known annotators, whose confusion matrices are learned.
+- `group_dirichlet`: labels of groups of annotators, pooled as far as the groups agree.
 - `calibration`: label probabilities recalibrated against a small gold set.
 - `votes`: the majority vote, the point estimate beside them.
 """

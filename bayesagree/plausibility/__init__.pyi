@@ -1,7 +1,17 @@
-from . import dawid_skene, dirichlet, informed, informed_normal, normal_inverse_gamma, plackett_luce, prirn
+from . import (
+    dawid_skene,
+    dirichlet,
+    group_dirichlet,
+    informed,
+    informed_normal,
+    normal_inverse_gamma,
+    plackett_luce,
+    prirn,
+)
 from .calibration import calibrate, calibration_scores, gold_items_needed, label_probability, pool_with_votes
 from .dawid_skene import DawidSkene, DawidSkenePrior
 from .dirichlet import Dirichlet
+from .group_dirichlet import GroupDirichlet, GroupDirichletPrior
 from .informed import InformedDirichlet, InformedPrior, informed_prior_mean
 from .informed_normal import InformedNormal, InformedNormalPrior
 from .normal_inverse_gamma import NormalInverseGamma, NormalInverseGammaPrior
@@ -16,6 +26,8 @@ __all__ = [
     "DawidSkene",
     "DawidSkenePrior",
     "Dirichlet",
+    "GroupDirichlet",
+    "GroupDirichletPrior",
     "InformedDirichlet",
     "InformedNormal",
     "InformedNormalPrior",
@@ -34,6 +46,7 @@ __all__ = [
     "dirichlet",
     "fitting_posteriors",
     "gold_items_needed",
+    "group_dirichlet",
     "informed",
     "informed_normal",
     "informed_prior_mean",

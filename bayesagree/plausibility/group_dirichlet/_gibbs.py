@@ -1,0 +1,196 @@
+"""Gibbs sampler of `group_dirichlet`: its chains, and draws of blocks of items given their states.
+
+A state holds what makes items independent: the parameters, and for each item how many votes count for the common
+distribution (graded) or which groups are apart (divided). Plausibilities are drawn exactly given a state, in blocks.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._inference.streams import (
+    Seed,
+    block_generator,
+    block_generators,
+    map_blocks,
+    seed_sequence,
+    stream_apart,
+)
+from bayesagree._numerics.types import Floats, Rng
+from bayesagree.annotations import Labels
+from bayesagree.errors import as_python
+from bayesagree.plausibility.group_dirichlet import _kernels as kernels
+from bayesagree.plausibility.group_dirichlet._problem import GroupProblem
+
+WARM_UP, THIN = 300, 2
+"""Sweeps before the first state, and from one state to the next."""
+MOST_KEPT = 5_000_000
+"""Items x states that are kept at most: of more items, consecutive draws share a state."""
+FEWEST_STATES = 50
+
+
+class Chain:
+    """One Markov chain over all items."""
+
+    def __init__(self, problem: GroupProblem, rng: Rng) -> None:
+        self.problem, self.rng, prior = problem, rng, problem.prior
+        n_groups, n_items, n_labels = problem.votes.shape
+        self.votes = problem.votes.copy() if problem.careful else problem.votes
+        self.log_shape = np.full(n_labels, 0.0 if problem.informed else -np.log(n_labels))
+        self.centre = self.log_shape.copy()
+        self.log_similarity = np.log(prior.similarity) + rng.standard_normal(n_groups)
+        self.share = np.where(problem.free, rng.random(n_groups), 0.0)
+        wide = n_groups + 1 if problem.divided else 1
+        self.rows, self.row_item = np.zeros((n_items * wide, n_labels), np.int32), np.arange(n_items * wide)
+        self.apart = np.zeros((n_items, n_groups) if problem.divided else (0, 0), np.bool_)
+        self.counts = problem.votes.sum(axis=0, dtype=np.int32)
+        self.common = np.empty((n_items, 1, n_labels))
+        self.careful = np.ones(problem.single.shape[1], np.bool_)
+        self.care, self.habit = (
+            np.full(problem.n_annotators, 0.9),
+            np.full((problem.n_annotators, n_labels), 1 / n_labels),
+        )
+        self.log_care = np.log([prior.careful, prior.careless])
+        self.care_counts = np.zeros((problem.n_annotators, 2), np.int32)
+        self.draw_common()
+
+    def draw_common(self) -> None:
+        """Draw the common distributions given the state."""
+        kernels.draw_common(self.rng, self.counts[None], self.log_shape[None], self.problem.base, self.common)
+
+    def sweep(self) -> None:
+        """Draw every parameter and state given the others."""
+        problem, rng, prior, common = self.problem, self.rng, self.problem.prior, self.common[:, 0]
+        if problem.careful:
+            kernels.draw_careful(
+                rng, problem.single, self.votes, self.log_similarity, common, self.apart, self.counts,
+                self.log_shape, problem.base, self.care, self.habit, self.careful,
+            )  # fmt: skip
+            kernels.draw_care(rng, problem.single, self.careful, self.log_care, self.care, self.habit, self.care_counts)
+            centre = np.log([prior.careful, prior.careless])
+            kernels.draw_shapes(rng, self.care_counts, len(self.care_counts), self.log_care, centre, 1.0)
+        if problem.divided:
+            n_rows = kernels.draw_divided(
+                rng, self.votes, self.log_shape, problem.base, self.share, self.apart, self.counts,
+                self.rows, self.row_item,
+            )  # fmt: skip
+            own = self.apart.sum(axis=0)
+            drawn = rng.beta(1 + own, prior.divided + len(self.apart) - own)
+            self.share = np.where(problem.free, np.clip(drawn, 1e-12, 1 - 1e-12), 0.0)
+        else:
+            centre, n_rows = np.log(prior.similarity), len(self.counts)
+            kernels.draw_similarity(rng, self.votes, common, self.log_similarity, centre, prior.similarity_sd)
+            kernels.draw_tables(rng, self.votes, common, self.log_similarity, self.counts)
+            self.rows = self.counts
+        if problem.informed:
+            kernels.draw_worth(rng, self.rows, self.row_item, n_rows, problem.base, self.log_shape, prior.shape_sd)
+        else:
+            kernels.draw_shapes(rng, self.rows, n_rows, self.log_shape, self.centre, prior.shape_sd)
+        if not problem.divided:
+            self.draw_common()
+
+    def run(self, n_states: int) -> dict[str, NDArray[Any]]:
+        """Return the states, each variable with the state as first axis."""
+        problem, kept = self.problem, []
+        for _ in range(WARM_UP):
+            self.sweep()
+        for _ in range(n_states):
+            for _ in range(THIN):
+                self.sweep()
+            one: dict[str, Any] = {"log_shape": self.log_shape.copy()}
+            if problem.divided:
+                one |= {"share": self.share, "apart": self.apart.copy()}
+            else:
+                small = np.min_scalar_type(int(problem.votes.sum(axis=(0, 2)).max()))
+                one |= {"log_similarity": self.log_similarity.copy(), "tables": self.counts.astype(small)}
+            if problem.careful:
+                one |= {"careful": self.careful.copy(), "care": self.care.copy()}
+            kept.append(one)
+        return {name: np.stack([one[name] for one in kept]) for name in kept[0]}
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """States of all chains, each variable (chain, state, ...); `shared` consecutive draws belong to a state."""
+
+    problem: GroupProblem
+    values: dict[str, NDArray[Any]]
+    shared: int
+
+    def flat(self, name: str, *part: Any) -> NDArray[Any]:
+        """Return a part of a variable with all states of all chains on one axis; empty where there is none."""
+        found = self.values.get(name)
+        if found is None:
+            return np.zeros((0, 0), np.bool_)
+        return found[(slice(None), slice(None), *part)].reshape(-1, *found[(0, 0, *part)].shape)
+
+    @cached_property
+    def alone(self) -> Floats:
+        """Probability that a group is with no other one on an item, (chain, state, group).
+
+        A group is alone if it is apart, or if all others are.
+        """
+        share = self.values["share"]
+        others = np.stack([np.delete(share, g, axis=2).prod(axis=2) for g in range(share.shape[2])], axis=2)
+        return 1 - (1 - share) * (1 - others)
+
+    def parameters(self) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:
+        """Return the parameters of every draw, with their dims."""
+        values, dims = self.values, ("chain", "draw", "group")
+        found = {"apart": self.alone} if self.problem.divided else {"similarity": np.exp(values["log_similarity"])}
+        drawn = {name: (dims, np.repeat(one, self.shared, axis=1)) for name, one in found.items()}
+        if self.problem.careful:
+            drawn["careful"] = (("chain", "draw", "annotator"), np.repeat(values["care"], self.shared, axis=1))
+        return drawn
+
+    def named(self, labels: Labels) -> tuple[list[str], Floats]:
+        """Return the names of the parameters that all items share, and their chains (chain, state, parameter)."""
+        problem, shape = self.problem, self.values["log_shape"]
+        main = self.alone if problem.divided else self.values["log_similarity"]
+        names = [f"{'apart' if problem.divided else 'similarity'}[{name}]" for name in problem.names]
+        if problem.informed:
+            return [*names, "worth"], np.concatenate([main, shape[:, :, :1]], axis=2)
+        return [*names, *(f"shape[{as_python(k)}]" for k in labels.categories)], np.concatenate([main, shape], axis=2)
+
+    def draw(self, items: slice, rng: Rng, groups: list[int]) -> Iterator[Floats]:
+        """Draw plausibilities of a block of items, (item, sample, category) for each of some groups.
+
+        Draws of different groups are those of one joint draw, whichever groups are drawn.
+        """
+        problem = self.problem
+        log_shape = self.flat("log_shape")
+        base = problem.base[items] if problem.informed else problem.base
+        votes, apart = problem.votes[None, :, items], self.flat("apart", items)
+        if problem.careful:
+            first, last = np.searchsorted(problem.single[0], [items.start, items.stop])
+            votes = np.empty((len(log_shape), *votes.shape[1:]), np.int32)
+            careful = self.flat("careful", slice(first, last))
+            kernels.count_careful(problem.single[:, first:last], items.start, careful, votes)
+        if problem.divided:
+            counts = np.einsum("sgik,sig->sik", np.broadcast_to(votes, (len(apart), *votes.shape[1:])), ~apart)
+        else:
+            counts = self.flat("tables", items)
+        common = np.empty((items.stop - items.start, len(log_shape) * self.shared, problem.votes.shape[2]))
+        root = rng.bit_generator.seed_seq  # pyright: ignore[reportAttributeAccessIssue]
+        kernels.draw_common(rng, counts, log_shape, base, common)
+        for g in groups:
+            out = np.empty_like(common)
+            similarity = np.zeros(0) if problem.divided else self.flat("log_similarity", g)
+            own = apart[:, :, g] if problem.divided else np.zeros((0, 0), np.bool_)
+            kernels.draw_group(
+                block_generator(seed_sequence(root), g), votes[:, g], common, similarity, own, log_shape, base, out
+            )
+            yield out
+
+
+def sample_states(problem: GroupProblem, draws: int, chains: int, seed: Seed) -> States:
+    """Run the chains."""
+    most = max(MOST_KEPT // (problem.votes.shape[1] * chains), FEWEST_STATES)
+    shared = next(d for d in range(1, draws + 1) if draws % d == 0 and draws // d <= most)
+    generators = block_generators(stream_apart(seed, "parameters"), chains)
+    kept = list(map_blocks(lambda rng: Chain(problem, rng).run(draws // shared), generators))
+    return States(problem, {name: np.stack([one[name] for one in kept]) for name in kept[0]}, shared)

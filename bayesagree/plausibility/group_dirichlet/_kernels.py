@@ -1,0 +1,341 @@
+"""Compiled steps of the Gibbs sampler of `group_dirichlet`, and draws of plausibilities given its states.
+
+Votes are dense counts (group, item, category). `shapes` a_ik of the common distribution are exp(log_shape_k) base_ik,
+with one row of `base` for all items, or a row of predictions for each.
+"""
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesagree._numerics.draws import normalise_logs, slice_step
+from bayesagree._numerics.gamma import gamma_variate, log_gamma_draw, log_rising
+
+LOWEST, HIGHEST = -12.0, 9.5
+"""Ends of all logarithms: beyond exp(9.5) votes nothing changes, below exp(-12) draws are points."""
+TINY = 1e-300
+LARGE = 1e200
+"""Products are logged before they overflow."""
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_common(rng, counts, log_shape, base, out):
+    """Draw the common distributions (item, sample, category) of states with counts (state, item, category).
+
+    As many consecutive samples belong to a state as there are more samples than states.
+    """
+    n_items, n_samples, n_labels = out.shape
+    shared = n_samples // len(counts)
+    for s in range(n_samples):
+        state = s // shared
+        for i in range(n_items):
+            row = base[min(i, base.shape[0] - 1)]
+            for k in range(n_labels):
+                shape = math.exp(log_shape[state, k]) * row[k] + counts[state, i, k]
+                out[i, s, k] = log_gamma_draw(rng, max(shape, TINY))
+            normalise_logs(out[i, s])
+            for k in range(n_labels):
+                out[i, s, k] = max(out[i, s, k], TINY)
+
+
+@numba.njit(cache=True, nogil=True)
+def _similarity_density(x, mean, number, n_cells, more_than, centre, sd):
+    """Log posterior of log s: votes of each (item, label) against s m, those of each item against s.
+
+    rising(s m, n) / (s m)^n = prod (1 + r / (s m)) has no logarithms of gamma functions, which would cancel.
+    """
+    if x < LOWEST or x > HIGHEST:
+        return -math.inf
+    s = math.exp(x)
+    total, product = -0.5 * ((x - centre) / sd) ** 2, 1.0
+    for e in range(n_cells):
+        inverse = 1.0 / (s * mean[e])
+        for r in range(1, number[e]):
+            product *= 1.0 + r * inverse
+            if product > LARGE:
+                total += math.log(product)
+                product = 1.0
+    total += math.log(product)
+    for r in range(1, more_than.size):
+        if more_than[r] == 0:
+            break
+        total -= more_than[r] * math.log1p(r / s)
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_similarity(rng, votes, common, log_similarity, centre, sd):
+    """Draw log s_g of every group, the distributions of the groups integrated out."""
+    n_groups, n_items, n_labels = votes.shape
+    mean, number = np.empty(n_items * n_labels), np.empty(n_items * n_labels, np.int64)
+    for g in range(n_groups):
+        largest = 0
+        for i in range(n_items):
+            size = 0
+            for k in range(n_labels):
+                size += votes[g, i, k]
+            largest = max(largest, size)
+        more_than = np.zeros(largest + 1, np.int64)
+        n_cells = 0
+        for i in range(n_items):
+            size = 0
+            for k in range(n_labels):
+                n = votes[g, i, k]
+                size += n
+                if n > 1:
+                    mean[n_cells], number[n_cells] = common[i, k], n
+                    n_cells += 1
+            for r in range(size):
+                more_than[r] += 1
+        given = (mean, number, n_cells, more_than, centre, sd)
+        log_similarity[g] = slice_step(rng, _similarity_density, log_similarity[g], 1.0, given)
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_tables(rng, votes, common, log_similarity, tables):
+    """Draw how many votes of each label count for the common distribution: tables of a Chinese restaurant."""
+    n_groups, n_items, n_labels = votes.shape
+    tables[:] = 0
+    for g in range(n_groups):
+        s = math.exp(log_similarity[g])
+        for i in range(n_items):
+            for k in range(n_labels):
+                if votes[g, i, k] > 0:
+                    weight, n = s * common[i, k], 1
+                    for r in range(1, votes[g, i, k]):
+                        n += rng.random() * (weight + r) < weight
+                    tables[i, k] += n
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_divided(rng, votes, log_shape, base, share, apart, pooled, rows, row_item):
+    """Draw which groups see each item their own way; return the number of rows of counts, with one Dirichlet each.
+
+    `apart` (item, group) is 1 where the group has a distribution of its own, `pooled` (item, category) the votes of
+    all others. A group of share 0 is always with the others.
+    """
+    n_groups, n_items, n_labels = votes.shape
+    n_rows = 0
+    for i in range(n_items):
+        row = base[min(i, base.shape[0] - 1)]
+        whole = 0.0
+        for k in range(n_labels):
+            whole += math.exp(log_shape[k]) * row[k]
+            pooled[i, k] = 0
+            for g in range(n_groups):
+                pooled[i, k] += 0 if apart[i, g] else votes[g, i, k]
+        for g in range(n_groups):
+            if share[g] == 0.0:
+                continue
+            log_odds, size, others = math.log(share[g]) - math.log1p(-share[g]), 0, 0
+            for k in range(n_labels):
+                n = votes[g, i, k]
+                size += n
+                if not apart[i, g]:
+                    pooled[i, k] -= n
+                others += pooled[i, k]
+                if n > 0 and pooled[i, k] > 0:
+                    a = math.exp(log_shape[k]) * row[k]
+                    log_odds += log_rising(a, n) - log_rising(a + pooled[i, k], n)
+            log_odds += log_rising(whole + others, size) - log_rising(whole, size)
+            apart[i, g] = rng.random() * (1.0 + math.exp(-log_odds)) < 1.0
+            for k in range(n_labels):
+                if apart[i, g]:
+                    rows[n_rows, k] = votes[g, i, k]
+                else:
+                    pooled[i, k] += votes[g, i, k]
+            if apart[i, g] and size > 0:
+                row_item[n_rows] = i
+                n_rows += 1
+        rows[n_rows], row_item[n_rows] = pooled[i], i
+        n_rows += 1
+    return n_rows
+
+
+@numba.njit(cache=True, nogil=True)
+def _shape_density(x, k, log_shape, more_than, total, centre, sd):
+    """Log posterior of the logarithm of one shape, or of all of them moved by x for k = -1."""
+    value, whole = 0.0, 0.0
+    for j in range(log_shape.size):
+        now = log_shape[j] + x if k < 0 else (x if k == j else log_shape[j])
+        if now < LOWEST or now > HIGHEST:
+            return -math.inf
+        a = math.exp(now)
+        whole += a
+        if k < 0 or k == j:
+            value -= 0.5 * ((now - centre[j]) / sd) ** 2
+            for r in range(more_than.shape[1]):
+                if more_than[j, r] == 0:
+                    break
+                value += more_than[j, r] * math.log(a + r)
+    for r in range(total.size):
+        if total[r] == 0:
+            break
+        value -= total[r] * math.log(whole + r)
+    return value
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_shapes(rng, rows, n_rows, log_shape, centre, sd):
+    """Draw the logarithms of the shapes of a Dirichlet distribution, given rows of counts with one draw each."""
+    n_labels, most = rows.shape[1], 0
+    for i in range(n_rows):
+        size = 0
+        for k in range(n_labels):
+            size += rows[i, k]
+        most = max(most, size)
+    more_than, total = np.zeros((n_labels, most + 1), np.int64), np.zeros(most + 1, np.int64)
+    for i in range(n_rows):
+        size = 0
+        for k in range(n_labels):
+            for r in range(rows[i, k]):
+                more_than[k, r] += 1
+            size += rows[i, k]
+        for r in range(size):
+            total[r] += 1
+    for k in range(n_labels):
+        given = (k, log_shape, more_than, total, centre, sd)
+        log_shape[k] = slice_step(rng, _shape_density, log_shape[k], 0.5, given)
+    log_shape += slice_step(rng, _shape_density, 0.0, 0.3, (-1, log_shape, more_than, total, centre, sd))
+
+
+@numba.njit(cache=True, nogil=True)
+def _worth_density(x, rows, row_item, n_rows, base, sd):
+    """Log posterior of log c, where the shapes of an item are c base_i."""
+    if x < LOWEST or x > HIGHEST:
+        return -math.inf
+    c = math.exp(x)
+    value = -0.5 * (x / sd) ** 2
+    for e in range(n_rows):
+        size = 0
+        for k in range(rows.shape[1]):
+            if rows[e, k] > 0:
+                size += rows[e, k]
+                value += log_rising(c * base[row_item[e], k], rows[e, k])
+        value -= log_rising(c, size)
+    return value
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_worth(rng, rows, row_item, n_rows, base, log_shape, sd):
+    """Draw how many votes the predictions are worth."""
+    log_shape[:] = slice_step(rng, _worth_density, log_shape[0], 0.5, (rows, row_item, n_rows, base, sd))
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_careful(rng, single, votes, log_similarity, common, apart, pooled, log_shape, base, care, habit, careful):
+    """Draw which votes are careful, and keep `votes` (and `pooled`) the counts of those.
+
+    `single` are the item, group, label and annotator of each vote, shape (4, vote). Graded where `apart` is empty.
+    """
+    graded = apart.size == 0
+    n_labels = votes.shape[2]
+    for v in range(single.shape[1]):
+        i, g, y, j = single[0, v], single[1, v], single[2, v], single[3, v]
+        together = not graded and not apart[i, g]
+        if careful[v]:
+            votes[g, i, y] -= 1
+            if together:
+                pooled[i, y] -= 1
+        weight, whole = 0.0, 0.0
+        if graded:
+            s = math.exp(log_similarity[g])
+            weight, whole = s * common[i, y] + votes[g, i, y], s
+            for k in range(n_labels):
+                whole += votes[g, i, k]
+        else:
+            row = base[min(i, base.shape[0] - 1)]
+            for k in range(n_labels):
+                a = math.exp(log_shape[k]) * row[k] + (pooled[i, k] if together else votes[g, i, k])
+                whole += a
+                weight += a if k == y else 0.0
+        yes, no = care[j] * weight / whole, (1.0 - care[j]) * habit[j, y]
+        careful[v] = rng.random() * (yes + no) < yes
+        if careful[v]:
+            votes[g, i, y] += 1
+            if together:
+                pooled[i, y] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_care(rng, single, careful, log_care, care, habit, counts):
+    """Draw each annotator's share of careful votes, the habit of the others, and count both, (annotator, 2)."""
+    n_annotators, n_labels = habit.shape
+    counts[:] = 0
+    habit[:] = 1.0
+    for v in range(single.shape[1]):
+        j = single[3, v]
+        counts[j, 0 if careful[v] else 1] += 1
+        if not careful[v]:
+            habit[j, single[2, v]] += 1.0
+    first, second = math.exp(log_care[0]), math.exp(log_care[1])
+    for j in range(n_annotators):
+        yes, no = gamma_variate(rng, first + counts[j, 0]), gamma_variate(rng, second + counts[j, 1])
+        care[j] = yes / max(yes + no, TINY)
+        whole = 0.0
+        for k in range(n_labels):
+            habit[j, k] = gamma_variate(rng, habit[j, k])
+            whole += habit[j, k]
+        habit[j] /= whole
+
+
+@numba.njit(cache=True, nogil=True)
+def count_careful(single, first, careful, votes):
+    """Count the careful votes of items from `first` on in each state, (state, group, item, category)."""
+    votes[:] = 0
+    for state in range(len(careful)):
+        for v in range(single.shape[1]):
+            votes[state, single[1, v], single[0, v] - first, single[2, v]] += careful[state, v]
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_group(rng, votes, common, log_similarity, apart, log_shape, base, out):
+    """Draw one group's plausibilities (item, sample, category): around the common ones, or apart from them.
+
+    `votes` (state, item, category), of one state where they are the same in all; `log_similarity` (state,) of the
+    graded form, `apart` (state, item) of the divided one, the other empty.
+    """
+    n_items, n_samples, n_labels = out.shape
+    shared = n_samples // len(log_shape)
+    for s in range(n_samples):
+        state = s // shared
+        own = votes[min(state, len(votes) - 1)]
+        for i in range(n_items):
+            if apart.size > 0 and not apart[state, i]:
+                out[i, s] = common[i, s]
+                continue
+            row = base[min(i, base.shape[0] - 1)]
+            for k in range(n_labels):
+                if apart.size > 0:
+                    shape = math.exp(log_shape[state, k]) * row[k]
+                else:
+                    shape = math.exp(log_similarity[state]) * common[i, s, k]
+                out[i, s, k] = log_gamma_draw(rng, max(shape + own[i, k], TINY))
+            normalise_logs(out[i, s])
+
+
+@numba.njit(cache=True, nogil=True)
+def count_different(plausibility: NDArray[np.float64], by_item: NDArray[Any], by_sample: NDArray[Any]) -> None:
+    """Count where a group's best label is not that of the mean of all others, (group, item) and (group, sample).
+
+    Plausibilities (group, item, sample, category).
+    """
+    n_groups, n_items, n_samples, n_labels = plausibility.shape
+    whole = np.empty(n_labels)
+    for i in range(n_items):
+        for s in range(n_samples):
+            whole[:] = 0.0
+            for g in range(n_groups):
+                whole += plausibility[g, i, s]
+            for g in range(n_groups):
+                own, rest = 0, 0
+                for k in range(1, n_labels):
+                    if plausibility[g, i, s, k] > plausibility[g, i, s, own]:
+                        own = k
+                    if whole[k] - plausibility[g, i, s, k] > whole[rest] - plausibility[g, i, s, rest]:
+                        rest = k
+                by_item[g, i] += own != rest
+                by_sample[g, s] += own != rest

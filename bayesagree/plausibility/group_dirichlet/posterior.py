@@ -1,0 +1,301 @@
+"""Plausibilities as each group of annotators sees them: pooled as far as the groups agree.
+
+The votes n_ig of group g on item i come from the group's own plausibilities lambda_ig, which lie around those that all
+groups have in common, m_i ~ Dirichlet(a):
+
+    graded     lambda_ig ~ Dirichlet(s_g m_i):  the common distribution is worth s_g votes to the group
+    divided    lambda_ig = m_i, or with probability delta_g one of its own ~ Dirichlet(a)
+
+    careful    a vote of annotator j is a draw from lambda_ig with probability theta_j, else from a habit of j
+
+The graded form integrates lambda_ig out and says by a Chinese restaurant how many votes count for m_i; the divided one
+integrates all distributions out and draws which groups are apart. Two groups can only be known to differ, so that one
+of them is never apart: which one changes nothing. Without careless votes an annotator is a random member of the group,
+and three people with opinions look like a group; the habits of `careful` tell them apart.
+
+Sources: Teh, Jordan, Beal, Blei, "Hierarchical Dirichlet processes", JASA 101 (2006), section 5.3, for the sampler of
+the graded form; Ivey, Gauch, Jurgens, "NUTMEG: separating signal from noise in annotator disagreement" (EMNLP 2025) for
+the question; Hovy et al., "Learning whom to trust with MACE" (NAACL 2013) for careless votes.
+"""
+
+import warnings
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from bayesagree._inference.arguments import checked
+from bayesagree._inference.checkpoint import fingerprint
+from bayesagree._inference.results import MAX_BYTES, check_size, result_tree
+from bayesagree._inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence
+from bayesagree._numerics.types import Floats
+from bayesagree.annotations import Labels
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, Stream, best_labels, by_chain, check_depth, label_dtype
+from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
+from bayesagree.draws.posterior import Posterior, Request
+from bayesagree.errors import InputError, shorten
+from bayesagree.plausibility.group_dirichlet._gibbs import States, sample_states
+from bayesagree.plausibility.group_dirichlet._kernels import count_different
+from bayesagree.plausibility.group_dirichlet._problem import GroupProblem, MembersOfGroups
+from bayesagree.plausibility.group_dirichlet.model import group_dirichlet_model
+from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
+from bayesagree.plausibility.informed.covariates import on_items_of
+from bayesagree.plausibility.informed.posterior import informed_dirichlet
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+type Form = Literal["graded", "divided"]
+
+TARGET = "score against the truth of each group"
+
+
+@dataclass(frozen=True, eq=False)
+class OneGroup(Posterior):
+    """The posterior of one group, whose states exist."""
+
+    states: States
+    group: int
+    name = "group_dirichlet"
+    target = TARGET
+
+    def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
+        """Refuse: `GroupDirichlet` draws all groups at once."""
+        raise InputError("draw all groups at once: group_dirichlet()")
+
+    def model(self, annotations: Labels) -> "pm.Model":
+        """Refuse: the model is of all groups."""
+        raise InputError("the model is of all groups: group_dirichlet_model()")
+
+    def blocks(
+        self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
+    ) -> Stream:
+        """Stream the draws of the group, those of `group_dirichlet` with the same seed."""
+        depth = check_depth(request.top_labels or 1, annotations.categories.size)
+
+        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
+            (values,) = self.states.draw(items, rng, [self.group])
+            return DrawBlock(items, best_labels(values, depth), plausibility=values if plausibility else None)
+
+        return Stream(schedule.draw(draw, annotations.items.size, request.seed))
+
+
+@dataclass(frozen=True)
+class GroupDirichlet(Posterior):
+    """Specification of the posterior of `group_dirichlet`, whose arguments it holds."""
+
+    groups: MembersOfGroups | None = None
+    form: Form = "graded"
+    careful: bool = False
+    prior: GroupDirichletPrior | None = None
+    predictions: Predictions | None = None
+    name = "group_dirichlet"
+    target = TARGET
+
+    def problem(self, annotations: Labels, request: Request) -> GroupProblem:
+        """Return the votes of each group, and the mean of each item that predictions give."""
+        if self.groups is None:
+            raise InputError("group_dirichlet needs groups={annotator: group}")
+        if self.form not in ("graded", "divided"):
+            raise InputError(f"form={self.form!r} is not one of 'graded', 'divided'")
+        base = None
+        if self.predictions is not None:
+            fit = informed_dirichlet(annotations, self.predictions, draws=1, chains=1, seed=request.seed, top_labels=1)
+            base = np.maximum(fit["posterior_parameters"]["prior_mean"].values, 1e-9)
+        how: dict[str, Any] = {"divided": self.form == "divided", "careful": self.careful, "prior": self.prior}
+        return GroupProblem.of(annotations, self.groups, base=base, **how)
+
+    def states(self, annotations: Labels, request: Request) -> States:
+        """Run the chains."""
+        return sample_states(self.problem(annotations, request), request.draws, request.chains, request.seed)
+
+    def prepare(self, annotations: Labels, predictions: Predictions) -> tuple[Labels, Predictions]:
+        """Return labels and predictions on the same items, those of the predictions that the model learns from."""
+        labels = annotations if self.predictions is None else on_items_of(annotations, self.predictions)
+        return super().prepare(labels, predictions)
+
+    def model(self, annotations: Labels) -> "pm.Model":
+        """Build the same posterior in PyMC, where it exists."""
+        if self.careful or self.predictions is not None or self.groups is None:
+            raise InputError("the PyMC model has groups=, form= and prior=; leave careful= and predictions= out")
+        return group_dirichlet_model(annotations, groups=self.groups, form=self.form, prior=self.prior)
+
+    def by_group(self, annotations: Labels, request: Request) -> dict[str, Posterior]:
+        """Return the posterior of each group, all of them with the same states."""
+        states = self.states(annotations, request)
+        return {str(name): OneGroup(states, g) for g, name in enumerate(states.problem.names)}
+
+    def blocks(
+        self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
+    ) -> Stream:
+        """Refuse: `evaluate` streams the draws of each group (`by_group`)."""
+        raise InputError("group_dirichlet has a truth for each group; evaluate() and score() take it, group by group")
+
+    def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
+        """Draw the plausibilities of all groups."""
+        if self.predictions is not None:
+            annotations, aligned = super().prepare(on_items_of(annotations, self.predictions), self.predictions)
+            return replace(self, predictions=aligned)._draw(annotations, request)
+        return self._draw(annotations, request)
+
+    def _draw(self, annotations: Labels, request: Request) -> xr.DataTree:
+        n_items, n_labels = annotations.items.size, annotations.categories.size
+        problem = self.problem(annotations, request)
+        last, dtype = {"category": n_labels}, np.dtype(np.float64)
+        if request.top_labels is not None:
+            last, dtype = {"rank": check_depth(request.top_labels, n_labels)}, np.dtype(label_dtype(n_labels))
+        shape = {"chain": request.chains, "draw": request.draws, "group": problem.names.size, "item": n_items, **last}
+        check_size(shape, dtype.itemsize, request.max_bytes, "pass top_labels=1, or call evaluate(), which streams")
+        states = sample_states(problem, request.draws, request.chains, request.seed)
+        kept = np.empty(tuple(shape.values()), dtype)
+        differs = np.zeros((problem.names.size, n_items))
+        root = seed_sequence(request.seed)
+
+        def block(number: int, items: slice) -> Floats:
+            drawn = np.stack([*states.draw(items, block_generator(root, number), range(problem.names.size))])
+            by_sample = np.zeros((problem.names.size, request.samples))
+            count_different(drawn, differs[:, items], by_sample)
+            for g, values in enumerate(drawn):
+                some = values if request.top_labels is None else best_labels(values, request.top_labels)
+                kept[:, :, g, items] = by_chain(some, request.chains)
+            return by_sample
+
+        divided: Floats = sum(map_blocks(lambda job: block(*job), list(enumerate(item_blocks(n_items)))), np.zeros(1))
+        differs /= request.samples
+        differs[~problem.repeated] = np.nan
+        share = ("chain", "draw", "group"), by_chain(divided / n_items, request.chains)
+        drawn = {request.variable: (tuple(shape), kept), "divided": share} | states.parameters()
+        names, chains = states.named(annotations)
+        r_hat, ess = diagnostics(chains)
+        groups = {
+            "posterior": drawn,
+            "derived": {"prob_different": (("group", "item"), differs)},
+            "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
+            "constant_data": {"n_votes": (("group", "item"), problem.votes.sum(axis=2, dtype=np.int64))},
+        }
+        _warn(problem, names, r_hat, chains.shape[1])
+        coords = {"group": problem.names, "item": annotations.items, "category": annotations.categories}
+        coords |= {"annotator": annotations.annotators, "rank": np.arange(1, kept.shape[-1] + 1), "parameter": names}
+        settings = {
+            "form": self.form,
+            "careful": self.careful,
+            "prior": asdict(problem.prior),
+            "predictions": None if self.predictions is None else fingerprint(self.predictions),
+            "draws_per_state": states.shared,
+            "target": self.target,
+        }
+        how = {"model": self.name, "engine": "gibbs", "seed": request.seed}
+        return result_tree(groups, coords, settings=settings, **how)
+
+
+def _warn(problem: GroupProblem, names: list[str], r_hat: np.ndarray[Any, Any], n_states: int) -> None:
+    """Warn of groups about which nothing can be known item by item, and of chains that disagree."""
+    if not problem.repeated.all():
+        warnings.warn(
+            f"no item has two votes of {shorten(problem.names[~problem.repeated])}: whether such a group sees an item "
+            "its own way, or its one vote is by chance, cannot be known; averages over items are right, prob_different "
+            "is NaN",
+            UserWarning,
+            stacklevel=5,
+        )
+    worst = int(np.nan_to_num(r_hat).argmax())
+    if n_states >= ENOUGH_DRAWS and r_hat[worst] > R_HAT_LIMIT:
+        warnings.warn(
+            f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+@checked
+def group_dirichlet(
+    labels: Labels,
+    *,
+    groups: MembersOfGroups,
+    form: Form = "graded",
+    careful: bool = False,
+    prior: GroupDirichletPrior | None = None,
+    predictions: Predictions | None = None,
+    draws: int = 1000,
+    chains: int = 4,
+    seed: Seed = None,
+    top_labels: int | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> xr.DataTree:
+    """Plausibilities of each item as each group of annotators sees them, pooled as far as the groups agree.
+
+    Parameters
+    ----------
+    labels
+        Single labels by known annotators.
+    groups
+        Group of each annotator: a mapping or a series by annotator, or `bayesagree.annotations.Groups`. Annotators
+        without a group are one, "unknown".
+    form
+        ``"graded"``: each group lies more or less near the common distribution of an item. ``"divided"``: on some items
+        a group has a distribution of its own, on all others the common one.
+    careful
+        Some votes are careless, and follow a habit of the annotator instead of the item.
+    prior
+        By default `GroupDirichletPrior()`.
+    predictions
+        Models whose output tells what items look like: the common distribution then has the mean of
+        `informed_dirichlet`, fitted first to all votes, and items without votes are drawn too. Not models that were
+        trained on these votes.
+    draws, chains
+        chains x draws draws of all items. Of more than 1250 items consecutive draws of a chain share a state of the
+        Gibbs sampler, which draws plausibilities exactly.
+    seed
+        Same seed, same draws, on any number of threads.
+    top_labels
+        Keep only the L best labels of each draw instead of all plausibilities.
+    max_bytes
+        Largest result to keep in memory.
+
+    Returns
+    -------
+    DataTree
+        Group ``posterior``: ``plausibility`` (chain, draw, group, item, category), which sums to one over category, or
+        ``top_label`` (chain, draw, group, item, rank), positions of categories; ``divided`` (chain, draw, group), the
+        share of items on which the group's most plausible label is not that of the mean of all other groups;
+        ``similarity`` (chain, draw, group), the votes that the common distribution is worth to a group, or ``apart``
+        (chain, draw, group), the probability that the group shares its distribution of an item with no other group;
+        ``careful`` (chain, draw, annotator), the share of careful votes. Group ``derived``: ``prob_different`` (group,
+        item), the probability that an item counts for ``divided``; NaN for groups without an item of two votes. Group
+        ``diagnostics``: ``r_hat`` and ``ess`` (parameter). Group ``constant_data``: ``n_votes`` (group, item).
+
+    Raises
+    ------
+    InputError
+        Labels without annotators, groups of other annotators, votes of one group only.
+    SizeError
+        A result above `max_bytes`; `evaluate` streams it.
+
+    Warns
+    -----
+    UserWarning
+        Groups with at most one vote per item, chains that disagree.
+
+    See Also
+    --------
+    bayesagree.group_posterior : How well a model predicts the members of each group, without a truth.
+
+    References
+    ----------
+    See the module; Y. W. Teh et al., JASA 101 (2006) 1566-1581, section 5.3.
+
+    Examples
+    --------
+    >>> rows = [["yes"] * 8, ["yes"] * 4 + ["no"] * 4, ["no"] * 8] * 10
+    >>> votes = Labels.from_matrix(rows, annotators=list("abcdefgh"))
+    >>> sides = dict.fromkeys("abcd", "left") | dict.fromkeys("efgh", "right")
+    >>> tree = group_dirichlet(votes, groups=sides, form="divided", draws=200, seed=1)
+    >>> tree["derived"]["prob_different"].sel(group="left").values[:3].round().tolist()
+    [0.0, 1.0, 0.0]
+    >>> dict(tree["posterior"]["plausibility"].sizes)
+    {'chain': 4, 'draw': 200, 'group': 2, 'item': 30, 'category': 2}
+    """
+    request = Request(draws, chains, seed, "gibbs", top_labels=top_labels, max_bytes=max_bytes)
+    return GroupDirichlet(groups, form, careful, prior, predictions).draw(labels, request)

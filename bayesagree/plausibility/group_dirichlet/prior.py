@@ -1,0 +1,41 @@
+"""Priors of the parameters that all items share in `group_dirichlet`."""
+
+from dataclasses import asdict, dataclass
+
+from bayesagree.errors import positive
+
+
+@dataclass(frozen=True)
+class GroupDirichletPrior:
+    """Hyperparameters of similarity, divided items, the shapes of the common distribution, and care.
+
+    Attributes
+    ----------
+    similarity, similarity_sd
+        log s_g ~ N(log similarity, similarity_sd^2), s_g in votes: by default 95 % between .6 and 1500. Without a prior
+        groups that see everything alike would take s_g to infinity, where the likelihood is flat.
+    divided
+        delta_g ~ Beta(1, divided): 1 is uniform.
+    shape_sd
+        log a_k ~ N(-log K, shape_sd^2) for the shapes of the common distribution of K labels, a ~ Dirichlet(a). With
+        predictions log c ~ N(0, shape_sd^2) for the votes c that they are worth.
+    careful, careless
+        theta_j ~ Beta(u, v) is the share of careful votes of annotator j, log u ~ N(log careful, 1), log v ~ N(log
+        careless, 1); the careless ones follow a habit ~ Dirichlet(1, ..., 1) of the annotator, whatever the item.
+
+    Examples
+    --------
+    >>> GroupDirichletPrior(similarity=100).similarity_sd
+    2.0
+    """
+
+    similarity: float = 30.0
+    similarity_sd: float = 2.0
+    divided: float = 1.0
+    shape_sd: float = 1.5
+    careful: float = 4.0
+    careless: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            positive(value, name)

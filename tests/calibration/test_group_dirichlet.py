@@ -1,0 +1,45 @@
+"""Simulation-based calibration of `group_dirichlet`: parameters and plausibilities from the prior, then votes."""
+
+import numpy as np
+import pytest
+from _groups import labels_of
+
+from bayesagree import group_dirichlet
+from bayesagree.plausibility import GroupDirichletPrior
+
+PRIOR = GroupDirichletPrior(similarity=5.0, similarity_sd=1.0, shape_sd=0.7)
+SIZES = [(60, 1), pytest.param(1000, 2, marks=pytest.mark.slow)]
+DRAWS = 49
+
+
+def simulate(form, rng, n_items=25, n_groups=3, n_votes=4):
+    """Draw parameters, plausibilities (group, item, category) and counts of votes."""
+    shape = np.exp(-np.log(2) + PRIOR.shape_sd * rng.standard_normal(2))
+    common = np.maximum(rng.dirichlet(shape, n_items), 1e-12)
+    if form == "graded":
+        parameter = np.exp(np.log(PRIOR.similarity) + PRIOR.similarity_sd * rng.standard_normal(n_groups))
+        own = np.stack([[rng.dirichlet(np.maximum(s * m, 1e-9)) for m in common] for s in parameter])
+    else:
+        share = rng.random(n_groups)
+        apart = rng.random((n_groups, n_items)) < share[:, None]
+        own = np.where(apart[:, :, None], rng.dirichlet(shape, (n_groups, n_items)), common)
+        parameter = np.array([1 - (1 - share[g]) * (1 - np.delete(share, g).prod()) for g in range(n_groups)])
+    return parameter, own, rng.multinomial(n_votes, own)
+
+
+@pytest.mark.parametrize(("n", "seed"), SIZES)
+@pytest.mark.filterwarnings("ignore:the chains disagree")  # one short chain each
+@pytest.mark.parametrize("form", ["graded", "divided"])
+def test_ranks_of_the_truth_are_uniform(calibration, form, n, seed):
+    rng = np.random.default_rng(seed)
+    name = "similarity" if form == "graded" else "apart"
+    ranks, of_item = [], []
+    for _ in range(n):
+        parameter, own, votes = simulate(form, rng)
+        labels, members = labels_of(votes, "ghi")
+        tree = group_dirichlet(labels, groups=members, form=form, prior=PRIOR, draws=3 * DRAWS, chains=1, seed=rng)
+        drawn = tree["posterior"].to_dataset().isel(chain=0, draw=slice(None, None, 3))
+        ranks.append((drawn[name].values < parameter).sum(axis=0))
+        of_item.append((drawn["plausibility"].values[:, :, 0, 0] < own[:, 0, 0]).sum(axis=0))
+    calibration.uniform(f"group_dirichlet {form}", name, np.array(ranks)[:, 0], DRAWS + 1)
+    calibration.uniform(f"group_dirichlet {form}", "plausibility", np.array(of_item)[:, 1], DRAWS + 1)

@@ -1,0 +1,145 @@
+"""The sampler against exact posteriors of one item of two labels, streams against kept draws, refusals."""
+
+import numpy as np
+import pytest
+from _groups import labels_of
+from scipy.special import betainc, betaln, softmax
+
+from bayesagree import InputError, Labels, Predictions, SizeError, group_dirichlet
+from bayesagree.draws.posterior import Request
+from bayesagree.plausibility import GroupDirichlet, GroupDirichletPrior
+
+GRID = (np.arange(200) + 0.5) / 200
+
+
+@pytest.mark.parametrize("similarity", [2.0, 40.0])
+def test_graded_on_a_grid(similarity):
+    """With the parameters fixed by the prior, m of one item on 200 points gives E lambda of each group."""
+    counts = np.array([[[1, 5]], [[4, 2]]])
+    labels, members = labels_of(counts)
+    prior = GroupDirichletPrior(similarity=similarity, similarity_sd=1e-4, shape_sd=1e-4)
+    tree = group_dirichlet(labels, groups=members, prior=prior, draws=2000, chains=2, seed=1)
+    s, m = similarity, GRID
+    log_weight = -0.5 * np.log(m * (1 - m))
+    for no, yes in counts[:, 0]:
+        log_weight += betaln(s * m + no, s * (1 - m) + yes) - betaln(s * m, s * (1 - m))
+    weight = softmax(log_weight)
+    for g, (no, yes) in enumerate(counts[:, 0]):
+        mean = weight @ ((s * m + no) / (s + no + yes))
+        drawn = tree["posterior"]["plausibility"].values[:, :, g, 0, 0]
+        assert drawn.mean() == pytest.approx(mean, abs=5 * 0.2 / np.sqrt(2000))
+
+
+def test_divided_in_closed_form():
+    """With a uniform share the odds of one item to divide two groups are a ratio of Beta functions."""
+    labels, members = labels_of(np.array([[[0, 4]], [[3, 2]]]))
+    tree = group_dirichlet(
+        labels, groups=members, form="divided", prior=GroupDirichletPrior(shape_sd=1e-4), draws=4000, chains=2, seed=2
+    )
+
+    def log_marginal(no, yes):
+        return betaln(0.5 + no, 0.5 + yes) - betaln(0.5, 0.5)
+
+    apart, together = log_marginal(0, 4) + log_marginal(3, 2), log_marginal(3, 6)
+    expected = 1 / (1 + np.exp(together - apart))
+    share = tree["posterior"]["apart"].values
+    assert share.mean() == pytest.approx((1 + expected) / 3, abs=5 * 0.3 / np.sqrt(2000))
+    upper = betainc(0.5, 4.5, 0.5), betainc(3.5, 2.5, 0.5)  # of the second label, of g and of h
+    differ = expected * (upper[0] * (1 - upper[1]) + upper[1] * (1 - upper[0]))
+    found = tree["derived"]["prob_different"].values[:, 0]
+    assert found == pytest.approx(differ, abs=5 * 0.5 / np.sqrt(2000))
+    np.testing.assert_allclose(tree["posterior"]["divided"].mean(("chain", "draw")), found, rtol=1e-12)
+
+
+@pytest.mark.parametrize("careful", [False, True])
+@pytest.mark.parametrize("form", ["graded", "divided"])
+def test_streams_have_the_draws_that_are_kept(form, careful):
+    labels, members = labels_of(np.random.default_rng(1).integers(0, 3, (2, 70, 2)))
+    specification = GroupDirichlet(members, form, careful)
+    request = Request(draws=20, chains=2, seed=3)
+    tree = specification.draw(labels, request)
+    kept = tree["posterior"]["plausibility"]
+    assert kept.dims == ("chain", "draw", "group", "item", "category")
+    np.testing.assert_allclose(kept.sum("category"), 1, rtol=1e-12)
+    for name, posterior in specification.by_group(labels, request).items():
+        blocks = posterior.blocks(labels, request, plausibility=True).blocks
+        streamed = np.concatenate([block.plausibility for block in blocks])
+        wanted = kept.sel(group=name).transpose("item", "chain", "draw", "category").values.reshape(streamed.shape)
+        np.testing.assert_array_equal(streamed, wanted)
+    best = group_dirichlet(labels, groups=members, form=form, careful=careful, draws=20, chains=2, seed=3, top_labels=1)
+    np.testing.assert_array_equal(best["posterior"]["top_label"].values[..., 0], kept.values.argmax(axis=-1))
+
+
+def test_careless_annotators_are_found():
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 2, 80)
+    votes = np.where(np.arange(12) < 9, truth[:, None], rng.integers(0, 2, (80, 12)))
+    labels = Labels.from_matrix(votes, annotators=range(12))
+    members = {j: "ab"[j % 2] for j in range(12)}
+    tree = group_dirichlet(labels, groups=members, form="divided", careful=True, draws=200, seed=4)
+    care = tree["posterior"]["careful"].mean(("chain", "draw")).values
+    assert care[:9].min() > 0.9
+    assert care[9:].max() < 0.4
+    assert tree["posterior"]["divided"].quantile(0.05).item() < 0.05
+
+
+def test_predictions_tell_items_without_votes():
+    rng = np.random.default_rng(5)
+    yes = rng.random(200)
+    counts = rng.binomial(4, yes, (2, 200))
+    labels, members = labels_of(np.stack([4 - counts, counts], axis=2)[:, :150])
+    models = Predictions.from_scores({"A": np.stack([1 - yes, yes], axis=1)}, labels=[0, 1])
+    tree = group_dirichlet(labels, groups=members, predictions=models, draws=100, seed=5)
+    mean = tree["posterior"]["plausibility"].mean(("chain", "draw", "group")).values[150:, 1]
+    assert np.corrcoef(mean, yes[150:])[0, 1] > 0.95
+
+
+def test_groups_of_one_vote_per_item():
+    labels, members = labels_of(np.array([[[1, 0], [0, 1]] * 20, [[3, 0], [1, 3]] * 20]))
+    with pytest.warns(UserWarning, match=r"no item has two votes of 'g'"):
+        tree = group_dirichlet(labels, groups=members, draws=50, seed=6)
+    different = tree["derived"]["prob_different"]
+    assert np.isnan(different.sel(group="g")).all()
+    assert not np.isnan(different.sel(group="h")).any()
+
+
+def test_refusals():
+    labels, members = labels_of(np.array([[[1, 2]], [[2, 1]]]))
+    with pytest.raises(InputError, match="two groups or more"):
+        group_dirichlet(labels, groups=dict.fromkeys(members, "all"))
+    with pytest.raises(InputError, match="none of the annotators"):
+        group_dirichlet(labels, groups={"nobody": "g"})
+    with pytest.raises(InputError, match="these are counts"):
+        group_dirichlet(Labels.from_counts([[1, 2]]), groups=members)
+    with pytest.raises(InputError, match=r"form='graded\?'"):
+        group_dirichlet(labels, groups=members, form="graded?")
+    with pytest.raises(SizeError, match="top_labels=1"):
+        group_dirichlet(labels, groups=members, max_bytes=1000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["graded", "divided"])
+def test_pymc_has_the_same_posterior(form):
+    from bayesagree import group_dirichlet_model
+    from bayesagree._inference.nuts import sample_nuts
+
+    labels, members = labels_of(np.random.default_rng(7).integers(0, 5, (3, 12, 2)), "ghi")
+    ours = group_dirichlet(labels, groups=members, form=form, draws=1000, seed=7)["posterior"].to_dataset()
+    model = group_dirichlet_model(labels, groups=members, form=form)
+    theirs = sample_nuts(model, draws=1000, chains=2, seed=7, sampler={"target_accept": 0.95})["posterior"].to_dataset()
+    if form == "graded":
+        first, second = ours["plausibility"], theirs["plausibility"]
+        assert abs(first.mean(("chain", "draw")) - second.mean(("chain", "draw"))).max() < 0.03
+        first, second = np.log(ours["similarity"]), np.log(theirs["similarity"])
+        assert abs(first.mean(("chain", "draw")) - second.mean(("chain", "draw"))).max() < 0.25
+    else:
+        share = theirs["share_apart"]
+        others = xr_product_of_others(share)
+        expected = (1 - (1 - share) * (1 - others)).mean(("chain", "draw"))
+        assert abs(ours["apart"].mean(("chain", "draw")).values - expected.values).max() < 0.05
+
+
+def xr_product_of_others(share):
+    """Return the product over all other groups."""
+    parts = [share.drop_sel(group=g).prod("group") for g in share["group"].values]
+    return share.copy(data=np.stack([p.values for p in parts], axis=-1))
