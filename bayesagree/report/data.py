@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
-from bayesagree._inference.results import settings_of
+from bayesagree._inference.results import MAX_BYTES, settings_of
 from bayesagree.annotations import Annotations, Rankings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
@@ -161,7 +161,7 @@ def report_data(
         warnings.simplefilter("always", UserWarning)
         tree = _posterior(case, case.settings.reference)
         by_label = _label_certainty(case, tree)
-        scores, seen = (None, None) if case.models is None else model_scores(case, progress)
+        scores, seen = (None, None) if case.models is None else model_scores(case, tree, progress)
         return ReportData(
             source=source or ReportSource("annotations"),
             settings=case.settings,
@@ -185,10 +185,15 @@ def report_data(
 
 
 def _posterior(case: Case, reliability: float) -> xr.DataTree:
-    """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
+    """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws.
+
+    Of chains that join all items, plausibilities are kept where they fit into memory: models are scored on them.
+    """
     settings, chosen = case.settings, case.settings.record
     size = (1, 1) if chosen.closed_form else (settings.draws, settings.chains)
-    request = Request(*size, settings.seed, top_labels=None if chosen.asks_threshold else 1)
+    numbers = case.annotations.items.size * case.annotations.categories.size * settings.draws * settings.chains
+    whole = chosen.asks_threshold or (chosen.checks_chains and case.models is not None and 8 * numbers <= MAX_BYTES)
+    request = Request(*size, settings.seed, top_labels=None if whole else 1)
     posterior = chosen.specification.passes([reliability], case.models)[0]
     tree = posterior.draw(case.annotations, request)
     if chosen.checks_chains and not settings.allow_unmixed:

@@ -64,12 +64,18 @@ class ModelScores:
         return {name: one.sel(metric=metric).isel(model=0) for name, one in found if metric in one["metric"]}
 
 
-def model_scores(case: Case, progress: Callable[[int], None]) -> tuple[ModelScores, xr.DataArray]:
-    """Score the models at every reliability; returns also the annotation certainty (reliability, item)."""
+def model_scores(case: Case, truth: xr.DataTree, progress: Callable[[int], None]) -> tuple[ModelScores, xr.DataArray]:
+    """Score the models at every reliability; returns also the annotation certainty (reliability, item).
+
+    `truth` is the posterior at the reference: chains that join all items, if it keeps plausibilities, run once.
+    """
     annotations, models, settings = case.annotations, case.models, case.settings
     if models is None:
         raise ValueError("there are no models to score")
     record, options = settings.record, settings.options()
+    if record.checks_chains and "plausibility" in truth["posterior"]:
+        del options["allow_unmixed"]
+        options["plausibility"] = truth
     of_one_label = [m for m in settings.metrics if not record.asks_threshold and has_one_label(Metric.named(m))]
     # Where all plausibilities make other draws than the best labels alone, models are scored as `evaluate` scores them.
     joint = len(of_one_label) == len(settings.metrics) and not record.closed_form and record.name != "plackett_luce"
