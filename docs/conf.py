@@ -66,7 +66,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "bayesagree"
 html_theme_options = {
     "show_prev_next": False,
-    "header_links_before_dropdown": 10,
+    "header_links_before_dropdown": 6,
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -60,7 +60,7 @@ def annotators(
         return _output.show(tables, json=json)
     if not isinstance(crowd, Labels):
         raise InputError(f"annotators are rated on single labels or ratings, not on {type(crowd).__name__.lower()}")
-    known = {} if gold is None else _read_gold(gold, source, crowd)
+    known = {} if gold is None else read_gold(gold, source, crowd)
     options: Any = {"variant": variant} | vars(sampling)
     with _output.progress("rating annotators", 4 if known else 2) as advance:
         tree = blind = dawid_skene(crowd, **options)
@@ -107,7 +107,7 @@ def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
     ]
 
 
-def _read_gold(path: Path, source: _options.Source, crowd: "Labels") -> dict[Any, Any]:
+def read_gold(path: Path, source: _options.Source, crowd: "Labels") -> dict[Any, Any]:
     """Read gold labels; items without annotations are left out."""
     from bayesagree.io.files import read_table
 

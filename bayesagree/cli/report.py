@@ -26,6 +26,9 @@ def report(
     annotators: _options.AnnotatorsFile = None,
     group: Annotated[str | None, Option("--group", help="Features to group by, comma separated.")] = None,
     smallest_group: _options.SmallestGroup = 1,
+    gold: Annotated[
+        Path | None, Option("--gold", help="Table of items whose true label is known: columns item and label.")
+    ] = None,
     specification: _options.SpecificationFile = None,
     title: Annotated[str | None, Option("--title", help="Title of the page.")] = None,
     plausibility: _options.PlausibilityOrTrace = None,
@@ -81,6 +84,7 @@ def report(
     total = None if models is None else items_to_score(posterior, truth, models, settings.reliability)
     with _output.progress("computing", total) as advance:
         beside = {"groups": groups, "annotators": people, "specification": _specification(specification)}
+        beside["gold"] = None if gold is None else _gold(gold, source, truth)
         data = report_data(truth, models, settings=settings, source=_origin(source), progress=advance, **beside)
         write_report(data, output, title=title)
     rows = [
@@ -112,6 +116,15 @@ def _groups(truth: "Annotations", people: "Annotators | None", features: str | N
         raise InputError("groups of annotators are compared on labels or ratings, not on rankings; leave out --group")
     given: Any = truth
     return groups_by(given, people, features, smallest)
+
+
+def _gold(path: Path, source: _options.Source, truth: Any) -> dict[Any, Any]:
+    from bayesagree.annotations import Labels
+    from bayesagree.cli.annotators import read_gold
+
+    if not isinstance(truth, Labels):
+        raise InputError("--gold is for labels; leave it out")
+    return read_gold(path, source, truth)
 
 
 def _specification(path: Path | None) -> Any:

@@ -14,6 +14,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.results import MAX_BYTES, settings_of
 from bayesagree.annotations import Annotations, Rankings
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.certainty import label_certainty
@@ -32,7 +33,7 @@ from bayesagree.report.models import (
     replacement_results,
     set_results,
 )
-from bayesagree.report.scores import ModelScores, model_scores
+from bayesagree.report.scores import GoldScores, ModelScores, gold_scores, model_scores
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport, check_specification
 
@@ -77,6 +78,8 @@ class ReportData:
         Levels of the annotators of ratings, strictest first; None for other annotations.
     replacement
         Whether each model may replace an annotator; None unless some named annotators share enough items.
+    gold
+        Scores against gold; None without gold or models.
     further_votes
         What further votes do for the choice between the two best models; None without two models that differ.
     diagnostics
@@ -94,6 +97,7 @@ class ReportData:
     scores: ModelScores | None
     groups: GroupResults | None
     specification: SpecificationReport | None
+    gold: GoldScores | None = None
     sets: SetResults | None = None
     areas: AreaResults | None = None
     annotators: pd.DataFrame | None = None
@@ -120,6 +124,7 @@ def report_data(
     source: ReportSource | None = None,
     groups: Groups | None = None,
     annotators: Annotators | None = None,
+    gold: Gold | None = None,
     specification: EvaluationSpecification | None = None,
     progress: Callable[[int], None] = lambda items: None,
 ) -> ReportData:
@@ -138,6 +143,8 @@ def report_data(
         Name and origin of the annotations.
     groups
         Groups of annotators.
+    gold
+        The true label of some items, as in `evaluate`: models are scored against it too.
     annotators, specification
         Features of the annotators and what was declared about the evaluation; both or neither.
     progress
@@ -172,6 +179,7 @@ def report_data(
             scores=scores,
             groups=group_results(case, groups),
             specification=_specification(case, annotators, specification),
+            gold=gold_scores(case, gold),
             sets=set_results(case),
             areas=area_results(case),
             annotators=annotator_results(case),

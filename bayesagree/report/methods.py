@@ -150,6 +150,10 @@ METHODS: dict[str, Callable[[Any], str]] = {
         f"The annotators and their annotations were compared with a declared specification of the evaluation "
         f"({BALAYN.key})."
     ),
+    "gold": lambda found: (
+        f"Scores against gold rest on the {count(found.n_gold)} items that have it; the truth of the others was learnt "
+        "from annotations, predictions and gold together."
+    ),
     "sets": lambda found: (
         f"Prediction sets were calibrated by conformal prediction on the vote shares ({AMBIGUOUS.key}), in the form "
         f"that samples no labels, for a coverage of {COVERAGE:g}; each random half of the items was tested with the "

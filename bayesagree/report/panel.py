@@ -63,7 +63,7 @@ def notes(data: ReportData) -> list[Markup]:
     models = [] if data.scores is None else _model_notes(data, data.scores)
     served = None if data.groups is None else data.groups.worst
     groups = [] if served is None else _served_worse(data, *served["model"])
-    return [*models, *_reliability(data), *groups, *_unvoted(data)]
+    return [*models, *_gold(data), *_reliability(data), *groups, *_unvoted(data)]
 
 
 def _choice(data: ReportData, scores: ModelScores) -> Iterator[Answer]:
@@ -122,6 +122,9 @@ def _score(data: ReportData, scores: ModelScores) -> Answer:
         if (scores.prior_share or 0) >= MOST_PRIOR:
             sentences.append(_text("Votes are few: this is not an estimate of the score against many annotators."))
     beside.append((f"Against {_estimate(data)}", number(float(own["plug_in"])), ""))
+    if data.gold is not None:
+        against = data.gold.table.sel(metric=metric, model=best)
+        beside.append((f"Against gold ({count(data.gold.n_gold)} items have it)", *_value(against, "score")))
     beside += _of_groups(data, best)
     sentences += _served_worse(data, best)
     described = _text("{}. {}", metric_name(metric).capitalize(), method)
@@ -195,6 +198,11 @@ def _model_notes(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
     largest = comparison["model"].values[int(np.argmax(_sign(comparison) * comparison["score"].values))]
     if scores.beside and largest != best:
         yield _text("Each model scored without its own output, {} has the best estimate.", named(largest))
+
+
+def _gold(data: ReportData) -> Iterator[Markup]:
+    if data.gold is not None and data.gold.vote_agrees is not None:
+        yield _text("The majority vote is gold on {} of the items that have it.", percent(data.gold.vote_agrees))
 
 
 def _reliability(data: ReportData) -> Iterator[Markup]:

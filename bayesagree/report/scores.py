@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._inference.results import settings_of
+from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
@@ -100,6 +101,28 @@ def model_scores(case: Case, truth: xr.DataTree, progress: Callable[[int], None]
     made = settings_of(tree)
     found = ModelScores(table, comparison, made["target"], beside, made.get("prior_share"), _ceiling(lines))
     return found, tree["certainty"].to_dataset()["annotation_certainty"]
+
+
+@dataclass(frozen=True, eq=False)
+class GoldScores:
+    """Scores against gold: ``score``, ``lower``, ``upper`` (metric, model), and how gold and the vote agree.
+
+    `n_gold` items have it; `vote_agrees` is the share of them on which the majority vote is gold, None without votes.
+    """
+
+    table: xr.Dataset
+    n_gold: int
+    vote_agrees: float | None
+
+
+def gold_scores(case: Case, gold: Gold | None) -> GoldScores | None:
+    """Score the models against gold, with the posterior that learns from it; None without models or gold."""
+    if gold is None or case.models is None:
+        return None
+    shared = ("metrics", "draws", "chains", "seed", "items", "missing")
+    tree = evaluate(case.annotations, case.models, gold=gold, **{name: getattr(case.settings, name) for name in shared})
+    made = settings_of(tree)
+    return GoldScores(score_intervals(tree).isel(reliability=0), made["n_gold"], made.get("vote_agrees"))
 
 
 def _another_annotator(case: Case, metrics: list[str], options: dict[str, Any]) -> xr.DataTree:

@@ -15,6 +15,7 @@ from bayesagree.report.figures import Mark, MarkGroup, certainty_curve, interval
 from bayesagree.report.kinds import kind_of
 from bayesagree.report.models import COVERAGE, EPSILON, AreaResults, FurtherVotes, SetResults
 from bayesagree.report.score_views import MOST_MODELS, PAIR, informed, scores
+from bayesagree.report.scores import GoldScores
 from bayesagree.report.wording import count, interval, listed, metric_name, number, percent, percents, probability
 from bayesagree.subjective.specification import SpecificationReport
 
@@ -110,6 +111,13 @@ def areas(data: ReportData, found: AreaResults) -> dict[str, Any]:
     """Show the area under the curve of each model against the labels."""
     rows = _rows(found.table, model=str, auc=number, ends=interval)
     return {"rows": rows, "positive": found.positive, "ceiling": number(found.ceiling)}
+
+
+def gold(data: ReportData, found: GoldScores) -> dict[str, Any]:
+    """Show the scores of each model against gold."""
+    table = found.table.to_dataframe().reset_index()
+    names: dict[str, Any] = {"model": str, "metric": metric_name}
+    return {"rows": _rows(table, **names, score=number, ends=interval), "n": count(found.n_gold)}
 
 
 def annotators(data: ReportData, found: pd.DataFrame) -> dict[str, Any]:
@@ -224,6 +232,7 @@ ALWAYS: dict[str, Callable[[ReportData], Any]] = {
 OPTIONAL: dict[str, Callable[[ReportData, Any], dict[str, Any]]] = {
     "groups": groups,
     "specification": specification,
+    "gold": gold,
     "sets": sets,
     "areas": areas,
     "annotators": annotators,

@@ -20,6 +20,7 @@ CHAPTERS = {
     '<section id="groups"': "Annotators were grouped by age",
     'id="group-scores"': "the spread over groups was compared",
     '<section id="specification"': "declared specification",
+    '<section id="gold"': "Scores against gold rest on the 20 items",
     '<section id="sets"': "Prediction sets were calibrated",
     '<section id="areas"': "Areas under the curve",
     '<section id="annotators"': "score of CrowdTruth (Dumitrache et al., 2018)",
@@ -69,9 +70,11 @@ def test_methods_name_the_chapters_of_the_page():
     seen = {chapter: set() for chapter in CHAPTERS}
     for annotations, models, grouped, way in inputs():
         more = {}
+        if models is not None and isinstance(annotations, Labels) and annotations.annotators_known and not way:
+            more = {"gold": dict(zip(annotations.items[:20].tolist(), [0, 1] * 10))}
         if grouped:
             groups = Groups.by_features(annotations, PEOPLE, ["age"])
-            more = {"groups": groups, "annotators": PEOPLE, "specification": DECLARED}
+            more |= {"groups": groups, "annotators": PEOPLE, "specification": DECLARED}
         data = report_data(annotations, models, settings=ReportSettings(draws=20, chains=2, **way), **more)
         page, methods = render(data).split('<section id="methods"')[0], methods_paragraph(data)
         settings = render(data).split("<caption>With the same settings")[1]

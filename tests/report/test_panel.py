@@ -20,6 +20,7 @@ from bayesagree import (
     evaluate,
     informed_dirichlet,
     label_certainty,
+    majority_vote,
 )
 from bayesagree.annotations.groups import Groups
 from bayesagree.evaluation.tables import OPEN
@@ -28,7 +29,7 @@ from bayesagree.report import wording
 from bayesagree.report.annotators import GroupResults
 from bayesagree.report.data import report_data
 from bayesagree.report.page import render
-from bayesagree.report.panel import panel
+from bayesagree.report.panel import contenders, panel
 from bayesagree.report.settings import ReportSettings
 from bayesagree.report.wording import number
 from bayesagree.simulate import labelled_test_set
@@ -211,3 +212,18 @@ def test_sentences_are_short_and_paragraphs_have_three(data):
             sentences = re.split(r"(?<=[.?!])\s+", text)
             assert tag != "p" or len(sentences) <= 3, text
             assert max(len(one.split()) for one in sentences) <= 25, text
+
+
+def test_gold_is_beside_the_score_of_the_best_model():
+    case = labelled_test_set(n_items=80, per_item=4, spread=0.5, seed=6)
+    truth = case.plausibility.argmax(axis=1)
+    gold = dict(zip(case.labels.items[::2].tolist(), case.labels.categories[truth[::2]].tolist()))
+    how = {"draws": 50, "chains": 2}
+    found = report_data(case.labels, case.predictions, gold=gold, settings=ReportSettings(**how))
+    best = contenders(found.scores.comparison[METRIC])[0]
+    scores = evaluate(case.labels, case.predictions, gold=gold, seed=1, **how)["posterior"][METRIC].sel(model=best)
+    answer = sentence(found, "How good is")
+    assert f"Against gold (40 items have it): {float(scores.mean()):.3f} (" in answer
+    vote = majority_vote(case.labels).values[::2][np.arange(40), truth[::2]].mean()  # tied labels share
+    assert " ".join(wording.percent(vote).split()) in sentence(found, "The majority vote is gold")
+    assert render(found).count('id="gold-table"') == 1
