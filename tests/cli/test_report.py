@@ -165,3 +165,11 @@ def test_evaluate_and_report_print_the_same_scores(run, files, tmp_path, plausib
     best = said.split("How good is ")[1].split()[0].rstrip(",")
     [row] = [row for row in json.loads(done.stdout)["scores"] if row["model"] == best]
     assert f"? {row['mean']:.3f} ({row['lower']:.3f} to {row['upper']:.3f}). " in said
+
+
+def test_gold_is_shown_in_the_panel(run, files, tmp_path):
+    (files / "gold.csv").write_text("task,label\n" + "".join(f"t{i},yes\n" for i in range(0, 30, 2)))
+    asked = ("labels.csv", *COLUMNS, "--predictions", "models.csv", "--gold", "gold.csv", "-o", tmp_path / "page.html")
+    code, said, err = run(*asked)
+    assert code == 0, err
+    assert "Against gold (15 items have it): " in said
