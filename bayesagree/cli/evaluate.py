@@ -137,12 +137,12 @@ def _tables(tree: "xr.DataTree") -> list[_output.Table]:
 
 
 def _beside(tree: "xr.DataTree") -> list[_output.Table]:
-    """Return what an estimate is to be read with: the fit to every model, and the score that annotations prove."""
+    """Return what an estimate is to be read with: the fit to every model, and the score from annotations alone."""
     from bayesagree.evaluation.tables import sensitivity_table
 
     if "annotations_only" not in tree:
         return []
-    title = "Score against a well-annotated truth (estimate), and the score that these annotations prove"
+    title = "Score against a well-annotated truth (estimate), and the score from these annotations alone"
     return [_output.Table("targets", sensitivity_table(tree), title)]
 
 

@@ -29,7 +29,7 @@ type Groups = dict[str, dict[str, Any]]
 """Groups of a result: variables with their dims and values."""
 type Values = Mapping[str, NDArray[Any]]
 
-OF_ANNOTATIONS = "score that these annotations prove"
+OF_ANNOTATIONS = "score from these annotations alone"
 """The meaning of a score under a posterior from annotations alone."""
 
 

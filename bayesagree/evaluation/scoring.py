@@ -150,14 +150,14 @@ def evaluate(
         variable per metric, dims (chain, draw, reliability, slice, side, model), side = slice, rest, difference.
         ``attrs["higher_is_better"]`` of every score is 1 or 0. The settings name the ``target``; with ``"dirichlet"``
         also ``prior_share``, the mean weight of the prior in an item at the first reliability. From .09 on, which is
-        ten votes per item, the score that annotations prove is likely far from the score against a well-annotated
+        ten votes per item, the score from annotations alone is likely far from the score against a well-annotated
         truth. `evaluate` does not warn, since the score is correct for its target; the command line and the report do.
         Of pairs ``annotation_certainty`` is the mean over items, dims (reliability).
 
         With ``"informed_dirichlet"`` group ``posterior`` scores each model under the posterior that did not see its
         own output (that of a single model sees it: nothing else is left to learn from). Beside it, with the same
         variables: ``full_fit``, under the posterior that saw all models, a sensitivity figure and the ground of
-        `compare`; and ``annotations_only``, under `dirichlet`: the score that these annotations prove.
+        `compare`; and ``annotations_only``, under `dirichlet`: the score from these annotations alone.
 
         With `gold` group ``posterior`` is about all items; groups ``gold_items`` and ``other_items`` have the same
         variables for the items with gold, whose scores are known, and for the others. There is no ``full_fit``: all

@@ -34,7 +34,7 @@ ITEMS_ARE = {"fixed": "on these items", "bootstrap": "on items like these"}
 """What scores and comparisons are about, for each value of ``items=`` of `evaluate`."""
 
 MOST_PRIOR = 0.09
-"""Weight of the prior in an average item from which the score that annotations prove is no estimate of the score
+"""Weight of the prior in an average item from which the score from annotations alone is no estimate of the score
 against a well-annotated truth. In benchmarks/results/informed.md the bias of the first, taken as the second, is 1.7
 times half the width of its 95 % interval or more in every cell of every set: 3, 5 and 10 votes per item, weights of
 1/4, 1/6 and 1/11. Smaller weights were not measured."""
@@ -150,9 +150,9 @@ def sensitivity_table(result: xr.DataTree) -> pd.DataFrame:
     -------
     DataFrame
         Columns metric, model, ``estimate`` (against a well-annotated truth, without the model's own output),
-        ``full_fit`` (the same, all models informing it; of labels) and ``annotations_prove``.
+        ``full_fit`` (the same, all models informing it; of labels) and ``annotations_only``.
     """
-    groups = {"estimate": "posterior", "full_fit": "full_fit", "annotations_prove": "annotations_only"}
+    groups = {"estimate": "posterior", "full_fit": "full_fit", "annotations_only": "annotations_only"}
     means = {
         name: result[group].to_dataset().isel(reliability=0, drop=True).mean(("chain", "draw")).to_dataarray("metric")
         for name, group in groups.items()
@@ -175,7 +175,7 @@ def prior_notes(prior_share: float | None) -> list[str]:
         return []
     return [
         f"Votes are few: the prior has {100 * prior_share:.0f} % of the weight in an average item, and the interval of "
-        "a score that so few annotations prove rarely held the score against a well-annotated truth where many votes "
+        "a score from so few annotations alone rarely held the score against a well-annotated truth where many votes "
         "made that known; --plausibility informed_dirichlet estimates it."
     ]
 

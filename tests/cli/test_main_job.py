@@ -59,7 +59,7 @@ def test_evaluate_notes_few_votes_and_names_the_target(run, files):
     assert "Votes and predictions together estimate the score" in run(*asked).stdout
     asked = (*asked, "--plausibility", "dirichlet")
     done = run(*asked)
-    assert "score that these annotations prove" in " ".join(done.stdout.split())
+    assert "score from these annotations alone" in " ".join(done.stdout.split())
     assert "Votes are few: the prior has 20 % of the weight" in done.stdout
     answer = json.loads(run(*asked, "--json").stdout)
     assert len(answer["notes"]) == 1

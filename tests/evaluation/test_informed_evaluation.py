@@ -43,7 +43,7 @@ def test_each_model_is_scored_without_its_own_output(test_set, result):
 
 def test_labels_alone_are_the_dirichlet(test_set, result):
     alone = evaluate(test_set.labels, test_set.predictions, plausibility="dirichlet", **SHORT)
-    assert "annotations prove" in alone.attrs["settings"]
+    assert "annotations alone" in alone.attrs["settings"]
     np.testing.assert_array_equal(result["annotations_only"]["top_1_accuracy"], alone["posterior"]["top_1_accuracy"])
 
 
@@ -85,7 +85,7 @@ def test_exclude_is_refused(test_set):
 
 def test_sensitivity_table_has_a_row_for_each_model(result):
     table = sensitivity_table(result)
-    assert table.columns.tolist() == ["metric", "model", "estimate", "full_fit", "annotations_prove"]
+    assert table.columns.tolist() == ["metric", "model", "estimate", "full_fit", "annotations_only"]
     assert table["model"].tolist() == ["A", "B", "C"]
     own = result["posterior"]["top_1_accuracy"].mean(("chain", "draw", "reliability"))
     np.testing.assert_allclose(table["estimate"], own)

@@ -1,4 +1,4 @@
-"""What the scores of a report mean: estimates of a well-annotated truth, or what these annotations prove."""
+"""What the scores of a report mean: estimates of a well-annotated truth, or that of these annotations alone."""
 
 import re
 from dataclasses import replace
@@ -20,7 +20,7 @@ from bayesagree.simulate import labelled_test_set
 INFORMED = ReportSettings("informed_dirichlet", draws=40, chains=2)
 METRIC = "top_1_accuracy"
 ESTIMATE = "score against a well-annotated truth (estimate)"
-PROVEN = "score that these annotations prove"
+ALONE = "score from these annotations alone"
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_labels_alone_are_no_estimate(few):
     assert found.scores.beside == {}
     assert found.scores.prior_share == pytest.approx(0.25)
     answer = panel(found)[1]
-    assert f"The {PROVEN}" in answer.method
+    assert f"The {ALONE}" in answer.method
     assert "this is not an estimate of the score against many annotators" in str(answer)
     assert not any("Votes are few" in text for text in said(report_data(few.labels)))
 

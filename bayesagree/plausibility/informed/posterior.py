@@ -282,7 +282,7 @@ def informed_dirichlet(
 
     See Also
     --------
-    dirichlet : the same from votes alone; it says what these annotations prove.
+    dirichlet : the same from votes alone; the score from these annotations alone.
     evaluate : scores each model without its own output.
 
     References
