@@ -70,7 +70,21 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("index", "start", "choose", "tested")}
+html_sidebars = {
+    page: []  # pages of a section alone have something to list
+    for page in (
+        "index",
+        "start",
+        "choose",
+        "gallery",
+        "results",
+        "models",
+        "benchmarks",
+        "tested",
+        "coverage",
+        "release",
+    )
+}
 html_static_path = ["_static"]
 html_css_files = ["style.css"]
 html_show_sourcelink = False
