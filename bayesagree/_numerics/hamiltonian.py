@@ -42,6 +42,7 @@ class Chain:
         self.density, self.rng, self.units, self.log_step = density, rng, units, math.log(FIRST_STEP)
         self.point, (self.height, self.slope) = point, density(point)
         self.shortest, self.longest, self.centre = shortest, longest, centre
+        self.away = np.zeros(point.size) if centre is None else np.linalg.solve(units, point - centre)
 
     @property
     def step(self) -> float:
@@ -74,7 +75,7 @@ class Chain:
         n_steps = math.ceil(length / self.step)
         step, point, height, slope = length / n_steps, self.point, self.height, self.slope
         origin = point if self.centre is None else self.centre
-        away = np.zeros(point.size) if self.centre is None else np.linalg.solve(self.units, point - origin)
+        away = self.away
         pull = 0.0 if self.centre is None else 1.0
         ahead, turn = (step, 1.0) if self.centre is None else (math.sin(step), math.cos(step))
         for s in range(n_steps):
@@ -89,4 +90,5 @@ class Chain:
         accepted = math.exp(min(change, 0.0)) if math.isfinite(change) else 0.0
         if self.rng.random() < accepted:
             self.point, self.height, self.slope = point, height, slope
+            self.away = self.away if self.centre is None else away
         return accepted

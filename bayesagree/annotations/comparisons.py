@@ -12,6 +12,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Codes, Floats
 from bayesagree.annotations._columns import Table, column, eager_frame, encode, float_column, require_present, values_of
 from bayesagree.annotations._display import Displayed
+from bayesagree.annotations.rankings import Rankings
 from bayesagree.errors import InputError, as_python
 
 FIRST, SECOND, TIE = range(3)
@@ -49,6 +50,8 @@ class Comparisons(Displayed):
         Names of the covariates of a comparison.
     covariate_values
         What the first model has more than the second, such as a difference of lengths, shape (row, covariate).
+    order_known
+        Whether people saw the first model first; else who stands first means nothing.
     """
 
     kind: ClassVar[Literal["comparisons"]] = "comparisons"
@@ -63,6 +66,7 @@ class Comparisons(Displayed):
     item_index: Codes
     covariates: NDArray[Any]
     covariate_values: Floats
+    order_known: bool = True
 
     @classmethod
     @checked
@@ -76,6 +80,7 @@ class Comparisons(Displayed):
         annotator: str | None = None,
         item: str | None = None,
         covariates: Sequence[str] = (),
+        order_known: bool = True,
     ) -> Self:
         """Read a table with one row per comparison.
 
@@ -93,6 +98,8 @@ class Comparisons(Displayed):
             Columns with who compared, and on what, such as the prompt; None where this is unknown.
         covariates
             Columns of numbers: what the first model has more than the second, such as a difference of lengths.
+        order_known
+            Whether the first model is the one that was shown first; False: the file does not say which one was.
 
         Raises
         ------
@@ -135,7 +142,49 @@ class Comparisons(Displayed):
         rows = np.lexsort((*values.T[::-1], outcome, what, who, right, left))
         left, right, outcome, who, what = (codes[rows].astype(np.int32) for codes in (left, right, outcome, who, what))
         known = np.array(covariates, dtype=np.str_)
-        return cls(models, annotators, items, left, right, outcome, who, what, known, values[rows])
+        return cls(models, annotators, items, left, right, outcome, who, what, known, values[rows], order_known)
+
+    @classmethod
+    @checked
+    def from_rankings(cls, rankings: Rankings) -> Self:
+        """Read the pairs of each ranking: the label in the earlier block wins, labels of one block tie.
+
+        Labels on offer that a ranking does not name lose to those it names, and are not compared with each other. Which
+        label was shown first is unknown. Pairs of one ranking are not independent: three or more labels per ranking
+        make intervals too narrow, and `plackett_luce` is the model of whole rankings.
+
+        Raises
+        ------
+        InputError
+            Rankings that compare no two labels.
+
+        Examples
+        --------
+        >>> rankings = Rankings.from_blocks([[[["a"], ["b", "c"]]]], labels=["a", "b", "c"])
+        >>> Comparisons.from_rankings(rankings).to_long()["winner"].tolist()
+        ['left', 'left', 'tie']
+        """
+        r, names, pairs = rankings, rankings.categories, []
+        everything = np.arange(names.size)
+        for ranking in range(r.n_annotations):
+            entries = slice(r.start[ranking], r.start[ranking + 1])
+            place = np.full(names.size, names.size)
+            place[r.label_index[entries]] = r.block[entries]
+            offered = everything if r.offered is None else r.offered[ranking]
+            first, second = (offered[side] for side in np.triu_indices(offered.size, 1))
+            compared = np.minimum(place[first], place[second]) < names.size
+            first, second = first[compared], second[compared]
+            outcome = np.select([place[first] < place[second], place[first] > place[second]], [FIRST, SECOND], TIE)
+            pairs.append(np.stack([np.full(first.size, ranking), first, second, outcome]))
+        ranking, first, second, outcome = np.concatenate(pairs, axis=1)
+        if ranking.size == 0:
+            raise InputError("no ranking compares two labels; comparisons need rankings of two labels or more")
+        table = {"left": names[first], "right": names[second], "winner": OUTCOMES[outcome]}
+        table |= {"item": r.items[r.item_index[ranking]]}
+        if r.annotators_known:
+            table["annotator"] = r.annotators[r.annotator_index[ranking]]
+        who = "annotator" if r.annotators_known else None
+        return cls.from_long(pd.DataFrame(table), annotator=who, item="item", order_known=False)
 
     def overview(self) -> dict[str, Any]:
         """Sizes by what they are."""

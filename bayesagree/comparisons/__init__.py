@@ -2,6 +2,7 @@
 
 - `posterior`: `davidson`, strengths with ties, order and annotators; `_cells` counts comparisons, `_density` is the
   posterior's density, `_selection` chooses the effects.
+- `tables`: `preference_table`, a leaderboard with rank sets; `effect_table`, ties, places and annotators.
 - `model`: the same posterior in PyMC.
 """
 

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,8 @@ OF_SCALE = {
 SHORTEST, LONGEST = 0.8, 2.0
 TUNE = 150
 """Trajectories that set the step of each chain."""
+PARTS = ("strength", "item", "discrimination_by", "tie", "tie_by", "order", "order_by", "covariate")
+"""The effects, in the order of their coordinates."""
 
 
 @dataclass(frozen=True)
@@ -87,23 +89,41 @@ class Form(NamedTuple):
     item_effects: bool
     likelihood: Likelihood
 
+    @property
+    def cells(self) -> dict[str, bool]:
+        """What tells cells apart."""
+        by_annotator = "annotator" in (self.ties, self.order, self.discrimination)
+        return {"oriented": self.order is not None, "by_item": self.item_effects, "by_annotator": by_annotator}
+
 
 class Density:
-    """Log posterior of one model. The point holds standard normal coordinates, then logarithms of the scales."""
+    """Log posterior of one model. The point holds coordinates of the effects, then logarithms of the scales.
+
+    The natural parameters, of discriminations the logarithms, are linear: constant + matrix (factor * coordinates). A
+    factor is the standard deviation, and the prior of the coordinates standard normal, as long as they are not
+    `recentred`.
+    """
 
     def __init__(self, cells: Cells, form: Form, prior: DavidsonPrior) -> None:
+        from scipy.sparse import csr_array
+
         self.cells, self.form, self.prior = cells, form, prior
-        n, self.n_models = cells.n_annotators, int(cells.entry_model.max()) + 1
+        n, n_entries, n_covariates = cells.n_annotators, cells.entry_model.size, cells.covariates.shape[0]
+        self.n_models = int(cells.entry_model.max()) + 1
         by = {name: getattr(form, name) == "annotator" for name in ("ties", "order", "discrimination")}
-        sizes = {
-            "strength": self.n_models,
-            "item": cells.entry_model.size * form.item_effects,
-            "tie": int(form.ties is not None),
-            "tie_by": n * by["ties"],
-            "order": int(form.order is not None),
-            "order_by": n * by["order"],
-            "discrimination_by": n * by["discrimination"],
-            "covariate": cells.covariates.shape[1],
+        self.ends = np.cumsum([n_entries, n, n, n])
+        self.slopes = slice(n_entries, n_entries + n)
+        # First natural parameter that an effect adds to, the coordinate that each of them takes, number of coordinates.
+        who, one, entry = np.arange(n), np.zeros(n, np.int64), np.arange(n_entries)
+        blocks = {
+            "strength": (0, cells.entry_model, self.n_models),
+            "item": (0, entry, n_entries * form.item_effects),
+            "discrimination_by": (n_entries, who, n * by["discrimination"]),
+            "tie": (n_entries + n, one, int(form.ties is not None)),
+            "tie_by": (n_entries + n, who, n * by["ties"]),
+            "order": (n_entries + 2 * n, one, int(form.order is not None)),
+            "order_by": (n_entries + 2 * n, who, n * by["order"]),
+            "covariate": (n_entries + 3 * n, np.arange(n_covariates), n_covariates),
         }
         scales = {
             "strength_sd": prior.strength_scale if prior.strength_sd is None else None,
@@ -113,132 +133,115 @@ class Density:
             "discrimination_sd": prior.discrimination_scale if by["discrimination"] else None,
         }
         self.scale_prior = {name: scale for name, scale in scales.items() if scale is not None}
-        ends = np.cumsum([*sizes.values(), *(1 for _ in self.scale_prior)]).tolist()
-        starts = [0, *ends[:-1]]
-        self.place = dict(zip([*sizes, *self.scale_prior], map(slice, starts, ends)))
-        self.n_normal, self.size = sum(sizes.values()), ends[-1]
+        ends = np.cumsum([*(size for *_, size in blocks.values()), *(1 for _ in self.scale_prior)]).tolist()
+        self.place = dict(zip([*blocks, *self.scale_prior], map(slice, [0, *ends[:-1]], ends)))
+        self.size, self.n_normal = ends[-1], ends[-1] - len(self.scale_prior)
+        n_natural = n_entries + 3 * n + n_covariates
+        used = [(row + np.arange(c.size), c + self.place[name].start) for name, (row, c, k) in blocks.items() if k]
+        rows, columns = (np.concatenate(part) for part in zip(*used))
+        self.matrix = csr_array((np.ones(rows.size), (rows, columns)), shape=(n_natural, self.n_normal))
+        self.constant = np.zeros(n_natural)
+        self.constant[n_entries + n : n_entries + 2 * n] = -math.inf if form.ties is None else prior.tie_mean
+        self.fixed = np.ones(self.n_normal)
+        for name, sd in (("strength", prior.strength_sd or 1.0), ("tie", prior.tie_sd), ("order", prior.order_sd)):
+            self.fixed[self.place[name]] = sd
+        self.fixed[self.place["covariate"]] = prior.covariate_sd
+        # Scale of each coordinate; those with a fixed scale take the last entry, which is a logarithm of 0.
+        self.scale_of = np.full(self.n_normal, len(self.scale_prior))
+        for s, name in enumerate(self.scale_prior):
+            self.scale_of[self.place[OF_SCALE[name]]] = s
+        self.share, self.log_centre = np.zeros(len(self.scale_prior) + 1), np.zeros(len(self.scale_prior) + 1)
+        self.scale_priors = np.array(list(self.scale_prior.values()))
+        self.sizes = np.bincount(self.scale_of, minlength=len(self.scale_prior) + 1)[:-1]
 
-    def scales(self, point: Floats) -> dict[str, float]:
-        """Return the standard deviations at a point."""
-        logs = np.clip(point[self.n_normal :], -LARGEST, LARGEST)
-        return dict(zip(self.scale_prior, np.exp(logs).tolist()))
+    def recentred(self, point: Floats) -> None:
+        """Let coordinates follow their scales by as much as comparisons, and not the prior, determine them at a point.
 
-    def natural(self, point: Floats, scales: dict[str, float]) -> Natural:
+        A coordinate is the effect over s0 (s / s0)^(1 - c) for the scale s, its value s0 at the point, and the share c
+        (Papaspiliopoulos, Roberts and Skold, "A general framework for the parametrization of hierarchical models",
+        Statistical Science 22, 2007): well-known effects do not depend on their scale, unknown ones are
+        proportional to it. The point stays what it is.
+        """
+        normal = slice(0, self.n_normal)
+        variance = np.linalg.inv(self.precision(point)[normal, normal]).diagonal()
+        left = np.bincount(self.scale_of, variance, self.share.size)[:-1] / self.sizes
+        self.share[:-1], self.log_centre[:-1] = np.clip(1 - left, 0, 1), self.log_scales(point)
+
+    def log_scales(self, point: Floats) -> Floats:
+        """Return the logarithms of the standard deviations at points (..., parameter)."""
+        return np.clip(point[..., self.n_normal :], -LARGEST, LARGEST)
+
+    def effects(self, point: Floats) -> tuple[Floats, Floats]:
+        """Return effects, factors times coordinates, and precisions of the coordinates at points (..., parameter)."""
+        logs = self.log_scales(point)
+        away = np.concatenate([logs, np.zeros((*logs.shape[:-1], 1))], axis=-1) - self.log_centre
+        factor = np.exp(away * (1 - self.share) + self.log_centre)[..., self.scale_of] * self.fixed
+        return factor, np.exp(-2 * self.share * away)[..., self.scale_of]
+
+    def natural(self, point: Floats) -> Natural:
         """Return the parameters of the likelihood."""
-        z = {name: point[place] for name, place in self.place.items()}
-        prior, n = self.prior, self.cells.n_annotators
-        strength = (z["strength"] * scales.get("strength_sd", prior.strength_sd or 1.0))[self.cells.entry_model]
-        if self.form.item_effects:
-            strength = strength + scales["item_sd"] * z["item"]
-        tie, order = np.full(n, -math.inf), np.zeros(n)
-        if self.form.ties is not None:
-            tie = np.clip(
-                prior.tie_mean + prior.tie_sd * z["tie"] + _of(z["tie_by"], scales, "tie_sd", n), -LARGEST, LARGEST
-            )
-        if self.form.order is not None:
-            order = prior.order_sd * z["order"] + _of(z["order_by"], scales, "order_sd", n)
-        log_slope = _of(z["discrimination_by"], scales, "discrimination_sd", n)
-        slope = np.exp(np.clip(log_slope - log_slope.mean(), -LARGEST, LARGEST))
-        return Natural(strength, slope, tie, order, prior.covariate_sd * z["covariate"])
+        at = self.matrix @ (self.effects(point)[0] * point[: self.n_normal]) + self.constant
+        at[self.slopes] -= at[self.slopes].mean()  # discriminations are relative to their mean
+        strength, slope, tie, order, covariate = np.split(at, self.ends)
+        tie = np.clip(tie, -LARGEST, LARGEST) if self.form.ties else tie
+        return Natural(strength, np.exp(np.clip(slope, -LARGEST, LARGEST)), tie, order, covariate)
 
-    def variables(self, point: Floats) -> dict[str, Any]:
-        """Return what a result keeps of a point."""
-        scales, form, prior = self.scales(point), self.form, self.prior
-        at = self.natural(point, scales)
-        strength = point[self.place["strength"]] * scales.get("strength_sd", prior.strength_sd or 1.0)
-        found: dict[str, Any] = {"strength": strength - strength.mean()} | scales
-        if form.ties:
-            found["tie"] = at.tie if form.ties == "annotator" else at.tie[0]
-            found["average_tie"] = prior.tie_mean + prior.tie_sd * point[self.place["tie"]][0]
-        if form.order:
-            found["order"] = at.order if form.order == "annotator" else at.order[0]
-        if form.discrimination:
-            found["discrimination"] = at.discrimination
-        if at.covariate.size:
-            found["covariate_effect"] = at.covariate
+    def variables(self, points: Floats) -> dict[str, Floats]:
+        """Return what a result keeps of points (..., parameter)."""
+        factor, _ = self.effects(points)
+        effect = {name: (factor * points[..., : self.n_normal])[..., self.place[name]] for name in PARTS}
+        strength = effect["strength"]
+        found = {"strength": strength - strength.mean(axis=-1, keepdims=True)}
+        found |= dict(zip(self.scale_prior, np.moveaxis(np.exp(self.log_scales(points)), -1, 0)))
+        for name, mean, kind in (("tie", self.prior.tie_mean, self.form.ties), ("order", 0.0, self.form.order)):
+            if kind:
+                found[f"average_{name}"] = mean + effect[name][..., 0]
+                found[name] = found[f"average_{name}"]
+            if kind == "annotator":
+                found[name] = found[name][..., None] + effect[f"{name}_by"]
+        if self.form.discrimination:
+            log_slope = effect["discrimination_by"]
+            found["discrimination"] = np.exp(log_slope - log_slope.mean(axis=-1, keepdims=True))
+        if effect["covariate"].size:
+            found["covariate_effect"] = effect["covariate"]
         return found
 
     def __call__(self, point: Floats) -> tuple[float, Floats]:
         """Return the log density, up to a constant of the normal distributions, and its gradient."""
-        scales, prior = self.scales(point), self.prior
-        at = self.natural(point, scales)
-        value, by = self.cells.log_likelihood(at, self.form.likelihood)
         normal, slope = point[: self.n_normal], np.empty(point.size)
-        by_model = np.bincount(self.cells.entry_model, by.strength, self.n_models)
-        by_log_slope = by.discrimination * at.discrimination
-        of_effect = {
-            "strength": by_model,
-            "item": by.strength,
-            "tie_by": by.tie,
-            "order_by": by.order,
-            "discrimination_by": by_log_slope - by_log_slope.mean(),
-        }
-        place = self.place
-        slope[place["strength"]] = by_model * (prior.strength_sd or 1.0)
-        slope[place["tie"]] = by.tie.sum() * prior.tie_sd
-        slope[place["order"]] = by.order.sum() * prior.order_sd
-        slope[place["covariate"]] = by.covariate * prior.covariate_sd
-        value -= 0.5 * float(normal @ normal)
-        for name, scale in scales.items():
-            effect = OF_SCALE[name]
-            by_effect = of_effect[effect]
-            share = (scale / self.scale_prior[name]) ** 2
-            slope[place[effect]] = by_effect * scale
-            slope[place[name]] = by_effect @ point[place[effect]] * scale + 1 - share
-            # Half-normal, with the Jacobian of the logarithm.
-            value += 0.5 * math.log(2 / math.pi) + math.log(scale / self.scale_prior[name]) - 0.5 * share
-        slope[: self.n_normal] -= normal
+        factor, precision = self.effects(point)
+        at = self.natural(point)
+        value, by = self.cells.log_likelihood(at, self.form.likelihood)
+        by_natural = np.concatenate([by.strength, by.discrimination * at.discrimination, *by[2:]])
+        by_natural[self.slopes] -= by_natural[self.slopes].mean()
+        by_normal = (by_natural @ self.matrix) * factor
+        slope[: self.n_normal] = by_normal - precision * normal
+        of_scale = slice(0, len(self.scale_prior))
+        share, logs = self.share[:-1], self.log_scales(point)
+        pull = np.bincount(self.scale_of, precision * normal**2, share.size + 1)[of_scale]
+        along = np.bincount(self.scale_of, by_normal * normal, share.size + 1)[of_scale]
+        scaled = np.exp(2 * logs) / self.scale_priors**2
+        # Half-normal, with the Jacobian of the logarithm.
+        slope[self.n_normal :] = (1 - share) * along + share * (pull - self.sizes) + 1 - scaled
+        value += float((logs - np.log(self.scale_priors) - 0.5 * scaled + 0.5 * math.log(2 / math.pi)).sum())
+        value -= float(self.sizes @ (share * (logs - self.log_centre[:-1])) + 0.5 * (precision * normal) @ normal)
         return value, slope
 
     def precision(self, point: Floats) -> Floats:
         """Return the expected information of the comparisons plus the precision of the prior: positive definite."""
-        scales = self.scales(point)
-        at = self.natural(point, scales)
-        by_distance, by_tie = self._jacobians(point, scales, at)
-        of_distance, of_both, of_tie = self.cells.information(at, self.form.likelihood)
-        found = by_distance.T @ by_distance.multiply(of_distance[:, None]).tocsr()
-        cross = by_distance.T @ by_tie.multiply(of_both[:, None]).tocsr()
-        found = found + cross + cross.T + by_tie.T @ by_tie.multiply(of_tie[:, None]).tocsr()
-        share = [2 * (scales[name] / prior) ** 2 for name, prior in self.scale_prior.items()]
-        found, place = found.toarray(), self.place["discrimination_by"]
-        # Discriminations are relative to their mean.
-        if place.stop > place.start:
-            found[place] -= found[place].mean(axis=0)
-            found[:, place] -= found[:, place].mean(axis=1, keepdims=True)
-        return found + np.diag(np.append(np.ones(self.n_normal), share))
+        from scipy.sparse import csr_array, hstack
 
-    def _jacobians(self, point: Floats, scales: dict[str, float], at: Natural) -> tuple[Any, Any]:
-        """Return the slopes of each cell's distance and log odds of a tie by the point, shape (cell, parameter)."""
-        from scipy.sparse import coo_array, csr_array, hstack
-
-        cells, prior, z = self.cells, self.prior, {name: point[place] for name, place in self.place.items()}
-        n_cells, n_entries = cells.first.size, cells.entry_model.size
-        row, slope = np.arange(n_cells), at.discrimination[cells.annotator]
-        both = np.concatenate([cells.first, cells.second])
-        entry = coo_array((np.append(slope, -slope), (np.tile(row, 2), both)), shape=(n_cells, n_entries)).tocsr()
-        model = csr_array((np.ones(n_entries), (np.arange(n_entries), cells.entry_model)))
-        who = csr_array((np.ones(n_cells), (row, cells.annotator)), shape=(n_cells, cells.n_annotators))
-        quality = entry @ at.strength + slope * (cells.covariates @ at.covariate)
-        strength = entry @ model * scales.get("strength_sd", prior.strength_sd or 1.0)
-        item, one = entry * scales.get("item_sd", 0.0), np.ones((n_cells, 1))
-        turned = who.multiply(quality[:, None]).tocsr() * scales.get("discrimination_sd", 0.0)
-        tie_by, order_by = (who * scales.get(name, 0.0) for name in ("tie_sd", "order_sd"))
-        parts = {
-            "strength": strength, "item": item, "order": one * prior.order_sd, "order_by": order_by,
-            "discrimination_by": turned, "covariate": cells.covariates * slope[:, None] * prior.covariate_sd,
-        }  # fmt: skip
-        of_tie = {"tie": one * prior.tie_sd, "tie_by": tie_by}
-        found = []
-        for some in (parts, of_tie):
-            columns = dict(some)
-            for scale in scales:
-                if (effect := OF_SCALE[scale]) in some:
-                    centre = z[effect].mean() if effect == "discrimination_by" else 0.0
-                    columns[scale] = (some[effect] @ (z[effect] - centre))[:, None]
-            sizes = {name: place.stop - place.start for name, place in self.place.items()}
-            blocks = [columns.get(name, np.zeros((n_cells, size))) for name, size in sizes.items() if size]
-            found.append(hstack([csr_array(block) for block in blocks]).tocsr())
-        return found[0], found[1]
+        (factor, precision), n_scales = self.effects(point), len(self.scale_prior)
+        along = factor * point[: self.n_normal] * (1 - self.share[self.scale_of])
+        by_scale = self.matrix @ (along[:, None] * (self.scale_of[:, None] == np.arange(n_scales)))
+        by_point = hstack([self.matrix * factor, csr_array(by_scale)]).tocsr()
+        information = self.cells.information(self.natural(point), self.form.likelihood)
+        for part in (information, information.T):
+            part[self.slopes] -= part[self.slopes].mean(axis=0)
+        of_scales = 2 * np.exp(2 * self.log_scales(point)) / self.scale_priors**2
+        of_scales += 2 * self.share[:-1] ** 2 * self.sizes
+        found = by_point.T @ (by_point.T @ information).T
+        return found + np.diag(np.concatenate([precision, of_scales]))
 
     def mode(self, point: Floats, close: float = CLOSE) -> Floats:
         """Return the point of highest density with the scales of `point`, by Newton's method."""
@@ -274,8 +277,8 @@ class Density:
             variance = np.linalg.inv(self.precision(point)[normal, normal]).diagonal()
             for name in self.scale_prior:
                 place = self.place[OF_SCALE[name]]
-                z, grown = point[place], float(np.sqrt(np.mean(point[place] ** 2 + variance[place])))
-                point[place] = z / grown
+                grown = float(np.sqrt(np.mean(point[place] ** 2 + variance[place])))
+                point[place] /= grown
                 point[self.place[name]] += math.log(grown)
             point = self.mode(point, CLOSE_IN_EM)
         return self.mode(point)
@@ -295,9 +298,4 @@ class Density:
     def chain(self, start: Floats, units: Floats, rng: Rng) -> Chain:
         """Return a chain that starts around a point."""
         point = start + units @ rng.standard_normal(self.size)
-        return Chain(self, point, units, rng, shortest=SHORTEST, longest=LONGEST)
-
-
-def _of(normal: Floats, scales: dict[str, float], name: str, n: int) -> Floats:
-    """Return the effects of the annotators, zeros where the model has none."""
-    return scales[name] * normal if normal.size else np.zeros(n)
+        return Chain(self, point, units, rng, shortest=SHORTEST, longest=LONGEST, centre=start)

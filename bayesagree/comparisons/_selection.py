@@ -39,7 +39,7 @@ def choose_form(
     fold = rng.permutation(np.arange(comparisons.n_comparisons) % FOLDS)
     known: dict[Form, Floats] = {}
     for name, choices in CHOICES.items():
-        if requested[name] != "auto":
+        if requested[name] != "auto" or (name == "order" and not comparisons.order_known):
             continue
         if name == "ties" and not has_ties:
             form = form._replace(ties=None)
@@ -60,16 +60,15 @@ def choose_form(
 
 def held_out_scores(comparisons: Comparisons, form: Form, prior: DavidsonPrior, fold: Floats) -> Floats:
     """Return the log probability of each comparison at the mode given the comparisons of the other folds, (row,)."""
-    cells = {"oriented": form.order is not None, "by_item": form.item_effects}
-    whole, place = cells_of(comparisons, **cells)
+    whole, place = cells_of(comparisons, **form.cells)
     start = Density(whole, form, prior).start()
     scores = np.empty(comparisons.n_comparisons)
     for f in range(FOLDS):
         kept = fold != f
         density = Density(whole.counted(place[kept]), form, prior)
         point = density.mode(start)
-        probability = whole.probabilities(density.natural(point, density.scales(point)), form.likelihood)
-        scores[~kept] = np.log(probability[place[~kept] % 3, place[~kept] // 3])
+        probability = whole.probabilities(density.natural(point), form.likelihood)
+        scores[~kept] = np.log(probability.ravel()[place[~kept]])
     return scores
 
 
@@ -85,6 +84,8 @@ def checked_form(comparisons: Comparisons, requested: dict[str, Any], item_effec
                 f"{name}='common'"
             )
         effects[name] = CHOICES[name][0] if value == "auto" else value
+    if effects["order"] and not comparisons.order_known:
+        raise InputError(f"order={requested['order']!r}, but nobody knows which model was shown first; pass order=None")
     if likelihood not in ("davidson", "rao_kupper"):
         raise InputError(f"likelihood={likelihood!r} is not one of 'davidson', 'rao_kupper'")
     if item_effects and comparisons.items.size == 0:

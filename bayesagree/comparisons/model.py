@@ -53,7 +53,7 @@ def davidson_model(
     """
     requested = {"ties": ties, "order": order, "discrimination": discrimination}
     form = checked_form(comparisons, requested, item_effects, likelihood)
-    cells, _ = cells_of(comparisons, oriented=form.order is not None, by_item=form.item_effects)
+    cells, _ = cells_of(comparisons, **form.cells)
     return model_of(Density(cells, form, prior or DavidsonPrior()), comparisons)
 
 
@@ -82,7 +82,7 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
         distance = entry[cells.first] - entry[cells.second]
         if comparisons.covariates.size:
             effect = pm.Normal("covariate_effect", 0, prior.covariate_sd, dims="covariate")
-            distance = distance + pt.dot(cells.covariates, effect)
+            distance = distance + pt.dot(cells.covariates.T, effect)
         if form.discrimination:
             log_slope = by_annotator("discrimination", "discrimination_sd")
             slope: Any = pm.Deterministic("discrimination", pt.exp(log_slope - log_slope.mean()), dims="annotator")
@@ -107,6 +107,6 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
             eta = pt.log1p(odds)
             up, down = pm.math.sigmoid(distance - eta), pm.math.sigmoid(-distance - eta)
             probability = pt.stack([up, down, odds * (2 + odds) * up * down][:n_outcomes], axis=-1)
-        observed = cells.counts[:, :n_outcomes].astype(np.int64)
+        observed = cells.counts[:n_outcomes].T.astype(np.int64)
         pm.Multinomial("outcomes", observed.sum(axis=1), probability, observed=observed, dims=("cell", "outcome"))
     return graph

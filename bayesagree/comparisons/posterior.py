@@ -28,7 +28,17 @@ AXES = {
     "order": ("annotator",),
     "discrimination": ("annotator",),
     "covariate_effect": ("covariate",),
+    "average_tie": (),
+    "average_order": (),
+    "strength_sd": (),
+    "item_sd": (),
+    "tie_sd": (),
+    "order_sd": (),
+    "discrimination_sd": (),
 }
+"""Parameters of a result and their dims beside chain and draw."""
+ARENA_MEAN, ARENA_POINTS = 1000.0, 400 / np.log(10)
+"""Points of the average model, and points for each unit of log odds, as chess and arenas count them."""
 
 
 @checked
@@ -81,11 +91,14 @@ def davidson(
     -------
     DataTree
         ``posterior``: ``strength`` (chain, draw, model), log odds in a neutral order, centred in every draw;
-        ``win_probability`` (chain, draw, model, other_model), of the average annotator, a tie counting one half;
-        where the model has them ``tie``, the log of nu, ``order``, the log odds that the first place adds, both by
-        annotator or common; ``discrimination`` (chain, draw, annotator), with geometric mean 1; ``covariate_effect``
-        (chain, draw, covariate). ``diagnostics``: ``r_hat``, ``ess`` of the strengths. ``components``: ``component``
-        (model): which models are linked by comparisons.
+        ``arena``, the same as points of an arena, 1000 + 400 / log(10) strength; ``win_probability``
+        (chain, draw, model, other_model), of the average annotator, a tie counting one half; ``win_rate``
+        (chain, draw, model), its mean over the other models; where the model has them ``tie``, the log of nu,
+        ``order``, the log odds that the first place adds, both by annotator or common, with ``average_tie`` and
+        ``average_order``; ``discrimination`` (chain, draw, annotator), with geometric mean 1; ``covariate_effect``
+        (chain, draw, covariate). ``diagnostics``: ``r_hat``, ``ess`` of the strengths, and of every other parameter
+        under its name, such as ``tie_r_hat``. ``components``: ``component`` (model): which models are linked by
+        comparisons, and the number of each model's ``comparisons``.
 
     Raises
     ------
@@ -116,7 +129,7 @@ def davidson(
         raise InputError(f"engine={engine!r} is not one of 'hmc', 'nuts'")
     prior = prior or DavidsonPrior()
     requested = {"ties": ties, "order": order, "discrimination": discrimination}
-    form, scores = checked_form(comparisons, requested, item_effects, likelihood), {}
+    form, held_out = checked_form(comparisons, requested, item_effects, likelihood), {}
     sizes = {"chain": chains, "draw": draws, "model": comparisons.models.size, "other_model": comparisons.models.size}
     check_size(sizes, 8, MAX_BYTES, "use fewer draws")
     _warn_unlinked(comparisons)
@@ -124,8 +137,8 @@ def davidson(
     root = seed_sequence(seed)
     root = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key)
     if "auto" in requested.values():
-        form, scores = choose_form(comparisons, form, requested, prior, root)
-    cells, _ = cells_of(comparisons, oriented=form.order is not None, by_item=form.item_effects)
+        form, held_out = choose_form(comparisons, form, requested, prior, root)
+    cells, _ = cells_of(comparisons, **form.cells)
     density, program = Density(cells, form, prior), ""
     found: dict[str, Any]
     if engine == "nuts":
@@ -134,47 +147,47 @@ def davidson(
         program = sampled.attrs["sampler"]
     else:
         start = density.start()
+        density.recentred(start)
         units, _ = density.units(start)
         streams = [np.random.Generator(np.random.SFC64(stream)) for stream in root.spawn(chains)]
         points = np.array(list(map_blocks(lambda rng: density.sample(start, units, draws, rng), streams)))
-        found = _natural(density, points)
+        found = density.variables(points)
     posterior: dict[str, Any] = {}
+    checks: dict[str, Any] = {}
     for name, axes in AXES.items():
         if name in found:
-            posterior[name] = (("chain", "draw", *axes[: found[name].ndim - 2]), found[name])
+            dims = axes[: found[name].ndim - 2]
+            posterior[name] = (("chain", "draw", *dims), found[name])
+            prefix = "" if name == "strength" else f"{name}_"
+            values = diagnostics(found[name] if dims else found[name][..., None])
+            checks |= {f"{prefix}{key}": (dims, v if dims else v[0]) for key, v in zip(("r_hat", "ess"), values)}
     odds = np.exp(found["average_tie"]) if form.ties else np.zeros((chains, draws))
     win = _win_probability(found["strength"], odds, likelihood)
+    scores = {"arena": ARENA_MEAN + ARENA_POINTS * found["strength"]}
+    scores["win_rate"] = (win.sum(axis=-1) - 0.5) / (comparisons.models.size - 1)
+    posterior |= {name: (("chain", "draw", "model"), values) for name, values in scores.items()}
     posterior["win_probability"] = (("chain", "draw", "model", "other_model"), win)
-    for name in density.scale_prior:
-        posterior[name] = (("chain", "draw"), found[name])
-    r_hat, ess = diagnostics(found["strength"])
-    if draws >= ENOUGH_DRAWS and (r_hat > R_HAT_LIMIT).any():
+    largest = {name: float(np.max(v, initial=1.0)) for name, (_, v) in checks.items() if name.endswith("r_hat")}
+    worst = max(largest, key=largest.__getitem__)
+    if draws >= ENOUGH_DRAWS and largest[worst] > R_HAT_LIMIT:
         warnings.warn(
-            f"strengths of {shorten(comparisons.models[r_hat > R_HAT_LIMIT])} have not converged (r_hat up to "
-            f"{np.nanmax(r_hat):.2f}, limit {R_HAT_LIMIT}); raise draws={draws}",
+            f"{worst.removesuffix('_r_hat').replace('r_hat', 'strength')} has not converged (r_hat up to "
+            f"{largest[worst]:.2f}, limit {R_HAT_LIMIT}); raise draws={draws}",
             UserWarning,
             stacklevel=3,
         )
+    linked = comparisons.components()
     groups = {
         "posterior": posterior,
-        "diagnostics": {"r_hat": (("model",), r_hat), "ess": (("model",), ess)},
-        "components": {"component": (("model",), comparisons.components()["component"].to_numpy())},
+        "diagnostics": checks,
+        "components": {name: (("model",), linked[name].to_numpy()) for name in ("component", "comparisons")},
     }
     coords = {"model": comparisons.models, "other_model": comparisons.models, "annotator": comparisons.annotators}
-    settings = form._asdict() | {"prior": asdict(prior)} | ({"held_out_log_score": scores} if scores else {})
+    settings = form._asdict() | {"prior": asdict(prior)} | ({"held_out_log_score": held_out} if held_out else {})
     return result_tree(
         groups, coords | {"covariate": comparisons.covariates}, model="davidson", engine=engine, sampler=program,
         seed=seed, settings=settings,
     )  # fmt: skip
-
-
-def _natural(density: Density, points: Floats) -> dict[str, Floats]:
-    """Return the variables of the result from points (chain, draw, parameter)."""
-    rows: dict[str, list[Any]] = {}
-    for point in points.reshape(-1, points.shape[-1]):
-        for name, value in density.variables(point).items():
-            rows.setdefault(name, []).append(value)
-    return {name: np.array(values).reshape(*points.shape[:2], *np.shape(values[0])) for name, values in rows.items()}
 
 
 def _win_probability(strength: Floats, odds: Floats, likelihood: Likelihood) -> Floats:

@@ -40,7 +40,8 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
         ``prob_better`` (model, other_model): probability that the first is better, a tie counting one half, so that
         both directions add up to one; NaN on the diagonal. ``difference``, ``lower``, ``upper``
         (model, other_model): expected difference and its HDI. ``rank_probability`` (model, rank): probability of each
-        place, equal scores sharing theirs. ``score``, ``score_lower``, ``score_upper`` (model): mean and HDI.
+        place, equal scores sharing theirs; ``rank_lower``, ``rank_upper`` (model): the smallest interval of places that
+        holds `ci_prob`. ``score``, ``score_lower``, ``score_upper`` (model): mean and HDI.
 
     Examples
     --------
@@ -57,10 +58,14 @@ def compare(result: xr.DataTree, *, metric: str, reliability: float | None = Non
     merit = sign * joint if not best else -np.abs(joint - best["best"])
     models, n_models = scores["model"].values, scores.sizes["model"]
     ends = np.array([hdi(draws[:, m], ci_prob) for m in range(n_models)])
+    places = rank_probabilities(merit)
+    first, last = rank_sets(places, ci_prob)
     return xr.Dataset(
         {
             **_differences(joint, ci_prob, merit),
-            "rank_probability": (("model", "rank"), rank_probabilities(merit)),
+            "rank_probability": (("model", "rank"), places),
+            "rank_lower": ("model", first),
+            "rank_upper": ("model", last),
             "score": ("model", draws.mean(axis=0)),
             "score_lower": ("model", ends[:, 0]),
             "score_upper": ("model", ends[:, 1]),
@@ -181,6 +186,30 @@ def rank_probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
             inside = (rank >= better) & (rank < better + equal)
             probability[m, rank] = (inside / equal).sum() / n_samples
     return probability
+
+
+def rank_sets(probability: NDArray[np.float64], prob: float = 0.95) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and last place, from 1, of the smallest interval of places that holds `prob` of each model.
+
+    Parameters
+    ----------
+    probability
+        Of each place for each model, shape (model, rank). Of two intervals the more probable one is taken.
+
+    Examples
+    --------
+    >>> rank_sets(np.array([[0.9, 0.1, 0.0], [0.1, 0.3, 0.6]]), 0.85)
+    (array([1, 2]), array([1, 3]))
+    """
+    n_models, n_ranks = probability.shape
+    below = np.concatenate([np.zeros((n_models, 1)), np.cumsum(probability, axis=1)], axis=1)
+    first, last = np.ones(n_models, np.int64), np.full(n_models, n_ranks)
+    for width in range(n_ranks - 1, 0, -1):
+        mass = below[:, width:] - below[:, :-width]
+        enough = mass.max(axis=1) >= prob - 1e-9  # what sums of shares lack by rounding
+        first = np.where(enough, mass.argmax(axis=1) + 1, first)
+        last = np.where(enough, first + width - 1, last)
+    return first, last
 
 
 def joint_group(result: xr.DataTree) -> str:

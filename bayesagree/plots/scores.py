@@ -21,12 +21,13 @@ def plot_scores(
 ) -> "Axes":
     """Draw the score of every model with its interval (HDI 0.95) across reliabilities.
 
-    Another annotator, if `evaluate` scored one, is a grey dashed line.
+    Another annotator, if `evaluate` scored one, is a grey dashed line. Scores that depend on no reliability, such as
+    the strengths of `davidson`, stand in rows, the best model first.
 
     Parameters
     ----------
     result
-        Result of `evaluate`.
+        Result of `evaluate`, or any posterior of scores with dims (chain, draw, model), such as `davidson`.
     metric
         One of its metrics.
     plug_in
@@ -50,6 +51,8 @@ def plot_scores(
     posterior = result["posterior"].to_dataset()
     if metric not in posterior:
         raise InputError(f"metric {metric!r} was not computed; there is {shorten(posterior.data_vars)}")
+    if "reliability" not in posterior[metric].dims:
+        return _score_rows(best_first(compare(result, metric=metric)), axes)
     found = score_intervals(result).sel(metric=metric).transpose("model", "reliability")
     levels, models = found["reliability"].values, found["model"].values.tolist()
     _, panel = one_panel(axes)
@@ -64,6 +67,18 @@ def plot_scores(
     panel.set_xlabel("reliability" + ("" if plug_in is None else " (dotted: plug-in metric)"))
     panel.set_ylabel(metric.replace("_", " "))
     panel.legend(fontsize="small")
+    return panel
+
+
+def _score_rows(found: xr.Dataset, axes: "Axes | None") -> "Axes":
+    """Draw one row per model."""
+    rows = np.arange(found.sizes["model"])
+    _, panel = one_panel(axes, height=0.25 * rows.size + 1.2)
+    score, lower, upper = (found[name].values for name in ("score", "score_lower", "score_upper"))
+    panel.errorbar(score, rows, xerr=[score - lower, upper - score], fmt="o", capsize=3, color="C0")
+    panel.set_yticks(rows, [str(name) for name in found["model"].values])
+    panel.invert_yaxis()
+    panel.set_xlabel(str(found.attrs["metric"]).replace("_", " "))
     return panel
 
 

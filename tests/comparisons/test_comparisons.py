@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import Comparisons, InputError
+from bayesagree import Comparisons, InputError, Rankings, davidson
 
 TABLE = pd.DataFrame({"left": ["A", "B", "C"], "right": ["B", "C", "A"], "winner": ["left", "right", "tie"]})
 
@@ -74,3 +74,28 @@ def test_bad_input(change, options, message):
 def test_an_empty_table():
     with pytest.raises(InputError, match="the table is empty"):
         Comparisons.from_long(TABLE[:0])
+
+
+def test_pairs_of_rankings():
+    cases = [[[["b"], ["a", "c"]], [["a"]]], [[["c"], ["a"]]]]
+    offered = [["a", "b", "c"], ["a", "b", "c"]], [["a", "c"]]
+    given = Rankings.from_blocks(cases, labels=["a", "b", "c", "d"], offered=offered, annotators=[["x", "y"], ["x"]])
+    found = Comparisons.from_rankings(given).to_long()
+    rows = found[["item", "annotator", "left", "right", "winner"]].apply(lambda row: " ".join(map(str, row)), axis=1)
+    assert sorted(rows) == [
+        "0 x a b right", "0 x a c tie", "0 x b c left", "0 y a b left", "0 y a c left", "1 x a c right",
+    ]  # fmt: skip
+
+
+def test_unnamed_labels_lose_and_nobody_knows_the_order():
+    given = Rankings.from_blocks([[[["a"]]], [[["b"], ["a"]]]], labels=["a", "b", "c"])
+    found = Comparisons.from_rankings(given)
+    assert found.to_long()["winner"].tolist() == ["left", "right", "left", "left", "left"]
+    with pytest.raises(InputError, match="order='common', but nobody knows which model was shown first"):
+        davidson(found, order="common")
+    assert "order" not in davidson(found, draws=10, chains=1, seed=1)["posterior"]
+
+
+def test_rankings_of_one_label():
+    with pytest.raises(InputError, match="no ranking compares two labels"):
+        Comparisons.from_rankings(Rankings.from_blocks([[[["a"]]]], labels=["a"]))

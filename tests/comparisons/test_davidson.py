@@ -160,7 +160,7 @@ FORMS = [
 @pytest.mark.parametrize("prior", [DavidsonPrior(), DavidsonPrior(strength_sd=0.7, tie_mean=-0.5)])
 def test_gradient(form, prior):
     crowded = Comparisons.from_long(crowd(), annotator="who", item="prompt", covariates=["longer"])
-    cells, _ = cells_of(crowded, oriented=form.order is not None, by_item=form.item_effects)
+    cells, _ = cells_of(crowded, **form.cells)
     density = Density(cells, form, prior)
     point = np.random.default_rng(2).normal(0, 0.5, density.size)
     steps = 1e-5 * np.eye(density.size)
@@ -172,11 +172,11 @@ def test_gradient(form, prior):
 def test_information_is_the_mean_curvature(form):
     """With the outcomes as often as they are expected, the curvature of the log likelihood is its information."""
     crowded = Comparisons.from_long(crowd(), annotator="who", item="prompt", covariates=["longer"])
-    cells, _ = cells_of(crowded, oriented=True, by_item=form.item_effects)
+    cells, _ = cells_of(crowded, **(form.cells | {"oriented": True}))
     density = Density(cells, form, DavidsonPrior())
     point = np.random.default_rng(2).normal(0, 0.3, density.size)
-    natural = density.natural(point, density.scales(point))
-    cells.counts[:] = (cells.counts.sum(axis=1) * cells.probabilities(natural, form.likelihood)).T
+    natural = density.natural(point)
+    cells.counts[:] = cells.counts.sum(axis=0) * cells.probabilities(natural, form.likelihood)
     steps = 1e-4 * np.eye(density.size)
     curvature = np.array([density(point - step)[1] - density(point + step)[1] for step in steps]) / 2e-4
     np.testing.assert_allclose(density.precision(point), curvature, rtol=1e-4, atol=1e-4)
@@ -305,7 +305,7 @@ def test_log_density_of_the_pymc_twin(form):
     pytest.importorskip("pymc")
     crowded = Comparisons.from_long(crowd(n=100), annotator="who", item="prompt", covariates=["longer"])
     graph = davidson_model(crowded, **form._asdict())
-    cells, _ = cells_of(crowded, oriented=form.order is not None, by_item=form.item_effects)
+    cells, _ = cells_of(crowded, **form.cells)
     density = Density(cells, form, DavidsonPrior())
     logp, gaps = graph.compile_logp(), []
     for seed in range(3):

@@ -1,0 +1,131 @@
+"""Results of comparisons as tables: a leaderboard, and what is known of places, ties and annotators."""
+
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesagree._inference.arguments import checked
+from bayesagree._inference.results import settings_of
+from bayesagree._numerics.intervals import column_hdi
+from bayesagree._numerics.types import Floats
+from bayesagree.comparisons._cells import Likelihood, outcome_probabilities
+from bayesagree.errors import InputError
+from bayesagree.evaluation.comparison import rank_probabilities, rank_sets
+
+type Scale = Literal["strength", "win_rate", "arena"]
+
+SCALES = ("strength", "win_rate", "arena")
+
+
+@checked
+def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob: float = 0.95) -> pd.DataFrame:
+    """Models in order of their strengths, with intervals of the strength and of the place.
+
+    Parameters
+    ----------
+    result
+        Result of `davidson`.
+    scale
+        ``"strength"``: log odds against the average model; ``"win_rate"``: share of wins against another model, a tie
+        counting one half; ``"arena"``: points, of which 400 are odds of ten to one, with a mean of 1000.
+    ci_prob
+        Probability of the highest density intervals and of the rank sets.
+
+    Returns
+    -------
+    DataFrame
+        Columns model, mean, lower, upper, ``rank_lower`` and ``rank_upper`` (the smallest interval of places that holds
+        `ci_prob`), ``best_with_probability``, ``better_than_next`` (the model in the next row, NaN for the last one),
+        comparisons, component.
+
+    Raises
+    ------
+    InputError
+        An unknown scale, a result without it.
+
+    Examples
+    --------
+    >>> from bayesagree import Comparisons, davidson
+    >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AABAA") * 6})
+    >>> found = preference_table(davidson(Comparisons.from_long(table), draws=200, chains=2, seed=1))
+    >>> found[["model", "rank_lower", "rank_upper", "comparisons"]].to_string(index=False).splitlines()
+    ['model  rank_lower  rank_upper  comparisons', '    A           1           1           24', ...]
+    """
+    posterior = result["posterior"].to_dataset()
+    if scale not in SCALES or scale not in posterior:
+        raise InputError(f"scale={scale!r} is not one of {', '.join(SCALES)}, or the result is none of davidson")
+    draws = _flat(posterior[scale])
+    places = rank_probabilities(draws)
+    (lower, upper), (best, worst) = column_hdi(draws, ci_prob), rank_sets(places, ci_prob)
+    table = pd.DataFrame(
+        {"model": posterior["model"].values, "mean": draws.mean(axis=0), "lower": lower, "upper": upper}
+    )
+    table = table.assign(rank_lower=best, rank_upper=worst, best_with_probability=places[:, 0])
+    order = np.argsort(-table["mean"].to_numpy(), kind="stable")
+    ahead = (draws[:, order[:-1]] > draws[:, order[1:]]).mean(axis=0)
+    links = result["components"].to_dataset()
+    table = table.assign(comparisons=links["comparisons"].values, component=links["component"].values)
+    table = table.iloc[order].reset_index(drop=True)
+    table.insert(7, "better_than_next", np.append(ahead, np.nan))
+    return table
+
+
+@checked
+def effect_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
+    """What ties, places and annotators do to comparisons of two equal models.
+
+    Returns
+    -------
+    DataFrame
+        Columns effect, annotator (None: the average one), mean, lower, upper. Effects: ``tie_probability``, of two
+        equal models; ``first_wins``, the share that the first place wins of those that do not tie, 0.5 where the place
+        does not matter; ``discrimination``, of an annotator relative to the others: the smaller, the less the verdicts
+        follow the strengths; and the coefficient of each covariate, by its name.
+
+    Examples
+    --------
+    >>> from bayesagree import Comparisons, davidson
+    >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AttBA") * 6})
+    >>> tree = davidson(Comparisons.from_long(table.replace("t", "tie")), order="common", draws=200, chains=2, seed=1)
+    >>> effect_table(tree)["effect"].tolist()
+    ['tie_probability', 'first_wins']
+    """
+    posterior, parts = result["posterior"].to_dataset(), []
+    likelihood = settings_of(result)["likelihood"]
+    for of_each in (False, True):
+        tie, order = (posterior.get(name if of_each else f"average_{name}") for name in ("tie", "order"))
+        effects = {
+            "tie_probability": None if tie is None else 1 / (1 + 2 * np.exp(-tie)),
+            "first_wins": None if order is None else _first_wins(order, tie, likelihood),
+            "discrimination": posterior.get("discrimination"),
+        }
+        for name, values in effects.items():
+            if values is not None and ("annotator" in values.dims) == of_each:
+                who = values["annotator"].values if of_each else [None]
+                parts.append(_rows(_flat(values), [name] * len(who), who, ci_prob))
+    if "covariate_effect" in posterior:
+        values = _flat(posterior["covariate_effect"])
+        parts.append(_rows(values, posterior["covariate"].values, [None] * values.shape[1], ci_prob))
+    columns = ["effect", "annotator", "mean", "lower", "upper"]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def _first_wins(order: xr.DataArray, tie: xr.DataArray | None, likelihood: Likelihood) -> xr.DataArray:
+    """Return the share of the first place among comparisons of equal models that do not tie."""
+    odds: Any = 0.0 if tie is None else np.exp(tie)
+    distance, odds = order + 0 * odds, odds + 0 * order
+    first, second, _ = outcome_probabilities(distance.values, odds.transpose(*distance.dims).values, likelihood)
+    return distance.copy(data=first / (first + second))
+
+
+def _flat(values: xr.DataArray) -> Floats:
+    """Return draws (sample, entry)."""
+    return values.values.reshape(values.sizes["chain"] * values.sizes["draw"], -1)
+
+
+def _rows(values: Floats, effect: object, who: object, ci_prob: float) -> pd.DataFrame:
+    lower, upper = column_hdi(values, ci_prob)
+    frame = {"effect": effect, "annotator": who, "mean": values.mean(axis=0), "lower": lower, "upper": upper}
+    return pd.DataFrame(frame).astype({"annotator": object})

@@ -1,0 +1,98 @@
+"""Leaderboards, effects, and what else reads the strengths."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import Comparisons, InputError, compare, davidson
+from bayesagree.comparisons import effect_table, preference_table
+from bayesagree.evaluation.comparison import practical_equivalence, rank_probabilities, rank_sets
+from bayesagree.plots import plot_rank_probability, plot_scores
+from tests.comparisons.test_davidson import crowd, food
+
+
+@pytest.fixture(scope="module")
+def result():
+    given = Comparisons.from_long(crowd(n=3000), annotator="who", covariates=["longer"])
+    return davidson(given, draws=300, chains=2, seed=1)
+
+
+def test_leaderboard(result):
+    table = preference_table(result)
+    draws = result["posterior"]["strength"].values.reshape(-1, 5)
+    assert table["mean"].is_monotonic_decreasing
+    assert table["comparisons"].sum() == 6000
+    first, second = table["model"][:2]
+    assert table["better_than_next"][0] == pytest.approx((draws[:, first] > draws[:, second]).mean())
+    assert (table["lower"] < table["mean"]).all() and (table["mean"] < table["upper"]).all()
+    assert table["best_with_probability"].sum() == pytest.approx(1)
+
+
+def test_scales_have_the_same_order(result):
+    one, points, wins = (preference_table(result, scale=name) for name in ("strength", "arena", "win_rate"))
+    np.testing.assert_allclose(points["mean"], 1000 + 400 / np.log(10) * one["mean"])
+    assert points["model"].tolist() == one["model"].tolist() == wins["model"].tolist()
+    probability = result["posterior"]["win_probability"].mean(("chain", "draw")).values
+    mean = (probability.sum(axis=1) - 0.5) / 4
+    np.testing.assert_allclose(wins["mean"], mean[wins["model"]])
+    with pytest.raises(InputError, match="scale='elo' is not one of strength"):
+        preference_table(result, scale="elo")
+
+
+def test_effects(result):
+    table = effect_table(result).set_index("effect")
+    posterior = result["posterior"].to_dataset()
+    odds = np.exp(posterior["average_tie"]).mean()
+    nu = np.exp(posterior["average_tie"])
+    assert table.loc["tie_probability", "mean"].iloc[0] == pytest.approx(float((nu / (2 + nu)).mean()))
+    assert odds > 0
+    assert table.loc["tie_probability", "annotator"].tolist() == [None, *range(6)]
+    assert len(table.loc["discrimination"]) == 6
+    assert table.loc["longer", "lower"] < 0.5 < table.loc["longer", "upper"]
+
+
+def test_places_of_rao_and_kupper():
+    tree = davidson(
+        Comparisons.from_long(food()), ties="common", order="common", likelihood="rao_kupper", draws=200, chains=1,
+        seed=1,
+    )  # fmt: skip
+    draws = tree["posterior"].to_dataset()
+    eta, gamma = np.log1p(np.exp(draws["tie"])), draws["order"]
+    up, down = 1 / (1 + np.exp(eta - gamma)), 1 / (1 + np.exp(eta + gamma))
+    table = effect_table(tree).set_index("effect")
+    assert table.loc["first_wins", "mean"] == pytest.approx(float((up / (up + down)).mean()))
+
+
+def test_rank_sets_hold_their_probability_and_no_smaller_one_does():
+    draws = np.random.default_rng(1).normal(size=(500, 7)) + 0.5 * np.arange(7)
+    places = rank_probabilities(draws)
+    first, last = rank_sets(places, 0.9)
+    for m in range(7):
+        mass = {(a, b): places[m, a - 1 : b].sum() for a in range(1, 8) for b in range(a, 8)}
+        width = last[m] - first[m]
+        assert mass[first[m], last[m]] >= 0.9 - 1e-9
+        assert all(p < 0.9 for (a, b), p in mass.items() if b - a < width)
+        assert mass[first[m], last[m]] == max(p for (a, b), p in mass.items() if b - a == width)
+
+
+def test_whatever_reads_scores_reads_strengths(result):
+    found = compare(result, metric="strength")
+    assert found["rank_lower"].values.tolist() == preference_table(result).sort_values("model")["rank_lower"].tolist()
+    assert float(practical_equivalence(result, metric="win_rate", rope=1.0)["equivalent"].min()) == 1.0
+    assert plot_rank_probability(found).get_xlabel() == "place by strength"
+    names = [label.get_text() for label in plot_scores(result, metric="arena").get_yticklabels()]
+    assert names == preference_table(result)["model"].astype(str).tolist()
+
+
+def test_all_parameters_have_diagnostics(result):
+    checks = result["diagnostics"].to_dataset()
+    for name in ("tie", "order", "discrimination", "covariate_effect", "strength_sd", "tie_sd", "average_order"):
+        assert checks[f"{name}_r_hat"].max() < 1.1
+        assert checks[f"{name}_ess"].min() > 50
+    assert checks["r_hat"].dims == ("model",)
+
+
+def test_a_table_of_no_effects():
+    table = pd.DataFrame({"left": list("AB"), "right": list("BC"), "winner": list("AB")})
+    tree = davidson(Comparisons.from_long(table), order=None, draws=10, chains=1, seed=1)
+    assert effect_table(tree).empty
