@@ -177,13 +177,15 @@ def item_log_likelihood(ratings: Ratings, problem: Problem, kind: Kind, paramete
     return out
 
 
-def level_share(ratings: Ratings) -> tuple[float, float]:
+def level_share(ratings: Ratings, values: Floats | None = None) -> tuple[float, float]:
     """Return the share of the variance within items that annotators' levels make up, and the p-value of the F test.
 
-    Two-way analysis of variance without interaction, any missing pattern: an additive level of each annotator, fitted
-    by alternation; the share is adjusted for the number of annotators as R^2 is, and can be negative.
+    Two-way analysis of variance of the ratings, or of other values of each, without interaction, any missing pattern:
+    an additive level of each annotator, fitted by alternation; the share is adjusted for the number of annotators as
+    R^2 is, and can be negative.
     """
-    item, annotator, unit = ratings.item_index, ratings.annotator_index, ratings.unit()
+    item, annotator = ratings.item_index, ratings.annotator_index
+    unit = ratings.unit() if values is None else values
     of_item, of_annotator = np.bincount(item), np.bincount(annotator)
     free, levels = item.size - np.count_nonzero(of_item), np.count_nonzero(of_annotator) - 1
     of_item, of_annotator = np.maximum(of_item, 1), np.maximum(of_annotator, 1)  # names without a rating
@@ -209,9 +211,23 @@ def levels_matter(ratings: Ratings) -> bool:
 
 
 def warn_of_levels(ratings: Ratings | RatingPatterns) -> None:
-    """Warn where annotators' levels explain much of the disagreement."""
-    if isinstance(ratings, Ratings) and levels_matter(ratings):
-        share, _ = level_share(ratings)
+    """Warn where annotators' levels explain much of the disagreement, or of the answers at an end."""
+    if not isinstance(ratings, Ratings):
+        return
+    share, _ = level_share(ratings)
+    for end, name in ((0.0, "low"), (1.0, "high")):
+        at_end = (ratings.unit() == end).astype(float)
+        of_end, p_value = level_share(ratings, at_end)
+        if of_end >= max(share, LEVELS_SHARE) and p_value < LEVELS_P_VALUE:
+            rate = np.bincount(ratings.annotator_index, at_end) / np.maximum(np.bincount(ratings.annotator_index), 1)
+            most = int(np.argmax(rate))
+            warnings.warn(
+                f"annotators differ in how often they choose the {name} end of the scale, {ratings.annotators[most]!s} "
+                f"in {rate[most]:.0%} of the answers, all together in {at_end.mean():.0%}: Phi is biased and its "
+                "interval too short; fit again without such annotators",
+                stacklevel=4,
+            )
+    if levels_matter(ratings):
         warnings.warn(
             f"annotators' own levels make up {share:.0%} of the variance within items (some are stricter than others): "
             "Phi is the agreement of the ratings as they stand; annotator_effects='shift' also gives the agreement "

@@ -158,6 +158,7 @@ def item_mean_check(
     y, shares = joint_posterior(problem.means, problem.kind).draw(positive_int(draws, "draws"), rng)
     hyper: Any = draw_hyper(problem.means, y, shares, rng)
     observed, replicates = _histograms(ratings, np.exp(y), hyper, shares, rng)
+    observed, replicates = observed[:BINS], replicates[:, :BINS]
     low, high = ratings.scale
     data = {
         "observed": ("bin", observed / observed.sum()),
@@ -167,11 +168,20 @@ def item_mean_check(
     return xr.Dataset(data, coords={"bin": low + (high - low) * (np.arange(BINS) + 0.5) / BINS})
 
 
-def item_mean_p_value(
+def misfits(
     ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
-) -> float:
-    """Return the posterior predictive p-value of the item-mean histogram; `shares` (draw, 2) of outright ends."""
-    return _histogram_p_value(*_histograms(ratings, precision, hyper, shares, rng))
+) -> dict[str, float]:
+    """Return posterior predictive p-values of what the model says of items: of their means, and of both ends.
+
+    Of an end: the mean of the answers inside the scale to items with answers at that end, which the model expects near
+    it.
+    """
+    observed, replicates = _histograms(ratings, precision, hyper, shares, rng)
+    found = {"item means": _histogram_p_value(observed[:BINS], replicates[:, :BINS])}
+    for name, seen, drawn in zip(("low end", "high end"), observed[BINS:], replicates[:, BINS:].T):
+        above, below = ((1 + np.sum(side)) / (1 + len(drawn)) for side in (drawn >= seen, drawn <= seen))
+        found[name] = float(min(2 * above, 2 * below, 1.0))
+    return found
 
 
 def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
@@ -186,22 +196,30 @@ def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
 def _histograms(
     ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return the histogram of the first `MOST_ITEMS` item means and one replicate for each draw, shape (draw, bin)."""
+    """Return what `_statistics` says of the first `MOST_ITEMS` items, and of a replicate for each draw."""
     item = np.cumsum(np.diff(ratings.item_index, prepend=-1) != 0) - 1
     kept = item < MOST_ITEMS
     item = item[kept]
     n_items = int(item[-1]) + 1
     a, b = beta_shapes(hyper[0], hyper[1])
-    replicates = np.empty((precision.size, BINS))
+    replicates = np.empty((precision.size, BINS + 2))
     for k in range(precision.size):
         mu = rng.beta(a[k], b[k], n_items)
-        replicates[k] = _histogram(_replicate(ratings, mu[item], precision[k], shares[k], rng), item)
-    return _histogram(_coarse(ratings, ratings.unit()[kept]), item), replicates
+        replicates[k] = _statistics(_replicate(ratings, mu[item], precision[k], shares[k], rng), item, ratings.n_levels)
+    return _statistics(_coarse(ratings, ratings.unit()[kept]), item, ratings.n_levels), replicates
 
 
-def _histogram(x: Floats, item: Any) -> Floats:
+def _statistics(x: Floats, item: Any, n_levels: int | None) -> Floats:
+    """Return the histogram of the item means, and the mean inside the scale where either end was chosen."""
     means, _ = _moments(x, item)
-    return np.histogram(means, bins=BINS, range=(0, 1))[0].astype(float)
+    histogram = np.histogram(means, bins=BINS, range=(0, 1))[0]
+    edge = 0.75 / (n_levels or np.inf)  # a level is at the middle of its bin
+    inside = (x > edge) & (x < 1 - edge)
+    n = np.bincount(item, inside)
+    other = np.bincount(item, x * inside) / np.maximum(n, 1)
+    at_ends = [end & (n[item] > 0) for end in (x <= edge, x >= 1 - edge)]
+    of_ends = [float(other[item[end]].mean()) if end.any() else 0.5 for end in at_ends]
+    return np.array([*histogram, *of_ends])
 
 
 def _replicate(ratings: Ratings, mu: Floats, precision: float, shares: Floats, rng: np.random.Generator) -> Floats:

@@ -23,13 +23,17 @@ from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.likelihood import Kind, Likelihood
 from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
 from bayesagree.agreement._exact.posterior import Summary, phi_of
-from bayesagree.agreement._exact.problem import ItemMean, Problem
-from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, item_mean_p_value
+from bayesagree.agreement._exact.problem import ItemMean, Problem, prepare
+from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, misfits
 from bayesagree.annotations import Ratings
 from bayesagree.io.patterns.patterns import RatingPatterns
 
 FEWEST_ITEMS, CHECK_DRAWS = 20, 200
 """Items from which a histogram of item means can show two ends, and replicates of it: p-values down to 0.005."""
+ENDS_THRESHOLD = 0.025
+"""Posterior predictive p-value below which answers at an end are a misfit: with 200 replicates it is at least .01."""
+PILE = 0.15
+"""Share of answers in the middle from which half as many again as at its neighbours are called a pile."""
 FEWEST_LEVELS = 5
 """Levels from which the paper trusts Phi (section 6.2)."""
 MOST_LEVELS, PER_LEVEL = 12, 3
@@ -134,21 +138,53 @@ def phi_of_rounding(levels: int) -> float:
     return float(phi_of(np.exp(best.x)))
 
 
-def warn_of_two_ends(
+def warn_of_misfits(
     problem: Problem, y: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
 ) -> None:
-    """Warn where the histogram of item means is not one the hierarchical model produces."""
+    """Warn where item means, answers at the ends or answers in the middle are not what the model predicts."""
     if problem.patterns.n_items < FEWEST_ITEMS or problem.ratings.n_levels == 2:
         return
     chosen = rng.choice(y.size, min(CHECK_DRAWS, y.size), replace=False)
     single = problem.sample(MOST_ITEMS, rng)
     m, s = (values[chosen] for values in hyper)
-    p_value = item_mean_p_value(single, np.exp(y[chosen]), (m, s), shares[chosen], rng)
-    if p_value < THRESHOLD:
+    p_values = misfits(single, np.exp(y[chosen]), (m, s), shares[chosen], rng)
+    if (p_value := p_values.pop("item means")) < THRESHOLD:
+        _warn(_MEANS_MISFIT.format(p_value=p_value), stacklevel=6)
+        return  # misfits of the ends follow from it
+    for name, p_value in p_values.items():
+        if p_value < ENDS_THRESHOLD:
+            _warn(_ENDS_MISFIT.format(name=name, p_value=p_value), stacklevel=6)
+
+
+_MEANS_MISFIT = (
+    "the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), as when "
+    "they pile up at two ends: Phi is biased; see item_mean_check, phi_clusters and item_mean='flat'"
+)
+_ENDS_MISFIT = (
+    "answers at the {name} do not depend on the item as the model predicts (posterior predictive p = {p_value:.3f}), "
+    "as when some people choose it whatever the item: Phi is biased and its interval too short"
+)
+
+
+def warn_of_middle(ratings: Ratings | RatingPatterns, problem: Problem, found: Interval, ci_prob: float) -> None:
+    """Warn of a claim of agreement that depends on many answers in the middle, which may mean "do not know"."""
+    counts, means = problem.patterns, problem.means
+    inside = np.flatnonzero((counts.values > 0) & (counts.values < 1))
+    given = (counts.weight @ counts.counts)[inside]
+    middle = np.flatnonzero(counts.values[inside] == 0.5)
+    if found.lower <= 0 or not middle.size or given.size < 3 or not isinstance(means, HierarchicalMeans):
+        return
+    at = int(middle[0])
+    pile, near = given[at], given[[max(at - 1, 0), min(at + 1, given.size - 1)]].max()
+    if isinstance(ratings, RatingPatterns) or pile < max(1.5 * near, PILE * ratings.n_annotations):
+        return
+    others = prepare(ratings.select(ratings.unit() != 0.5), likelihood="binned", prior=means.prior)
+    without = joint_posterior(others.means, "binned").phi.summary(ci_prob)
+    if without.lower <= 0:
         _warn(
-            f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "
-            "as when they pile up at two ends: Phi is biased; see item_mean_check, phi_clusters and item_mean='flat'",
-            stacklevel=6,
+            f"the claim of agreement depends on the answers in the middle of the scale, "
+            f"{pile / ratings.n_annotations:.0%} of all: without them Phi is {without.mean:.2f} "
+            f"[{without.lower:.2f}, {without.upper:.2f}]; if some of them mean 'do not know', leave them out"
         )
 
 

@@ -163,6 +163,7 @@ def common_agreement(
     if annotator_effects == "none":
         supported = limits.supported_decision(problem, claim, ci_prob)
         limits.warn_of_binning(ratings, found)
+        limits.warn_of_middle(ratings, problem, found, ci_prob)
     else:
 
         def refit(other: Ratings, truth: ItemMean, kind: Kind) -> xr.DataTree:
@@ -311,7 +312,7 @@ def _exact_tree(
     hyper = draw_hyper(problem.means, y, shares, rng)
     if hyper is not None:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(("mean_location", "mean_spread"), hyper)}
-        limits.warn_of_two_ends(problem, y, hyper, shares, rng)
+        limits.warn_of_misfits(problem, y, hyper, shares, rng)
     if single is not None:
         low, high = single.scale
         coords["item"] = single.items[problem.patterns.pattern_of_item >= 0]

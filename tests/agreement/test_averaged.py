@@ -1,5 +1,7 @@
 """Both readings of answers at the ends of the scale, averaged by their evidence."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -41,9 +43,34 @@ def test_average_is_the_mixture_of_both_results():
     assert abs(float(drawn["phi"].mean() - both["mean"])) < 4.5 * float(both["sd"]) / np.sqrt(outright.size)
 
 
-@pytest.mark.parametrize("rows", [[[2, 3, 2], [3, 4, 4]], [[1, 5, 1]] * 5, [[1, 1, 1]] * 5])
-def test_without_answers_at_the_ends_or_between_them_there_is_one_reading(rows):
-    assert prepare(Ratings.from_matrix(rows, scale=(1, 5), step=1)).kind == "binned"
+@pytest.mark.parametrize(("rows", "highest"), [([[2, 3, 2], [3, 4, 4]], 5), ([[1, 2, 1]] * 5, 2)])
+def test_without_answers_at_the_ends_and_on_two_levels_there_is_one_reading(rows, highest):
+    assert prepare(Ratings.from_matrix(rows, scale=(1, highest), step=1)).kind == "binned"
+
+
+@pytest.mark.parametrize(
+    ("rows", "decision"), [([[5] * 5] * 99 + [[5, 5, 5, 5, 1]], "undecided"), ([[1, 5, 1, 5, 5]] * 40, "disagreement")]
+)
+def test_without_answers_between_the_ends_both_readings_keep_half_the_weight(rows, decision):
+    """Number and decision agree: unanimous ends with one split say little, two camps on every item disagree."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = common_agreement(Ratings.from_matrix(rows, scale=(1, 5), step=1), **FEW)["agreement"]
+    assert float(found["prob_inflated"]) == 0.5
+    assert found.attrs["decision"] == decision
+    assert (float(found["upper"]) < 0) == (decision == "disagreement")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_evidence_on_three_levels_is_that_of_importance_sampling(seed):
+    """A bent ridge: equal item means, Phi .3, 300 x 10. The surrogate was up to 6.5 too high before it was checked."""
+    reference = {1: (-3266.69, -3268.09), 2: (-3251.26, -3252.69)}[seed]  # 1024 Sobol points, 110 to 140 effective
+    made = simulate.ratings(
+        n_items=300, ratings_per_item=10, phi=0.3, n_levels=3, item_mean=np.full(300, 0.5), seed=seed
+    ).ratings
+    found = joint_posterior(prepare(made).means, "averaged")
+    assert found.binned.log_evidence == pytest.approx(reference[0], abs=0.02)
+    assert found.inflated.phi.log_evidence == pytest.approx(reference[1], abs=0.4)
 
 
 def test_one_reading_has_no_outright_ends():

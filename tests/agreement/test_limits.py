@@ -165,3 +165,39 @@ def test_disagreement_of_a_fit_with_levels_rests_on_fits_with_levels():
     assert supported_with_levels(given, "binned", "agreement", "flat", refit) == "agreement"
     ends = given.select(given.item_index > 1)
     assert supported_with_levels(ends, "binned", "disagreement", "flat", refit) == "undecided"
+
+
+def answers(ratings, **options):
+    """Return the warnings of a fit."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        common_agreement(ratings, draws=50, chains=4, seed=1, **options)
+    return " ".join(str(warning.message) for warning in seen)
+
+
+def test_a_pile_in_the_middle_is_named():
+    """Random raters of whom three in ten answer the middle: called agreement."""
+    rng = np.random.default_rng(1)
+    x = np.where(rng.random((150, 5)) < 0.3, 3, rng.integers(1, 6, (150, 5)))
+    assert "depends on the answers in the middle" in answers(levels(x))
+    agreed = simulate.ratings(n_items=100, ratings_per_item=5, phi=0.8, n_levels=5, seed=1).ratings
+    assert "middle" not in answers(agreed)
+
+
+def test_ends_whatever_the_item_are_named():
+    """Continuous judgments of which a quarter is put on 0: the model expects more of them on low items."""
+    rng = np.random.default_rng(1)
+    mu = rng.beta(2, 2, (200, 1))
+    x = rng.beta(10 * mu, 10 * (1 - mu), (200, 5)).round(3).clip(0.001, 0.999)
+    u = rng.random(x.shape)
+    message = "answers at the low end do not depend on the item"
+    assert message in answers(Ratings.from_matrix(np.where(u < 0.25, 0.0, x), scale=(0, 1)))
+    odds = (1 - mu) / mu / 3
+    assert message not in answers(Ratings.from_matrix(np.where(u < odds / (1 + odds), 0.0, x), scale=(0, 1)))
+
+
+def test_an_annotator_at_one_end_is_named():
+    made = simulate.ratings(n_items=100, ratings_per_item=5, phi=0.7, n_levels=5, seed=1).ratings
+    x = made.rating.reshape(100, 5).copy()
+    x[:, 2] = 1
+    assert "end of the scale, 2 in 100%" in answers(levels(x))

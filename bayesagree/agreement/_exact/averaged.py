@@ -1,10 +1,11 @@
 """The joint posterior of Phi and of the shares of outright ends under one reading of answers at the ends, or both.
 
 Without outright ends an answer at an end is an interval of a judgment: both shares are 0. Averaged readings are equally
-likely before the ratings, and weighted by their evidence (Hoeting, Madigan, Raftery, Volinsky, "Bayesian model
-averaging", Statistical Science 14, 1999).
+likely before the ratings, and weighted by their evidence, which is equal where no answer lies between the ends
+(Hoeting, Madigan, Raftery, Volinsky, "Bayesian model averaging", Statistical Science 14, 1999).
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.item_means import ItemMeans
 from bayesagree.agreement._exact.likelihood import Kind
 from bayesagree.agreement._exact.outright_density import LEVEL
-from bayesagree.agreement._exact.outright_ends import InflatedPosterior, inflated_posterior
+from bayesagree.agreement._exact.outright_ends import FEWEST, InflatedPosterior, inflated_posterior
 from bayesagree.agreement._exact.posterior import PhiPosterior, phi_posterior
 
 
@@ -63,8 +64,17 @@ def joint_posterior(means: ItemMeans, kind: Kind) -> JointPosterior:
     if kind != "averaged":
         return JointPosterior(binned, binned, None, 0.0)
     inflated = inflated_posterior(means, rival=binned.log_evidence)
-    share = float(sp.special.expit(inflated.phi.log_evidence - binned.log_evidence))
-    return JointPosterior(_mixture(binned, inflated.phi, share), binned, inflated, share)
+    if inflated.effective < FEWEST:
+        warnings.warn(
+            "the posterior with outright ends could not be computed: answers at the ends are read as intervals "
+            "(likelihood='binned')",
+            UserWarning,
+            stacklevel=6,
+        )
+        return JointPosterior(binned, binned, None, 0.0)
+    # Without an answer between the ends the evidence only compares how much prior the readings have at the limits.
+    share = 0.5 if means.like.only_ends else sp.special.expit(inflated.phi.log_evidence - binned.log_evidence)
+    return JointPosterior(_mixture(binned, inflated.phi, float(share)), binned, inflated, float(share))
 
 
 def _mixture(first: PhiPosterior, second: PhiPosterior, share: float) -> PhiPosterior:

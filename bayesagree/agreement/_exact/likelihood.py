@@ -80,6 +80,12 @@ class Likelihood:
             columns[middle.size + 1 : middle.size + 3] = 1, -1
         return float(np.max(np.abs(self.statistics @ columns) / self.size))
 
+    @cached_property
+    def only_ends(self) -> bool:
+        """Whether no answer lies between the ends of the scale."""
+        inside = (self.low > 0) & (self.high < 1)
+        return not self.densities and not np.asarray(self.statistics[:, : self.low.size].sum(axis=0))[inside].any()
+
     def with_ends(self, ends: Ends) -> "Likelihood":
         """Return the same statistics with other shares of outright answers at the ends."""
         other = copy(self)  # with the cached properties, which do not depend on the shares

@@ -7,7 +7,6 @@ at log p and the shares is smooth, and a surrogate goes through it: more places,
 and knows least, are evaluated until they no longer move the posterior.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,11 +26,15 @@ from bayesagree.errors import ConvergenceError
 type LogPrior = Callable[[Floats], Floats]
 """Log density of log p before the ratings."""
 
-PLACES_PER_ROUND, MOST_ROUNDS = 12, 20
-"""Places added in a round, and rounds at most. More places per round: fewer fits of the surrogate, more evaluations."""
-MOVE_TO_STOP, MOVE_TO_ACCEPT = 2e-2, 0.5
-"""Moves of the log evidence, and of quantiles of Phi in standard deviations, below which the rounds stop, and below
-which the last round is accepted. Halving the first adds about two rounds; above the second the fit warns or fails."""
+PLACES_PER_ROUND, MOST_ROUNDS, MORE_ROUNDS = 12, 20, 6
+"""Places added in a round, rounds at most, and further ones after failed checks at most. More places per round: fewer
+fits of the surrogate, more evaluations."""
+MOVE_TO_STOP = 2e-2
+"""Move of the log evidence, and of quantiles of Phi in standard deviations, below which the rounds stop. Halving it
+adds about two rounds."""
+CHECKS, ENOUGH, FEWEST = 40, 20, 10
+"""Draws from the surrogate that check it by importance sampling; effective draws among them that end the rounds, and
+below which the surrogate is not used. With fewer draws the log evidence errs by more than a tenth."""
 CANDIDATES, CANDIDATE_POWER = 300, 0.5
 """Places from which the next are chosen, and the power of the density from which they are drawn. With a power of 1 no
 candidate lies in the tails, where the surrogate then swings."""
@@ -94,10 +97,13 @@ class InflatedPosterior:
         Marginal posterior of Phi.
     cells
         Joint posterior of log p and the shares.
+    effective
+        Effective draws among the `CHECKS` of the importance sampling that corrects the log evidence.
     """
 
     phi: PhiPosterior
     cells: Cells
+    effective: float
 
     def share_means(self) -> Floats:
         """Return the posterior means of both shares, shape (2,)."""
@@ -105,9 +111,7 @@ class InflatedPosterior:
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw log p, shape (n,), and the shares, shape (n, 2)."""
-        cumulative = np.cumsum(self.cells.mass)
-        cell = np.minimum(np.searchsorted(cumulative, rng.random(n) * cumulative[-1]), cumulative.size - 1)
-        at = self.cells.centres[cell] + (rng.random((n, 3)) - 0.5) * self.cells.width
+        at = _drawn(self.cells, n, rng)
         return at[:, 0], np.sin(at[:, 1:]) ** 2
 
 
@@ -119,8 +123,7 @@ def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedP
     Raises
     ------
     ConvergenceError
-        Without a rival, where further places still move the log evidence, or quantiles of Phi in standard deviations,
-        by half after twenty rounds.
+        Without a rival, where importance sampling has fewer than 10 effective draws of 40 after all rounds.
     """
     density, prior = LogDensity(means), partial(log_prior, shapes=means.prior.phi)
     look_around(density)
@@ -137,22 +140,31 @@ def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedP
             found, moved = _compared(found, previous)
             moved *= float(sp.special.expit(found.log_evidence - rival))
         rounds += 1
-        if moved < MOVE_TO_STOP or rounds == MOST_ROUNDS:
-            break
+        if moved < MOVE_TO_STOP or rounds >= MOST_ROUNDS:
+            checked = _drawn(cells, CHECKS, rng)
+            expected = np.minimum(surrogate(checked) + prior(checked[:, 0]), values.max() + MOST_ABOVE_PLACES)
+            log_weight = np.array([density(place) for place in checked]) - expected
+            total = sp.special.logsumexp(log_weight)
+            effective = float(np.exp(2 * total - sp.special.logsumexp(2 * log_weight)))
+            if effective > ENOUGH or rounds >= MOST_ROUNDS + MORE_ROUNDS:
+                break
+            at, values = np.array(density.at), np.array(density.values)
         previous = found
         mass = cells.mass
         centre = mass @ cells.centres
         away = cells.centres - centre
         covariance = (away * mass[:, None]).T @ away + np.diag(cells.width**2 / 12)
-        for place in surrogate.least_known(_candidates(cells, rng), PLACES_PER_ROUND):
+        for place in surrogate.least_known(_drawn(cells, CANDIDATES, rng, CANDIDATE_POWER), PLACES_PER_ROUND):
             density(place)
         at, values = np.array(density.at), np.array(density.values)
-    if moved > MOVE_TO_ACCEPT:
-        message = f"with {len(values)} places the posterior with outright ends still moves by {moved:.1e} deviations"
-        if rival == -np.inf:
-            raise ConvergenceError(message + "; use engine='nuts'")
-        warnings.warn(message + ": see log_evidence_error and interval_error", UserWarning, stacklevel=2)
-    return InflatedPosterior(found, cells)
+    if effective < FEWEST and rival == -np.inf:
+        raise ConvergenceError(
+            f"the posterior with outright ends is too narrow a ridge: of {CHECKS} draws {effective:.0f} are effective; "
+            "use engine='nuts' or likelihood='binned'"
+        )
+    error = float(np.sqrt(max(CHECKS / effective - 1, 0.0) / CHECKS))
+    evidence = found.log_evidence + float(total) - float(np.log(CHECKS))
+    return InflatedPosterior(replace(found, log_evidence=evidence, log_evidence_error=error), cells, effective)
 
 
 def _box(surrogate: Surrogate, prior: LogPrior, near: Floats, highest: float) -> Cells:
@@ -188,11 +200,11 @@ def _cells(surrogate: Surrogate, prior: LogPrior, sides: Floats, highest: float)
     return Cells(sides, centres, log_density + log_slope)
 
 
-def _candidates(cells: Cells, rng: np.random.Generator) -> Floats:
-    """Draw places from the flattened density, shape (candidate, 3)."""
-    flat = cells.mass**CANDIDATE_POWER
-    chosen = rng.choice(len(flat), CANDIDATES, p=flat / flat.sum())
-    return cells.centres[chosen] + (rng.random((CANDIDATES, 3)) - 0.5) * cells.width
+def _drawn(cells: Cells, n: int, rng: np.random.Generator, power: float = 1.0) -> Floats:
+    """Draw places from a power of the density, shape (place, 3)."""
+    cumulative = np.cumsum(cells.mass**power)
+    chosen = np.searchsorted(cumulative, rng.random(n) * cumulative[-1])
+    return cells.centres[np.minimum(chosen, cumulative.size - 1)] + (rng.random((n, 3)) - 0.5) * cells.width
 
 
 def _marginal(cells: Cells, prior: LogPrior) -> PhiPosterior:

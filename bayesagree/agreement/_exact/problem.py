@@ -54,8 +54,7 @@ class Problem:
     patterns, like, means
         Distinct patterns of ratings, their likelihood, and the prior of the item means.
     kind
-        Likelihood asked for; where no answer lies at an end, or none between them, nothing tells the readings apart,
-        and "averaged" is "binned".
+        Requested likelihood; "averaged" is "binned" where no answer lies at an end, and on two levels.
     ratings
         The ratings themselves.
     """
@@ -96,7 +95,7 @@ def prepare(
         if not isinstance(item_mean, str):
             raise InputError("patterns do not name their items: item_mean is 'hierarchical' or 'flat', or pass Ratings")
         counts, of_means = collapsed(ratings), _prior_by_name(item_mean, truth_sd)
-    if likelihood == "averaged" and counts.share_of_ends in (0, 1):
+    if likelihood == "averaged" and (counts.share_of_ends == 0 or ratings.n_levels == 2):
         likelihood = "binned"
     like, prior = build_likelihood(counts, likelihood, discrete=ratings.step is not None), prior or AgreementPrior()
     known = KnownMeans(like, of_means.truth, of_means.sd, prior=prior)
