@@ -44,7 +44,7 @@ def value_shares(W: Floats, C: Floats) -> Floats:
 
 
 def fleiss(W: Floats, C: Floats, A: Floats) -> Floats:
-    """Return Fleiss' kappa (Scott's pi for two annotators), any number of ratings an item."""
+    """Return Fleiss' kappa (Scott's pi for two annotators), any number of ratings per item."""
     share = value_shares(W, C)
     return chance_corrected(observed_agreement(W, C, A), pair_sum(share, A))
 
@@ -144,7 +144,7 @@ def conger(W: Floats, C: Floats, A: Floats, by_annotator: Floats) -> Floats:
 
 
 def icc_one_way(W: Floats, moments: Floats) -> Floats:
-    """Return ICC(1): the share of the variance of a rating that lies between items, any number of ratings an item."""
+    """Return ICC(1): the share of the variance of a rating that lies between items, any number of ratings per item."""
     n, first, second = moments.T
     items, N = W.sum(axis=1), W @ n
     total = W @ first

@@ -49,7 +49,7 @@ ALTERNATIONS, LEAST_MOVE = 200, 1e-9
 
 
 def check_effects(effects: str, ratings: Ratings, kind: Kind) -> None:
-    """Refuse what the model of annotators' levels does not know."""
+    """Refuse options that the model of annotators' levels does not have."""
     if effects not in get_args(AnnotatorEffects.__value__):
         raise InputError(f"annotator_effects={effects!r} is not 'none', 'shift' or 'shift_and_spread'")
     if effects == "none":
@@ -244,7 +244,7 @@ def annotator_levels(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFram
     ----------
     tree
         Any result with `annotator_shift` (chain, draw, annotator) in its posterior, as of `common_agreement` with
-        ``annotator_effects``, or a trace of one's own model.
+        ``annotator_effects``, or a trace of your own model.
     ci_prob
         Probability of the intervals.
 

@@ -28,7 +28,7 @@ from bayesagree.annotations import Ratings
 from bayesagree.errors import positive_int
 
 THRESHOLD = 0.01
-"""Posterior predictive p-values below this say that the model does not fit."""
+"""Posterior predictive p-value below which the model does not fit."""
 BINS = 10
 """Bins of the histogram of item means: two modes show, and 20 items already fill it."""
 MOST_ITEMS = 2000
@@ -171,7 +171,7 @@ def item_mean_check(
 def misfits(
     ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
 ) -> dict[str, float]:
-    """Return posterior predictive p-values of what the model says of items: of their means, and of both ends.
+    """Return posterior predictive p-values of the item means, and of the answers at both ends.
 
     Of an end: the mean of the answers inside the scale to items with answers at that end, which the model expects near
     it.
@@ -196,7 +196,7 @@ def _histogram_p_value(observed: Floats, replicates: Floats) -> float:
 def _histograms(
     ratings: Ratings, precision: Floats, hyper: tuple[Floats, Floats], shares: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return what `_statistics` says of the first `MOST_ITEMS` items, and of a replicate for each draw."""
+    """Return the statistics of the first `MOST_ITEMS` items, and of a replicate for each draw."""
     item = np.cumsum(np.diff(ratings.item_index, prepend=-1) != 0) - 1
     kept = item < MOST_ITEMS
     item = item[kept]

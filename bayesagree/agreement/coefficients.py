@@ -35,7 +35,7 @@ from bayesagree.agreement.set_distances import Distance, set_coefficient
 from bayesagree.errors import InputError, probability
 
 NOTED_SHARE = 0.05
-"""Probability of outright ends from which the note of Phi tells it."""
+"""Probability of outright ends from which the note of Phi states it."""
 
 
 class _Coefficients(pd.DataFrame):
@@ -85,8 +85,8 @@ def agreement_table(
     DataFrame
         One row per coefficient: coefficient, estimate, lower, upper, ci_kind (``"dirichlet process hdi"``: see Notes;
         ``"hdi"``: posterior of Phi), ci_prob, n_items, n_annotators, n_annotations, note. A coefficient that does not
-        exist is NaN and its note says why. Coefficients that need an order (ordinal, interval and ratio alpha, the
-        intraclass correlations) exist for ratings, for ordered labels, for labels that are numbers (noted; not with
+        exist is NaN and its note gives the reason. Coefficients that need an order (ordinal, interval and ratio alpha,
+        the intraclass correlations) exist for ratings, for ordered labels, for labels that are numbers (noted; not with
         ``ordered=False``), and where `level` or `weights` states an order.
 
     Raises

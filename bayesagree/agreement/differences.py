@@ -58,7 +58,7 @@ def agreement_difference(
         One row per coefficient: coefficient, estimate, lower, upper (shortest interval of 2000 replicates;
         of Phi the HDI of the difference of the posteriors, taken as independent), prob_positive (share of replicates
         above 0), ci_kind, ci_prob, n_common_items, note. A coefficient that one of the sets does not have is NaN and
-        its note says why.
+        its note gives the reason.
 
     Raises
     ------

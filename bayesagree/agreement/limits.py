@@ -1,4 +1,4 @@
-"""Where Phi says little: warnings at the limits of the model, and what a claim of disagreement rests on.
+"""Limits of Phi: warnings where the model does not hold, and what a claim of disagreement depends on.
 
 With every answer of an item at one end of the scale the item mean goes to that end, where a Beta distribution of any
 precision puts all its mass: such items fit polarised annotators (two camps, one of them empty) as well as agreeing
@@ -39,7 +39,7 @@ FEWEST_LEVELS = 5
 MOST_LEVELS, PER_LEVEL = 12, 3
 """Values on a regular grid of up to so many levels, each given so often on average, are no continuous ratings."""
 SHOWN_AT_ENDS = 0.9
-"""Share of items unanimous at an end from which a warning says so: in simulations up to 0.9 does Phi no harm."""
+"""Share of items unanimous at an end from which a warning is given: in simulations a smaller share does not bias Phi."""
 
 
 class Interval(NamedTuple):
@@ -66,7 +66,7 @@ def warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mea
     if rated == 1:
         _warn("one item: Phi of a single item easily fits chance; see its interval")
     if problem.patterns.size.max() == 1:
-        _warn("one rating an item: agreement does not exist; Phi tells its prior")
+        _warn("one rating per item: agreement is not identified, and the posterior of Phi is its prior")
     levels = ratings.n_levels
     if levels is None and (levels := _levels_of_grid(problem)) is not None:
         low, high = ratings.scale
@@ -83,7 +83,7 @@ def warn_of_limits(ratings: Ratings | RatingPatterns, problem: Problem, item_mea
         _warn(f"{levels} levels: below {FEWEST_LEVELS} Phi depends much on what a level stands for")
     if isinstance(item_mean, str) and item_mean == "flat" and ratings.n_annotations < 5 * rated:
         _warn(
-            f"{ratings.n_annotations / rated:.1f} ratings an item with flat item means: random answers look like "
+            f"{ratings.n_annotations / rated:.1f} ratings per item with flat item means: random answers look like "
             "agreement below 5; item_mean='hierarchical' does not have this bias"
         )
     if (share := share_at_ends(problem)) >= SHOWN_AT_ENDS:
@@ -148,12 +148,13 @@ def warn_of_misfits(
     single = problem.sample(MOST_ITEMS, rng)
     m, s = (values[chosen] for values in hyper)
     p_values = misfits(single, np.exp(y[chosen]), (m, s), shares[chosen], rng)
-    if (p_value := p_values.pop("item means")) < THRESHOLD:
-        _warn(_MEANS_MISFIT.format(p_value=p_value), stacklevel=6)
-        return  # misfits of the ends follow from it
-    for name, p_value in p_values.items():
-        if p_value < ENDS_THRESHOLD:
+    of_means = p_values.pop("item means")
+    of_ends = {name: p for name, p in p_values.items() if p < ENDS_THRESHOLD}
+    if of_ends and shares.any(axis=1).mean() > 0.5:  # outright ends: a misfit of the item means may follow from them
+        for name, p_value in of_ends.items():
             _warn(_ENDS_MISFIT.format(name=name, p_value=p_value), stacklevel=6)
+    elif of_means < THRESHOLD:
+        _warn(_MEANS_MISFIT.format(p_value=of_means), stacklevel=6)
 
 
 _MEANS_MISFIT = (

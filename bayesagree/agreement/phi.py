@@ -40,7 +40,7 @@ SAMPLE = ("chain", "draw")
 THIN = 10
 """Every tenth point of the fine grid is kept as the density of Phi: 20 in each step of the quadrature."""
 ERRORS = ("log_evidence", "log_evidence_error", "interval_error")
-"""What the result says of the quadrature."""
+"""Values in the result about the quadrature."""
 
 
 @checked
@@ -197,8 +197,8 @@ def common_agreement_model(
     ratings, truth_sd, annotator_effects, prior
         As `common_agreement`, which has the same posterior.
     likelihood
-        As there, one reading of the answers at the ends: NUTS does not go from one to the other, so that ``"averaged"``
-        is two models.
+        As there, one reading of the answers at the ends: NUTS cannot move between the two, so ``"averaged"`` needs two
+        models.
     item_mean
         As there, or a function without arguments that returns the item means on (0, 1), one per item: with covariates
         of the items, say. It is called inside the model, as are the following.
@@ -213,8 +213,8 @@ def common_agreement_model(
         precision of each annotation.
     collapsed
         Whether the item means are integrated out, by quadrature once for each distinct pattern of ratings: three
-        variables to sample in place of one an item. For levels (`step`), hierarchical or flat means and no parts of
-        one's own but `prior`; the model then has no `item_mean` and no `rating`.
+        variables to sample in place of one per item. For levels (`step`), hierarchical or flat means and no parts of
+        your own but `prior`; the model then has no `item_mean` and no `rating`.
 
     Returns
     -------
@@ -225,7 +225,7 @@ def common_agreement_model(
         item and annotator have the names of the ratings; `item_of_annotation`, `annotator_of_annotation` and
         `observed_rating` are data. One row of `rating` is one observed rating (1-D, so that posterior predictive checks
         and LOO work), in units of the scale where it has levels, otherwise on (0, 1). ``pymc.sample_prior_predictive``
-        works under all priors; a mean or a continuous rating nearer to an end than floats can tell is drawn as that
+        works under all priors; a mean or a continuous rating nearer to an end than floats resolve is drawn as that
         end.
 
     Raises
@@ -236,7 +236,7 @@ def common_agreement_model(
     See Also
     --------
     common_agreement : the exact engine, and NUTS draws of this model.
-    integrated_log_likelihood : to compare a model of one's own with ours.
+    integrated_log_likelihood : to compare your own model with ours.
 
     References
     ----------
@@ -259,7 +259,7 @@ def common_agreement_model(
         if any((callable(item_mean), phi, mean, precision)) or not parts.collapsible(ratings, means, annotator_effects):
             raise InputError(
                 "collapsed=True is for ratings on levels, hierarchical or flat item means, no annotator effects and no "
-                "functions of one's own"
+                "functions of your own"
             )
         return parts.build_collapsed_model(collapse(ratings), means, likelihood, prior or AgreementPrior())
     own = parts.OwnParts(phi, own_means, mean, precision)

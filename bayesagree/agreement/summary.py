@@ -1,4 +1,4 @@
-"""What draws of Phi say: their summary, the decision it supports, the difference between two groups."""
+"""Summary of draws of Phi, the decision that it supports, and the difference between two groups."""
 
 import xarray as xr
 

@@ -97,7 +97,7 @@ def test_continuous_ratings_are_no_grid():
 
 
 def test_one_rating_an_item_and_few_levels_warn():
-    with pytest.warns(UserWarning, match="one rating an item"):
+    with pytest.warns(UserWarning, match="one rating per item"):
         common_agreement(levels([[1], [3], [4]]), draws=50, chains=1, seed=1)
     with pytest.warns(UserWarning, match="4 levels: below 5"):
         common_agreement(levels([[1, 2, 2], [3, 4, 2]], (1, 4)), draws=50, chains=1, seed=1)

@@ -82,7 +82,7 @@ def rated_and_prior(mu, levels, p, prior):
     return np.prod(judgment.cdf((levels + 1) / 5) - judgment.cdf(levels / 5)) * prior.pdf(mu)
 
 
-@pytest.mark.filterwarnings("ignore:.*ratings an item with flat item means")
+@pytest.mark.filterwarnings("ignore:.*ratings per item with flat item means")
 @pytest.mark.parametrize("item_mean", ["flat", pytest.param("hierarchical", marks=pytest.mark.long), {1: 1.5}])
 def test_phi_item_is_the_integral_over_its_mean(item_mean):
     tree = common_agreement(RATED, item_mean=item_mean, draws=2, chains=1, seed=1)

@@ -3,10 +3,10 @@
 Under the Beta density an item enters through its number of ratings n, c = (sum log x + sum log(1 - x)) / 2, which is
 free of the item mean, and d = (sum log x - sum log(1 - x)) / 2. Its log evidence is linear in c and analytic in d,
 whatever the prior of the mean: summed over the items of equal n, it is a sum over Chebyshev nodes of d whose weights
-are computed once (those of the polynomial through the nodes). What tells a narrow interval from density times width is
-a small correction and enters by its slope: the second derivative of the density (`_density_columns`), and near an end
-of the scale the log probability of the bin less the log density at its middle. Items with a rating in one of the bins
-next to an end share nodes with those that have the same ones.
+are computed once (those of the polynomial through the nodes). The difference between a narrow interval and density
+times width is a small correction and enters by its slope: the second derivative of the density (`_density_columns`),
+and near an end of the scale the log probability of the bin less the log density at its middle. Items with a rating in
+one of the bins next to an end share nodes with those that have the same ones.
 """
 
 from dataclasses import replace
@@ -63,7 +63,7 @@ def refined(level: int) -> float:
 
 
 class Corrections(NamedTuple):
-    """What tells ratings in narrow intervals from density times width.
+    """Differences between ratings in narrow intervals and density times width.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ NODES = 14
 MOST_NODES, NEGLIGIBLE = 200, 19.0
 """Nodes of a side at most; minus the logarithm of the share of the mass that may be lost between nodes."""
 ZOOMS, GROWTHS = 60, 9
-"""Attempts at a box, and those after which it may only grow, lest it alternates between two that nearly fit."""
+"""Attempts at a box, and those after which it may only grow, or it could alternate between two that nearly fit."""
 SPARE = 0.03
 """Room at the sides of a box taken over from one neighbour, as a share of the side."""
 
@@ -239,7 +239,7 @@ def _too_coarse(box: Box, m: Floats, s: Floats, density: Floats) -> tuple[float,
 
     With few items, each with many ratings, the posterior is a funnel: as long in s as the prior lets it, and at small s
     far narrower in m than the box. Sides cut by (0, 1) keep their nodes: Gauss-Legendre is dense near the cut, where
-    the curvature says nothing.
+    the curvature is not informative.
     """
     drop = density.max() - density
     times_m = 0.0 if box.m[0] == 0 or box.m[1] == 1 else _times(m, drop)

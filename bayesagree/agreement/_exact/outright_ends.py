@@ -3,8 +3,9 @@
 An answer at an end is an interval of a judgment, as on any level, or an outright end: given the item mean mu, the odds
 of an outright low end against a judgment inside the scale are w_low / (1 - w_low) (1 - mu) / mu, of a high end the
 mirror image. Their roots are uniform on (0, 1). At given shares the engine is that of any likelihood; the log evidence
-at log p and the shares is smooth, and a surrogate goes through it: more places, where the surrogate says there is mass
-and knows least, are evaluated until they no longer move the posterior.
+at log p and the shares is smooth, and a surrogate goes through it: more places, where the surrogate has mass and
+is least certain, are evaluated until they no longer move the posterior. Draws from the surrogate, evaluated exactly,
+check it and correct the log evidence (importance sampling).
 """
 
 from collections.abc import Callable
@@ -48,6 +49,8 @@ CELLS = (32, 16, 16)
 EDGE_DROP_CUT, EDGE_DROP_WIDEN, WIDENING, MOST_BOX_FITS = 14.0, 9.0, 0.3, 6
 """A box is cut where the log density has fallen by the first (1e-6 of the mode), widened by a share of its side where
 it has fallen by less than the second (1e-4), so often at most. A smaller second value loses tail mass."""
+NEGLIGIBLE = 7.0
+"""Log evidence below that of the rival from which the posterior is not checked: its weight is below a thousandth."""
 QUANTILES = np.array([0.025, 0.16, 0.5, 0.84, 0.975])
 POINTS_PER_CELL = 40
 """Points of the fine grid of log p in a cell: linear interpolation of the distribution function between them."""
@@ -131,7 +134,7 @@ def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedP
     at, values = np.array(density.at), np.array(density.values)
     near = at[values > values.max() - BOX_START_DROP]
     centre, covariance = at[np.argmax(values)], np.diag(np.var(near, axis=0) + 1e-6)
-    previous, moved, rounds = None, np.inf, 0
+    previous, moved, rounds, total, effective = None, np.inf, 0, np.log(CHECKS), float(CHECKS)
     while True:
         surrogate = Surrogate.fit(at, values - prior(at[:, 0]), centre, covariance)
         cells = _box(surrogate, prior, at[values > values.max() - BOX_START_DROP], values.max() + MOST_ABOVE_PLACES)
@@ -141,6 +144,8 @@ def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedP
             moved *= float(sp.special.expit(found.log_evidence - rival))
         rounds += 1
         if moved < MOVE_TO_STOP or rounds >= MOST_ROUNDS:
+            if found.log_evidence < rival - NEGLIGIBLE:
+                break
             checked = _drawn(cells, CHECKS, rng)
             expected = np.minimum(surrogate(checked) + prior(checked[:, 0]), values.max() + MOST_ABOVE_PLACES)
             log_weight = np.array([density(place) for place in checked]) - expected
