@@ -39,7 +39,7 @@ FEWEST_LEVELS = 5
 MOST_LEVELS, PER_LEVEL = 12, 3
 """Values on a regular grid of up to so many levels, each given so often on average, are no continuous ratings."""
 SHOWN_AT_ENDS = 0.9
-"""Share of items unanimous at an end from which a warning is given: in simulations a smaller share does not bias Phi."""
+"""Share of items unanimous at an end from which Phi warns: in simulations a smaller share does not bias Phi."""
 
 
 class Interval(NamedTuple):
