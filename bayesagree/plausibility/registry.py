@@ -135,7 +135,7 @@ _RECORDS = (
         DawidSkene(),
         title="Dawid-Skene",
         annotations=Labels,
-        sentence="the posterior of the Dawid-Skene model, a confusion matrix for each annotator",
+        sentence="a posterior of the Dawid-Skene family, with a confusion matrix for each annotator",
         reference=DAWID_SKENE,
         predictive=dawid_skene_predictive.PREDICTIVE,
     ),

@@ -6,12 +6,13 @@ to trust with MACE", NAACL 2013), whatever the candidate:
 
     z_i ~ sum over candidates m of w_m lambda_mi,    Pr(l_ij = l) = a_j [l = z_i] + (1 - a_j) u_jl
 
-The weights w maximise the probability of all labels held out: stacking of predictive distributions (Yao et al.,
+The weights w maximise the probability of the labels held out: stacking of predictive distributions (Yao et al.,
 Bayesian Analysis 13, 2018). All candidates answer through the same a_j and u_j: a model that predicted labels by the
 confusion it learnt would predict them well even where its truth has parted from what the labels say. Careless
 annotators, a_j near 0, say nothing of the weights.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -126,6 +127,18 @@ def stacking_weights(held_out: HeldOut, n_annotators: int, n_labels: int) -> Flo
         habit = (HABIT * share + np.bincount(which, 1 - right, own.size)) / (HABIT + number - hits)[owner]
         if np.abs(weight - before).max() < ENOUGH:
             break
+    return weight
+
+
+def mean_weights(parts: Sequence[HeldOut], n_annotators: int, n_labels: int) -> Floats:
+    """Return the weight of each candidate, shape (candidate,): the mean of those of the parts.
+
+    Parts of other annotators differ as another crowd would, so that the mean allows for the few annotators there are,
+    and no prolific one decides alone. Parts that share their annotators are one.
+    """
+    if len(np.unique(np.concatenate([np.unique(part.annotator) for part in parts]))) < MANY_ANNOTATORS:
+        parts = [HeldOut(*(np.concatenate(each) for each in zip(*parts)))]
+    weight = np.mean([stacking_weights(part, n_annotators, n_labels) for part in parts], axis=0)
     kept = np.where(weight < LEAST_WEIGHT, 0.0, weight)
     return kept / kept.sum()
 

@@ -24,7 +24,7 @@ from bayesagree.plausibility.dawid_skene._average import (
     VotesSampler,
     draws_of_each,
     folds,
-    stacking_weights,
+    mean_weights,
 )
 from bayesagree.plausibility.dawid_skene._cells import AnnotationCells, Candidates, annotation_cells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
@@ -145,14 +145,13 @@ class DawidSkenePosterior:
             at = np.flatnonzero((fold == part) & (seen & (self.gold_index < 0))[labels.item_index])
             if not at.size:
                 continue
-            item, label = labels.item_index[at], labels.label_index[at]
+            item, annotator, label = (getattr(labels, name)[at].astype(np.int64) for name in rows[:3])
             fits = (replace(self, labels=others, variant=variant) for variant in AUTO_VARIANTS)
             chance = [fit.chains(short, confusion=False, **length).label_probability()[item, label] for fit in fits]
-            found.append(HeldOut(item * FOLDS + part, labels.annotator_index[at], label, np.column_stack(chance)))
-        weight = np.full(len(AUTO_VARIANTS), 1 / len(AUTO_VARIANTS))  # no item has a second label
-        if found:
-            held_out = HeldOut(*(np.concatenate(each) for each in zip(*found)))
-            weight = stacking_weights(held_out, labels.annotators.size, labels.categories.size)
+            found.append(HeldOut(item * FOLDS + part, annotator, label, np.column_stack(chance)))
+        if not found:  # no item has a second label
+            return dict.fromkeys(AUTO_VARIANTS, 1 / len(AUTO_VARIANTS))
+        weight = mean_weights(found, labels.annotators.size, labels.categories.size)
         return {variant: float(w) for variant, w in zip(AUTO_VARIANTS, weight) if w}
 
     def chains(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> Drawn:

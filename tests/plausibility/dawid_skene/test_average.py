@@ -9,7 +9,15 @@ from bayesagree._inference.results import settings_of
 from bayesagree.annotations import Labels
 from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dawid_skene import _engines
-from bayesagree.plausibility.dawid_skene._average import FOLDS, HABIT, HeldOut, draws_of_each, folds, stacking_weights
+from bayesagree.plausibility.dawid_skene._average import (
+    FOLDS,
+    HABIT,
+    HeldOut,
+    draws_of_each,
+    folds,
+    mean_weights,
+    stacking_weights,
+)
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior
 from bayesagree.plausibility.dawid_skene._results import choice_notes
 from bayesagree.plausibility.dawid_skene.posterior import DawidSkene, dawid_skene
@@ -190,3 +198,18 @@ def test_gold_items_say_nothing_of_the_weights(crowd):
     gold = dict(zip(crowd.items.tolist(), [crowd.categories[0]] * 60))
     weights = DawidSkenePosterior(crowd, "auto", gold=gold).weights(Request(10, 2, 1, "gibbs"), 10)
     assert set(weights.values()) == {0.5}
+
+
+def test_parts_of_other_annotators_weigh_alike():
+    """Many labels of the few annotators of one part do not outvote those of the other."""
+    rng = np.random.default_rng(3)
+
+    def part(first, n, good):
+        label, who = rng.integers(0, 2, n), first + np.arange(n) % 10
+        chance = np.full((n, 2), 0.5)
+        chance[:, good] = 0.95
+        return HeldOut(np.arange(n), who, label, chance)
+
+    parts = [part(0, 2000, 0), part(10, 100, 1)]
+    np.testing.assert_allclose(mean_weights(parts, 20, 2), [0.5, 0.5], atol=0.05)
+    assert mean_weights([p._replace(annotator=p.annotator % 10) for p in parts], 20, 2)[0] > 0.9
