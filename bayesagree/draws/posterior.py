@@ -37,7 +37,8 @@ OF_ANNOTATIONS = "score from these annotations alone"
 class Request:
     """How much to draw, by which engine, and where the draws go: the shared arguments of all posteriors.
 
-    Engine None is the fast one of the posterior; `numbers` is whether blocks hold the numbers that are the truth.
+    Engine None is the fast one of the posterior; `numbers` is whether blocks hold the numbers that are the truth;
+    `progress` is called with 1 after every kept draw of a chain, where the posterior is drawn by chains of ours.
     """
 
     draws: int = 1000
@@ -50,6 +51,7 @@ class Request:
     client: Any = None
     to: Destination = None
     numbers: bool = False
+    progress: Callable[[int], None] | None = None
 
     def __post_init__(self) -> None:
         positive_int(self.draws, "draws")

@@ -136,7 +136,7 @@ class DawidSkenePosterior:
         """Weigh the variants of the average by their predictions of annotators held out."""
         labels, run = self.labels, HELD_OUT_RUN
         length = {"tune": run["tune"] if tune is None else min(tune, run["tune"]), "thin": run["thin"]}
-        short = replace(request, draws=run["draws"], chains=run["chains"], top_labels=1)
+        short = replace(request, draws=run["draws"], chains=run["chains"], top_labels=1, progress=None)
         fold = folds(labels, np.random.default_rng(stream_apart(request.seed, "folds")))
         rows, found = ("item_index", "annotator_index", "label_index", "count"), []
         for part in range(FOLDS):
@@ -167,7 +167,7 @@ class DawidSkenePosterior:
         watched = watched_candidates(cells, shares)
         keep = Keep(labels.categories.size, labels.annotators.size, request.top_labels, confusion, watched)
         length = {"tune": tune, "draws": request.draws, "thin": thin, "chains": request.chains, "seed": request.seed}
-        chains = run_chains(self.start(cells, shares), keep, **length, client=request.client)
+        chains = run_chains(self.start(cells, shares), keep, **length, client=request.client, progress=request.progress)
         return Drawn(cells, chains, self.settings | {"tune": tune, "thin": thin}, labels.categories.size)
 
     def start(self, cells: AnnotationCells, shares: NDArray[np.float64]) -> Callable[[Rng], CrowdSampler]:

@@ -234,6 +234,7 @@ def run_chains(
     chains: int,
     seed: Seed,
     client: Any = None,
+    progress: Callable[[int], None] | None = None,
 ) -> list[ChainDraws]:
     """Run the chains in threads or on a cluster, each on its own stream."""
 
@@ -245,6 +246,8 @@ def run_chains(
         for draw in range(draws):
             sampler.sweep(rng, thin)
             _record(sampler, keep, kept, draw, draws, rng)
+            if progress is not None:
+                progress(1)
         kept.expected /= draws
         kept.spread = np.maximum(kept.spread / draws - kept.expected**2, 0.0)
         return kept

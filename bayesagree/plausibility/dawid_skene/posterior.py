@@ -203,7 +203,8 @@ def dawid_skene(
         A `distributed.Client` to run on instead of threads of this process: one chain, or one start of EM, a
         task; of batches a block of a million annotations.
     progress
-        Called with 1 after every iteration of EM on batches.
+        Called with 1 after every kept draw of a chain, ``chains * draws`` times in all, from the chain's thread (not
+        with a client); of EM on batches after every iteration.
 
     Returns
     -------
@@ -252,6 +253,7 @@ def dawid_skene(
     {'chain': 2, 'draw': 200, 'annotator': 3, 'category': 2, 'observed_category': 2}
     """
     request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client)
+    request = replace(request, progress=progress if client is None else None)
     of_em: dict[str, Any] = {"restarts": restarts, "tolerance": tolerance, "max_iterations": max_iterations}
     model = variant, prior, gold, candidates, predictions, tune, thin
     specification = DawidSkene(*model, confusion=confusion, **of_em)

@@ -213,3 +213,10 @@ def test_parts_of_other_annotators_weigh_alike():
     parts = [part(0, 2000, 0), part(10, 100, 1)]
     np.testing.assert_allclose(mean_weights(parts, 20, 2), [0.5, 0.5], atol=0.05)
     assert mean_weights([p._replace(annotator=p.annotator % 10) for p in parts], 20, 2)[0] > 0.9
+
+
+def test_progress_counts_the_kept_draws(crowd, monkeypatch):
+    weigh(monkeypatch, mixed_membership=0.6, votes=0.4)
+    done: list[int] = []
+    dawid_skene(crowd, draws=10, chains=2, tune=5, seed=1, progress=done.append)
+    assert done == [1] * 20
