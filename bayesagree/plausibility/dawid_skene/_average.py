@@ -100,7 +100,7 @@ def stacking_weights(held_out: HeldOut, n_annotators: int, n_labels: int) -> Flo
     >>> label = np.tile([0, 1], 20)
     >>> held_out = HeldOut(np.arange(40), np.repeat([0, 1], 20), label, chance)
     >>> stacking_weights(held_out, 2, 2).round(2).tolist()
-    [0.7, 0.3]
+    [1.0, 0.0]
     """
     panel, annotator, label, chance = held_out
     weight = np.full(chance.shape[1], 1 / chance.shape[1])
