@@ -7,7 +7,7 @@ from bayesagree.io.formats.registry import Format, formats
 from bayesagree.io.formats.spreadsheet import LAYOUTS
 
 EXPORTED = {
-    "label_studio": "In the project: *Export*, *JSON* (not *JSON-MIN*, which has no annotators).",
+    "label_studio": "In the project: *Export*, *JSON*; *JSON-MIN* has the annotations alone.",
     "argilla": "`json.dump(dataset.records.to_list(flatten=True), file)`, or the same rows as JSON Lines.",
     "prodigy": "`prodigy db-out NAME > file.jsonl`.",
     "doccano": "*Dataset*, *Export*, *JSONL*, without shared annotations: a ZIP with a file per annotator.",
@@ -18,6 +18,7 @@ EXPORTED = {
     "lm_eval": "`lm_eval --log_samples --output_path ...`: the files `samples_*.jsonl`.",
     "promptfoo": "`promptfoo eval -o results.json`.",
     "phoenix": "`client.spans.get_span_annotations_dataframe(...).to_csv(...)`.",
+    "preflib": "Files of votes from preflib.org: `.soc`, `.soi`, `.toc`, `.toi`, `.cat`.",
     "long": "A row per annotation: columns item, annotator, label (or rating, or label and rank).",
     "wide": "A row per item, a column per annotator; empty cells are missing.",
     "counts": "A row per item, a column per label: how many annotators chose it. Who they were is not known.",
@@ -49,6 +50,12 @@ EXAMPLES = {
         '     "mood.responses.status": ["submitted", "discarded"]},\n'
         "]",
         _LINES,
+    ),
+    "preflib": (
+        "votes.toi",
+        'content = """# TITLE: Council\n# ALTERNATIVE NAME 1: Ada\n# ALTERNATIVE NAME 2: Bo\n'
+        '# ALTERNATIVE NAME 3: Cy\n2: 1,{2,3}\n1: 3\n"""',
+        _TEXT,
     ),
     "prodigy": (
         "annotations.jsonl",

@@ -9,6 +9,7 @@ from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.datasets._content import Content, by_item
 from bayesagree.datasets._files import json_content, lines, local_file, table
+from bayesagree.io.formats.preflib import read_election
 
 
 def derm_ddx() -> Content:
@@ -32,35 +33,13 @@ def _derm_models(rankings: Rankings) -> Predictions | None:
 
 def preflib(path: str) -> Content:
     """Read one PrefLib file: one item, one ranking for each voter; alternatives nobody names rank last."""
-    names: dict[int, str] = {}
-    case: list[list[list[int]]] = []
-    title = ""
-    for line in lines(path):
-        head, _, rest = line.partition(":")
-        if head.startswith("# ALTERNATIVE NAME"):
-            names[int(head.rsplit(" ", 1)[1])] = rest.strip()
-        elif head == "# TITLE":
-            title = rest.strip()
-        elif line and not line.startswith("#"):
-            case.extend([_order(rest)] * int(head))
-    labels = list(names.values())
-    named = [[[names[k] for k in block] for block in ranking] for ranking in case]
+    election = read_election(lines(path), path)
+    labels = election.alternatives
     true_rank = None
     if "-dots/" in path or "-puzzle/" in path:
         # The names of the alternatives are their numbers of dots or moves: fewer is better.
         true_rank = pd.Series({name: rank for rank, name in enumerate(sorted(labels, key=int), 1)}, name="true_rank")
-    return _one_item(title or path, named, labels, true_rank)
-
-
-def _order(text: str) -> list[list[int]]:
-    """Parse ``3,{1,5},2`` into blocks, best first."""
-    blocks = text.replace("{", "|{").replace("}", "}|").split("|")
-    ties = [[int(k) for k in b.strip("{}").split(",")] if b.startswith("{") else b for b in blocks]
-    return [
-        block
-        for part in ties
-        for block in ([part] if isinstance(part, list) else [[int(k)] for k in part.split(",") if k.strip()])
-    ]
+    return _one_item(election.title or path, election.rankings, labels, true_rank)
 
 
 def rank_table(name: str) -> Content:

@@ -8,6 +8,7 @@ import io
 import json
 import re
 import warnings
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,13 +37,14 @@ class Dialect(NamedTuple):
 
 @checked
 def read_table(path: str | Path) -> pd.DataFrame:
-    r"""Read a table from CSV, TSV, Parquet or JSON Lines, plain or gzip (.gz), chosen by the ending of its name.
+    r"""Read a table from CSV, TSV, Excel, Parquet or JSON Lines, plain or gzip (.gz), chosen by the ending of its name.
 
     Raises
     ------
     InputError
         Unknown ending, no row, repeated column names, rows of different lengths, text of no known encoding, broken
-        gzip, JSON or Parquet; or Parquet without pyarrow (extra ``scale``).
+        gzip, JSON or Parquet; Parquet without pyarrow (extra ``scale``), or Excel without openpyxl (extra ``xlsx``)
+        or with several sheets.
     FileNotFoundError
         There is no such file.
 
@@ -200,6 +202,11 @@ def _table_in(path: Path, separator: str | None, encoding: str) -> pd.DataFrame:
     return table
 
 
+def text_lines(path: Path) -> list[str]:
+    """Return the lines of a text, plain or gzip, in whatever encoding its first bytes state."""
+    return _guarded(lambda known: list(_text_lines(known)), path)
+
+
 def _has_bare_returns(path: Path) -> bool:
     with _open(path) as stream:
         return any(b"\r" in part.replace(b"\r\n", b"") for part in iter(lambda: stream.read(2**20), b""))
@@ -246,6 +253,28 @@ def _parquet(path: Path) -> pd.DataFrame:
 
     with _open(path) as stream, opening(path, "Parquet file"):
         return arrow_frame(parquet.read_table(stream if stream.seekable() else io.BytesIO(stream.read())))
+
+
+def _excel(path: Path) -> pd.DataFrame:
+    if find_spec("openpyxl") is None:
+        raise InputError(f"{str(path)!r}: Excel files need openpyxl; pip install 'bayesagree[xlsx]', or save it as CSV")
+    with opening(path, "Excel file"), zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > MOST_UNPACKED:
+        raise InputError(f"{str(path)!r} unpacks to more than {MOST_UNPACKED / 2**30:g} GiB; save it as CSV")
+    with opening(path, "Excel file"):
+        sheets = {name: sheet for name, sheet in pd.read_excel(path, sheet_name=None).items() if sheet.size}
+    if len(sheets) > 1:
+        raise InputError(
+            f"{str(path)!r} has {len(sheets)} sheets with rows, {shorten(sheets)}; keep one, or save it as CSV"
+        )
+    if not sheets:
+        raise InputError(f"{str(path)!r} is empty: no sheet has a row below its header")
+    (table,) = sheets.values()
+    unnamed = [str(name) for name in table.columns if str(name).startswith("Unnamed: ")]
+    if unnamed:
+        raise InputError(f"{str(path)!r}: {len(unnamed)} columns have no name; the first row must name every column")
+    return table
 
 
 def _require_arrow(path: Path) -> None:
@@ -361,4 +390,5 @@ _READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     ".ndjson": _json_lines,
     ".arrow": _feather,
     ".feather": _feather,
+    ".xlsx": _excel,
 }

@@ -14,7 +14,7 @@ import pandas as pd
 from bayesagree.errors import InputError, opening, require_file
 from bayesagree.io.tables import MOST_UNPACKED, arrow_frame, distinct_keys, frame_of, read_json, read_rows, read_table
 
-TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather")
+TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather", ".xlsx")
 ZSTD = 93
 """Number of the Zstandard method in ZIP files, which the standard library reads from Python 3.14."""
 

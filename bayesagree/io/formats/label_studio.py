@@ -1,21 +1,27 @@
-"""Label Studio: tasks as JSON, with the annotations, predictions and gold of each (schema of version 1.13)."""
+"""Label Studio: tasks as JSON with annotations, predictions and gold (schema of version 1.13), or JSON-MIN."""
 
 from typing import Any
 
+from bayesagree.errors import InputError
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
 VALUES = ("choices", "rating", "taxonomy", "text", "number", "ranker", "pairwise")
 """Kinds of answers to a whole task, by the key that holds them; regions (boxes, spans) have other keys."""
 
+MINIMAL = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"}
+"""Fields of JSON-MIN that are neither controls nor data of the task."""
+
 
 def recognise(file: File) -> bool:
     """Return whether these are tasks: objects with a list of annotations."""
-    return isinstance(file.first.get("annotations"), list) and "data" in file.first
+    return _is_minimal(file) or (isinstance(file.first.get("annotations"), list) and "data" in file.first)
 
 
 def read(file: File, question: str | None) -> Found:
     """Read tasks; cancelled and empty annotations are left out, ground-truth annotations are gold."""
+    if _is_minimal(file):
+        return _read_minimal(file, question)
     found = Found()
     for task in file.json:
         item = task["id"]
@@ -35,6 +41,35 @@ def read(file: File, question: str | None) -> Found:
             for name, value in _answers(prediction, found):
                 if question in (None, name) and isinstance(value, list):
                     found.outputs.append((model, item, value[0], None))
+    return found
+
+
+def _is_minimal(file: File) -> bool:
+    return {"annotation_id", "annotator", "id"} <= file.first.keys() and "annotations" not in file.first
+
+
+def _read_minimal(file: File, question: str | None) -> Found:
+    """Read one object per annotation, in which controls stand beside the data of the task.
+
+    Controls are the fields that differ between annotations of one task, or that hold several choices or ratings.
+    """
+    found, first = Found(), {}
+    controls = set() if question is None else {question}
+    for row in file.json:
+        task = first.setdefault(row["id"], row)
+        controls |= {key for key, value in row.items() if isinstance(value, dict | list) or task.get(key) != value}
+    controls = controls - MINIMAL if question is None else {question}
+    if not controls:
+        raise InputError("no field differs between annotations of one task; name the control with question=")
+    for row in file.json:
+        for name in sorted(controls & row.keys()):
+            value, who = row[name], row["annotator"]
+            if isinstance(value, list) and value and all(isinstance(one, dict) and "rating" in one for one in value):
+                found.ratings.add(name)
+                value = value[0]["rating"]
+            elif isinstance(value, dict):
+                value = next((value[key] for key in VALUES if key in value), value)
+            found.answers.append((name, row["id"], who, value if value == value else None))
     return found
 
 

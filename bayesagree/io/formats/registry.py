@@ -15,6 +15,7 @@ from bayesagree.io.formats import (
     lm_eval,
     mturk,
     phoenix,
+    preflib,
     prodigy,
     promptfoo,
 )
@@ -48,7 +49,7 @@ class Format(NamedTuple):
 
 
 _BUILT_IN = (
-    Format("label_studio", "Label Studio (JSON)", label_studio.recognise, label_studio.read),
+    Format("label_studio", "Label Studio (JSON or JSON-MIN)", label_studio.recognise, label_studio.read),
     Format("argilla", "Argilla 2 (flat records)", argilla.recognise, argilla.read),
     Format("prodigy", "Prodigy (JSON Lines)", prodigy.recognise, prodigy.read),
     Format("doccano", "Doccano (ZIP of annotators)", doccano.recognise, doccano.read),
@@ -59,6 +60,7 @@ _BUILT_IN = (
     Format("lm_eval", "lm-evaluation-harness (samples)", lm_eval.recognise, lm_eval.read),
     Format("promptfoo", "promptfoo (JSON)", promptfoo.recognise, promptfoo.read),
     Format("phoenix", "Phoenix (span annotations)", phoenix.recognise, phoenix.read),
+    Format("preflib", "PrefLib (votes of an election)", preflib.recognise, preflib.read),
 )
 
 
