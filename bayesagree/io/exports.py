@@ -87,8 +87,8 @@ def read_annotations(
     format
         ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"ground_truth"``, ``"mturk"``, ``"lewidi"``,
         ``"inspect"``, ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``, ``"preflib"``, or the layout of a table:
-        ``"long"`` (a row per annotation), ``"wide"`` (a column per annotator), ``"counts"`` (a column per label), ``"lists"`` (a list of
-        annotations in a cell). By default the file decides.
+        ``"long"`` (a row per annotation), ``"wide"`` (a column per annotator), ``"counts"`` (a column per label),
+        ``"lists"`` (a list of annotations in a cell). By default the file decides.
     question
         Which question of a file that asks several (control, scorer's key, filter).
     kind

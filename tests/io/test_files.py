@@ -86,9 +86,9 @@ def test_byte_order_mark_and_crlf_are_no_part_of_the_text(tmp_path: Path) -> Non
     ("name", "content", "message"),
     [
         (
-            "a.xlsx",
+            "a.ods",
             "",
-            "unknown kind of file; known are .csv, .tsv, .parquet, .jsonl, .ndjson, .arrow, .feather, each",
+            "unknown kind of file; known are .csv, .tsv, .parquet, .jsonl, .ndjson, .arrow, .feather, .xlsx, each",
         ),
         ("a.csv", "", "is empty: the first line must name the columns"),
         ("a.csv", "item,label\n", "is empty: no row below the columns 'item', 'label'"),

@@ -3,7 +3,7 @@
 - `registry`: every format by name, and how a file says which it is.
 - `_found`: answers as a reader finds them, and the containers made of them; `_file`: the parts of a file.
 - `label_studio`, `argilla`, `prodigy`, `doccano`, `ground_truth`, `mturk`: annotation tools.
-- `lewidi`: data sets of the Learning With Disagreements tasks.
+- `lewidi`: data sets of the Learning With Disagreements tasks; `preflib`: votes of elections.
 - `inspect_log`, `lm_eval`, `promptfoo`, `phoenix`: logs of evaluations.
 - `_guess`: which column of a table is which.
 - `spreadsheet`: long, wide, counts and list layouts of tables.
