@@ -24,6 +24,7 @@ from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.draws.blocks import DrawBlock
+from bayesagree.draws.group_scores import each_group
 from bayesagree.draws.top_labels import plausibility_block, truth_draws
 from bayesagree.errors import InputError, positive_int, shorten
 
@@ -39,6 +40,7 @@ _shared = shared(
 
 @_shared
 @checked
+@each_group
 def label_certainty(
     truth: xr.DataTree, *, threshold: float | None = None, exact: bool = False, client: Any = None
 ) -> xr.DataArray:
@@ -88,6 +90,7 @@ def label_certainty(
 
 @_shared
 @checked
+@each_group
 def annotation_certainty(
     truth: xr.DataTree, *, k: int = 1, threshold: float | None = None, exact: bool = False, client: Any = None
 ) -> xr.DataArray:
@@ -146,6 +149,7 @@ def annotation_certainty(
 
 @_shared
 @checked
+@each_group
 def plausibility_entropy(truth: xr.DataTree, *, exact: bool = False) -> xr.DataArray:
     """Entropy of each item's plausibilities, expected over the draws: ambiguity that annotations do not remove.
 

@@ -7,5 +7,6 @@
 - `trace`: a posterior whose draws exist.
 - `blocks`: draws of a block of items.
 - `top_labels`: the best labels of each draw, kept instead of all plausibilities.
+- `group_scores`: scores against the truth of each group of annotators.
 - `convergence`: rank-normalised split R-hat and bulk ESS.
 """

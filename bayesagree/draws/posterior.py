@@ -134,6 +134,15 @@ class Posterior(ABC):
         """Return annotations and predictions on the same items and labels, in one order."""
         return annotations, predictions.aligned(annotations.items, annotations.categories)
 
+    def fitted(self, annotations: Any, request: Request) -> "Posterior":
+        """Return the posterior that `evaluate` passes over, once it has computed what its passes share."""
+        return self
+
+    @property
+    def axes(self) -> dict[str, Any]:
+        """Names on axes that `results` adds."""
+        return {}
+
     def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> "list[Posterior]":
         """Return the posteriors under which `evaluate` scores aligned predictions: one for each reliability."""
         if "reliability" not in self.arguments():

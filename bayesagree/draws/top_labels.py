@@ -13,6 +13,7 @@ from bayesagree._inference.streams import item_blocks, map_blocks
 from bayesagree.annotations.predictions import positions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.draws.blocks import DrawBlock, Schedule, Stream, best_labels
+from bayesagree.draws.group_scores import require_one_truth
 from bayesagree.draws.pseudo_label import PseudoLabel
 from bayesagree.errors import InputError
 
@@ -77,6 +78,7 @@ def truth_draws(
         values, n_labels = point_estimate(truth)[None, None], truth.sizes["category"]
         read = _best(lambda items: values[:, :, items], n_labels, depth, keep=plausibility)
         return TruthDraws(np.asarray(truth["item"]), np.asarray(truth["category"]), 1, 1, read)
+    require_one_truth(truth)
     posterior = truth["posterior"].to_dataset()
     if "top_label" in posterior and not plausibility:
         return _from_top_label(truth, posterior["top_label"], depth)
@@ -143,6 +145,7 @@ def _by_item(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _plausibility(tree: xr.DataTree, items: slice) -> xr.DataArray:
+    require_one_truth(tree)
     return tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").isel(item=items)
 
 

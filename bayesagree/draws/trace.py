@@ -1,5 +1,6 @@
 """A posterior whose draws exist: a trace of a model of the user's own, or any result of this package."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -7,9 +8,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import LOCAL, Schedule, Stream
 from bayesagree.draws.convergence import diagnostics
-from bayesagree.draws.posterior import Posterior, Request
+from bayesagree.draws.group_scores import Population, is_grouped, scores_by_group
+from bayesagree.draws.posterior import Groups, Posterior, Request
 from bayesagree.draws.top_labels import stream_of
 from bayesagree.errors import InputError
 
@@ -20,6 +23,7 @@ class Trace(Posterior):
 
     tree: xr.DataTree
     threshold: float | None = None
+    population: Population = None
     name = "trace"
 
     @classmethod
@@ -46,6 +50,24 @@ class Trace(Posterior):
             raise InputError("to= keeps a run that makes its draws; the draws of this trace exist already")
         draws, chains = (self.tree["posterior"].sizes[dim] for dim in ("draw", "chain"))
         return replace(request, draws=draws, chains=chains)
+
+    @property
+    def axes(self) -> dict[str, Any]:
+        """Names of groups, where the trace has a truth for each."""
+        names = self.tree["posterior"]["group"].values if is_grouped(self.tree) else None
+        return {} if names is None else {"group": names, "other_group": names}
+
+    def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
+        """Return the trace of each group, or the trace itself."""
+        if not self.axes:
+            if self.population is not None:
+                raise InputError("population= holds shares of groups, and this trace has no groups")
+            return [self]
+        return [replace(self, tree=self.tree.isel(group=g)) for g in range(self.axes["group"].size)]
+
+    def results(self, groups: Groups, n_models: int) -> Groups:
+        """Return scores by group, where the trace has groups."""
+        return scores_by_group(groups, self.axes["group"], self.population) if self.axes else groups
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
         """Return the trace."""

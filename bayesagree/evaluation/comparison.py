@@ -222,6 +222,8 @@ def metric_draws(
 ) -> tuple[NDArray[np.float64], xr.DataArray, int]:
     """Return draws (sample, model), the scores that they are of, and 1 where higher is better, else -1."""
     posterior = result[group].to_dataset()
+    if "group" in posterior.dims:
+        raise InputError("this result has scores for each group; compare models for one: result.sel(group=...)")
     scores = posterior[computed_name(metric, posterior)]
     if "reliability" not in scores.dims:
         scores = scores.expand_dims(reliability=[1.0])

@@ -275,7 +275,8 @@ class Evaluation:
         annotations, given = posterior.prepare(labels, scored)
         levels = self.levels(posterior)
         how = replace(self, request=posterior.sized(self.request), reliability=levels)
-        passes = posterior.passes(levels, given)
+        fitted = posterior.fitted(annotations, how.request)
+        passes = fitted.passes(levels, given)
         whole = WholeMetrics.of(given, list(self.metrics))
         slices = None if self.by is None else ItemGroups.of(self.by, given.items, "by")
         settings = how.settings(posterior, passes[0], annotations)
@@ -290,11 +291,11 @@ class Evaluation:
         sums, chosen = how.sums(annotations, passes, scoring, checkpoint)
         models = np.append(given.models, ANOTHER_ANNOTATOR) if self.another_annotator else given.models
         coords = {"reliability": np.array(levels), "model": models, "item": given.items, "part": PARTS}
-        coords |= {"side": list(SIDES)}
+        coords |= {"side": list(SIDES)} | fitted.axes
         if slices is not None:
             coords[slices.name] = slices.names
         found = Results(sums, scoring, whole, models, slices).groups(how.request.chains)
-        groups = posterior.results(found, given.models.size)
+        groups = fitted.results(found, given.models.size)
         seed, settings = how.request.seed, settings | dict(chosen) | {"choice": choice.reason}
         tree = result_tree(groups, coords, model=posterior.name, engine="exact", seed=seed, settings=settings)
         if checkpoint is not None:

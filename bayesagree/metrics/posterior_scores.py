@@ -17,6 +17,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.draws.group_scores import each_group
 from bayesagree.draws.top_labels import Truth, TruthDraws, point_estimate
 from bayesagree.errors import InputError
 from bayesagree.metrics._block_sums import BlockScoring
@@ -31,6 +32,7 @@ SIDES = ("slice", "rest", "difference")
 
 
 @checked
+@each_group
 def score(
     truth: Truth | Labels,
     predictions: Predictions,

@@ -19,6 +19,7 @@ the question; Hovy et al., "Learning whom to trust with MACE" (NAACL 2013) for c
 """
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,6 +35,8 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, Stream, best_labels, by_chain, check_depth, label_dtype
 from bayesagree.draws.convergence import ENOUGH_DRAWS, R_HAT_LIMIT, diagnostics
+from bayesagree.draws.group_scores import Population, scores_by_group
+from bayesagree.draws.posterior import Groups as Tree
 from bayesagree.draws.posterior import Posterior, Request
 from bayesagree.errors import InputError, shorten
 from bayesagree.plausibility.group_dirichlet._gibbs import States, sample_states
@@ -84,13 +87,18 @@ class OneGroup(Posterior):
 
 @dataclass(frozen=True)
 class GroupDirichlet(Posterior):
-    """Specification of the posterior of `group_dirichlet`, whose arguments it holds."""
+    """Specification of the posterior of `group_dirichlet`, whose arguments it holds.
+
+    With `population`, the share of each group, `evaluate` also scores for that population. `states` are for `evaluate`.
+    """
 
     groups: MembersOfGroups | None = None
     form: Form = "graded"
     careful: bool = False
     prior: GroupDirichletPrior | None = None
     predictions: Predictions | None = None
+    population: Population = None
+    states: States | None = None
     name = "group_dirichlet"
     target = TARGET
 
@@ -107,10 +115,6 @@ class GroupDirichlet(Posterior):
         how: dict[str, Any] = {"divided": self.form == "divided", "careful": self.careful, "prior": self.prior}
         return GroupProblem.of(annotations, self.groups, base=base, **how)
 
-    def states(self, annotations: Labels, request: Request) -> States:
-        """Run the chains."""
-        return sample_states(self.problem(annotations, request), request.draws, request.chains, request.seed)
-
     def prepare(self, annotations: Labels, predictions: Predictions) -> tuple[Labels, Predictions]:
         """Return labels and predictions on the same items, those of the predictions that the model learns from."""
         labels = annotations if self.predictions is None else on_items_of(annotations, self.predictions)
@@ -122,15 +126,36 @@ class GroupDirichlet(Posterior):
             raise InputError("the PyMC model has groups=, form= and prior=; leave careful= and predictions= out")
         return group_dirichlet_model(annotations, groups=self.groups, form=self.form, prior=self.prior)
 
-    def by_group(self, annotations: Labels, request: Request) -> dict[str, Posterior]:
+    def fitted(self, annotations: Labels, request: Request) -> Posterior:
+        """Return the same posterior with its states."""
+        states = sample_states(self.problem(annotations, request), request.draws, request.chains, request.seed)
+        return replace(self, states=states)
+
+    @property
+    def axes(self) -> dict[str, Any]:
+        """Names of the groups, once there are states."""
+        names = self.known.problem.names
+        return {"group": names, "other_group": names}
+
+    @property
+    def known(self) -> States:
+        """The states, which `fitted` makes."""
+        if self.states is None:
+            raise InputError("group_dirichlet has no states yet: fitted() makes them")
+        return self.states
+
+    def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
         """Return the posterior of each group, all of them with the same states."""
-        states = self.states(annotations, request)
-        return {str(name): OneGroup(states, g) for g, name in enumerate(states.problem.names)}
+        return [OneGroup(self.known, g) for g in range(self.known.problem.names.size)]
+
+    def results(self, groups: Tree, n_models: int) -> Tree:
+        """Return scores by group."""
+        return scores_by_group(groups, self.known.problem.names, self.population)
 
     def blocks(
         self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
     ) -> Stream:
-        """Refuse: `evaluate` streams the draws of each group (`by_group`)."""
+        """Refuse: there is a stream for each group, see `passes`."""
         raise InputError("group_dirichlet has a truth for each group; evaluate() and score() take it, group by group")
 
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
@@ -280,6 +305,8 @@ def group_dirichlet(
 
     See Also
     --------
+    bayesagree.evaluate : Scores for each group, with this result or ``GroupDirichlet(groups)`` as ``plausibility=``;
+        also ``differences`` of groups, ``worst_served``, and the score for a ``population={group: share}``.
     bayesagree.group_posterior : How well a model predicts the members of each group, without a truth.
 
     References

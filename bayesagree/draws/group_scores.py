@@ -1,0 +1,96 @@
+"""Scores against the truth of each group of annotators, from evaluations of one group after the other."""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from bayesagree._numerics.types import Floats
+from bayesagree.errors import InputError, shorten
+
+type Population = Mapping[Any, float] | None
+"""Share of each group in the population that a score is for."""
+
+
+def scores_by_group(
+    found: dict[str, dict[str, Any]], names: NDArray[Any], population: Population
+) -> dict[str, dict[str, Any]]:
+    """Turn the axis over passes of an evaluation, named reliability, into one over groups of annotators.
+
+    Beside the scores stand ``differences`` of two groups, ``worst_served``, the probability that a group has the worst
+    score of all, and with shares of a population its score, the weighted mean over groups.
+    """
+    groups = {
+        node: {name: (_axes(v[0]), np.expand_dims(v[1], v[0].index("reliability")), *v[2:]) for name, v in one.items()}
+        for node, one in found.items()
+    }
+    scores = groups["posterior"]
+    groups["differences"], groups["worst_served"] = {}, {}
+    for name, (dims, values, *attrs) in scores.items():
+        difference = values[:, :, :, :, None] - values[:, :, :, None]
+        groups["differences"][name] = (*dims[:4], "other_group", "model"), difference, *attrs
+        bad = -values if attrs[0]["higher_is_better"] else values
+        worst = bad == bad.max(axis=3, keepdims=True)
+        chance = (worst / worst.sum(axis=3, keepdims=True)).mean(axis=(0, 1))
+        groups["worst_served"][name] = dims[2:], chance
+    if population is not None:
+        weight = _weights(population, names)
+        groups["population"] = {
+            name: ((*dims[:3], "model"), np.einsum("cdrgm,g->cdrm", values, weight), *attrs)
+            for name, (dims, values, *attrs) in scores.items()
+        }
+    return groups
+
+
+def _axes(dims: tuple[str, ...]) -> tuple[str, ...]:
+    at = dims.index("reliability")
+    return *dims[: at + 1], "group", *dims[at + 1 :]
+
+
+def _weights(population: Mapping[Any, float], names: NDArray[Any]) -> Floats:
+    """Return the share of each group, which sum to one."""
+    given = {str(name): float(share) for name, share in population.items()}
+    if set(given) != set(names.tolist()):
+        raise InputError(f"population= names {shorten(given, 20)}, and the groups are {shorten(names, 20)}; name each")
+    weight = np.array([given[name] for name in names.tolist()])
+    if not (np.isfinite(weight) & (weight >= 0)).all() or not weight.sum() > 0:
+        raise InputError(f"population={dict(population)!r}: shares are numbers >= 0, and one is above 0")
+    return weight / weight.sum()
+
+
+def is_grouped(truth: Any) -> bool:
+    """Whether a truth is of each group of annotators."""
+    return isinstance(truth, xr.DataTree) and "posterior" in truth and "group" in _truth(truth).dims
+
+
+def require_one_truth(truth: Any) -> None:
+    """Refuse a truth of each group of annotators."""
+    if is_grouped(truth):
+        raise InputError("this posterior has a truth for each group; take one of them: truth.sel(group=...)")
+
+
+def _truth(tree: xr.DataTree) -> xr.DataArray:
+    found = tree["posterior"].data_vars
+    return next((found[name] for name in ("plausibility", "top_label") if name in found), xr.DataArray(0))
+
+
+def each_group[**P](function: Callable[P, xr.DataArray]) -> Callable[P, xr.DataArray]:
+    """Apply a function of a truth, its first argument, to that of each group, and join what it returns as `group`."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **given: P.kwargs) -> xr.DataArray:
+        truth: Any = args[0] if args else given.get("truth")
+        if not is_grouped(truth):
+            return function(*args, **given)
+        names = truth["posterior"]["group"].values
+        one: Any = function
+        rest = {name: value for name, value in given.items() if name != "truth"}
+        parts = [one(truth.sel(group=name), *args[1:], **rest).drop_vars("group", errors="ignore") for name in names]
+        joined = xr.concat(parts, pd.Index(names, name="group"), combine_attrs="override")
+        return joined.transpose(*(dim for dim in ("chain", "draw") if dim in joined.dims), "group", ...)
+
+    return call
