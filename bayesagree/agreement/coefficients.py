@@ -158,8 +158,9 @@ def krippendorff_alpha(
         Level of measurement: the squared distance of two values. Labels need an order for all but the nominal one,
         and must be numbers for the interval and the ratio level.
     distance
-        Distance of two sets, for labels of which an annotator may choose several (``Labels.from_long(...,
-        duplicates="keep")``): ``"masi"`` (Passonneau 2006), ``"jaccard"``, or a function of two frozensets of labels.
+        Distance of two sets, for labels of which an annotator may choose several
+        (``duplicates="keep"`` in `Labels.from_long`): ``"masi"`` (Passonneau 2006), ``"jaccard"``, or a function of two
+        frozensets of labels.
 
     Returns
     -------
