@@ -124,7 +124,7 @@ def _score(data: ReportData, scores: ModelScores) -> Answer:
     beside.append((f"Against {_estimate(data)}", number(float(own["plug_in"])), ""))
     if data.gold is not None:
         against = data.gold.table.sel(metric=metric, model=best)
-        beside.append((f"Against gold ({count(data.gold.n_gold)} items have it)", *_value(against, "score")))
+        beside.append((f"Against gold ({count(data.gold.n_gold)} items)", *_value(against, "score")))
     beside += _of_groups(data, best)
     sentences += _served_worse(data, best)
     described = _text("{}. {}", metric_name(metric).capitalize(), method)

@@ -223,7 +223,7 @@ def test_gold_is_beside_the_score_of_the_best_model():
     best = contenders(found.scores.comparison[METRIC])[0]
     scores = evaluate(case.labels, case.predictions, gold=gold, seed=1, **how)["posterior"][METRIC].sel(model=best)
     answer = sentence(found, "How good is")
-    assert f"Against gold (40 items have it): {float(scores.mean()):.3f} (" in answer
+    assert f"Against gold (40 items): {float(scores.mean()):.3f} (" in answer
     vote = majority_vote(case.labels).values[::2][np.arange(40), truth[::2]].mean()  # tied labels share
     assert " ".join(wording.percent(vote).split()) in sentence(found, "The majority vote is gold")
     assert render(found).count('id="gold-table"') == 1
