@@ -12,6 +12,7 @@ from .group_model import (
     minimum_group_size,
     prob_worse,
 )
+from .group_truth import dividing_items, group_permutation_test
 from .normal_model import GroupValues, group_values, normal_group_model, normal_group_posterior
 from .performance import annotator_performance, group_performance, left_out
 from .specification import (
@@ -34,11 +35,13 @@ __all__ = [
     "disagreement_rate",
     "dispersion_draws",
     "dispersion_null",
+    "dividing_items",
     "group_agreement",
     "group_counts",
     "group_evaluate",
     "group_performance",
     "group_performance_model",
+    "group_permutation_test",
     "group_phi",
     "group_posterior",
     "group_summary",

@@ -1,0 +1,141 @@
+"""Whether groups of annotators see items differently: a permutation test, and the items that divide them."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesagree._inference.arguments import checked
+from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.types import Codes, Floats
+from bayesagree.annotations import Labels
+from bayesagree.annotations.groups import Groups
+from bayesagree.errors import InputError, positive_int, probability
+from bayesagree.subjective.disagreement import require_one_each
+
+
+@checked
+def group_permutation_test(labels: Labels, groups: Groups, *, permutations: int = 999, seed: Seed = None) -> xr.Dataset:
+    """Compare the agreement within groups with that between them, and with groups drawn at random.
+
+    Annotators change places between groups, so that three people with opinions of their own are no group: random
+    groups of three people with opinions differ as much.
+
+    Parameters
+    ----------
+    labels
+        One label per item and annotator.
+    groups
+        Of the annotators; those in no group stay in none.
+    permutations
+        Number of random groupings of the same sizes.
+    seed
+        Same seed, same groupings.
+
+    Returns
+    -------
+    Dataset
+        ``difference`` (group): the share of pairs of annotations of one item by two members that agree, minus that of
+        pairs by a member and another annotator in a group; NaN without such pairs. ``p_value`` (group): the share of
+        groupings, the given one included, with a difference at least as large. ``p_value_of_all``: the same of the sum
+        of all differences, of groups that have one.
+
+    Raises
+    ------
+    InputError
+        Groups of other annotators, repeated labels.
+
+    References
+    ----------
+    Good, "Permutation, parametric, and bootstrap tests of hypotheses" (2005), chapter 3, for the test; the statistic is
+    ours.
+
+    Examples
+    --------
+    >>> rows = [["a", "a", "a", "b", "b", "b"], ["b", "b", "b", "a", "a", "a"]] * 5
+    >>> votes = Labels.from_matrix(rows, annotators=list("uvwxyz"))
+    >>> sides = Groups(votes.annotators, np.array(["left", "right"]), np.array([0, 0, 0, 1, 1, 1], np.int32), "side")
+    >>> found = group_permutation_test(votes, sides, permutations=199, seed=1)
+    >>> found["difference"].values.tolist(), bool(found["p_value"].max() < 0.2)
+    ([1.0, 1.0], True)
+    """
+    require_one_each(labels, "agreement of groups")
+    groups.of_rows(labels)
+    rng = np.random.default_rng(seed_sequence(seed))
+    member = np.flatnonzero(groups.index >= 0)
+    observed = _differences(labels, groups.index, groups.names.size)
+    at_least = np.ones(observed.size + 1)
+    for _ in range(positive_int(permutations, "permutations")):
+        index = groups.index.copy()
+        index[member] = groups.index[rng.permutation(member)]
+        drawn = _differences(labels, index, groups.names.size)
+        # Rounding must not decide between equal groupings.
+        at_least[:-1] += drawn >= observed - 1e-12
+        at_least[-1] += np.nansum(drawn) >= np.nansum(observed) - 1e-12
+    p_value = at_least / (permutations + 1)
+    found = {
+        "difference": ("group", observed),
+        "p_value": ("group", np.where(np.isnan(observed), np.nan, p_value[:-1])),
+        "p_value_of_all": p_value[-1],
+    }
+    return xr.Dataset(found, {"group": groups.names})
+
+
+def _differences(labels: Labels, index: Codes, n_groups: int) -> Floats:
+    """Return, for each group, the agreement of its members with each other minus that with the others."""
+    group = index[labels.annotator_index]
+    inside = group >= 0
+    n_items, n_labels = labels.items.size, labels.categories.size
+    cell = (group[inside].astype(np.int64) * n_items + labels.item_index[inside]) * n_labels + labels.label_index[
+        inside
+    ]
+    counts = np.bincount(cell, minlength=n_groups * n_items * n_labels).reshape(n_groups, n_items, n_labels)
+    others, size = counts.sum(axis=0) - counts, counts.sum(axis=2)
+    within, pairs = (counts * (counts - 1)).sum(axis=(1, 2)), (size * (size - 1)).sum(axis=1)
+    across, crossed = (counts * others).sum(axis=(1, 2)), (size * others.sum(axis=2)).sum(axis=1)
+    known = (pairs > 0) & (crossed > 0)
+    share = within / np.maximum(pairs, 1) - across / np.maximum(crossed, 1)
+    return np.where(known, share, np.nan)
+
+
+@checked
+def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFrame:
+    """List the items that each group sees differently from all others, with few false ones among them.
+
+    Parameters
+    ----------
+    truth
+        Result of `group_dirichlet`.
+    false_share
+        Largest expected share of items in a group's list that it does not see differently.
+
+    Returns
+    -------
+    DataFrame
+        Columns group, item, ``prob_different``, the most certain item of each group first.
+
+    Raises
+    ------
+    InputError
+        Another result; a share that is not between 0 and 1.
+
+    References
+    ----------
+    Newton et al., "Detecting differential gene expression with a semiparametric hierarchical mixture method",
+    Biostatistics 5 (2004), section 4: the expected share of false discoveries is the mean of 1 - probability.
+
+    Examples
+    --------
+    >>> from bayesagree import group_dirichlet
+    >>> votes = Labels.from_matrix([["a"] * 8, ["a"] * 4 + ["b"] * 4, ["b"] * 8] * 10, annotators=list("stuvwxyz"))
+    >>> sides = dict.fromkeys("stuv", "left") | dict.fromkeys("wxyz", "right")
+    >>> truth = group_dirichlet(votes, groups=sides, draws=200, seed=1)
+    >>> sorted(set(dividing_items(truth, false_share=0.01)["item"] % 3))
+    [1]
+    """
+    probability(false_share, "false_share")
+    if "derived" not in truth or "prob_different" not in truth["derived"]:
+        raise InputError("dividing_items takes the result of group_dirichlet")
+    table = truth["derived"]["prob_different"].to_dataframe().reset_index().dropna()
+    table = table.sort_values(["group", "prob_different"], ascending=[True, False], kind="stable", ignore_index=True)
+    false = (1 - table["prob_different"]).groupby(table["group"]).expanding().mean().to_numpy()
+    return table[false <= false_share].reset_index(drop=True)

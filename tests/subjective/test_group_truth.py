@@ -1,0 +1,59 @@
+"""The permutation test knows people with opinions from groups; lists of dividing items keep false ones few."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from bayesagree import InputError, Labels
+from bayesagree.annotations.groups import Groups
+from bayesagree.subjective import dividing_items, group_permutation_test
+
+
+def crowd(seed, shift_of_group=0.0, sd_of_people=1.0):
+    """Simulate 40 items by 12 people in two groups, who say yes by the item, their group and their own opinion."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat([0, 1], 6)
+    own = sd_of_people * rng.standard_normal(12)
+    logit = rng.standard_normal((40, 1)) + own + shift_of_group * np.outer(rng.choice([-1, 1], 40), group - 0.5)
+    labels = Labels.from_matrix((rng.random((40, 12)) < 1 / (1 + np.exp(-logit))).astype(int), labels=[0, 1])
+    return labels, Groups(labels.annotators, np.array(["a", "b"]), group.astype(np.int32), "group")
+
+
+def p_value(labels, groups, permutations):
+    return float(group_permutation_test(labels, groups, permutations=permutations, seed=1)["p_value_of_all"])
+
+
+def test_people_with_opinions_are_no_group():
+    p_values = [
+        float(group_permutation_test(*crowd(seed), permutations=49, seed=1)["p_value_of_all"]) for seed in range(60)
+    ]
+    # Uniform p values: 6 of 60 below .1, standard error 2.3.
+    assert sum(p <= 0.1 for p in p_values) <= 6 + 4 * 2.4
+    assert pytest.approx(np.mean(p_values), abs=4 * 0.29 / np.sqrt(60)) == 0.5
+
+
+def test_groups_are_found():
+    p_values = [
+        float(group_permutation_test(*crowd(s, 3.0, 0.5), permutations=99, seed=1)["p_value_of_all"]) for s in range(5)
+    ]
+    assert max(p_values) < 0.05
+
+
+def test_differences_by_hand():
+    labels = Labels.from_matrix([["a", "a", "b", "b"], ["a", "b", "b", None]])
+    groups = Groups(labels.annotators, np.array(["x", "y", "z"]), np.array([0, 0, 1, 1], np.int32), "group")
+    found = group_permutation_test(labels, groups, permutations=9, seed=1)
+    # x: one of two pairs agrees within; of six pairs across one agrees.
+    np.testing.assert_allclose(found["difference"], [1 / 2 - 1 / 6, 1 - 1 / 6, np.nan])
+
+
+def test_few_false_items():
+    p = np.array([[0.99, 0.95, 0.7, 0.2], [0.4, np.nan, 0.3, 0.1]])
+    derived = xr.Dataset({"prob_different": (("group", "item"), p)}, {"group": ["a", "b"], "item": list("wxyz")})
+    found = dividing_items(xr.DataTree.from_dict({"/derived": derived}), false_share=0.1)
+    assert found["item"].tolist() == ["w", "x"]
+    assert dividing_items(xr.DataTree.from_dict({"/derived": derived}), false_share=0.13)["item"].tolist() == list(
+        "wxy"
+    )
+    with pytest.raises(InputError, match="result of group_dirichlet"):
+        dividing_items(xr.DataTree())
