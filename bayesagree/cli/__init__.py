@@ -26,6 +26,7 @@ COMMANDS = {
     "conformal": "Show prediction sets that cover what annotators say, and their size.",
     "auc": "Show the area under the curve of models against crowd labels.",
     "blind": "Score and rank systems without expert labels.",
+    "preferences": "Show the strengths of models from comparisons of two.",
     "rankings": "Evaluate against rankings under PrIRN and Plackett-Luce.",
     "annotators": "Show accuracy and warning flags of the annotators.",
     "crowdtruth": "Show the quality of annotators, items and labels by their agreement.",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bayesagree.io.exports import Export
     from bayesagree.io.patterns.patterns import LabelPatterns, RatingPatterns
 
-KINDS = ("labels", "ratings", "rankings")
+KINDS = ("labels", "ratings", "rankings", "comparisons")
 DUPLICATES = ("error", "keep", "first", "last")
 
 AnnotationsFile = Annotated[

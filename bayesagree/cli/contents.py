@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from bayesagree.cli import _options, _output
 
 if TYPE_CHECKING:
-    from bayesagree.annotations import Annotations
+    from bayesagree.annotations import Annotations, Comparisons
     from bayesagree.annotations.predictions import Predictions
 
 
@@ -33,10 +33,14 @@ def contents(source: _options.Source, json: _options.Json = False) -> None:
     _output.show(tables, json=json, notes=export.notes)
 
 
-def _fitting(file: str, annotations: "Annotations | None", predictions: "Predictions | None") -> list[str]:
+def _fitting(
+    file: str, annotations: "Annotations | Comparisons | None", predictions: "Predictions | None"
+) -> list[str]:
     """Return the commands that answer a question with these annotations."""
     if annotations is None:
         return [f"bayesagree evaluate ANNOTATIONS {file}"]
+    if annotations.kind == "comparisons":
+        return [f"bayesagree preferences {file}"]
     commands = [f"bayesagree certainty {file}"]
     if annotations.kind != "rankings":
         commands.insert(0, f"bayesagree agreement {file}")

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from bayesagree._inference.arguments import called_like, checked
-from bayesagree.annotations import Annotations, Annotators, Labels, Rankings
+from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels, Rankings
 from bayesagree.annotations._columns import Duplicates
 from bayesagree.annotations._words import missing_words, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
@@ -47,7 +47,7 @@ class Export:
     """
 
     format: str
-    annotations: Annotations | None
+    annotations: Annotations | Comparisons | None
     predictions: Predictions | None
     gold: dict[Any, Any]
     annotators: Annotators | None
@@ -75,7 +75,7 @@ def read_annotations(
     na_values: Sequence[Any] = (),
     merge_similar: bool = False,
     ordered: bool | None = None,
-) -> Annotations:
+) -> Annotations | Comparisons:
     r"""Annotations of a table or of an export of an annotation tool, or rankings from nested blocks (.json).
 
     Parameters
@@ -86,14 +86,15 @@ def read_annotations(
         ``cases`` and, where known, ``labels`` and ``items``.
     format
         ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"ground_truth"``, ``"mturk"``, ``"lewidi"``,
-        ``"inspect"``, ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``, ``"preflib"``, or the layout of a table:
-        ``"long"`` (a row per annotation), ``"wide"`` (a column per annotator), ``"counts"`` (a column per label),
-        ``"lists"`` (a list of annotations in a cell). By default the file decides.
+        ``"inspect"``, ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``, ``"preflib"``, ``"comparisons"`` (battles of
+        an arena, pairs of MT-Bench, annotations of AlpacaEval, a table of left, right and winner), or the layout of a
+        table: ``"long"`` (a row per annotation), ``"wide"`` (a column per annotator), ``"counts"`` (a column per
+        label), ``"lists"`` (a list of annotations in a cell). By default the file decides.
     question
         Which question of a file that asks several (control, scorer's key, filter).
     kind
         What the rows are. By default the columns decide: a rank makes rankings, a rating makes ratings, else
-        the rows are labels.
+        the rows are labels. ``"comparisons"``: the pairs of each ranking.
     item, annotator, label, rating, rank
         Names of the columns. ``annotator=None``: nobody knows who gave which label.
     scale, step
@@ -232,7 +233,9 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
         labels = [*annotations.categories.tolist(), *sorted(used - set(annotations.categories.tolist()), key=str)]
     predictions = found.predictions(labels)
     read: list[tuple[str, int]] = []
-    if annotations is not None:
+    if isinstance(annotations, Comparisons):
+        read = [("models", annotations.models.size), ("comparisons", annotations.n_comparisons)]
+    elif annotations is not None:
         read = [("items", annotations.items.size), ("annotations", annotations.n_annotations)]
     read += [] if predictions is None else [("models", predictions.models.size)]
     read += [("items with a gold label", len(found.gold))] if found.gold else []
@@ -271,7 +274,7 @@ def _graded(labels: Labels) -> bool:
 
 def _blocks(file: File, wanted: Wanted) -> Rankings:
     with naming(file.name, "rankings (nested blocks)"):
-        if wanted.kind not in (None, "rankings"):
+        if wanted.kind not in (None, "rankings", "comparisons"):
             raise InputError(
                 f"kind={wanted.kind!r}: a .json file holds rankings; tables end in .csv, .tsv, .parquet or .jsonl"
             )

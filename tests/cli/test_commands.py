@@ -130,6 +130,8 @@ def folder(tmp_path_factory):
     pd.DataFrame(rated, columns=["item", "annotator", "rating"]).to_csv(where / "ratings.csv", index=False)
     people = pd.DataFrame({"annotator": [f"w{j}" for j in range(6)], "age": ["old"] * 3 + ["young"] * 3})
     people.to_csv(where / "people.csv", index=False)
+    games = pd.DataFrame({"left": [*"AABBC"] * 8, "right": [*"BCCAA"] * 8, "winner": ["A", "tie", "B", "A", "A"] * 8})
+    games.assign(annotator=["x", "y"] * 20).to_csv(where / "games.csv", index=False)
     pages = pd.DataFrame(
         {"item": [f"t{i}" for i in range(20)], "page": np.arange(20) // 4, "half": np.arange(20) // 10}
     )
@@ -162,6 +164,7 @@ ARGUMENTS = {
     "auc": "labels.csv scores.csv --draws 50",
     "crowdtruth": "labels.csv --draws 20",
     "blind": "models.csv --gold gold.csv --draws 20 --metrics accuracy",
+    "preferences": "games.csv --draws 50 --chains 2",
     "rankings": "cases.json --prirn 2 --plackett-luce 1 --draws 100",
     "annotators": "labels.csv --draws 200 --chains 2",
     "judge": "verdicts.csv --people labels.csv --system system --draws 50 --chains 2",
@@ -188,6 +191,7 @@ TABLES = {
     "blind": {
         "settings", "scores", "actual", "methods", "quality", "quality_correlation", "outliers", "overlap",
     },
+    "preferences": {"comparisons", "models", "effects", "annotators"},
     "rankings": {
         "annotations", "settings", "correlation_of_certainty", "nearest_settings", "unsettled_items", "scores", "item",
         "rankings", "labels",

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree.annotations import Annotations, Annotators, Labels, Rankings, Ratings
+from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates, objects
 from bayesagree.annotations._words import one_spelling
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 
-type Kind = Literal["labels", "ratings", "rankings"]
+type Kind = Literal["labels", "ratings", "rankings", "comparisons"]
 
 ANSWER = ["question", "item", "annotator", "value"]
 
@@ -79,13 +79,13 @@ class Found:
     # Choices of the reader in words, such as a column taken for the annotator.
     notes: list[str] = field(default_factory=list)
     # The annotations themselves, from tables, and the layout of the table.
-    container: Annotations | None = None
+    container: Annotations | Comparisons | None = None
     layout: str = ""
 
-    def annotations(self, wanted: Wanted, source: str) -> Annotations | None:
+    def annotations(self, wanted: Wanted, source: str) -> Annotations | Comparisons | None:
         """Make the container of the answers to one question, None where there are no answers."""
         if self.container is not None:
-            return self.container
+            return _as_wanted(self.container, wanted)
         frame: Any = self._frame()
         if frame.empty:
             return None
@@ -94,7 +94,7 @@ class Found:
             frame = frame.loc[(frame["question"] == name).to_numpy(), ANSWER[1:]].reset_index(drop=True)
         frame, ranked = self._one_value_a_row(frame, wanted)
         if ranked:
-            return Rankings.from_long(frame, label="value", rank="rank", labels=wanted.labels)
+            return _as_wanted(Rankings.from_long(frame, label="value", rank="rank", labels=wanted.labels), wanted)
         if _as_ratings(frame["value"], wanted, name in self.ratings):
             made: Annotations = _ratings(frame, wanted, name)
         else:
@@ -156,6 +156,12 @@ class Found:
             return None
         rows = [{"annotator": name, **features} for name, features in self.features.items()]
         return Annotators.from_table(pd.DataFrame(rows))
+
+
+def _as_wanted(made: Annotations | Comparisons, wanted: Wanted) -> Annotations | Comparisons:
+    """Return the pairs of rankings where comparisons are wanted."""
+    pairs = wanted.kind == "comparisons" and isinstance(made, Rankings)
+    return Comparisons.from_rankings(made) if pairs else made
 
 
 def _one_question(questions: Any, wanted: str | None, source: str) -> str:

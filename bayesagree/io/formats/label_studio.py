@@ -2,15 +2,22 @@
 
 from typing import Any
 
+import pandas as pd
+
+from bayesagree.annotations import Comparisons
 from bayesagree.errors import InputError
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
+from bayesagree.io.formats.pairwise import sides_of
 
-VALUES = ("choices", "rating", "taxonomy", "text", "number", "ranker", "pairwise")
+VALUES = ("choices", "rating", "taxonomy", "text", "number", "ranker", "pairwise", "selected")
 """Kinds of answers to a whole task, by the key that holds them; regions (boxes, spans) have other keys."""
 
 MINIMAL = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"}
 """Fields of JSON-MIN that are neither controls nor data of the task."""
+
+PAIRWISE, NEITHER = ("left", "right", "none"), {"none": "tie"}
+"""Answers to which of two is better; the task's data name the two models."""
 
 
 def recognise(file: File) -> bool:
@@ -41,6 +48,14 @@ def read(file: File, question: str | None) -> Found:
             for name, value in _answers(prediction, found):
                 if question in (None, name) and isinstance(value, list):
                     found.outputs.append((model, item, value[0], None))
+    sides = {task["id"]: sides_of(task.get("data", ())) for task in file.json}
+    if found.answers and all(sides.values()) and all(value in PAIRWISE for *_, value in found.answers):
+        models = {task["id"]: [task["data"][side] for side in sides[task["id"]] or ()] for task in file.json}
+        rows = [(*models[item], item, who, value) for _, item, who, value in found.answers]
+        table = pd.DataFrame(rows, columns=["left", "right", "item", "annotator", "winner"]).replace(
+            {"winner": NEITHER}
+        )
+        found.container = Comparisons.from_long(table, annotator="annotator", item="item")
     return found
 
 

@@ -14,6 +14,7 @@ from bayesagree.io.formats import (
     lewidi,
     lm_eval,
     mturk,
+    pairwise,
     phoenix,
     preflib,
     prodigy,
@@ -59,6 +60,7 @@ _BUILT_IN = (
     Format("inspect", "Inspect (.eval or JSON log)", inspect_log.recognise, inspect_log.read),
     Format("lm_eval", "lm-evaluation-harness (samples)", lm_eval.recognise, lm_eval.read),
     Format("promptfoo", "promptfoo (JSON)", promptfoo.recognise, promptfoo.read),
+    Format("comparisons", "comparisons of two models", pairwise.recognise, pairwise.read),
     Format("phoenix", "Phoenix (span annotations)", phoenix.recognise, phoenix.read),
     Format("preflib", "PrefLib (votes of an election)", preflib.recognise, preflib.read),
 )

@@ -54,6 +54,14 @@ def read(file: File, columns: Columns, wanted: Wanted, layout_: str | None) -> F
     what = found.layout
     if what == "long":
         what = wanted.kind or _kind_of(file.name, list(map(str, table.columns)), columns, wanted)
+        if what == "comparisons":  # the pairs of its rankings
+            if columns.rank not in table.columns:
+                raise InputError(
+                    f"{file.name} has the columns {shorten(table.columns, 20)}: comparisons are rows of left, right "
+                    "and winner (or model_a, model_b, winner), or rankings with a rank; Comparisons.from_long(table, "
+                    "first=..., second=..., winner=...) reads columns of other names"
+                )
+            what = "rankings"
         wanted = wanted._replace(kind=what)
     with naming(file.name, what):
         found.container = _LAYOUTS[found.layout](table, columns, wanted, found)

@@ -1,0 +1,84 @@
+"""`bayesagree preferences`: a leaderboard with honest intervals, from comparisons of two models."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Argument, Option
+
+from bayesagree.cli import _options, _output
+from bayesagree.errors import InputError
+
+EFFECTS = ("auto", "common", "annotator", "none")
+
+
+@_options.flattened
+def preferences(
+    file: Annotated[Path, Argument(help="Comparisons: battles of an arena, MT-Bench pairs, AlpacaEval, or a table.")],
+    sampling: _options.Sampling,
+    first: Annotated[str | None, Option(help="Column of the model that was shown first.")] = None,
+    second: Annotated[str | None, Option(help="Column of the other model.")] = None,
+    winner: Annotated[
+        str | None, Option(help="Column of the winner: its name, left/right/tie, model_a, 1/0/0.5.")
+    ] = None,
+    annotator: Annotated[str | None, Option(help="Column of who compared.")] = None,
+    item: Annotated[str | None, Option(help="Column of what was compared, such as the prompt.")] = None,
+    covariates: Annotated[
+        str | None, Option(help="Columns of numbers, comma separated: the first minus the second.")
+    ] = None,
+    ties: Annotated[str, Option(help="Effect of ties: auto, common, annotator, none.")] = "auto",
+    order: Annotated[str, Option(help="Effect of the first place: auto, common, annotator, none.")] = "auto",
+    discrimination: Annotated[str, Option(help="Effect of annotators' care: auto, annotator, none.")] = "auto",
+    item_effects: Annotated[bool, Option("--item-effects", help="Let strengths vary over items.")] = False,
+    likelihood: Annotated[str, Option(help="davidson or rao_kupper.")] = "davidson",
+    scale: Annotated[str, Option(help="strength (log odds), win_rate, or arena (points).")] = "strength",
+    ci_prob: Annotated[float, Option(help="Probability of the intervals and rank sets.")] = 0.95,
+    format: _options.Format = None,
+    json: _options.Json = False,
+    output: _options.ResultFile = None,
+) -> None:
+    """Show the strengths of models from comparisons, with intervals, places, ties and annotators.
+
+    Example: bayesagree preferences battles.parquet --scale arena
+    """
+    from bayesagree.annotations import Comparisons
+    from bayesagree.comparisons import davidson, effect_table, preference_table
+    from bayesagree.comparisons.tables import SCALES
+    from bayesagree.io.exports import read_export
+    from bayesagree.io.files import read_table, write_result
+
+    given = {"first": first, "second": second, "winner": winner, "annotator": annotator, "item": item}
+    named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}
+    _options.one_of(scale, "--scale", SCALES)
+    notes: list[str] = []
+    if named or covariates is not None:
+        wanted = {"covariates": _options.words(covariates)} if covariates is not None else {}
+        found: Any = Comparisons.from_long(read_table(file), **named, **wanted)
+    else:
+        export = read_export(str(file), format=format, kind="comparisons")
+        found, notes = export.annotations, list(export.notes)
+        notes += [f"Left out: {n} {why}." for why, n, out in export.contents.itertuples(index=False) if out]
+    if not isinstance(found, Comparisons):
+        raise InputError(
+            f"{str(file)!r} holds {type(found).__name__}, not comparisons; name the columns of the two models and the "
+            "winner with --first, --second and --winner"
+        )
+    effects: Any = {"--ties": ties, "--order": order, "--discrimination": discrimination}
+    effects = {name[2:]: _options.one_of(value, name, EFFECTS) for name, value in effects.items()}
+    effects = {name: None if value == "none" else value for name, value in effects.items()}
+    how: Any = {"item_effects": item_effects, "likelihood": likelihood}
+    tree = davidson(found, **effects, **how, **vars(sampling))
+    if output is not None:
+        write_result(tree, output)
+    effect = effect_table(tree, ci_prob=ci_prob)
+    common = effect["annotator"].isna()
+    board = preference_table(tree, scale=scale, ci_prob=ci_prob)  # type: ignore[arg-type]
+    people = effect[~common].pivot(index="annotator", columns="effect", values=["mean", "lower", "upper"])
+    people.columns = [f"{name}_{key}" if key != "mean" else str(name) for key, name in people.columns]
+    shown = board.drop(columns="component") if board["component"].nunique() == 1 else board
+    tables = [
+        _output.Table("comparisons", [found.overview()], most=0),
+        _output.Table("models", shown, f"Models by {scale}, with the {ci_prob:.0%} HDI and rank set"),
+        _output.Table("effects", effect[common].drop(columns="annotator"), "Two equal models"),
+        _output.Table("annotators", people.sort_index().reset_index(), "Annotators", most=15),
+    ]
+    _output.show(tables, json=json, notes=notes)

@@ -1,0 +1,80 @@
+"""Comparisons of two models: battles of an arena, pairs of MT-Bench, annotations of AlpacaEval, tables of such rows."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from bayesagree.annotations import Comparisons
+from bayesagree.io.formats._file import File
+from bayesagree.io.formats._found import Found
+
+SIDES = (("left", "right"), ("model_a", "model_b"), ("model_1", "model_2"), ("generator_1", "generator_2"))
+"""Columns of the two models, in the order in which they were shown."""
+WINNERS = ("winner", "preference", "g1_winner")
+ANNOTATORS = ("annotator", "worker", "judge", "user", "annotator_id")
+ITEMS = ("item", "prompt", "question_id", "instruction")
+ORDERS = "is_switched_output_1_output_2"
+"""Whether AlpacaEval showed the second output first."""
+TIE_WIDTH = 0.01
+"""AlpacaEval writes weights between 1 (the first) and 2: nearer to 1.5 than this is a tie."""
+
+
+def recognise(file: File) -> bool:
+    """Return whether rows name two models and who won."""
+    names = set(file.first) | file.columns
+    return sides_of(names) is not None and _one_of(WINNERS, names) is not None
+
+
+def read(file: File, question: str | None) -> Found:
+    """Read one comparison per row; a row of the pairs of MT-Bench has two games, one in either order."""
+    table: Any = pd.DataFrame(file.json) if file.json is not None else file.table
+    names = list(map(str, table.columns))
+    (first, second), winner = sides_of(names) or SIDES[0], _one_of(WINNERS, names)
+    found, who, what = Found(), _one_of(ANNOTATORS, names), _one_of(ITEMS, names)
+    rows = pd.DataFrame({"left": table[first], "right": table[second], "winner": table[str(winner)]})
+    for role, name in (("annotator", who), ("item", what)):
+        if name is not None and not table[name].isna().any():
+            rows[role] = [" ".join(map(str, cell)) if isinstance(cell, list | tuple) else cell for cell in table[name]]
+    if "item" in rows and "turn" in names:
+        rows["item"] = [f"{item}, turn {turn}" for item, turn in zip(rows["item"], table["turn"])]
+    if winner == "g1_winner":
+        other = rows.assign(left=rows["right"], right=rows["left"], winner=table["g2_winner"])
+        rows = pd.concat([rows, other], ignore_index=True)
+        places = {"model_1": [first, second], "model_2": [second, first]}
+        n = len(table)
+        rows["winner"] = [
+            w if w not in places else ("left" if (w == "model_1") == (row < n) else "right")
+            for row, w in enumerate(rows["winner"])
+        ]
+    order_known = winner != "preference" or ORDERS in names
+    if winner == "preference":
+        rows["winner"] = [_of_weight(weight) for weight in rows["winner"]]
+        if ORDERS in names:
+            turned = table[ORDERS].fillna(value=False).astype(bool).to_numpy()
+            rows.loc[turned, ["left", "right"]] = rows.loc[turned, ["right", "left"]].to_numpy()
+            rows.loc[turned, "winner"] = rows.loc[turned, "winner"].replace({"left": "right", "right": "left"})
+        found.notes.append("preferences between 1 and 2 are read as the output that they are nearer to")
+    broken = rows["winner"].isna() | (rows["winner"].astype(str) == "error")
+    if broken.any():
+        found.left_out["comparisons without a verdict"] += int(broken.sum())
+        rows = rows[~broken].reset_index(drop=True)
+    known = {role: role for role in ("annotator", "item") if role in rows}
+    found.container = Comparisons.from_long(rows, **known, order_known=order_known)
+    return found
+
+
+def sides_of(names: Iterable[Any]) -> tuple[str, str] | None:
+    """Return the columns of the two models."""
+    return next((pair for pair in SIDES if set(pair) <= set(names)), None)
+
+
+def _one_of(wanted: tuple[str, ...], names: Iterable[Any]) -> str | None:
+    return next((name for name in wanted if name in names), None)
+
+
+def _of_weight(weight: Any) -> Any:
+    """Return who wins by a preference of AlpacaEval: 1, 2, a weight between them, or 0 for a tie."""
+    if not isinstance(weight, int | float) or weight != weight:
+        return None
+    return "tie" if weight == 0 or abs(weight - 1.5) < TIE_WIDTH else "left" if weight < 1.5 else "right"

@@ -1,0 +1,61 @@
+"""`bayesagree preferences`: the same numbers as the package, in tables and JSON."""
+
+import json
+
+import pytest
+
+from bayesagree import Comparisons, davidson
+from bayesagree.comparisons import preference_table
+from tests.comparisons.test_davidson import crowd
+
+SHORT = ("--draws", "100", "--chains", "2")
+
+
+@pytest.fixture
+def games(tmp_path):
+    path = tmp_path / "games.csv"
+    crowd(n=600).rename(columns={"who": "annotator"}).drop(columns="prompt").to_csv(path, index=False)
+    return path
+
+
+def test_json_has_the_tables_of_the_package(run, games):
+    answer = json.loads(run("preferences", games, "--json", "--scale", "arena", *SHORT).stdout)
+    table = crowd(n=600)
+    tree = davidson(Comparisons.from_long(table, annotator="who"), draws=100, chains=2, seed=1)
+    ours = preference_table(tree, scale="arena").drop(columns="component")
+    assert [row["mean"] for row in answer["models"]] == pytest.approx(ours["mean"].tolist())
+    assert [row["rank_upper"] for row in answer["models"]] == ours["rank_upper"].tolist()
+    assert len(answer["annotators"]) == 6
+    assert {row["effect"] for row in answer["effects"]} >= {"tie_probability"}
+
+
+def test_columns_by_name_and_covariates(run, games, tmp_path):
+    text = games.read_text().replace("left,right,winner", "one,two,best", 1)
+    other = tmp_path / "other.csv"
+    other.write_text(text)
+    names = ("--first", "one", "--second", "two", "--winner", "best", "--covariates", "longer")
+    options = ("--ties", "common", "--order", "none", "--discrimination", "none")
+    answer = json.loads(run("preferences", other, *names, *options, "--json", *SHORT).stdout)
+    assert [row["effect"] for row in answer["effects"]] == ["tie_probability", "longer"]
+
+
+def test_the_screen(run, games):
+    shown = run("preferences", games, *SHORT).stdout
+    assert "Models by strength, with the 95% HDI and rank set" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("item,annotator,label\n1,a,x\n1,b,y\n", (), "comparisons are rows of left, right and winner"),
+        ("left,right,winner\nA,B,Z\n", (), "row 0: winner 'Z' is neither"),
+        ("left,right,winner\nA,B,A\n", ("--scale", "elo"), "--scale 'elo' is not one of"),
+        ("left,right,winner\nA,B,A\n", ("--ties", "often"), "--ties 'often' is not one of"),
+    ],
+)
+def test_bad_input(run, tmp_path, text, options, message):
+    path = tmp_path / "games.csv"
+    path.write_text(text)
+    result = run("preferences", path, *options)
+    assert result.returncode == 2
+    assert message in result.stderr

@@ -1,0 +1,124 @@
+"""Files of comparisons: battles of an arena, pairs of MT-Bench, AlpacaEval, Label Studio, Argilla's rankings."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from bayesagree import Comparisons, InputError, read_annotations
+from bayesagree.io import read_export
+
+BATTLES = [
+    {"model_a": "A", "model_b": "B", "winner": "model_a", "judge": "j1", "question_id": 1, "turn": 1},
+    {"model_a": "B", "model_b": "C", "winner": "tie (bothbad)", "judge": "j2", "question_id": 1, "turn": 2},
+    {"model_a": "C", "model_b": "A", "winner": "model_b", "judge": "j1", "question_id": 2, "turn": 1},
+]
+OUTCOMES = [("A", "B", "left"), ("B", "C", "tie"), ("C", "A", "right")]
+
+
+def triples(found):
+    assert isinstance(found, Comparisons)
+    return sorted(map(tuple, found.to_long()[["left", "right", "winner"]].astype(str).values.tolist()))
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl", "parquet", "csv"])
+def test_battles_of_an_arena(tmp_path, suffix):
+    path, table = tmp_path / f"battles.{suffix}", pd.DataFrame(BATTLES)
+    if suffix == "json":
+        path.write_text(json.dumps(BATTLES))
+    elif suffix == "jsonl":
+        path.write_text("\n".join(map(json.dumps, BATTLES)))
+    else:
+        getattr(table, f"to_{suffix}")(path, index=False)
+    found = read_annotations(path)
+    assert triples(found) == OUTCOMES
+    assert found.annotators.tolist() == ["j1", "j2"]
+    assert found.items.tolist() == ["1, turn 1", "1, turn 2", "2, turn 1"]
+
+
+def test_a_table_of_left_right_and_winner(tmp_path):
+    path = tmp_path / "games.csv"
+    path.write_text("left,right,winner,annotator,prompt\nA,B,A,x,1\nB,C,tie,y,1\nC,A,right,x,2\n")
+    found = read_annotations(path)
+    assert (triples(found), found.annotators.tolist()) == (OUTCOMES, ["x", "y"])
+
+
+def test_both_games_of_a_pair_of_mt_bench(tmp_path):
+    pair = {"question_id": 81, "model_1": "A", "model_2": "B", "judge": ["gpt-4", "pair-v2"], "turn": 1}
+    rows = [
+        pair | {"g1_winner": "model_1", "g2_winner": "model_1"},
+        pair | {"question_id": 82, "g1_winner": "model_2", "g2_winner": "error"},
+        pair | {"question_id": 83, "g1_winner": "tie", "g2_winner": "model_2"},
+    ]
+    path = tmp_path / "gpt-4_pair.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    export = read_export(path)
+    assert triples(export.annotations) == [
+        ("A", "B", "left"), ("A", "B", "right"), ("A", "B", "tie"), ("B", "A", "left"), ("B", "A", "right"),
+    ]  # fmt: skip
+    assert export.annotations.annotators.tolist() == ["gpt-4 pair-v2"]
+    assert export.contents.query("left_out")["number"].tolist() == [1]
+
+
+def test_annotations_of_alpaca_eval(tmp_path):
+    one = {"instruction": "say hi", "generator_1": "base", "generator_2": "new", "annotator": "gpt"}
+    rows = [one | {"preference": weight} for weight in (1.0, 1.98, 1.5, 0, None)]
+    path = tmp_path / "annotations.json"
+    path.write_text(json.dumps(rows))
+    found = read_annotations(path)
+    assert triples(found) == [("base", "new", "left"), ("base", "new", "right"), *[("base", "new", "tie")] * 2]
+    assert not found.order_known
+    switched = [one | {"preference": 1.0, "is_switched_output_1_output_2": True}]
+    path.write_text(json.dumps(switched))
+    found = read_annotations(path)
+    assert (triples(found), found.order_known) == ([("new", "base", "right")], True)
+
+
+def test_pairwise_answers_of_label_studio(tmp_path):
+    def answer(who, selected):
+        region = {"from_name": "better", "type": "pairwise", "value": {"selected": selected}}
+        return {"completed_by": who, "result": [region]}
+
+    data = {"prompt": "say hi", "model_a": "A", "model_b": "B"}
+    tasks = [{"id": 1, "data": data, "annotations": [answer(1, "left"), answer(2, "right"), answer(3, "none")]}]
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(tasks))
+    assert triples(read_annotations(path)) == [("A", "B", "left"), ("A", "B", "right"), ("A", "B", "tie")]
+    del data["model_a"]
+    path.write_text(json.dumps(tasks))
+    assert read_annotations(path, na_values=["none"]).categories.tolist() == ["left", "right"]
+
+
+def test_rankings_of_argilla(tmp_path):
+    def ranked(first, second):
+        return [{"value": first, "rank": 1}, {"value": second, "rank": 2}]
+
+    record = {"id": 1, "better.responses": [ranked("A", "B"), ranked("B", "A")], "better.responses.users": ["x", "y"]}
+    path = tmp_path / "records.json"
+    path.write_text(json.dumps([record]))
+    assert triples(read_annotations(path, kind="comparisons")) == [("A", "B", "left"), ("A", "B", "right")]
+    assert read_annotations(path).kind == "rankings"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"winner": "model_c"}, "battles.json.*row 0: winner 'model_c' is neither"),
+        ({"model_b": "A"}, "row 0: model 'A' is compared with itself"),
+        ({"model_a": None}, "row 0: the model in column 'left' is missing"),
+    ],
+)  # fmt: skip
+def test_broken_battles(tmp_path, change, message):
+    path = tmp_path / "battles.json"
+    path.write_text(json.dumps([BATTLES[0] | change, BATTLES[1]]))
+    with pytest.raises(InputError, match=message):
+        read_annotations(path)
+
+
+def test_ranks_in_a_table_and_tables_of_other_names(tmp_path):
+    path = tmp_path / "ranks.csv"
+    path.write_text("item,annotator,label,rank\n1,x,A,1\n1,x,B,2\n")
+    assert triples(read_annotations(path, kind="comparisons")) == [("A", "B", "left")]
+    path.write_text("one,two,best\nA,B,A\n")
+    with pytest.raises(InputError, match="comparisons are rows of left, right and winner"):
+        read_annotations(path, kind="comparisons", format="long")
