@@ -38,6 +38,10 @@ def subjective(
     metric: Annotated[
         str | None, Option("--metric", help="accuracy (labels), absolute_error or correlation (ratings).")
     ] = None,
+    truth: Annotated[
+        str | None,
+        Option("--truth", help="by-group: score against the labels as each group as a whole sees them; needs --group."),
+    ] = None,
     phi: Annotated[
         bool, Option(help="For ratings: Phi within and between groups, about a second for each pair of groups.")
     ] = True,
@@ -75,6 +79,14 @@ def subjective(
         if declared is None:
             raise InputError("there are no predictions: give --predictions FILE")
         _output.show(_specification_tables(declared, given, people, None, output), json=json)
+        return
+    if truth is not None:
+        if truth != "by-group" or group is None:
+            raise InputError(f"--truth {truth}: there is by-group, which needs --group FEATURES")
+        labels = tables.as_labels(given, threshold)
+        models = _models(predictions, known, labels, source, model)
+        grouped = groups_by(labels, people, group, smallest_group)
+        _output.show(_truth_tables(labels, models, grouped, draws=draws, seed=seed), json=json)
         return
     if group is None:
         groups, given = tables.disagreement_groups(
@@ -121,6 +133,33 @@ def _performance_tables(
             "models", tables.dispersion_table(result, tree, null), "Over groups: dispersion = 1 - sd, 95 % HDI"
         ),
         _output.Table("agreement", agreement, "Agreement within and between groups, 95 % HDI of Phi"),
+    ]
+
+
+def _truth_tables(
+    labels: "Labels", models: "ModelPredictions", groups: "Groups", *, draws: int, seed: int
+) -> list[_output.Table]:
+    """Return scores against the truth of each group, how far groups differ, and the items that divide them."""
+    from bayesagree import evaluate, group_dirichlet
+    from bayesagree.annotations import Predictions
+    from bayesagree.subjective.group_truth import (
+        dividing_items,
+        group_permutation_test,
+        group_score_table,
+        group_truth_table,
+    )
+
+    if not isinstance(models, Predictions):
+        raise InputError("--truth by-group scores predictions per item; these are per annotation")
+    truth = group_dirichlet(labels, groups=groups, draws=draws, seed=seed)
+    scores = group_score_table(evaluate(labels, models, plausibility=truth))
+    test = group_permutation_test(labels, groups, seed=seed)
+    items = dividing_items(truth)
+    return [
+        _output.Table("settings", [{"by": groups.by, "truth": "by-group", "seed": seed}], most=0),
+        _output.Table("scores", scores, f"Scores against the truth of each group by {groups.by}, 95 % HDI"),
+        _output.Table("groups", group_truth_table(truth, test), "How far groups differ; p values by permutation"),
+        _output.Table("items", items, "Items that divide the groups, one in ten of them by chance"),
     ]
 
 

@@ -6,6 +6,7 @@ import xarray as xr
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
+from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Codes, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
@@ -139,3 +140,49 @@ def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFr
     table = table.sort_values(["group", "prob_different"], ascending=[True, False], kind="stable", ignore_index=True)
     false = (1 - table["prob_different"]).groupby(table["group"]).expanding().mean().to_numpy()
     return table[false <= false_share].reset_index(drop=True)
+
+
+def group_score_table(result: xr.DataTree) -> pd.DataFrame:
+    """Return scores against the truth of each group as records.
+
+    Parameters
+    ----------
+    result
+        Result of `evaluate` with `group_dirichlet` as plausibility.
+
+    Returns
+    -------
+    DataFrame
+        Columns metric, group, model, mean, lower, upper (HDI 0.95), ``worst_served`` (probability).
+    """
+    parts = []
+    for metric, draws in result["posterior"].to_dataset().isel(reliability=0).items():
+        flat = draws.stack(sample=("chain", "draw")).transpose("sample", "group", "model")
+        lower, upper = column_hdi(flat.values.reshape(flat.sizes["sample"], -1))
+        table = flat.mean("sample").rename("mean").to_dataframe().reset_index()[["group", "model", "mean"]]
+        worst = result["worst_served"][metric].isel(reliability=0).transpose("group", "model").values.ravel()
+        parts.append(table.assign(metric=metric, lower=lower, upper=upper, worst_served=worst))
+    return pd.concat(parts, ignore_index=True)[["metric", "group", "model", "mean", "lower", "upper", "worst_served"]]
+
+
+def group_truth_table(truth: xr.DataTree, test: xr.Dataset) -> pd.DataFrame:
+    """Return how far each group is from the others as records.
+
+    Parameters
+    ----------
+    truth
+        Result of `group_dirichlet`.
+    test
+        Result of `group_permutation_test`.
+
+    Returns
+    -------
+    DataFrame
+        Columns group, votes, ``divided`` (mean share of items), lower, upper (HDI 0.95), ``p_value``.
+    """
+    draws = truth["posterior"]["divided"].stack(sample=("chain", "draw")).transpose("sample", "group").values
+    lower, upper = column_hdi(draws)
+    names = truth["posterior"]["group"].values
+    columns = {"group": names, "votes": truth["constant_data"]["n_votes"].sum("item").values}
+    columns |= {"divided": draws.mean(axis=0), "lower": lower, "upper": upper}
+    return pd.DataFrame(columns | {"p_value": test["p_value"].sel(group=names).values})

@@ -210,3 +210,18 @@ def test_figures(frames):
     rate = disagreement_rate(labels)
     boxes = plot_disagreement_by_quality(rate, crowdtruth(labels)["wqs"])
     assert sum(int(t.get_text().split("(")[1][:-1]) for t in boxes.get_xticklabels()) == 12
+
+
+def test_truth_of_each_group(run):
+    code, out, _ = run(*OPTIONS, "--predictions", "models.csv", "--truth", "by-group", "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert [row["group"] for row in answer["scores"]] == ["f", "m"]
+    assert answer["scores"][0]["mean"] > answer["scores"][1]["mean"]
+    assert answer["scores"][0]["worst_served"] + answer["scores"][1]["worst_served"] == pytest.approx(1)
+    assert {"divided", "p_value"} <= set(answer["groups"][0])
+    code, _, error = run("labels.csv", "--predictions", "models.csv", "--truth", "by-group")
+    assert code == 2
+    assert "--group FEATURES" in error
+    code, _, error = run(*OPTIONS, "--predictions", "own.csv", "--truth", "by-group")
+    assert "predictions per item" in error
