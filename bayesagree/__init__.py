@@ -22,7 +22,13 @@ Names and sub-packages load when they are first used; `__init__.pyi` lists them 
 - `_inference`, `_numerics`: how draws are made and kept; numerical kernels.
 """
 
+import sys
 from os.path import dirname, isfile
+
+if sys.version_info < (3, 12):  # noqa: UP036 - a checkout has no installer that would say so
+    raise ImportError(
+        f"bayesagree needs Python 3.12 or newer, and this is {sys.version.split()[0]}; try: uv run python"
+    )
 
 import lazy_loader as lazy
 

@@ -71,3 +71,9 @@ annotation_certainty(dirichlet(Labels.from_matrix([[0, 1], [1, 1]]), top_labels=
 
 def test_what_the_package_needs_loads_none_of_the_heavy_libraries():
     assert loaded(NEEDED) == []
+
+
+def test_an_older_python_gets_the_version_that_is_needed():
+    code = "import sys; sys.version_info, sys.version = (3, 11, 7), '3.11.7 (main)'; import bayesagree"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "ImportError: bayesagree needs Python 3.12 or newer, and this is 3.11.7; try: uv run python" in run.stderr
