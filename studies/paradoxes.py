@@ -201,7 +201,7 @@ def paradox_claims(
     -------
     DataFrame
         Rows: limitations; columns: `argument`, and for each reading and prior (``"squeezed flat"``,
-        the paper's, ``"binned flat"``, ``"binned hierarchical"``, the default) whether it holds.
+        the paper's, ``"binned flat"``, ``"binned hierarchical"``, the default inside the scale) whether it holds.
 
     Raises
     ------
