@@ -219,6 +219,11 @@ def dawid_skene(
         prevalence, the variant's parameters, up to 50 annotators' accuracies and up to 50 items; ``item_r_hat`` (item)
         and ``annotator_r_hat`` (annotator) compare whole chains, and name who differs.
 
+        The draws of an average are a mixture: those of its variants alternate, in numbers proportional to the weights,
+        and ``variant_of_draw`` (draw) of ``constant_data`` names each; a mean of plausibilities over variants in every
+        draw would be narrower, as if the variants agreed. It has the variables that all its variants have. R-hat
+        compares chains within each variant.
+
         With ``engine="em"`` there is one chain of one draw, and ``diagnostics`` holds ``log_likelihood``
         (iteration). Of batches there are no ``plausibility`` and ``derived``: `label_probability` of this package
         computes the truth of the items of any batch.
