@@ -32,6 +32,7 @@ from bayesagree.agreement._coefficients import (
 )
 from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.agreement.set_distances import Distance, set_coefficient
+from bayesagree.annotations import Comparisons
 from bayesagree.errors import InputError, probability
 
 NOTED_SHARE = 0.05
@@ -51,7 +52,7 @@ class _Coefficients(pd.DataFrame):
 
 @checked
 def agreement_table(
-    annotations: AgreementData,
+    annotations: AgreementData | Comparisons,
     *,
     level: Level | None = None,
     weights: Weights | None = None,
@@ -65,7 +66,8 @@ def agreement_table(
     ----------
     annotations
         Labels or ratings with any missing pattern, or the patterns of data larger than memory. Patterns and counts
-        (`Labels.from_counts`) have no annotators, so that Cohen, Conger and the two-way ICC do not exist.
+        (`Labels.from_counts`) have no annotators, so that Cohen, Conger and the two-way ICC do not exist. Comparisons
+        are read as labels of pairs (`Comparisons.to_labels`).
     level
         Level of measurement. It chooses the agreement weights of the kappas, of AC2 and of Brennan and Prediger's
         coefficient: identity, ordinal, quadratic, ratio. By default that of the annotations: interval for ratings,
@@ -124,6 +126,8 @@ def agreement_table(
     >>> round(float(table.loc["alpha_nominal", "estimate"]), 2)
     0.28
     """
+    if isinstance(annotations, Comparisons):
+        annotations = annotations.to_labels()
     kind = weights_for(level or annotations.level, weights)
     probability(ci_prob, "ci_prob")
     found = iter(())

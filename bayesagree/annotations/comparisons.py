@@ -10,8 +10,18 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Codes, Floats
-from bayesagree.annotations._columns import Table, column, eager_frame, encode, float_column, require_present, values_of
+from bayesagree.annotations._columns import (
+    Duplicates,
+    Table,
+    column,
+    eager_frame,
+    encode,
+    float_column,
+    require_present,
+    values_of,
+)
 from bayesagree.annotations._display import Displayed
+from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.rankings import Rankings
 from bayesagree.errors import InputError, as_python
 
@@ -231,6 +241,38 @@ class Comparisons(Displayed):
         if self.items.size:
             columns["item"] = self.items[self.item_index]
         return pd.DataFrame(columns | dict(zip(self.covariates.tolist(), self.covariate_values.T)))
+
+    def to_labels(self, duplicates: Duplicates = "error") -> Labels:
+        """Return what each annotator says of each pair: the model that comes first in `models` wins, ties or loses.
+
+        Both orders of a pair are one question, so that agreement coefficients apply (`agreement_table`). A pair on one
+        item is an item; the labels are ordered: loses, ties, wins.
+
+        Parameters
+        ----------
+        duplicates
+            As `Labels.from_long`, for pairs that an annotator compared twice, such as in both orders.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"left": ["A", "B"], "right": ["B", "A"], "winner": ["A", "tie"], "who": ["x", "y"]})
+        >>> Comparisons.from_long(table, annotator="who").to_labels().to_long()["label"].tolist()
+        ['wins', 'ties']
+        """
+        turned = self.first > self.second
+        ends = np.where(turned, self.second, self.first), np.where(turned, self.first, self.second)
+        pairs = [f"{a} against {b}" for a, b in zip(*(self.models[end] for end in ends))]
+        if self.items.size:
+            pairs = [f"{pair}, {item}" for pair, item in zip(pairs, self.items[self.item_index])]
+        outcome = np.where(turned & (self.outcome != TIE), 1 - self.outcome, self.outcome)
+        table = {"item": pairs, "label": np.array(["wins", "loses", "ties"])[outcome]}
+        if self.annotators.size:
+            table["annotator"] = self.annotators[self.annotator_index]
+        return Labels.from_long(
+            pd.DataFrame(table), annotator="annotator" if self.annotators.size else None, ordered=True,
+            labels=["loses", "ties", "wins"], duplicates=duplicates,
+        )  # fmt: skip
 
     def _component(self) -> NDArray[Any]:
         from scipy.sparse import coo_array

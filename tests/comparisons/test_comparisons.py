@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import Comparisons, InputError, Rankings, davidson
+from bayesagree import Comparisons, InputError, Labels, Rankings, agreement_table, davidson
 
 TABLE = pd.DataFrame({"left": ["A", "B", "C"], "right": ["B", "C", "A"], "winner": ["left", "right", "tie"]})
 
@@ -99,3 +99,21 @@ def test_unnamed_labels_lose_and_nobody_knows_the_order():
 def test_rankings_of_one_label():
     with pytest.raises(InputError, match="no ranking compares two labels"):
         Comparisons.from_rankings(Rankings.from_blocks([[[["a"]]]], labels=["a"]))
+
+
+def test_agreement_of_annotators_on_pairs():
+    rng = np.random.default_rng(1)
+    rows = [
+        (pair, who, "AB"[pair % 2], "AB"[1 - pair % 2], "A" if rng.random() < 0.9 else "B")
+        for pair in range(40)
+        for who in "xyz"
+    ]
+    table = pd.DataFrame(rows, columns=["prompt", "who", "left", "right", "winner"])
+    games = Comparisons.from_long(table, annotator="who", item="prompt")
+    assert games.to_labels().to_long()["label"].value_counts()["wins"] == (table["winner"] == "A").sum()
+    wins = table.assign(won=table["winner"] == "A").pivot(index="prompt", columns="who", values="won")
+    by_hand = Labels.from_matrix(wins.to_numpy())
+    ours, theirs = (agreement_table(found, seed=1).set_index("coefficient")["estimate"] for found in (games, by_hand))
+    assert ours["alpha_nominal"] == pytest.approx(theirs["alpha_nominal"])
+    with pytest.raises(InputError, match="x"):
+        Comparisons.from_long(table, annotator="who").to_labels()
