@@ -9,7 +9,7 @@ from . import (
     prirn,
 )
 from .calibration import calibrate, calibration_scores, gold_items_needed, label_probability, pool_with_votes
-from .dawid_skene import DawidSkene, DawidSkenePrior
+from .dawid_skene import DawidSkene, DawidSkenePrior, ordered_model
 from .dirichlet import Dirichlet
 from .group_dirichlet import GroupDirichlet, GroupDirichletPrior
 from .informed import InformedDirichlet, InformedPrior, informed_prior_mean
@@ -54,6 +54,7 @@ __all__ = [
     "label_probability",
     "majority_vote",
     "normal_inverse_gamma",
+    "ordered_model",
     "plackett_luce",
     "plackett_luce_log_likelihood",
     "plackett_luce_ml",

@@ -1,5 +1,6 @@
 from .em_batches import label_probability
 from .model import dawid_skene_model
+from .ordered_model import ordered_model
 from .posterior import DawidSkene, dawid_skene
 from .prior import DawidSkenePrior
 
@@ -9,4 +10,5 @@ __all__ = [
     "dawid_skene",
     "dawid_skene_model",
     "label_probability",
+    "ordered_model",
 ]

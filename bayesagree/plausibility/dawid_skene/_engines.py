@@ -38,6 +38,7 @@ from bayesagree.plausibility.dawid_skene._gibbs import (
 from bayesagree.plausibility.dawid_skene._item_difficulty import ItemDifficultySampler
 from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior, Regression
 from bayesagree.plausibility.dawid_skene._mixed_membership import MixedMembershipSampler
+from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
 from bayesagree.plausibility.dawid_skene._results import (
     Drawn,
     Estimate,
@@ -52,18 +53,26 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import Covariates
 
 type Variant = Literal[
-    "full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership", "votes", "auto"
+    "full",
+    "one_coin",
+    "class_conditional",
+    "hierarchical",
+    "item_difficulty",
+    "mixed_membership",
+    "ordered",
+    "votes",
+    "auto",
 ]
 VARIANTS = ("full", "one_coin", "class_conditional", "hierarchical", "item_difficulty", "mixed_membership")
 """Variants with a model of the annotators; "votes" has none."""
 # With "hierarchical" and "full" the mean gap of 12 open sets is .068 instead of .050: models of one truth are too sure
 # and careless annotators excuse it. Mixed membership holds "hierarchical", where its alpha is small.
 AUTO_VARIANTS: tuple[Variant, ...] = ("mixed_membership", "votes")
-"""What ``variant="auto"`` averages."""
+"""What ``variant="auto"`` averages; of labels in a stated order also "ordered"."""
 HELD_OUT_RUN = {"tune": 400, "draws": 50, "thin": 2, "chains": 2}
 """Length of the chains that predict annotators held out, at most: a score is a mean over hundreds of labels."""
 # Concentrations move slowly with what they are learnt from: rows of the crowd, and latent labels.
-SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1500, 6), "votes": (0, 1)}
+SWEEPS = {"hierarchical": (1000, 3), "mixed_membership": (1500, 6), "votes": (0, 1), "ordered": (500, 1)}
 """Sweeps before the first draw and per draw, where they are not 500 and 1."""
 SWEEPS_OF_PREDICTIONS = (1000, 4)
 """The same with predictions: where annotators are poor, slopes and true labels follow one another."""
@@ -91,8 +100,20 @@ class DawidSkenePosterior:
             raise InputError(
                 f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
             )
-        if self.variant not in (*VARIANTS, "votes", "auto"):
-            raise InputError(f"variant={self.variant!r} is not one of {shorten((*VARIANTS, 'votes', 'auto'), 9)}")
+        if self.variant not in (*VARIANTS, "ordered", "votes", "auto"):
+            known = shorten((*VARIANTS, "ordered", "votes", "auto"), 9)
+            raise InputError(f"variant={self.variant!r} is not one of {known}")
+        if self.variant == "ordered":
+            self._check_ordered()
+
+    def _check_ordered(self) -> None:
+        if not self.labels.has_order:
+            raise InputError("variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)")
+        given = {"gold": self.gold, "predictions": self.predictions}
+        given["candidates"] = None if self.candidates == "all" else self.candidates
+        wrong = [name for name, value in given.items() if value is not None]
+        if wrong:
+            raise InputError(f"variant='ordered' takes no {wrong[0]}=; leave it out, or use 'mixed_membership'")
 
     @cached_property
     def gold_index(self) -> NDArray[np.int64]:
@@ -132,6 +153,12 @@ class DawidSkenePosterior:
             settings |= {"weights": weights}
         return chains_tree(self.labels, parts, engine="gibbs", seed=request.seed, settings=settings)
 
+    @property
+    def averaged(self) -> tuple[Variant, ...]:
+        """The variants that "auto" averages."""
+        plain = self.candidates == "all" and self.gold is None and self.predictions is None
+        return (*AUTO_VARIANTS, "ordered") if self.labels.ordered and plain else AUTO_VARIANTS
+
     def weights(self, request: Request, tune: int | None) -> dict[Variant, float]:
         """Weigh the variants of the average by their predictions of annotators held out."""
         labels, run = self.labels, HELD_OUT_RUN
@@ -146,13 +173,13 @@ class DawidSkenePosterior:
             if not at.size:
                 continue
             item, annotator, label = (getattr(labels, name)[at].astype(np.int64) for name in rows[:3])
-            fits = (replace(self, labels=others, variant=variant) for variant in AUTO_VARIANTS)
+            fits = (replace(self, labels=others, variant=variant) for variant in self.averaged)
             chance = [fit.chains(short, confusion=False, **length).label_probability()[item, label] for fit in fits]
             found.append(HeldOut(item * FOLDS + part, annotator, label, np.column_stack(chance)))
         if not found:  # no item has a second label
-            return dict.fromkeys(AUTO_VARIANTS, 1 / len(AUTO_VARIANTS))
+            return dict.fromkeys(self.averaged, 1 / len(self.averaged))
         weight = mean_weights(found, labels.annotators.size, labels.categories.size)
-        return {variant: float(w) for variant, w in zip(AUTO_VARIANTS, weight) if w}
+        return {variant: float(w) for variant, w in zip(self.averaged, weight) if w}
 
     def chains(self, request: Request, *, confusion: bool, tune: int | None, thin: int | None) -> Drawn:
         """Run the chains of one variant."""
@@ -179,6 +206,8 @@ class DawidSkenePosterior:
             regression = Regression(Covariates.of(self.predictions), cells.counted)
 
         def start(rng: Rng) -> CrowdSampler:
+            if variant == "ordered":
+                return OrderedSampler(cells, labels, rng)
             item_prior = None if regression is None else DrawnPrior(regression, cells, shares)
             if variant == "mixed_membership":
                 return MixedMembershipSampler(cells, n_annotators, prior, shares, n_labels, rng, item_prior)

@@ -27,6 +27,11 @@ DIMS: dict[str, tuple[str, ...]] = {
     "crowd_confusion": ("category", "observed_category"),
     "difficulty": ("item",),
     "ambiguity": (),
+    "threshold": ("boundary",),
+    "latent_truth": ("item",),
+    "discrimination": ("annotator",),
+    "severity": ("annotator",),
+    "stretch": ("annotator",),
 }
 # Each costs half a millisecond, and items and annotators are exchangeable: a sample tells of all.
 WATCHED = 50
@@ -210,6 +215,7 @@ def coordinates(labels: Labels, n_ranks: int = 0) -> dict[str, NDArray[Any]]:
         "category": labels.categories,
         "observed_category": labels.categories,
         "rank": np.arange(1, n_ranks + 1),
+        "boundary": [f"{low} | {high}" for low, high in zip(labels.categories, labels.categories[1:])],
     }
 
 
@@ -232,7 +238,7 @@ def watched_candidates(cells: AnnotationCells, shares: NDArray[np.float64]) -> N
 
 def _watched_parameters(name: str, values: NDArray[Any]) -> NDArray[Any] | None:
     """Return the draws to be diagnosed, shape (chain, draw, parameter)."""
-    if name in ("plausibility", "top_label", "confusion", "crowd_confusion", "difficulty"):
+    if name in ("plausibility", "top_label", "confusion", "crowd_confusion", "difficulty", "latent_truth"):
         return None
     return values.reshape(*values.shape[:2], -1)[:, :, :WATCHED]
 

@@ -13,12 +13,15 @@ hierarchical        row k of annotator j ~ Dirichlet(kappa_k phi_k): kappa and p
 item_difficulty     logit Pr(right) = ability_j - difficulty_i; wrong answers are uniform
 mixed_membership    full rows with learnt kappa and phi, but the item has no single truth: lambda_i ~ Dirichlet(alpha
                     prevalence), and each annotation answers for a latent label c ~ lambda_i of its own
+ordered             labels have an order: Pr(at most c) = Phi(tau_kc - a_k u_i), u_i ~ N(0, 1) a latent truth, tau_k the
+                    crowd's thresholds, shifted (severity) and stretched; lambda_i are the shares of typical annotators
 votes               none: lambda_i ~ Dirichlet(votes + 1/K), and annotators are compared with a truth drawn from it
 ==================  =================================================================================================
 
-All but the last two suppose that annotators err independently given the truth. Where items are ambiguous they do not,
+All but the last three suppose that annotators err independently given the truth. Where items are ambiguous they do not,
 and the posterior is overconfident; by how much cannot be learnt from labels alone. The default, ``variant="auto"``,
-averages the last two; calibrate it against a small gold set (`bayesagree.calibrate`).
+averages mixed membership and votes, of labels in a stated order also the ordered model; calibrate it against a small
+gold set (`bayesagree.calibrate`).
 
 Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing Bayesian models of annotation", TACL 6
 (2018) (the hierarchical and item-difficulty variants).
@@ -47,6 +50,7 @@ from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Va
 from bayesagree.plausibility.dawid_skene._results import CHOSEN, check_result, require_mixed
 from bayesagree.plausibility.dawid_skene.em_batches import fit_batches
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model, sample_dawid_skene
+from bayesagree.plausibility.dawid_skene.ordered_model import ordered_model
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import on_items_of
 
@@ -96,6 +100,8 @@ class DawidSkene(Posterior):
             return fit.em(request, self.restarts, self.tolerance, self.max_iterations)
         check_result(labels, request, confusion=self.confusion)
         if engine == "nuts":
+            if self.variant == "ordered":
+                raise InputError("variant='ordered' has engine='gibbs'; sample plausibility.ordered_model with PyMC")
             return sample_dawid_skene(fit, request, confusion=self.confusion, tune=self.tune)
         return fit.gibbs(request, confusion=self.confusion, tune=self.tune, thin=self.thin)
 
@@ -121,6 +127,8 @@ class DawidSkene(Posterior):
 
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC; of "auto" that of "full"."""
+        if self.variant == "ordered":
+            return ordered_model(annotations)
         return dawid_skene_model(annotations, variant=self._variant("nuts"), prior=self.prior, gold=self.gold)
 
 
@@ -161,9 +169,10 @@ def dawid_skene(
         item in one batch (`LabelBatches`, or an iterator): ``engine="em"`` with ``variant="full"`` reads them once.
     variant
         What an annotator is; see the table of this module. ``"auto"`` is an average of "mixed_membership" and "votes",
-        weighted by how well each predicts annotators held out [4]_; every draw comes from one of them.
-        The result's settings hold the ``weights``; where one of them is 1, ``variant`` names it, and the result is that
-        of this variant alone. Engines other than "gibbs" take "full" for "auto".
+        of labels in a stated order (``ordered=True``) also of "ordered", weighted by how well each predicts annotators
+        held out [4]_; every draw comes from one of them. The result's settings hold the ``weights``; where one of them
+        is 1, ``variant`` names it, and the result is that of this variant alone. Engines other than "gibbs" take "full"
+        for "auto".
     engine
         ``"gibbs"`` draws from the posterior; ``"em"`` climbs to one point estimate (full, class_conditional and
         one_coin); ``"nuts"`` samples `dawid_skene_model`, where true labels are summed out, with PyMC.
@@ -212,7 +221,9 @@ def dawid_skene(
         Group ``posterior``: ``plausibility`` (chain, draw, item, category) or ``top_label`` (chain, draw, item, rank);
         ``prevalence`` (chain, draw, category); ``confusion`` (chain, draw, annotator, category, observed_category);
         ``accuracy`` (chain, draw, annotator), the chance of a right answer to an item drawn by prevalence; and what
-        the variant adds (``concentration``, ``crowd_confusion``, ``difficulty``, ``ambiguity`` = alpha). Where an item
+        the variant adds (``concentration``, ``crowd_confusion``, ``difficulty``, ``ambiguity`` = alpha; "ordered":
+        ``latent_truth`` (item), ``threshold`` (boundary), ``discrimination``, ``severity`` and ``stretch`` (annotator);
+        its confusion and accuracy compare with the label of a typical annotator). Where an item
         has one truth, a draw's plausibility is the drawn truth (all but a thousandth, which orders the other labels):
         its mean is the posterior probability, its best label the draw. Group ``derived``: ``label_probability``
         (item, category), the same mean with less Monte-Carlo error. Group ``diagnostics``: ``r_hat`` and ``ess`` of
