@@ -101,7 +101,7 @@ def test_reversed_labels_give_the_reversed_result():
     rng = np.random.default_rng(4)
     codes = rng.integers(0, 3, (25, 3))
     one, other = (
-        dawid_skene(Labels.from_matrix(c, labels=range(3), ordered=True), variant="ordered", draws=500, thin=2, seed=seed)
+        dawid_skene(Labels.from_matrix(c, labels=range(3), ordered=True), variant="ordered", draws=500, seed=seed)
         for c, seed in ((codes, 1), (2 - codes, 2))
     )
     first, second = (tree["derived"]["label_probability"].values for tree in (one, other))
