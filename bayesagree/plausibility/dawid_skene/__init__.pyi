@@ -1,6 +1,6 @@
+from ._ordered_model import ordered_model
 from .em_batches import label_probability
 from .model import dawid_skene_model
-from .ordered_model import ordered_model
 from .posterior import DawidSkene, dawid_skene
 from .prior import DawidSkenePrior
 

@@ -47,10 +47,10 @@ from bayesagree.draws.top_labels import stream_of
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene._cells import Candidates
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
+from bayesagree.plausibility.dawid_skene._ordered_model import ordered_model
 from bayesagree.plausibility.dawid_skene._results import CHOSEN, check_result, require_mixed
 from bayesagree.plausibility.dawid_skene.em_batches import fit_batches
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model, sample_dawid_skene
-from bayesagree.plausibility.dawid_skene.ordered_model import ordered_model
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 from bayesagree.plausibility.informed.covariates import on_items_of
 
