@@ -100,6 +100,9 @@ Threshold = Annotated[float | None, Option("--threshold", help="For ratings: is 
 AllowUnmixed = Annotated[
     bool, Option("--allow-unmixed", help="Give a result even if the chains of a sampler disagree.")
 ]
+GoldFile = Annotated[
+    Path | None, Option("--gold", help="Table of items whose true label is known: columns item and label.")
+]
 ItemsAre = Annotated[str, Option("--items", help="fixed: this test set; bootstrap: items are a sample.")]
 
 
@@ -328,6 +331,22 @@ def flattened(function: Callable[..., None]) -> Callable[..., None]:
     command.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
+
+
+def read_gold(path: Path, source: Source, items: Any) -> dict[Any, Any]:
+    """Read the true labels of some items from a table; those of other items are left out."""
+    from bayesagree.io.files import read_table
+
+    table = read_table(path)
+    item, label = source.item, source.label
+    column = next((c for c in (label, "gold", "truth") if c in table.columns), None)
+    if item not in table.columns or column is None:
+        raise InputError(f"{str(path)!r} needs the columns {item!r} and {label!r}; it has {', '.join(table.columns)}")
+    known = set(items.tolist())
+    gold = {i: truth for i, truth in zip(table[item].tolist(), table[column].tolist()) if i in known}
+    if not gold:
+        raise InputError(f"{str(path)!r}: none of its items has labels in the annotations")
+    return gold
 
 
 def write_items(table: Any, output: Path | None, tool: str | None, contents: Path | None, item: str) -> None:

@@ -1,6 +1,5 @@
 """`bayesagree annotators`: accuracy and confusion of every annotator, and checks of the crowd."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,9 +23,7 @@ _SHOWN = 30
 def annotators(
     source: _options.Source,
     sampling: _options.ShortSampling,
-    gold: Annotated[
-        Path | None, Option("--gold", help="Table of items whose true label is known: columns item and label.")
-    ] = None,
+    gold: _options.GoldFile = None,
     variant: Annotated[
         str,
         Option(
@@ -60,7 +57,7 @@ def annotators(
         return _output.show(tables, json=json)
     if not isinstance(crowd, Labels):
         raise InputError(f"annotators are rated on single labels or ratings, not on {type(crowd).__name__.lower()}")
-    known = {} if gold is None else read_gold(gold, source, crowd)
+    known = {} if gold is None else _options.read_gold(gold, source, crowd.items)
     options: Any = {"variant": variant} | vars(sampling)
     with _output.progress("rating annotators", 4 if known else 2) as advance:
         tree = blind = dawid_skene(crowd, **options)
@@ -105,22 +102,6 @@ def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[_output.Table]:
         _output.Table("annotators", table, title, most=_SHOWN),
         _output.Table("agreement", rows, "Common agreement Phi, HDI 0.95"),
     ]
-
-
-def read_gold(path: Path, source: _options.Source, crowd: "Labels") -> dict[Any, Any]:
-    """Read gold labels; items without annotations are left out."""
-    from bayesagree.io.files import read_table
-
-    table = read_table(path)
-    item, label = source.item, source.label
-    column = next((c for c in (label, "gold", "truth") if c in table.columns), None)
-    if item not in table.columns or column is None:
-        raise InputError(f"{str(path)!r} needs the columns {item!r} and {label!r}; it has {', '.join(table.columns)}")
-    items = set(crowd.items.tolist())
-    gold = {i: truth for i, truth in zip(table[item].tolist(), table[column].tolist()) if i in items}
-    if not gold:
-        raise InputError(f"{str(path)!r}: none of its items has labels in the annotations")
-    return gold
 
 
 def _tables(crowd: "Labels", tree: "xr.DataTree") -> tuple[list[_output.Table], list[str]]:

@@ -1,5 +1,6 @@
 """`bayesagree evaluate`: the main job on files or a named data set."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,6 +46,7 @@ def evaluate(
     ] = None,
     items: _options.ItemsAre = "fixed",
     missing: _options.MissingPredictions = "error",
+    gold: _options.GoldFile = None,
     threshold: _options.Threshold = None,
     allow_unmixed: _options.AllowUnmixed = False,
     dask: _options.Dask = None,
@@ -56,6 +58,7 @@ def evaluate(
     Example: bayesagree evaluate annotations.csv predictions.csv --item task --annotator worker --reliability 0.1,1,10
     """
     from bayesagree._inference.results import settings_of
+    from bayesagree.evaluation.gold import gold_notes, takes_gold
     from bayesagree.evaluation.scoring import evaluate as run
     from bayesagree.evaluation.scoring import items_to_score, scores_another_annotator
     from bayesagree.evaluation.tables import prior_notes
@@ -66,26 +69,33 @@ def evaluate(
     truth, models = source.read(predictions, columns)
     models = models or _simulated(truth, simulated_models, sampling.seed)
     options: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
-    levels = _options.numbers(reliability, "--reliability")
+    levels = tuple(_options.numbers(reliability, "--reliability"))
     chosen = _options.one_of(items, "--items", ("fixed", "bootstrap"))
     groups = _groups(item_features, source.item, {"by": by, "cluster": cluster})
-    weighted = {} if levels == (1.0,) else {"reliability": levels}
+    known = {} if gold is None else {"gold": _options.read_gold(gold, source, models.items)}
+    weighted = ({} if levels == (1.0,) else {"reliability": levels}) | known
     model_of_truth = _options.name_or_trace(plausibility or "auto")
     expected = model_of_truth if plausibility else default_posterior(truth, models, options | weighted).name
     record = record_for(truth, expected)
+    posterior: Any = record.specification
+    if known:
+        takes_gold(record)
+        posterior = replace(posterior, **known)
     if allow_unmixed and record.checks_chains:
         options["allow_unmixed"] = True
     names = _options.words(metrics)
     options |= {"metrics": names, "items": chosen, "client": _options.dask_client(dask)} | groups | vars(sampling)
     options["missing"] = _options.one_of(missing, "--missing", ("error", "skip", "wrong"))
     options["truth_is"] = _options.one_of(truth_is, "--truth-is", ("top", "sampled"))
-    options["another_annotator"] = another_annotator or scores_another_annotator(record.specification, names)
-    with _output.progress("scoring", items_to_score(record.specification, truth, models, levels)) as advance:
+    options["another_annotator"] = another_annotator or (not known and scores_another_annotator(posterior, names))
+    options |= known
+    with _output.progress("scoring", items_to_score(posterior, truth, models, levels)) as advance:
         tree = run(truth, models, plausibility=model_of_truth, reliability=levels, progress=advance, **options)
     if output is not None:
         write_result(tree, output)
     made = settings_of(tree)
-    _output.show(_tables(tree), json=json, notes=prior_notes(made.get("prior_share")) + choice_notes(made))
+    notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)
+    _output.show(_tables(tree), json=json, notes=notes)
 
 
 def _groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dict[str, Any]:
@@ -137,9 +147,12 @@ def _tables(tree: "xr.DataTree") -> list[_output.Table]:
 
 
 def _beside(tree: "xr.DataTree") -> list[_output.Table]:
-    """Return what an estimate is to be read with: the fit to every model, and the score from annotations alone."""
+    """Return what an estimate is to be read with: scores on gold, the fit to every model, the annotations alone."""
     from bayesagree.evaluation.tables import sensitivity_table
 
+    if "gold_items" in tree:
+        title = "Score against gold (known on items with gold, estimated on the others), and from annotations alone"
+        return [_output.Table("targets", sensitivity_table(tree), title)]
     if "annotations_only" not in tree:
         return []
     title = "Score against a well-annotated truth (estimate), and the score from these annotations alone"

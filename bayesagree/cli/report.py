@@ -26,9 +26,7 @@ def report(
     annotators: _options.AnnotatorsFile = None,
     group: Annotated[str | None, Option("--group", help="Features to group by, comma separated.")] = None,
     smallest_group: _options.SmallestGroup = 1,
-    gold: Annotated[
-        Path | None, Option("--gold", help="Table of items whose true label is known: columns item and label.")
-    ] = None,
+    gold: _options.GoldFile = None,
     specification: _options.SpecificationFile = None,
     title: Annotated[str | None, Option("--title", help="Title of the page.")] = None,
     plausibility: _options.PlausibilityOrTrace = None,
@@ -96,7 +94,8 @@ def report(
         _output.Table("settings", rows, most=0),
         _output.Table("warnings", [{"warning": text} for text in data.warnings], most=0),
     ]
-    _output.show(tables, json=json, notes=[*map(str, panel(data)), *(note.striptags() for note in notes(data))])
+    first = () if data.gold is None else data.gold.contradiction
+    _output.show(tables, json=json, notes=[*first, *map(str, panel(data)), *(note.striptags() for note in notes(data))])
     if not json:
         typer.echo(f"{output} is written; open it in a browser.", err=True)
 
@@ -120,11 +119,10 @@ def _groups(truth: "Annotations", people: "Annotators | None", features: str | N
 
 def _gold(path: Path, source: _options.Source, truth: Any) -> dict[Any, Any]:
     from bayesagree.annotations import Labels
-    from bayesagree.cli.annotators import read_gold
 
     if not isinstance(truth, Labels):
         raise InputError("--gold is for labels; leave it out")
-    return read_gold(path, source, truth)
+    return _options.read_gold(path, source, truth.items)
 
 
 def _specification(path: Path | None) -> Any:

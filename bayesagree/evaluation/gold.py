@@ -15,11 +15,21 @@ from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
 from bayesagree.metrics._item_groups import ItemGroups
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
+from bayesagree.plausibility.registry import PosteriorRecord
 from bayesagree.plausibility.votes import majority_vote
 
 CONTRADICTION = 0.95
 """Probability, by the votes of items with gold, that a copy of the vote is better than gold: from here on gold and
 annotators disagree about more than chance explains, and a score from votes alone is none against gold."""
+
+
+def takes_gold(record: PosteriorRecord) -> None:
+    """Refuse gold beside a posterior that does not learn from it."""
+    if "gold" not in record.specification.arguments():
+        raise InputError(
+            "gold is for plausibility='informed_dirichlet' (with predictions) and 'dawid_skene', which learn from it; "
+            f"not for {record.name!r}"
+        )
 
 
 def scored_gold(gold: Gold, labels: Labels, given: Predictions, scored: Predictions) -> dict[Any, Any]:
@@ -77,5 +87,5 @@ def gold_notes(settings: Mapping[str, Any]) -> list[str]:
     return [
         f"Gold contradicts the annotators: their majority vote is gold on {100 * settings['vote_agrees']:.0f} % of the "
         f"{settings['n_gold']} items with gold, and judged by votes alone a copy of the vote would be better than a "
-        "model equal to gold. Scores here are against gold; scores from votes alone answer another question."
+        "model equal to gold. A score against gold and one from votes alone answer different questions."
     ]

@@ -33,7 +33,7 @@ from bayesagree.errors import InputError
 from bayesagree.evaluation._results import PARTS, Results, WholeMetrics
 from bayesagree.evaluation._sums import ScoreSums, scored
 from bayesagree.evaluation.batches import over_batches
-from bayesagree.evaluation.gold import scored_gold, split_by_gold, vote_against_gold
+from bayesagree.evaluation.gold import scored_gold, split_by_gold, takes_gold, vote_against_gold
 from bayesagree.io.files import is_zarr, read_result, write_result
 from bayesagree.metrics._block_sums import BlockScoring
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
@@ -265,11 +265,7 @@ class Evaluation:
         choice = self.choice(labels, scored)
         options = self.options
         if self.gold is not None:
-            if "gold" not in record_for(labels, choice.name).specification.arguments():
-                raise InputError(
-                    f"gold= is for plausibility='informed_dirichlet' and 'dawid_skene', which learn from it; not for "
-                    f"{choice.name!r}"
-                )
+            takes_gold(record_for(labels, choice.name))
             options = options | {"gold": scored_gold(self.gold, labels, predictions, scored)}
         posterior = specification_for(labels, choice.name, options, ARGUMENTS)
         annotations, given = posterior.prepare(labels, scored)

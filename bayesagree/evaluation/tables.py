@@ -144,15 +144,18 @@ def score_table(found: Comparisons) -> pd.DataFrame:
 
 
 def sensitivity_table(result: xr.DataTree) -> pd.DataFrame:
-    """Mean scores under each posterior of an evaluation that predictions inform.
+    """Mean scores under each posterior of an evaluation that predictions or gold inform.
 
     Returns
     -------
     DataFrame
-        Columns metric, model, ``estimate`` (against a well-annotated truth, without the model's own output),
-        ``full_fit`` (the same, all models informing it; of labels) and ``annotations_only``.
+        Columns metric, model, ``estimate`` (against a well-annotated truth, without the model's own output, or against
+        gold), and of those that the evaluation has: ``on_gold_items``, ``on_other_items``, ``full_fit`` (against a
+        well-annotated truth, all models informing it; of labels), ``annotations_only``.
     """
-    groups = {"estimate": "posterior", "full_fit": "full_fit", "annotations_only": "annotations_only"}
+    groups = {"estimate": "posterior", "on_gold_items": "gold_items", "on_other_items": "other_items"}
+    groups |= {name: name for name in ("full_fit", "annotations_only")}
+    groups = {name: group for name, group in groups.items() if group in result}
     means = {
         name: result[group].to_dataset().isel(reliability=0, drop=True).mean(("chain", "draw")).to_dataarray("metric")
         for name, group in groups.items()

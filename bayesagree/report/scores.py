@@ -12,6 +12,7 @@ from bayesagree._inference.results import settings_of
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation.comparison import compare
+from bayesagree.evaluation.gold import gold_notes
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import best_first, score_intervals
 from bayesagree.metrics._scorer import over_draws
@@ -107,12 +108,14 @@ def model_scores(case: Case, truth: xr.DataTree, progress: Callable[[int], None]
 class GoldScores:
     """Scores against gold: ``score``, ``lower``, ``upper`` (metric, model), and how gold and the vote agree.
 
-    `n_gold` items have it; `vote_agrees` is the share of them on which the majority vote is gold, None without votes.
+    `n_gold` items have it; `vote_agrees` is the share of them on which the majority vote is gold, None without votes;
+    `contradiction` is the sentence that gold contradicts the annotators, where it does.
     """
 
     table: xr.Dataset
     n_gold: int
     vote_agrees: float | None
+    contradiction: tuple[str, ...] = ()
 
 
 def gold_scores(case: Case, gold: Gold | None) -> GoldScores | None:
@@ -122,7 +125,8 @@ def gold_scores(case: Case, gold: Gold | None) -> GoldScores | None:
     shared = ("metrics", "draws", "chains", "seed", "items", "missing")
     tree = evaluate(case.annotations, case.models, gold=gold, **{name: getattr(case.settings, name) for name in shared})
     made = settings_of(tree)
-    return GoldScores(score_intervals(tree).isel(reliability=0), made["n_gold"], made.get("vote_agrees"))
+    table, contradiction = score_intervals(tree).isel(reliability=0), tuple(gold_notes(made))
+    return GoldScores(table, made["n_gold"], made.get("vote_agrees"), contradiction)
 
 
 def _another_annotator(case: Case, metrics: list[str], options: dict[str, Any]) -> xr.DataTree:

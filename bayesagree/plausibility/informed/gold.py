@@ -32,7 +32,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import label_dtype
-from bayesagree.draws.posterior import Drawer, Drawn, ItemPosterior, Request
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
 from bayesagree.errors import InputError
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.prior import MOST_CONFUSED
@@ -165,6 +165,10 @@ class GoldTruth(ItemPosterior):
             eta: Any = pm.math.dot(rows, slopes)
             pm.Categorical("gold", logit_p=eta, observed=truth)
         return model
+
+    def groups(self, problem: GoldRegression, request: Request) -> Groups:
+        """Return the votes, which name the labels."""
+        return {"constant_data": {"votes": (("item", "category"), problem.counts)}}
 
     def drawer(self, problem: GoldRegression, request: Request) -> Drawer:
         """Return the function that draws the label of each item of a block."""
