@@ -28,6 +28,8 @@ from bayesagree.plausibility.group_dirichlet._problem import GroupProblem
 
 WARM_UP, THIN = 300, 2
 """Sweeps before the first state, and from one state to the next."""
+SLOWER = 3
+"""As many times more sweeps of careful votes, whose chains wander more slowly."""
 MOST_KEPT = 5_000_000
 """Items x states that are kept at most: of more items, consecutive draws share a state."""
 FEWEST_STATES = 50
@@ -96,10 +98,11 @@ class Chain:
     def run(self, n_states: int) -> dict[str, NDArray[Any]]:
         """Return the states, each variable with the state as first axis."""
         problem, kept = self.problem, []
-        for _ in range(WARM_UP):
+        times = SLOWER if problem.careful else 1
+        for _ in range(WARM_UP * times):
             self.sweep()
         for _ in range(n_states):
-            for _ in range(THIN):
+            for _ in range(THIN * times):
                 self.sweep()
             one: dict[str, Any] = {"log_shape": self.log_shape.copy()}
             if problem.divided:

@@ -260,7 +260,9 @@ def group_dirichlet(
         without a group are one, "unknown".
     form
         ``"graded"``: each group lies more or less near the common distribution of an item. ``"divided"``: on some items
-        a group has a distribution of its own, on all others the common one.
+        a group has a distribution of its own, on all others the common one. Its own view of an item is independent of
+        the common one: where groups contradict each other on every item, items without votes of a group are guessed,
+        and ``divided`` is too small (`benchmarks/results/group_truth.md`).
     careful
         Some votes are careless, and follow a habit of the annotator instead of the item.
     prior
