@@ -6,7 +6,9 @@
 From 3, 5 and 10 of the votes of each item, drawn without replacement, every model is scored by accuracy, total
 variation, Brier score, EntCE (nats) and Jensen-Shannon divergence (bits). The truth is the score against the shares of
 all votes. Of posteriors the score against all votes is predicted, votes not drawn coming from the drawn plausibilities:
-a truth of nine votes is itself noisy.
+a truth of nine votes is itself noisy. `evaluate` gives another target, the score against the plausibilities, the shares
+of infinitely many votes: distances to it are smaller, and an interval of `evaluate` for the score against all votes is
+too low by that noise.
 
 - chaosnli-snli: 5 models, 100 votes. cifar10h: 4 models, about 51 votes, 1000 others of the 10,000 images each time.
 - popquorn: three classifiers of the text, each cross-validated on the votes for other items; 9 votes.

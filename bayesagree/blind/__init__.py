@@ -6,6 +6,7 @@
 - `experiment`: every method on the same systems and, with gold, how well each replaces it (`judgement`).
 - `cases`: systems, crowd and gold from files, and public cases.
 - `independence`: a check of the assumption that systems err independently, and the overlap of their positive items.
+- `_difficulty`: truths behind systems that err on the same items.
 - `systems`: labels of systems and crowd as codes.
 """
 

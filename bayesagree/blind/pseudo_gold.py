@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence
 from bayesagree.annotations import Labels
+from bayesagree.blind._difficulty import truths_behind
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, positive, positive_int
-from bayesagree.plausibility.dawid_skene._engines import Variant
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
+
+LARGE_SPREAD, SURE = 1.0, 0.7
+"""Spread of difficulty, in log odds, that is warned of above this probability: its prior probability is .62."""
 
 
 def judged_by_others(systems: Systems, combine: Callable[[Systems], LabelCodes]) -> LabelCodes:
@@ -134,16 +137,27 @@ def em(systems: Systems) -> LabelCodes:
     return _known(systems, fit.label_probability.argmax(axis=1)[None])
 
 
-def posterior(
-    systems: Systems, *, sets: int = 1000, variant: Variant = "full", chains: int = 4, seed: Seed = None
-) -> LabelCodes:
-    """Draw gold sets from the Bayesian Dawid-Skene posterior of the true labels, chain after chain."""
+def posterior(systems: Systems, *, sets: int = 1000, chains: int = 4, seed: Seed = None) -> LabelCodes:
+    """Draw gold sets from a Dawid-Skene posterior, chain after chain; of two labels with a difficulty of each item."""
     draws = -(-positive_int(sets, "sets") // chains)
-    tree = dawid_skene(
-        as_labels(systems), variant=variant, draws=draws, chains=chains, seed=seed, top_labels=1, confusion=False
-    )
+    if systems.n_labels == 2:
+        truths, spread = truths_behind(systems.predicted, draws, chains, seed)
+        if systems.models.size > 3:  # three systems or fewer say nothing of it
+            _warn_of_shared_errors(spread)
+        return _known(systems, truths[:sets])
+    tree = dawid_skene(as_labels(systems), draws=draws, chains=chains, seed=seed, top_labels=1, confusion=False)
     top = tree["posterior"].to_dataset()["top_label"].values[..., 0]
     return _known(systems, top.reshape(-1, systems.items.size)[:sets])
+
+
+def _warn_of_shared_errors(spread: NDArray[np.float64]) -> None:
+    if (share := float((spread > LARGE_SPREAD).mean())) > SURE:
+        message = (
+            f"systems err on the same items: with probability {share:.2f} difficulty varies as much as one standard "
+            "deviation of log odds; blind scores then rest on the form of the model, and errors that nearly all "
+            "systems share count as right: find the truth of some items"
+        )
+        warnings.warn(message, UserWarning, stacklevel=5)
 
 
 def as_labels(systems: Systems) -> Labels:

@@ -96,6 +96,12 @@ def alternative_annotator_test(
         By model and annotator: ``judge_wins`` and ``annotator_wins`` (means of W^f and W^h), ``n_items``, ``p_value``,
         ``replaces`` (Benjamini-Yekutieli at .05), and ``prob_replaces``.
 
+    Notes
+    -----
+    Of judges that may not replace people, whose margins behind them are spread over 0 to .4, ``prob_passes`` > .95
+    passes one in a hundred at most. Of those just beyond `epsilon` it passes more, as a test of level .05 does; use the
+    exact test where a judge at the border must be held back.
+
     Raises
     ------
     InputError

@@ -1,6 +1,6 @@
 """Coverage of intervals that have no page of their own.
 
-uv run python benchmarks/coverage.py [sets]          (writes results/coverage.md)
+uv run python benchmarks/interval_coverage.py [sets]          (writes results/interval_coverage.md)
 
 Each row is one public function in one world of known truth; `covered` is the share of its intervals that hold the true
 value, with its Monte-Carlo error over data sets (the intervals of one set count as one value), `width` their mean
@@ -27,7 +27,7 @@ from bayesagree._numerics.intervals import hdi
 from bayesagree.simulate import crowd_labels, ratings
 
 SETS, FEW = 100, {"draws": 250, "chains": 4}
-PAGE = Path(__file__).parent / "results" / "coverage.md"
+PAGE = Path(__file__).parent / "results" / "interval_coverage.md"
 
 type Held = list[tuple[float, float, float]]
 """Lower end, true value and upper end of each interval of a data set."""
