@@ -51,8 +51,9 @@ def preferences(
     _options.one_of(scale, "--scale", SCALES)
     notes: list[str] = []
     if named or covariates is not None:
-        wanted = {"covariates": _options.words(covariates)} if covariates is not None else {}
-        found: Any = Comparisons.from_long(read_table(file), **named, **wanted)
+        if covariates is not None:
+            named["covariates"] = _options.words(covariates)
+        found: Any = Comparisons.from_long(read_table(file), **named)
     else:
         export = read_export(str(file), format=format, kind="comparisons")
         found, notes = export.annotations, list(export.notes)
@@ -69,12 +70,12 @@ def preferences(
     tree = davidson(found, **effects, **how, **vars(sampling))
     if output is not None:
         write_result(tree, output)
-    effect = effect_table(tree, ci_prob=ci_prob)
+    effect: Any = effect_table(tree, ci_prob=ci_prob)
     common = effect["annotator"].isna()
-    board = preference_table(tree, scale=scale, ci_prob=ci_prob)  # type: ignore[arg-type]
+    board: Any = preference_table(tree, scale=scale, ci_prob=ci_prob)  # type: ignore[arg-type]
     people = effect[~common].pivot(index="annotator", columns="effect", values=["mean", "lower", "upper"])
     people.columns = [f"{name}_{key}" if key != "mean" else str(name) for key, name in people.columns]
-    shown = board.drop(columns="component") if board["component"].nunique() == 1 else board
+    shown: Any = board.drop(columns="component") if board["component"].nunique() == 1 else board
     tables = [
         _output.Table("comparisons", [found.overview()], most=0),
         _output.Table("models", shown, f"Models by {scale}, with the {ci_prob:.0%} HDI and rank set"),

@@ -160,8 +160,9 @@ class Found:
 
 def _as_wanted(made: Annotations | Comparisons, wanted: Wanted) -> Annotations | Comparisons:
     """Return the pairs of rankings where comparisons are wanted."""
-    pairs = wanted.kind == "comparisons" and isinstance(made, Rankings)
-    return Comparisons.from_rankings(made) if pairs else made
+    if wanted.kind == "comparisons" and isinstance(made, Rankings):
+        return Comparisons.from_rankings(made)
+    return made
 
 
 def _one_question(questions: Any, wanted: str | None, source: str) -> str:

@@ -32,7 +32,7 @@ def read(file: File, question: str | None) -> Found:
     names = list(map(str, table.columns))
     (first, second), winner = sides_of(names) or SIDES[0], _one_of(WINNERS, names)
     found, who, what = Found(), _one_of(ANNOTATORS, names), _one_of(ITEMS, names)
-    rows = pd.DataFrame({"left": table[first], "right": table[second], "winner": table[str(winner)]})
+    rows: Any = pd.DataFrame({"left": table[first], "right": table[second], "winner": table[str(winner)]})
     for role, name in (("annotator", who), ("item", what)):
         if name is not None and not table[name].isna().any():
             rows[role] = [" ".join(map(str, cell)) if isinstance(cell, list | tuple) else cell for cell in table[name]]
@@ -55,7 +55,7 @@ def read(file: File, question: str | None) -> Found:
             rows.loc[turned, ["left", "right"]] = rows.loc[turned, ["right", "left"]].to_numpy()
             rows.loc[turned, "winner"] = rows.loc[turned, "winner"].replace({"left": "right", "right": "left"})
         found.notes.append("preferences between 1 and 2 are read as the output that they are nearer to")
-    broken = rows["winner"].isna() | (rows["winner"].astype(str) == "error")
+    broken: Any = rows["winner"].isna() | (rows["winner"].astype(str) == "error")
     if broken.any():
         found.left_out["comparisons without a verdict"] += int(broken.sum())
         rows = rows[~broken].reset_index(drop=True)
