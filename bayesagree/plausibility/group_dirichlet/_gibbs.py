@@ -44,7 +44,9 @@ class Chain:
         self.votes = problem.votes.copy() if problem.careful else problem.votes
         self.log_shape = np.full(n_labels, 0.0 if problem.informed else -np.log(n_labels))
         self.centre = self.log_shape.copy()
-        self.log_similarity = np.log(prior.similarity) + rng.standard_normal(n_groups)
+        start = np.log(prior.similarity) + rng.standard_normal(n_groups)
+        # From beyond the ends a slice step would never return.
+        self.log_similarity = np.clip(start, kernels.LOWEST, kernels.HIGHEST)
         self.share = np.where(problem.free, rng.random(n_groups), 0.0)
         wide = n_groups + 1 if problem.divided else 1
         self.rows, self.row_item = np.zeros((n_items * wide, n_labels), np.int32), np.arange(n_items * wide)
