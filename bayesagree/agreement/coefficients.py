@@ -31,10 +31,13 @@ from bayesagree.agreement._coefficients import (
     weights_for,
 )
 from bayesagree.agreement._items import AgreementData, Items, items_of
+from bayesagree.agreement.rankings import ranking_table
 from bayesagree.agreement.set_distances import Distance, set_coefficient
-from bayesagree.annotations import Comparisons
+from bayesagree.annotations import Comparisons, Rankings
 from bayesagree.errors import InputError, probability
 
+COMMON = ("ci_prob", "n_items", "n_annotators", "n_annotations")
+"""Columns that are the same in every row."""
 NOTED_SHARE = 0.05
 """Probability of outright ends from which the note of Phi states it."""
 
@@ -52,7 +55,7 @@ class _Coefficients(pd.DataFrame):
 
 @checked
 def agreement_table(
-    annotations: AgreementData | Comparisons,
+    annotations: AgreementData | Comparisons | Rankings,
     *,
     level: Level | None = None,
     weights: Weights | None = None,
@@ -67,7 +70,8 @@ def agreement_table(
     annotations
         Labels or ratings with any missing pattern, or the patterns of data larger than memory. Patterns and counts
         (`Labels.from_counts`) have no annotators, so that Cohen, Conger and the two-way ICC do not exist. Comparisons
-        are read as labels of pairs (`Comparisons.to_labels`).
+        are read as labels of pairs (`Comparisons.to_labels`). Rankings have coefficients of their own: Kendall's W,
+        with and without the correction for ties, mean tau-b and mean rank-biased overlap (p = .9) of two annotators.
     level
         Level of measurement. It chooses the agreement weights of the kappas, of AC2 and of Brennan and Prediger's
         coefficient: identity, ordinal, quadratic, ratio. By default that of the annotations: interval for ratings,
@@ -117,7 +121,8 @@ def agreement_table(
     (1996), doi:10.1037/1082-989X.1.1.30. Ferguson, "A Bayesian analysis of some nonparametric problems",
     Annals of Statistics 1 (1973), doi:10.1214/aos/1176342360. ``icc_polychoric``: Olsson, "Maximum likelihood
     estimation of the polychoric correlation coefficient", Psychometrika 44 (1979), doi:10.1007/BF02296207, of the pairs
-    of answers to an item.
+    of answers to an item. Kendall, Rank Correlation Methods (1948), chapters 3 and 6. Webber, Moffat and Zobel, "A
+    similarity measure for indefinite rankings", ACM TOIS 28 (2010), doi:10.1145/1852102.1852106.
 
     Examples
     --------
@@ -128,8 +133,11 @@ def agreement_table(
     """
     if isinstance(annotations, Comparisons):
         annotations = annotations.to_labels()
-    kind = weights_for(level or annotations.level, weights)
     probability(ci_prob, "ci_prob")
+    columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *COMMON, "note"]
+    if isinstance(annotations, Rankings):
+        return _Coefficients(ranking_table(annotations, ci_prob, np.random.default_rng(seed_sequence(seed)))[columns])
+    kind = weights_for(level or annotations.level, weights)
     found = iter(())
     if distance is None:
         items = items_of(annotations)
@@ -144,7 +152,6 @@ def agreement_table(
         "ci_prob": ci_prob, "n_items": items.patterns.n_items, "n_annotators": items.n_annotators or pd.NA,
         "n_annotations": items.n_annotations,
     }  # fmt: skip
-    columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *common, "note"]
     return _Coefficients([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
 
 

@@ -79,7 +79,7 @@ def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, seed: 
                 total[d, p] = (len(given[first]) + len(given[second])) / 2
     if not total.any():
         raise InputError("nobody marked a span in a document that two annotators read")
-    shape = _weight_shape(int(both.any(axis=1).sum()))
+    shape = weight_shape(int(both.any(axis=1).sum()))
     weight = np.random.default_rng(seed_sequence(seed)).standard_gamma(shape, (REPLICATES, len(documents)))
     with np.errstate(invalid="ignore"):  # pairs that marked nothing have no F1
         estimate, drawn = matched.sum(axis=0) / total.sum(axis=0), (weight @ matched) / (weight @ total)
@@ -91,7 +91,7 @@ def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, seed: 
     return pd.DataFrame(rows, columns=columns)
 
 
-def _weight_shape(n: int) -> float:
+def weight_shape(n: int) -> float:
     """Shape of the gamma weights of n documents, so that the variance of a mean is that of Student's t.
 
     With weights Dirichlet(a, ..., a) a mean has the variance (n - 1) S^2 / (n (n a + 1)); exponential weights, a = 1,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from bayesagree.cli import _options, _output, with_options
-from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +36,8 @@ def agreement(
     _output.write_table(table, output)
     weights = "no weights" if chosen == "nominal" else f"{WEIGHTS_OF_LEVEL[chosen]} weights"
     title = f"Agreement; kappas, AC and Brennan-Prediger with {weights} (intervals: 95 %)"
+    if given.kind == "rankings":
+        title = "Agreement of rankings: W of all annotators, tau-b and overlap of two (intervals: 95 %)"
     known = table["estimate"].notna()
     missing = table.loc[~known].groupby("note", sort=False)["coefficient"].agg(", ".join)
     tables = [
@@ -48,11 +49,9 @@ def agreement(
 
 def _coefficients(given: Any, level: Any, item_mean: Any, likelihood: Any, seed: int) -> "pd.DataFrame":
     from bayesagree.agreement.coefficients import agreement_table
-    from bayesagree.annotations import Rankings, Ratings
+    from bayesagree.annotations import Ratings
     from bayesagree.io.patterns.patterns import RatingPatterns
 
-    if isinstance(given, Rankings):
-        raise InputError("agreement coefficients are for labels and ratings, not for rankings")
     rated = isinstance(given, Ratings | RatingPatterns)
     table = agreement_table(given, level=level, seed=seed)
     if rated and (item_mean, likelihood) != ("hierarchical", "averaged"):

@@ -1,0 +1,154 @@
+"""How far annotators rank alike: Kendall's W, mean tau-b and mean rank-biased overlap, each with an interval."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayesagree._numerics.intervals import hdi
+from bayesagree._numerics.types import Floats
+from bayesagree.agreement.spans import weight_shape
+from bayesagree.annotations import Rankings
+from bayesagree.errors import InputError
+
+REPLICATES, STEP = 2000, 100
+PERSISTENCE = 0.9
+"""Parameter p of rank-biased overlap: the first ten ranks have .86 of its weight (Webber et al. 2010, eq. 21)."""
+NAMES = ("kendall_w", "kendall_w_ties", "tau_b", "rank_biased_overlap")
+NOTES = {"kendall_w_ties": "corrected for ties", "rank_biased_overlap": f"p = {PERSISTENCE}"}
+
+
+class Item(NamedTuple):
+    """The distinct rankings of an item, and products of each two of them, shape (ranking, ranking)."""
+
+    ranking: NDArray[np.int64]
+    """Distinct ranking of each annotator, shape (annotator,)."""
+    covariance: Floats
+    """Inner product of centred ranks, in units of that of an untied ranking with itself."""
+    tau: Floats
+    overlap: Floats
+
+
+def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -> dict[str, dict[str, Any]]:
+    """Estimate, interval and note of each coefficient: means over items with two or more rankings.
+
+    Labels that an annotator does not name are tied in the last place; in rank-biased overlap they do not count.
+    Intervals weigh items by gamma variables, as wide as Student's t where they are few; of one item, its annotators.
+    """
+    if rankings.offered is not None:
+        raise InputError("agreement of rankings needs the same labels on offer for all; these chose from several sets")
+    sizes = np.bincount(rankings.item_index, minlength=rankings.items.size)
+    chosen = np.flatnonzero(sizes >= 2)
+    if not chosen.size:
+        return {name: _row(np.nan, np.empty(0), ci_prob, "no item has two rankings") for name in NAMES}
+    items = [_item(rankings, int(i)) for i in chosen]
+    if len(items) == 1:
+        values = _coefficients(items[0], np.ones((1, items[0].ranking.size)))
+        parts = [_coefficients(items[0], w) for w in _weights(items[0].ranking.size, rng)]
+        estimate, drawn = values[:, 0], np.concatenate(parts, axis=1)
+        note = "one item: the interval is over its annotators"
+    else:
+        by_item = np.stack([_coefficients(item, np.ones((1, item.ranking.size)))[:, 0] for item in items], axis=1)
+        known = ~np.isnan(by_item)
+        filled = np.where(known, by_item, 0.0)
+        parts = [(filled @ w.T) / np.maximum(known @ w.T, 1e-300) for w in _weights(len(items), rng)]
+        estimate, drawn, note = filled.sum(axis=1) / np.maximum(known.sum(axis=1), 1), np.concatenate(parts, axis=1), ""
+        estimate = np.where(known.any(axis=1), estimate, np.nan)
+    notes = {name: "; ".join(filter(None, [NOTES.get(name, ""), note])) for name in NAMES}
+    return {name: _row(estimate[k], drawn[k], ci_prob, notes[name]) for k, name in enumerate(NAMES)}
+
+
+def _row(estimate: float, drawn: Floats, ci_prob: float, note: str) -> dict[str, Any]:
+    known = drawn[~np.isnan(drawn)]
+    lower, upper = hdi(known, ci_prob) if known.size and not np.isnan(estimate) else (np.nan, np.nan)
+    return {"estimate": estimate, "lower": lower, "upper": upper, "ci_kind": "weighted bootstrap hdi", "note": note}
+
+
+def _weights(n: int, rng: np.random.Generator) -> list[Floats]:
+    return [rng.standard_gamma(weight_shape(n), (STEP, n)) for _ in range(REPLICATES // STEP)]
+
+
+def _coefficients(item: Item, weight: Floats) -> Floats:
+    """Coefficients of an item for weights of its annotators, shape (replicate, annotator) -> (coefficient, replicate).
+
+    W is written by the mean over pairs of annotators, since weights that are unequal would raise it by themselves:
+    with m annotators W = (1 + (m - 1) r) / m, where r is the mean correlation of ranks (Kendall 1948, chapter 6).
+    """
+    n, own = item.ranking.size, item.covariance.diagonal()
+    sums = np.zeros((len(weight), own.size))
+    squares = np.zeros_like(sums)
+    for u in range(own.size):
+        mine = weight[:, item.ranking == u]
+        sums[:, u], squares[:, u] = mine.sum(axis=1), (mine**2).sum(axis=1)
+
+    def mean_of_pairs(table: Floats) -> Floats:
+        defined = ~np.isnan(table)
+        filled = np.where(defined, table, 0.0)
+        pairs = _off_diagonal(sums, squares, defined.astype(float))
+        exist = pairs > 1e-9 * sums.sum(axis=1) ** 2  # none: rounding errors are left
+        return np.where(exist, _off_diagonal(sums, squares, filled) / np.where(exist, pairs, 1.0), np.nan)
+
+    between, within = mean_of_pairs(item.covariance), (sums @ own) / sums.sum(axis=1)
+    concordance = (within + (n - 1) * between) / n
+    with np.errstate(invalid="ignore", divide="ignore"):  # every ranking is one block of ties
+        corrected = np.where(within > 0, concordance / within, np.nan)
+    return np.stack([concordance, corrected, mean_of_pairs(item.tau), mean_of_pairs(item.overlap)])
+
+
+def _off_diagonal(sums: Floats, squares: Floats, table: Floats) -> Floats:
+    """Sum of w_i w_j table_ij over pairs of different annotators."""
+    return ((sums @ table) * sums).sum(axis=1) - squares @ table.diagonal()
+
+
+def _item(rankings: Rankings, item: int) -> Item:
+    """Compare the distinct rankings of one item; labels that nobody named stand together."""
+    rows = np.flatnonzero(rankings.item_index == item)
+    entries = [slice(rankings.start[r], rankings.start[r + 1]) for r in rows]
+    named = np.unique(np.concatenate([rankings.label_index[e] for e in entries]))
+    n_labels, rest = rankings.categories.size, rankings.categories.size - named.size
+    block = np.full((rows.size, named.size + (rest > 0)), np.iinfo(np.int32).max)  # unnamed: after every block
+    for r, e in enumerate(entries):
+        block[r, np.searchsorted(named, rankings.label_index[e])] = rankings.block[e]
+    block, ranking = np.unique(block, axis=0, return_inverse=True)
+    count = np.append(np.ones(named.size), [rest] if rest else [])
+    before = (block[:, None, :] < block[:, :, None]) @ count
+    tied = (block[:, None, :] == block[:, :, None]) @ count
+    centred = before + (tied + 1) / 2 - (n_labels + 1) / 2
+    unit = (n_labels**3 - n_labels) / 12
+    sign = (
+        np.sign(block[:, :, None] - block[:, None, :]).reshape(len(block), -1) * np.sqrt(np.outer(count, count)).ravel()
+    )
+    length = np.sqrt((sign**2).sum(axis=1))
+    with np.errstate(invalid="ignore", divide="ignore"):  # a ranking without two blocks has no tau
+        tau = (sign @ sign.T) / np.outer(length, length)
+    return Item(ranking.ravel(), (centred * count) @ centred.T / unit, tau, _overlap(block, before))
+
+
+def _overlap(block: NDArray[Any], before: Floats) -> Floats:
+    """Rank-biased overlap of each two rankings, extrapolated by the agreement at the last depth that one names."""
+    place = np.where(block == np.iinfo(np.int32).max, np.inf, before)
+    depth = np.where(np.isinf(place), -1, place).max(axis=1) + 1
+    found, weight, left = np.zeros((len(block), len(block))), 1 - PERSISTENCE, 1.0
+    agreement = np.zeros_like(found)
+    for d in range(int(depth.max())):
+        inside = (place <= d).astype(float)
+        size = inside.sum(axis=1)
+        running = d < np.maximum.outer(depth, depth)
+        agreement = np.where(running, 2 * inside @ inside.T / np.add.outer(size, size), agreement)
+        found += weight * agreement
+        weight *= PERSISTENCE
+        left *= PERSISTENCE
+    return found + left * agreement
+
+
+def ranking_table(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -> pd.DataFrame:
+    """Rows of `agreement_table` for rankings."""
+    common = {
+        "ci_prob": ci_prob,
+        "n_items": rankings.items.size,
+        "n_annotators": rankings.annotators.size or pd.NA,
+        "n_annotations": rankings.n_annotations,
+    }
+    rows = ranking_rows(rankings, ci_prob, rng)
+    return pd.DataFrame([{"coefficient": name} | row | common for name, row in rows.items()])

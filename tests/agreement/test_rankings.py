@@ -1,0 +1,97 @@
+"""Agreement of rankings, against SciPy and against sums over pairs."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from bayesagree import InputError, Rankings, agreement_table
+
+
+def table(rankings, **options):
+    return agreement_table(rankings, seed=1, **options).set_index("coefficient")
+
+
+def blocks_of(ranks):
+    return [np.flatnonzero(ranks == level).tolist() for level in np.unique(ranks)]
+
+
+def rankings_of(cases):
+    """Rankings from ranks, shape (item, annotator, label), lowest first."""
+    cases = np.asarray(cases)
+    return Rankings.from_blocks([[blocks_of(r) for r in case] for case in cases], labels=cases.shape[2])
+
+
+def overlap(first, second, p=0.9):
+    """Webber's extrapolated rank-biased overlap of two lists of one length without ties (eq. 30)."""
+    length = len(first)
+    shared = [len(set(first[:d]) & set(second[:d])) for d in range(1, length + 1)]
+    series = sum(x / d * p**d for d, x in enumerate(shared, 1))
+    return shared[-1] / length * p**length + (1 - p) / p * series
+
+
+RANKS = np.array([[1, 2, 3, 4, 5, 6], [2, 1, 3, 4, 6, 5], [1, 3, 2, 6, 4, 5], [1, 2, 4, 3, 5, 6]])
+TIED = np.array([[1, 1, 3, 4, 4, 4], [1, 2, 2, 4, 5, 5], [2, 1, 1, 3, 3, 3]])
+
+
+@pytest.mark.parametrize("ranks", [RANKS, TIED])
+def test_equal_to_scipy(ranks):
+    found = table(rankings_of([ranks]))
+    m, n = ranks.shape
+    # Friedman's statistic, which SciPy corrects for ties, is m (n - 1) W.
+    friedman = stats.friedmanchisquare(*ranks.T).statistic
+    assert found.loc["kendall_w_ties", "estimate"] == pytest.approx(friedman / (m * (n - 1)))
+    mid = stats.rankdata(ranks, axis=1).sum(axis=0)
+    w = 12 * ((mid - mid.mean()) ** 2).sum() / (m**2 * (n**3 - n))
+    assert found.loc["kendall_w", "estimate"] == pytest.approx(w)
+    taus = [stats.kendalltau(a, b).statistic for a, b in combinations(ranks, 2)]
+    assert found.loc["tau_b", "estimate"] == pytest.approx(np.mean(taus))
+    assert "one item: the interval is over its annotators" in found.loc["kendall_w", "note"]
+
+
+def test_rank_biased_overlap():
+    orders = [np.argsort(r).tolist() for r in RANKS]
+    expected = np.mean([overlap(a, b) for a, b in combinations(orders, 2)])
+    assert table(rankings_of([RANKS])).loc["rank_biased_overlap", "estimate"] == pytest.approx(expected)
+    # Of 400 labels two are named: those that nobody named do not count.
+    top = Rankings.from_blocks([[[[0], [1]], [[0], [2]]]], labels=400)
+    assert table(top).loc["rank_biased_overlap", "estimate"] == pytest.approx(overlap([0, 1], [0, 2]))
+
+
+def test_labels_that_nobody_named_are_tied_last():
+    few = Rankings.from_blocks([[[[0], [1]], [[1], [2]], [[0], [2]]]], labels=7)
+    full = rankings_of([[[1, 2, 3, 3, 3, 3, 3], [3, 1, 2, 3, 3, 3, 3], [1, 3, 2, 3, 3, 3, 3]]])
+    for name in ("kendall_w", "kendall_w_ties", "tau_b"):
+        assert table(few).loc[name, "estimate"] == pytest.approx(table(full).loc[name, "estimate"])
+
+
+def test_means_over_items():
+    found = table(rankings_of([RANKS[:3], TIED]))
+    one = [table(rankings_of([ranks]))["estimate"] for ranks in (RANKS[:3], TIED)]
+    assert found["estimate"].tolist() == pytest.approx(((one[0] + one[1]) / 2).tolist())
+    assert ((found["lower"] <= found["estimate"]) & (found["estimate"] <= found["upper"])).all()
+
+
+CASES = st.lists(st.lists(st.lists(st.integers(1, 3), min_size=4, max_size=4), min_size=3, max_size=3), min_size=1)
+
+
+@given(CASES, st.randoms(use_true_random=False))
+def test_order_of_annotators_and_labels_does_not_matter(cases, random):
+    ranks = np.array(cases)
+    shuffled = ranks[:, random.sample(range(3), 3)][:, :, random.sample(range(4), 4)]
+    left, right = (table(rankings_of(r))["estimate"].tolist() for r in (ranks, shuffled))
+    assert left == pytest.approx(right, nan_ok=True, abs=1e-12)
+
+
+def test_full_agreement_and_none_to_measure():
+    same = table(rankings_of([[[1, 2, 3, 4]] * 5] * 3))
+    assert same["estimate"].tolist() == pytest.approx([1, 1, 1, 1])
+    alone = table(Rankings.from_blocks([[[[0], [1]]]], labels=3))
+    assert alone["estimate"].isna().all()
+    assert set(alone["note"]) == {"no item has two rankings"}
+    pairs = Rankings.from_blocks([[[[0], [1]], [[1], [2]]]], labels=3, offered=[[[0, 1], [1, 2]]])
+    with pytest.raises(InputError, match="needs the same labels on offer for all"):
+        agreement_table(pairs)
