@@ -125,7 +125,7 @@ def _item(rankings: Rankings, item: int) -> Item:
     return Item(ranking.ravel(), (centred * count) @ centred.T / unit, tau, _overlap(block, before))
 
 
-def _overlap(block: NDArray[Any], before: Floats) -> Floats:
+def _overlap(block: NDArray[Any], before: NDArray[Any]) -> Floats:
     """Rank-biased overlap of each two rankings, extrapolated by the agreement at the last depth that one names."""
     place = np.where(block == np.iinfo(np.int32).max, np.inf, before)
     depth = np.where(np.isinf(place), -1, place).max(axis=1) + 1

@@ -219,7 +219,8 @@ class Source(Columns):
             typer.echo(f"{self.annotations}: left out {number} {what}", err=True)
         if export.annotations is None:
             raise InputError(f"{str(self.annotations)!r} ({export.format}) holds outputs of models, no annotations")
-        return export.annotations, export.predictions
+        found: Any = export.annotations  # comparisons are refused by the commands that do not take them
+        return found, export.predictions
 
     def export(self) -> "Export":
         """Read all that the file holds."""

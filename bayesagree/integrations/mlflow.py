@@ -109,7 +109,7 @@ def read_assessments(
         rows = [row for found in by_source.values() for row in found.answers if row[0] == chosen]
         labels = sorted({value for *_, value in rows if value is not None}, key=lambda value: (str(type(value)), value))
     wanted = Wanted(chosen, "labels" if scale is None else "ratings", scale, step, labels, duplicates)
-    annotations = people.annotations(wanted, "the traces")
+    annotations: Any = people.annotations(wanted, "the traces")
     if annotations is None:
         raise InputError(f"people's feedback on {chosen!r} has no values")
     of = {kind: [(q, *rest) for q, *rest in by_source[kind].answers if q == chosen] for kind in ("LLM_JUDGE", "CODE")}

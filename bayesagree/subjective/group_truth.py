@@ -1,5 +1,7 @@
 """Whether groups of annotators see items differently: a permutation test, and the items that divide them."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -136,7 +138,7 @@ def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFr
     probability(false_share, "false_share")
     if "derived" not in truth or "prob_different" not in truth["derived"]:
         raise InputError("dividing_items takes the result of group_dirichlet")
-    table = truth["derived"]["prob_different"].to_dataframe().reset_index().dropna()
+    table: Any = truth["derived"]["prob_different"].to_dataframe().reset_index().dropna()
     table = table.sort_values(["group", "prob_different"], ascending=[True, False], kind="stable", ignore_index=True)
     false = (1 - table["prob_different"]).groupby(table["group"]).expanding().mean().to_numpy()
     return table[false <= false_share].reset_index(drop=True)
@@ -155,14 +157,15 @@ def group_score_table(result: xr.DataTree) -> pd.DataFrame:
     DataFrame
         Columns metric, group, model, mean, lower, upper (HDI 0.95), ``worst_served`` (probability).
     """
-    parts = []
+    parts: list[pd.DataFrame] = []
     for metric, draws in result["posterior"].to_dataset().isel(reliability=0).items():
         flat = draws.stack(sample=("chain", "draw")).transpose("sample", "group", "model")
         lower, upper = column_hdi(flat.values.reshape(flat.sizes["sample"], -1))
-        table = flat.mean("sample").rename("mean").to_dataframe().reset_index()[["group", "model", "mean"]]
-        worst = result["worst_served"][metric].isel(reliability=0).transpose("group", "model").values.ravel()
-        parts.append(table.assign(metric=metric, lower=lower, upper=upper, worst_served=worst))
-    return pd.concat(parts, ignore_index=True)[["metric", "group", "model", "mean", "lower", "upper", "worst_served"]]
+        table: Any = flat.mean("sample").rename("mean").to_dataframe().reset_index()[["group", "model", "mean"]]
+        worst = result["worst_served"].to_dataset()[metric].isel(reliability=0).transpose("group", "model")
+        parts.append(table.assign(metric=metric, lower=lower, upper=upper, worst_served=worst.values.ravel()))
+    columns = ["metric", "group", "model", "mean", "lower", "upper", "worst_served"]
+    return pd.concat(parts, ignore_index=True).reindex(columns=columns)
 
 
 def group_truth_table(truth: xr.DataTree, test: xr.Dataset) -> pd.DataFrame:

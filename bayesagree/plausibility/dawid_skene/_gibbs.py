@@ -33,7 +33,11 @@ class CrowdSampler(Protocol):
     """One chain: `sweep` moves it, the rest reads its present draw."""
 
     cells: AnnotationCells
-    prevalence: Floats
+
+    @property
+    def prevalence(self) -> Floats:
+        """Share of each label, shape (category,)."""
+        ...
 
     @property
     def expected(self) -> Floats:

@@ -207,7 +207,7 @@ def estimate_tree(estimate: Estimate, coords: Mapping[str, Any], seed: Any, sett
     return result_tree(groups, coords, model="dawid_skene", engine="em", seed=seed, settings=settings)
 
 
-def coordinates(labels: Labels, n_ranks: int = 0) -> dict[str, NDArray[Any]]:
+def coordinates(labels: Labels, n_ranks: int = 0) -> dict[str, Any]:
     """Return the names on each axis of a result."""
     return {
         "item": labels.items,

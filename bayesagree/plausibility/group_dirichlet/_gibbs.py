@@ -4,7 +4,7 @@ A state holds what makes items independent: the parameters, and for each item ho
 distribution (graded) or which groups are apart (divided). Plausibilities are drawn exactly given a state, in blocks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -161,7 +161,7 @@ class States:
             return [*names, "worth"], np.concatenate([main, shape[:, :, :1]], axis=2)
         return [*names, *(f"shape[{as_python(k)}]" for k in labels.categories)], np.concatenate([main, shape], axis=2)
 
-    def draw(self, items: slice, rng: Rng, groups: list[int]) -> Iterator[Floats]:
+    def draw(self, items: slice, rng: Rng, groups: Sequence[int]) -> Iterator[Floats]:
         """Draw plausibilities of a block of items, (item, sample, category) for each of some groups.
 
         Draws of different groups are those of one joint draw, whichever groups are drawn.
@@ -180,7 +180,7 @@ class States:
         else:
             counts = self.flat("tables", items)
         common = np.empty((items.stop - items.start, len(log_shape) * self.shared, problem.votes.shape[2]))
-        root = rng.bit_generator.seed_seq  # pyright: ignore[reportAttributeAccessIssue]
+        root: Any = rng.bit_generator.seed_seq
         kernels.draw_common(rng, counts, log_shape, base, common)
         for g in groups:
             out = np.empty_like(common)

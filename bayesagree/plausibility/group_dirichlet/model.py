@@ -69,7 +69,7 @@ def group_dirichlet_model(
         else:
             free = np.flatnonzero(problem.free)
             some: Any = pm.Beta("share", 1, how.divided, shape=free.size)
-            share = pm.Deterministic("share_apart", pt.zeros(len(n))[free].set(some), dims="group")
+            share: Any = pm.Deterministic("share_apart", pt.zeros(len(n))[free].set(some), dims="group")
             counts: Any = pm.Data("observed_votes", n, dims=("group", "item", "category"))
             together = (counts * pt.log(common)[None]).sum(axis=2)
             apart = (pt.gammaln(shape + counts) - pt.gammaln(shape)).sum(axis=2)

@@ -111,7 +111,7 @@ class GroupDirichlet(Posterior):
         base = None
         if self.predictions is not None:
             fit = informed_dirichlet(annotations, self.predictions, draws=1, chains=1, seed=request.seed, top_labels=1)
-            base = np.maximum(fit["posterior_parameters"]["prior_mean"].values, 1e-9)
+            base = np.maximum(fit["posterior_parameters"].to_dataset()["prior_mean"].values, 1e-9)
         how: dict[str, Any] = {"divided": self.form == "divided", "careful": self.careful, "prior": self.prior}
         return GroupProblem.of(annotations, self.groups, base=base, **how)
 
