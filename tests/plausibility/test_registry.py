@@ -22,6 +22,7 @@ ANNOTATIONS = {
     Ratings: Ratings.from_matrix([[4, 5, 4], [1, 2, 2]], scale=(1, 5), step=1),
 }
 PREDICTIONS = Predictions.from_labels({"A": [0, 1, 0], "B": [1, 1, 0]})
+NUMBERS = Predictions.from_numbers({"A": [4.0, 2.0], "B": [3.0, 1.0]})
 RECORDS = pytest.mark.parametrize("record", POSTERIORS.values(), ids=POSTERIORS)
 
 
@@ -29,7 +30,8 @@ FOLDERS = sorted(path.parent for path in Path(registry.__file__).parent.glob("*/
 
 
 def specification(record: PosteriorRecord) -> Posterior:
-    return record.specification.passes([record.reliabilities[0]], PREDICTIONS)[0]
+    predictions = NUMBERS if record.annotations is Ratings else PREDICTIONS
+    return record.specification.passes([record.reliabilities[0]], predictions)[0]
 
 
 @RECORDS
@@ -47,7 +49,8 @@ def test_records_are_complete(record: PosteriorRecord) -> None:
         assert {"prior", "shape"} & set(inspect.signature(documented).parameters)
         assert ("reliability" in inspect.signature(documented).parameters) != record.learns_reliability
     taken = set(inspect.signature(function).parameters)
-    assert set(record.specification.arguments()) - taken <= {"threshold", "approximate", "allow_unmixed"}
+    # What evaluate alone uses: gold of the informed posterior is another model, `GoldTruth`.
+    assert set(record.specification.arguments()) - taken <= {"threshold", "approximate", "allow_unmixed", "gold"}
 
 
 @RECORDS
@@ -64,8 +67,9 @@ def test_folders_name_their_files_alike(folder: Path) -> None:
     tree = {path.stem: ast.parse(path.read_text()) for path in folder.glob("*.py")}
     classes = {name: [n.name for n in one.body if isinstance(n, ast.ClassDef)] for name, one in tree.items()}
     functions = {name: [n.name for n in one.body if isinstance(n, ast.FunctionDef)] for name, one in tree.items()}
-    (made,) = classes["posterior"]
-    assert made in {type(record.specification).__name__ for record in POSTERIORS.values()}
+    made = classes["posterior"][-1]
+    # The truth of each group needs groups, and so has no record: a name alone would not do.
+    assert made in {type(record.specification).__name__ for record in POSTERIORS.values()} | {"GroupDirichlet"}
     assert [name for name in functions["model"] if name.endswith("_model") and not name.startswith("_")]
     exported = re.findall(r"from \.(\w+) import .*\b\w+Prior\b", (folder / "__init__.pyi").read_text())
     assert set(exported) <= {"prior"}
@@ -106,7 +110,7 @@ def test_plausibilities_are_float64(record: PosteriorRecord) -> None:
     [
         ({"metric": "top_1_accuracy"}, "evaluate() has no argument metric=; did you mean metrics=?"),
         ({"priors": 1.0}, "evaluate() has no argument priors=; did you mean prior=?"),
-        ({"gold": {0: 1}}, "gold= is an argument of dawid_skene"),
+        ({"candidates": "all"}, "candidates= is an argument of dawid_skene"),
         ({"plausibility": "dawid_skene", "variants": "full"}, "has no argument variants=; did you mean variant=?"),
         ({"plausibility": Dirichlet(), "variant": "full"}, "variant= is an argument of dawid_skene"),
     ],

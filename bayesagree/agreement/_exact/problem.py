@@ -54,7 +54,8 @@ class Problem:
     patterns, like, means
         Distinct patterns of ratings, their likelihood, and the prior of the item means.
     kind
-        Requested likelihood; "averaged" is "binned" where no answer lies at an end, and on two levels.
+        Requested likelihood; "averaged" is "binned" where no answer lies at an end, on two levels, and where all
+        answers lie at the ends and truths are known.
     ratings
         The ratings themselves.
     """
@@ -95,7 +96,9 @@ def prepare(
         if not isinstance(item_mean, str):
             raise InputError("patterns do not name their items: item_mean is 'hierarchical' or 'flat', or pass Ratings")
         counts, of_means = collapsed(ratings), _prior_by_name(item_mean, truth_sd)
-    if likelihood == "averaged" and (counts.share_of_ends == 0 or ratings.n_levels == 2):
+    # Where truths are known, answers at the ends alone agree or disagree with them: no second reading is needed.
+    known_ends = counts.share_of_ends == 1 and of_means.truth.size > 0
+    if likelihood == "averaged" and (counts.share_of_ends == 0 or ratings.n_levels == 2 or known_ends):
         likelihood = "binned"
     like, prior = build_likelihood(counts, likelihood, discrete=ratings.step is not None), prior or AgreementPrior()
     known = KnownMeans(like, of_means.truth, of_means.sd, prior=prior)

@@ -99,6 +99,8 @@ class InformedDirichlet(ItemPosterior):
 
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
         """Draw a result on the items of the predictions; warn of models that know the votes."""
+        if self.gold is not None:
+            raise InputError("informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it")
         labels, predictions = super().prepare(on_items_of(annotations, self.given), self.given)
         used = np.flatnonzero(~np.isin(predictions.models.astype(str), excluded_names(self.exclude)))
         guards.warn_of_knowing(guards.fit_to_votes(labels, predictions)[used], predictions.models[used], stacklevel=4)

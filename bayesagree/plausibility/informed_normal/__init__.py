@@ -1,6 +1,6 @@
 """The informed posterior of ratings: item means regressed on predicted numbers, with shrinkage.
 
-- `posterior`: `informed_normal`, the draws; `_problem`: what ratings and predictions say of the parameters.
+- `posterior`: `informed_normal`, the draws; `prior`: its prior; `_problem`: the ratings and predictions.
 - `model`: the same posterior in PyMC.
 """
 

@@ -8,40 +8,14 @@ import numpy as np
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import positive
 from bayesagree.plausibility.informed.covariates import on_items_of
+from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
 
 LEAST_SD = 1e-3
 """Smallest sd of ratings around their item's mean, in units of the range: of equal ratings the likelihood has no
 largest value otherwise."""
 CELLS, ROUNDS, NEGLIGIBLE = 64, 5, 1e-7
 """Cells on each axis of the grid, how often it is drawn closer, and the mass of a row of cells that stays outside."""
-
-
-@dataclass(frozen=True)
-class InformedNormalPrior:
-    """Prior of the parameters, in units of the range of the scale.
-
-    Attributes
-    ----------
-    intercept, intercept_sd
-        Mean and sd of the expected rating of an item with average predictions.
-    slope_sd
-        Sd of the effect of one standard deviation of a model's predictions.
-    sd_rating, sd_item
-        Scales of the half-normal priors of both standard deviations; no sd of ratings is larger than 1/2.
-    """
-
-    intercept: float = 0.5
-    intercept_sd: float = 0.5
-    slope_sd: float = 1.0
-    sd_rating: float = 0.5
-    sd_item: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Validate the scales."""
-        for name in ("intercept_sd", "slope_sd", "sd_rating", "sd_item"):
-            positive(getattr(self, name), f"prior {name}")
 
 
 class Parameters(NamedTuple):

@@ -9,7 +9,8 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.open_model import annotation_data, part
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.plausibility.informed_normal._problem import LEAST_SD, InformedNormalPrior, NormalProblem
+from bayesagree.plausibility.informed_normal._problem import LEAST_SD, NormalProblem
+from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -36,8 +36,9 @@ from bayesagree.draws.rating_posterior import RatingPosterior
 from bayesagree.errors import InputError
 from bayesagree.plausibility.informed.covariates import on_items_of
 from bayesagree.plausibility.informed.posterior import one_pass
-from bayesagree.plausibility.informed_normal._problem import InformedNormalPrior, NormalProblem
+from bayesagree.plausibility.informed_normal._problem import NormalProblem
 from bayesagree.plausibility.informed_normal.model import column_names, informed_normal_model
+from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 
 if TYPE_CHECKING:

@@ -131,5 +131,5 @@ def test_wrong_input_is_refused_at_the_door(test_set):
     with pytest.raises(InputError, match="none of the models"):
         small(labels, predictions, exclude="Z")
     few = Predictions.from_scores({"A": predictions.scores[0][:9]}, items=predictions.items[:9])
-    with pytest.raises(InputError, match="labels and no predictions"):
+    with pytest.raises(InputError, match="have annotations and no predictions"):
         small(labels, few)
