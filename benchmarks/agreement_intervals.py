@@ -11,8 +11,9 @@ coefficient is its estimate on 40,000 items of the same world.
 A row pools the worlds of its kind (annotators; labels): `covered` is the share of data sets whose interval holds the
 true value, with its Monte-Carlo error, `width` the mean width. Data sets in which a coefficient does not exist, such as
 kappa where one label was used, are left out. `bootstrap` is the same for the Bayesian bootstrap. Real worlds are items
-drawn without replacement from public data, whose coefficients from all items are the true ones; nothing was chosen by
-them. The last table counts cells, each one coefficient in one row.
+drawn without replacement from public data, whose coefficients from all items are the true ones; the values of
+pseudo-items were changed after them, the weights of items were not. The last table counts cells, each one coefficient
+in one row.
 """
 
 import sys
