@@ -18,6 +18,7 @@ EXPORTED = {
     "lm_eval": "`lm_eval --log_samples --output_path ...`: the files `samples_*.jsonl`.",
     "promptfoo": "`promptfoo eval -o results.json`.",
     "phoenix": "`client.spans.get_span_annotations_dataframe(...).to_csv(...)`.",
+    "comparisons": "A row per comparison: arena battles (JSON, JSON Lines, Parquet, CSV), MT-Bench, AlpacaEval.",
     "preflib": "Files of votes from preflib.org: `.soc`, `.soi`, `.toc`, `.toi`, `.cat`.",
     "long": "A row per annotation: columns item, annotator, label (or rating, or label and rank).",
     "wide": "A row per item, a column per annotator; empty cells are missing.",
@@ -48,6 +49,14 @@ EXAMPLES = {
         '     "mood.responses.status": ["submitted", "submitted"]},\n'
         '    {"id": "r2", "mood.responses": ["sad", None], "mood.responses.users": ["u", "v"],\n'
         '     "mood.responses.status": ["submitted", "discarded"]},\n'
+        "]",
+        _LINES,
+    ),
+    "comparisons": (
+        "battles.jsonl",
+        "content = [\n"
+        '    {"model_a": "x", "model_b": "y", "winner": winner, "judge": who}\n'
+        '    for who, winner in (("ann", "model_a"), ("bob", "tie"))\n'
         "]",
         _LINES,
     ),

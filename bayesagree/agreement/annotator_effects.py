@@ -215,7 +215,7 @@ def warn_of_levels(ratings: Ratings | RatingPatterns) -> None:
     if not isinstance(ratings, Ratings):
         return
     share, _ = level_share(ratings)
-    for end, name in ((0.0, "low"), (1.0, "high")):
+    for end, name in ((0.0, "low"), (1.0, "high")) if ratings.n_levels != 2 else ():
         at_end = (ratings.unit() == end).astype(float)
         of_end, p_value = level_share(ratings, at_end)
         if of_end >= max(share, LEVELS_SHARE) and p_value < LEVELS_P_VALUE:

@@ -32,8 +32,9 @@ FEWEST_ITEMS, CHECK_DRAWS = 20, 200
 """Items from which a histogram of item means can show two ends, and replicates of it: p-values down to 0.005."""
 ENDS_THRESHOLD = 0.025
 """Posterior predictive p-value below which answers at an end are a misfit: with 200 replicates it is at least .01."""
-PILE = 0.15
-"""Share of answers in the middle from which half as many again as at its neighbours are called a pile."""
+PILE, FEWEST_FOR_PILE = 0.15, 50
+"""Share of answers in the middle from which half as many again as at its neighbours are called a pile, and items from
+which they can be: of few items on which people agree, one in the middle already makes a pile."""
 FEWEST_LEVELS = 5
 """Levels from which the paper trusts Phi (section 6.2)."""
 MOST_LEVELS, PER_LEVEL = 12, 3
@@ -174,6 +175,8 @@ def warn_of_middle(ratings: Ratings | RatingPatterns, problem: Problem, found: I
     given = (counts.weight @ counts.counts)[inside]
     middle = np.flatnonzero(counts.values[inside] == 0.5)
     if found.lower <= 0 or not middle.size or given.size < 3 or not isinstance(means, HierarchicalMeans):
+        return
+    if counts.n_items < FEWEST_FOR_PILE:
         return
     at = int(middle[0])
     pile, near = given[at], given[[max(at - 1, 0), min(at + 1, given.size - 1)]].max()

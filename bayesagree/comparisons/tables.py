@@ -50,8 +50,8 @@ def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob:
     >>> from bayesagree import Comparisons, davidson
     >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AABAA") * 6})
     >>> found = preference_table(davidson(Comparisons.from_long(table), draws=200, chains=2, seed=1))
-    >>> found[["model", "rank_lower", "rank_upper", "comparisons"]].to_string(index=False).splitlines()
-    ['model  rank_lower  rank_upper  comparisons', '    A           1           1           24', ...]
+    >>> found[["model", "rank_lower", "rank_upper", "comparisons"]].values.tolist()
+    [['A', 1, 1, 24], ['B', 2, 2, 18], ['C', 3, 3, 18]]
     """
     posterior = result["posterior"].to_dataset()
     if scale not in SCALES or scale not in posterior:

@@ -78,7 +78,6 @@ def test_predictions_for_each_annotator(run):
 RATED = ("ratings.csv", "--scale", "1", "5", "--step", "1", "--annotators", "people.csv", "--draws", "100")
 
 
-@pytest.mark.filterwarnings("ignore:the claim of agreement depends on the answers in the middle:UserWarning")
 def test_metrics_of_ratings(run):
     code, out, _ = run(*RATED, "--group", "gender", "--predictions", "guesses.csv", "--json")
     assert code == 0
