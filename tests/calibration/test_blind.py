@@ -47,7 +47,7 @@ def test_independent_errors_are_covered():
 
 @pytest.mark.parametrize(("dependence", "at_least"), [(0.25, 0.6), (0.5, 0.35)])
 def test_a_shared_difficulty_widens_intervals_and_the_check_finds_shared_errors(dependence, at_least):
-    """Means .87 and .72 with standard errors of .05 and .15; without the difficulty less than .5 at a dependence of .5."""
+    """Means .87 and .72, standard errors .05 and .15; without the difficulty below .5 at a dependence of .5."""
     held = coverage(4, dependence=dependence)
     assert (held.mean(axis=0) > at_least).all()
     found = [independence_check(simulated_systems(dependence=dependence, seed=s).predictions, seed=s) for s in range(2)]
