@@ -6,23 +6,19 @@ The entry point ``inspect_ai`` of this package registers the metrics as ``bayesa
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-import numpy as np
-import pandas as pd
-import xarray as xr
 from inspect_ai.hooks import Hooks, TaskEnd, hooks
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.scorer import Metric, SampleScore, Value, metric, value_to_float
 
-from bayesagree._numerics.intervals import column_hdi
-from bayesagree.annotations import Labels, Predictions
 from bayesagree.errors import InputError, shorten
-from bayesagree.evaluation import evaluate
-from bayesagree.judges import corrected_rate as corrected_rate_of
-from bayesagree.report.data import ReportSource, report_data
-from bayesagree.report.page import write_report
+
+if TYPE_CHECKING:  # Inspect loads this module at every start, so that the functions load what they use
+    import xarray as xr
+
+    from bayesagree.annotations import Labels, Predictions
 
 METRIC = "uncertain_accuracy"
 ACCURACY = "top_1_accuracy"
@@ -58,6 +54,8 @@ def uncertain_accuracy(
     """
 
     def values(scores: list[SampleScore]) -> Value:
+        from bayesagree.evaluation import evaluate
+
         answers = {score.sample_id: score.score.answer for score in scores}
         voted = {score.sample_id: (score.sample_metadata or {}).get(votes) for score in scores}
         people, models = _annotated(answers, voted, votes, labels)
@@ -92,6 +90,9 @@ def corrected_rate(gold: str = "human", *, seed: int = 0) -> Metric:
     """
 
     def values(scores: list[SampleScore]) -> Value:
+        from bayesagree.annotations import Labels
+        from bayesagree.judges import corrected_rate as corrected_rate_of
+
         verdicts = {score.sample_id: _right(score.score.value, score.sample_id) for score in scores}
         seen = {score.sample_id: _listed((score.sample_metadata or {}).get(gold)) for score in scores}
         given = {item: [_right(value, item) for value in values] for item, values in seen.items() if values}
@@ -101,7 +102,7 @@ def corrected_rate(gold: str = "human", *, seed: int = 0) -> Metric:
         people = _labels(given, [False, True])
         tree = corrected_rate_of(judge, people, positive=True, seed=seed)
         return _interval("rate", tree["posterior"].to_dataset()["rate"]) | {
-            "raw": float(np.mean(list(verdicts.values())))
+            "raw": sum(verdicts.values()) / len(verdicts)
         }
 
     return values
@@ -122,6 +123,9 @@ class ReportBesideLog(Hooks):
 
 
 def _write(log: EvalLog, path: Path, scorer: str, votes: str) -> None:
+    from bayesagree.report.data import ReportSource, report_data
+    from bayesagree.report.page import write_report
+
     samples = log.samples if log.samples is not None else read_eval_log(str(path)).samples or []
     scored = {sample.id: (sample.scores or {}).get(scorer) for sample in samples}
     answers = {item: score.answer for item, score in scored.items() if score is not None}
@@ -144,8 +148,10 @@ def _annotated(
     key: str,
     labels: Sequence[Any] | None,
     model: str = "model",
-) -> tuple[Labels, Predictions]:
+) -> "tuple[Labels, Predictions]":
     """Votes and answers of the samples that have votes."""
+    from bayesagree.annotations import Predictions
+
     items = [item for item, given in voted.items() if _listed(given)]
     if not items:
         raise InputError(f"no sample has votes: metadata[{key!r}] is to hold a list of labels, or {{annotator: label}}")
@@ -157,8 +163,12 @@ def _annotated(
     return people, Predictions.from_labels({model: predicted}, items=people.items.tolist(), labels=list(known.values()))
 
 
-def _labels(given: Mapping[Any, Any], labels: Sequence[Any] | None) -> Labels:
+def _labels(given: Mapping[Any, Any], labels: Sequence[Any] | None) -> "Labels":
     """Votes by item: of named annotators where every item has a mapping, else of unknown ones."""
+    import pandas as pd
+
+    from bayesagree.annotations import Labels
+
     named = all(isinstance(votes, Mapping) for votes in given.values())
     rows = [
         (item, who, label)
@@ -185,6 +195,8 @@ def _right(value: Any, item: Any) -> bool:
     return bool(number)
 
 
-def _interval(name: str, draws: xr.DataArray) -> dict[str, Any]:
+def _interval(name: str, draws: "xr.DataArray") -> dict[str, Any]:
+    from bayesagree._numerics.intervals import column_hdi
+
     lower, upper = column_hdi(draws.values.reshape(-1, 1))
     return {name: float(draws.mean()), "lower": float(lower[0]), "upper": float(upper[0])}
