@@ -10,7 +10,7 @@ from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import Coefficient
 from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.annotations import Labels
-from bayesagree.annotations.sets import label_sets, memberships
+from bayesagree.annotations.sets import sets_and_members
 from bayesagree.errors import InputError
 
 type Distance = Literal["masi", "jaccard"] | Callable[[frozenset[Any], frozenset[Any]], float]
@@ -43,9 +43,7 @@ def set_coefficient(labels: AgreementData, distance: Distance) -> tuple[str, Coe
     function = NAMED.get(distance) if isinstance(distance, str) else distance
     if not callable(function):
         raise InputError(f"distance={distance!r} is not 'masi', 'jaccard' or a function of two frozensets")
-    as_sets = label_sets(labels)
-    _, _, chosen = memberships(labels)
-    sets = [frozenset(labels.categories[row].tolist()) for row in np.unique(chosen, axis=0)]
+    as_sets, sets = sets_and_members(labels)
     table = np.array([[float(function(first, second)) for second in sets] for first in sets])
     name = distance if isinstance(distance, str) else getattr(function, "__name__", "distance")
     _require_distance(table, name)

@@ -45,11 +45,17 @@ def label_sets(labels: Labels) -> Labels:
     >>> label_sets(Labels.from_long(rows, duplicates="keep")).to_matrix().values.tolist()
     [['anger + fear', 'fear']]
     """
-    item, annotator, chosen = memberships(labels)
+    return sets_and_members(labels)[0]
+
+
+def sets_and_members(labels: Labels) -> tuple[Labels, list[frozenset[Any]]]:
+    """Return the result of `label_sets`, and the labels of each of its categories."""
+    item, annotator, chosen = _memberships(labels)
     sets, code = np.unique(chosen, axis=0, return_inverse=True)
-    names = [JOIN.join(labels.categories[row].astype(str)) for row in sets]
-    rows = item, annotator, code.ravel()
-    return Labels._sorted(labels.items, labels.annotators, np.array(names), rows, None)
+    members = [labels.categories[row] for row in sets]
+    names = np.array([JOIN.join(row.astype(str)) for row in members])
+    made = Labels._sorted(labels.items, labels.annotators, names, (item, annotator, code.ravel()), None)
+    return made, [frozenset(row.tolist()) for row in members]
 
 
 @checked
@@ -80,7 +86,7 @@ def chosen_labels(labels: Labels, label: Any) -> Labels:
     at = np.flatnonzero(labels.categories == label)
     if not at.size:
         raise InputError(f"label={label!r} is not one of the categories, {shorten(labels.categories)}")
-    item, annotator, chosen = memberships(labels)
+    item, annotator, chosen = _memberships(labels)
     rows = item, annotator, chosen[:, at[0]].astype(np.int32)
     return Labels._sorted(labels.items, labels.annotators, np.array(["no", "yes"]), rows, None)
 
@@ -125,7 +131,7 @@ def repeated_labels(labels: Labels) -> Labels:
     return Labels.from_counts(counted[size > 1], items=names, labels=labels.categories.tolist(), ordered=labels.ordered)
 
 
-def memberships(labels: Labels) -> tuple[Codes, Codes, NDArray[np.bool_]]:
+def _memberships(labels: Labels) -> tuple[Codes, Codes, NDArray[np.bool_]]:
     """Item and annotator of each answer, and which labels it chose, shape (answer, category)."""
     _require_annotators(labels)
     _, first, pair = np.unique(_pairs(labels), return_index=True, return_inverse=True)
