@@ -1,0 +1,347 @@
+# ruff: noqa: T201
+"""Mutants drawn at random from the syntax tree of the package, and the share that the default tests kill, by room.
+
+    python -m pytest -n 0 -p tests.mutation.reached --reached map.json tests      # which test runs which line
+    python tests/mutation/score.py map.json --seed 7 --count 100                  # over all rooms
+    python tests/mutation/score.py map.json --seed 7 --count 20 --room judges --out kept.jsonl
+
+Each mutant is written into a copy of the tree; the tests that run the mutated statement follow one another until one
+fails: those of the mirrored folder first, quick ones before slow ones, for a total of `--limit` seconds of their usual
+time. A mutant that loops (60 s of processor time and four times the usual) is killed. Kernels that a mutant changes,
+and those of other files that call them, are compiled anew. With `--out`, fates are appended to a file, and what
+stands there is not run again.
+"""
+
+import argparse
+import ast
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import defaultdict
+from functools import cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(Path(__file__).parent))
+
+from operators import Site, sites_of  # noqa: E402
+
+LEFT_OUT = ("plots/", "datasets/", "simulate/", "integrations/", "__init__.py", "errors.py")
+"""Not part of the draw: figures, downloads, simulators of demonstrations, adapters."""
+KERNEL_SECONDS = 150
+"""Added where kernels are compiled anew."""
+
+
+class Tree:
+    """The package as it stands: its sites, its kernels, where a name is used, which tests run a line."""
+
+    def __init__(self, root: Path, maps: list[str]):
+        self.root = root
+        self.files = sorted(str(p.relative_to(root)) for p in (root / "bayesagree").rglob("*.py"))
+        self.text = {file: (root / file).read_text() for file in self.files}
+        self.tree = {file: ast.parse(text) for file, text in self.text.items()}
+        self.seconds: dict[str, float] = {}
+        self.tests: dict[tuple[str, int], list[str]] = defaultdict(list)
+        self.of_file: dict[str, set[str]] = defaultdict(set)
+        for name in maps:
+            for test, of in json.loads(Path(name).read_text()).items():
+                self.seconds[test] = of["seconds"]
+                for file, lines in of["lines"].items():
+                    self.of_file["bayesagree/" + file].add(test)
+                    for line in lines:
+                        self.tests["bayesagree/" + file, line].append(test)
+
+    @staticmethod
+    def room(file: str) -> str:
+        """Give the folder of a file; modules beside the folders are a room of their own."""
+        parts = Path(file).parts
+        return parts[1].lstrip("_") if len(parts) > 2 else "top"
+
+    def sites(self) -> dict[str, list[Site]]:
+        """Give all sites by room."""
+        rooms = defaultdict(list)
+        for file in self.files:
+            if not file.removeprefix("bayesagree/").startswith(LEFT_OUT) and not file.endswith("__init__.py"):
+                rooms[self.room(file)].extend(sites_of(self.root, file))
+        return rooms
+
+    @cached_property
+    def kernels(self) -> set[tuple[str, str]]:
+        """Names of compiled functions, with their file."""
+        found = set()
+        for file, tree in self.tree.items():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.FunctionDef) and any("njit" in ast.unparse(d) for d in node.decorator_list):
+                    found.add((file, node.name))
+            found |= {(file, name) for name in re.findall(r"njit\([^)]*\)\((\w+)\)", self.text[file])}
+        return found
+
+    @cached_property
+    def uses(self) -> dict[str, list[tuple[str, str, int, int]]]:
+        """Where each name is used inside a function: file, outermost function, lines of the statement."""
+        found = defaultdict(list)
+        for file, tree in self.tree.items():
+            for outer in [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]:
+                for statement in ast.walk(outer):
+                    if not isinstance(statement, ast.stmt) or isinstance(statement, ast.FunctionDef):
+                        continue
+                    body = getattr(statement, "body", None)
+                    stop = body[0].lineno - 1 if body else statement.end_lineno
+                    for node in ast.walk(statement):
+                        name = getattr(node, "id", getattr(node, "attr", None))
+                        if isinstance(name, str) and statement.lineno <= node.lineno <= max(stop, statement.lineno):
+                            found[name].append((file, outer.name, statement.lineno, max(stop, statement.lineno)))
+        return found
+
+    def knows(self, file: str, of: str, name: str) -> bool:
+        """Whether a file may mean by `name` what stands in the file `of`."""
+        module = ".".join(Path(of).with_suffix("").parts)
+        known = [rf"\b{re.escape(module)}\b", rf"import [^\n]*\b({Path(of).stem}|{name})\b"]
+        return file == of or any(re.search(one, self.text[file]) for one in known)
+
+    def callers(self, file: str, name: str, seen: set[tuple[str, str]]) -> set[str]:
+        """Give the tests that run a line where a kernel or constant is used, through kernels that use it."""
+        if (file, name) in seen:
+            return set()
+        seen.add((file, name))
+        tests = set()
+        for where, function, start, stop in self.uses.get(name, []):
+            if not self.knows(where, file, name):
+                continue
+            if (where, function) in self.kernels:
+                tests |= self.callers(where, function, seen)
+            else:
+                tests |= self.at(where, start, stop)
+        return tests
+
+    def at(self, file: str, start: int, stop: int) -> set[str]:
+        """Give the tests that run one of the lines."""
+        return {test for line in range(start, stop + 1) for test in self.tests.get((file, line), ())}
+
+    def reaching(self, site: Site) -> set[str]:
+        """Give the tests that may notice a mutant."""
+        outer = site.owner.split(".")
+        kernel = [name for name in outer if (site.file, name) in self.kernels]
+        if kernel:
+            return self.callers(site.file, kernel[0], set())
+        function = [n for n in ast.walk(self.tree[site.file]) if isinstance(n, ast.FunctionDef) and n.name == outer[-1]]
+        if function:
+            return self.at(site.file, *site.lines)
+        names = [
+            n.id
+            for s in self.tree[site.file].body
+            if s.lineno <= site.lines[0] <= s.end_lineno and isinstance(s, (ast.Assign, ast.AnnAssign))
+            for n in ast.walk(s)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        ]
+        used = set().union(*(self.callers(site.file, name, set()) for name in names)) if names else set()
+        return used or self.of_file[site.file]
+
+    def stale(self, site: Site) -> list[str]:
+        """Give the files whose compiled kernels hold what a mutant changes."""
+        constant = not site.owner
+        if not constant and not any((site.file, name) in self.kernels for name in site.owner.split(".")):
+            return []
+        files, new = {site.file}, [site.file]
+        while new:
+            module = ".".join(Path(new.pop()).with_suffix("").parts)
+            package, _, stem = module.rpartition(".")
+            for file, text in self.text.items():
+                named = module in text or re.search(rf"from {re.escape(package)} import [^\n]*\b{stem}\b", text)
+                if file not in files and named and "numba" in text:
+                    files.add(file)
+                    new.append(file)
+        return sorted(files) if constant or "numba" in self.text[site.file] else []
+
+
+class Copy:
+    """A copy of the tree in which one mutant after the other is tested."""
+
+    KEPT = ("bayesagree", "studies", "tests", "models", "docs", "notebooks", "benchmarks")
+
+    def __init__(self, root: Path, folder: Path):
+        self.root, self.folder = root, folder
+        for name in self.KEPT:
+            shutil.copytree(root / name, folder / name)
+        for file in root.iterdir():
+            if file.is_file():
+                shutil.copy2(file, folder / file.name)
+
+    def test(self, site: Site, tests: list[str], stale: list[str], seconds: float) -> tuple[str, str]:
+        """Give the fate of a mutant, and the end of what pytest printed."""
+        module = self.folder / site.file
+        kept = self.folder / ".kept"
+        kept.mkdir(exist_ok=True)
+
+        def caches() -> list[Path]:
+            return [
+                p for file in stale for p in (self.folder / file).parent.glob(f"__pycache__/{Path(file).stem}.*.nb?")
+            ]
+
+        moved = {p: kept / f"{n}" for n, p in enumerate(caches())}
+        for was, to in moved.items():
+            was.rename(to)
+        module.write_bytes(site.apply((self.root / site.file).read_bytes()))
+        log = self.folder / "log.txt"
+        try:
+            code = self._fork(tests, log, seconds)
+        finally:
+            shutil.copy2(self.root / site.file, module)
+            for new in caches():
+                new.unlink()
+            for was, to in moved.items():
+                to.rename(was)
+        text = log.read_text(errors="replace")
+        broken = re.search(r"^(FAILED|ERROR) (\S+)", text, re.MULTILINE)
+        if code == 0:
+            return "survived", ""
+        if code in (1, 2) or code < 0 or "ImportError while loading conftest" in text:
+            return "killed", broken[2] if broken else f"exit {code}"
+        return "error", text[-600:]
+
+    def _fork(self, tests: list[str], log: Path, seconds: float) -> int:
+        child = os.fork()
+        if child == 0:
+            try:
+                os.setsid()
+                out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+                os.dup2(out, 1)
+                os.dup2(out, 2)
+                os.chdir(self.folder)
+                os.environ["PYTHONPATH"] = str(self.folder)
+                sys.path[:] = [str(self.folder), *(p for p in sys.path if Path(p or ".").resolve() != self.root)]
+                sys.dont_write_bytecode = True
+                resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 2))
+                import pytest
+
+                options = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--tb=line", "-rfE"]
+                os._exit(pytest.main([*options, *tests]))
+            except BaseException:  # noqa: BLE001  the child must end here, whatever it is
+                traceback.print_exc()
+                os._exit(3)
+        end = time.monotonic() + 5 * seconds
+        while time.monotonic() < end:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.1)
+        os.killpg(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return -9
+
+
+def ordered(tree: Tree, site: Site, limit: float) -> tuple[list[str], int]:
+    """Give the tests of a mutant in order, as many as the limit allows, and how many there are in all."""
+    room = tree.room(site.file)
+    stem = Path(site.file).stem.strip("_")
+
+    def key(test: str) -> tuple[bool, bool, float]:
+        return not test.startswith(f"tests/{room}"), f"test_{stem}" not in test, tree.seconds[test]
+
+    every = sorted(tree.reaching(site), key=key)
+    chosen, total = [], 0.0
+    for test in every:
+        total += tree.seconds[test]
+        if chosen and total > limit:
+            break
+        chosen.append(test)
+    return chosen, len(every)
+
+
+def draw(tree: Tree, seed: int, count: int, rooms: list[str] | None) -> list[Site]:
+    """Draw the same number of sites from every room: first a file in proportion to its lines, then a site of it."""
+    rng = random.Random(seed)
+    sites = tree.sites()
+    names = rooms or sorted(sites)
+    drawn = []
+    for k, name in enumerate(names):
+        n = count // len(names) + (k < count % len(names))
+        by_file = defaultdict(list)
+        for site in sites[name]:
+            by_file[site.file].append(site)
+        files = sorted(by_file)
+        size = [len(tree.text[file].splitlines()) for file in files]
+        for _ in range(n):
+            of = by_file[rng.choices(files, size)[0]]
+            operator = rng.choice(sorted({s.operator for s in of}))
+            drawn.append(rng.choice([s for s in of if s.operator == operator]))
+    rng.shuffle(drawn)
+    return drawn
+
+
+def table(fates: list[dict]) -> str:
+    """Write the score by room with its standard error."""
+    lines = ["| room | drawn | killed | score |", "| --- | ---: | ---: | ---: |"]
+    rooms = defaultdict(list)
+    for fate in fates:
+        rooms[fate["room"]].append(fate["fate"] == "killed")
+    for name, dead in [*sorted(rooms.items()), ("all", [d for of in rooms.values() for d in of])]:
+        p = sum(dead) / len(dead)
+        lines.append(f"| {name} | {len(dead)} | {sum(dead)} | {p:.2f} ± {(p * (1 - p) / len(dead)) ** 0.5:.2f} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Draw, test, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("maps", nargs="+")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--room", nargs="*")
+    parser.add_argument("--limit", type=float, default=30)
+    parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--minutes", type=float, default=1e9, help="begin no mutant after this time")
+    options = parser.parse_args()
+    tree = Tree(ROOT, options.maps)
+    kept = []
+    if options.out and options.out.exists():
+        kept = [json.loads(line) for line in options.out.read_text().splitlines()]
+    done = {(fate["file"], fate["start"], fate["text"]) for fate in kept}
+    import numba  # noqa: F401  imported once, for all children
+    import pandas  # noqa: F401
+    import pytest  # noqa: F401
+    import scipy.optimize
+    import scipy.special
+    import scipy.stats  # noqa: F401
+    import xarray  # noqa: F401
+
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Copy(ROOT, Path(folder))
+        for site in draw(tree, options.seed, options.count, options.room):
+            if (site.file, site.start, site.text) in done:
+                continue
+            if time.monotonic() - begun > 60 * options.minutes:
+                break
+            tests, n_tests = ordered(tree, site, options.limit)
+            stale = tree.stale(site)
+            usual = sum(tree.seconds[test] for test in tests)
+            start = time.monotonic()
+            if tests:
+                fate, by = copy.test(site, tests, stale, 60 + 4 * usual + KERNEL_SECONDS * bool(stale))
+            else:
+                fate, by = "survived", "no test runs this line"
+            was = (ROOT / site.file).read_bytes()[site.start : site.stop].decode()
+            row = site._asdict() | {
+                "room": tree.room(site.file), "was": was, "fate": fate, "by": by, "tests": len(tests),
+                "of": n_tests, "seconds": round(time.monotonic() - start, 1),
+            }  # fmt: skip
+            kept.append(row)
+            what = f"{site.file}:{site.lines[0]} {site.operator}: {was!r} -> {site.text!r}"
+            print(f"{fate:9}{row['seconds']:6.1f} s, {len(tests)} of {n_tests} tests  {what}  {by[-200:]}", flush=True)
+            if options.out:
+                with options.out.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+    print(table(kept))
+
+
+if __name__ == "__main__":
+    main()
