@@ -28,6 +28,7 @@ TREE = [
                     ("annotators unknown, or equally good", "dirichlet"),
                     ("few votes per item, several models", "informed_dirichlet"),
                     ("known annotators of different skill", "dawid_skene"),
+                    ("groups of people who see items differently", "group_dirichlet"),
                 ],
             ),
             (
@@ -37,7 +38,8 @@ TREE = [
                     ("more annotators, more certainty", "plackett_luce"),
                 ],
             ),
-            ("a number on a bounded scale", "normal_inverse_gamma"),
+            ("a number on a bounded scale", "normal_inverse_gamma, informed_normal"),
+            ("A, B or a tie: which of two is better", "davidson"),
         ],
     ),
     (

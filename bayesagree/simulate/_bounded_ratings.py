@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Ratings
+from bayesagree.annotations._display import fields_in_short
 from bayesagree.errors import InputError, positive_int
 
 
@@ -28,6 +29,8 @@ class SimulatedRatings:
     ratings: Ratings
     phi: float
     item_mean: NDArray[np.float64]
+
+    __repr__ = fields_in_short
 
 
 @checked

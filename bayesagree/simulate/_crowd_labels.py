@@ -10,6 +10,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories, log_dirichlets
 from bayesagree.annotations import Labels
+from bayesagree.annotations._display import fields_in_short
 from bayesagree.errors import InputError, positive, positive_int
 
 
@@ -36,6 +37,8 @@ class CrowdLabels:
     prevalence: NDArray[np.float64]
     confusion: NDArray[np.float64]
     plausibility: NDArray[np.float64]
+
+    __repr__ = fields_in_short
 
 
 @checked

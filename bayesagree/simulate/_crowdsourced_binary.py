@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
+from bayesagree.annotations._display import fields_in_short
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive, positive_int
 
@@ -35,6 +36,8 @@ class CrowdsourcedBinary:
     item_index: NDArray[np.int32]
     annotator_index: NDArray[np.int32]
     positive: NDArray[np.bool_]
+
+    __repr__ = fields_in_short
 
     @property
     def labels(self) -> Labels:

@@ -11,6 +11,7 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import log_dirichlets
 from bayesagree.annotations import Rankings
+from bayesagree.annotations._display import fields_in_short
 from bayesagree.errors import InputError, positive, positive_int
 
 
@@ -28,6 +29,8 @@ class RankedTestSet:
 
     plausibility: xr.DataArray
     rankings: Rankings
+
+    __repr__ = fields_in_short
 
 
 @checked

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels, Rankings
+from bayesagree.annotations._display import fields_in_short
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int
 from bayesagree.plausibility.prirn.inverse_ranks import irn
@@ -31,20 +32,15 @@ class LabelledTestSet:
 
     Examples
     --------
-    >>> labelled_test_set(n_items=20, seed=1)
-    LabelledTestSet(20 items, 4 labels; labels: 12 annotators, 100 annotations; predictions: models A, B, C)
+    >>> labelled_test_set(n_items=20, seed=1).predictions
+    Predictions(models 'A', 'B', 'C', 20 items, categories 0, 1, 2, 3, predicted scores)
     """
 
     plausibility: NDArray[np.float64]
     labels: Labels
     predictions: Predictions
 
-    def __repr__(self) -> str:
-        """Describe in one line."""
-        size, labels = "{} items, {} labels".format(*self.plausibility.shape), self.labels
-        votes = f"{labels.annotators.size} annotators, {labels.n_annotations} annotations"
-        models = ", ".join(map(str, self.predictions.models))
-        return f"{type(self).__name__}({size}; labels: {votes}; predictions: models {models})"
+    __repr__ = fields_in_short
 
 
 @checked
@@ -142,6 +138,8 @@ class SimulatedSystems(NamedTuple):
 
     predictions: Predictions
     truth: NDArray[np.int64]
+
+    __repr__ = fields_in_short
 
 
 @checked

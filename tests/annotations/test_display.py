@@ -2,6 +2,7 @@
 
 import pytest
 
+from bayesagree import simulate
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 
@@ -45,3 +46,22 @@ def test_notebooks_see_a_table_of_the_same(shown, _):
 def test_bars_are_the_shares_of_the_categories():
     assert VOTES.shares() == {"a": pytest.approx(3 / 5), "b": pytest.approx(2 / 5)}
     assert "width:4.80em" in VOTES._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("simulated", "sizes"),
+    [
+        (simulate.labelled_test_set(n_items=20, seed=1), ("Labels(20 items", "Predictions(models 'A'", "array 20 x 4")),
+        (simulate.crowd_labels(n_items=20, seed=1), ("Labels(20 items", "confusion=array 40 x 4 x 4")),
+        (simulate.crowdsourced_binary(n_items=20, seed=1), ("plausibility=array 20,", "scores=array")),
+        (simulate.rankings(n_items=20, seed=1), ("Rankings(20 items", "plausibility=array 20 x")),
+        (simulate.ratings(n_items=20, phi=0.3, seed=1), ("Ratings(20 items", "phi=0.3", "item_mean=array 20)")),
+        (simulate.simulated_systems(n_items=20, seed=1), ("Predictions(models 'system 1'", "truth=array 20)")),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, tuple) else "",
+)
+def test_simulated_data_describe_themselves_in_a_line(simulated, sizes):
+    text = repr(simulated)
+    assert text.startswith(f"{type(simulated).__name__}(")
+    assert len(text) < 300
+    assert all(size in text for size in sizes), text
