@@ -103,7 +103,7 @@ def _probe() -> None:
 
 def _data() -> dict[str, Any]:
     """Return the folder of the data sets, and which of them are there."""
-    from bayesagree.datasets._sources import SOURCES
+    from bayesagree.datasets._files import SOURCES
 
     named = os.environ.get("BAYESAGREE_DATA")
     folder = None if named is None else Path(named)

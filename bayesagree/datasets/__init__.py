@@ -4,12 +4,13 @@ Files are looked for in the folder that the environment variable BAYESAGREE_DATA
 and the errors say, and else downloaded once (extra ``data``) from pinned commits, checked by SHA-256. No set is part
 of this package: each keeps its own licence, several forbid commercial use or state none.
 
-- `_catalogue`: `available`, `load` and the class of what is loaded.
-- `_sets`: the table of data sets; `_label_sets`, `_rating_sets`, `_ranking_sets` hold their readers.
-- `_sources`: origin, licence and citation of each.
-- `_files`, `_content`: finding, checking and parsing files; `_conversion` joins CIFAR-10H from the files of three
-  projects. The paper's dermatology models (`dermatology_predictions0.txt` to `3.txt`, of the folder `data` of
-  google-deepmind/uncertain_ground_truth) are read where they lie in the folder ``derm-ddx``.
+- `_catalogue`: `available`, `load` and the class of what is loaded; `sets.csv` is the table of data sets, and
+  `_label_sets`, `_rating_sets`, `_ranking_sets` hold the functions that read them.
+- `_files`: finding, checking and parsing files; `sources.csv` has origin, licence and citation.
+- `_conversion`: joins CIFAR-10H from the files of three projects, which `conversions.csv` lists.
+
+The paper's dermatology models (`dermatology_predictions0.txt` to `3.txt`, of the folder `data` of
+google-deepmind/uncertain_ground_truth) are read where they lie in the folder ``derm-ddx``.
 """
 
 import lazy_loader as lazy

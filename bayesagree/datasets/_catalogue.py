@@ -1,4 +1,7 @@
-"""The catalogue of data sets: their names, and loading one by its name."""
+"""The catalogue of data sets: their names, and loading one by its name.
+
+`sets.csv` has a row for each: name, folder, the function that reads it with its argument, and one line about it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +13,30 @@ import pandas as pd
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.datasets._sets import SETS
-from bayesagree.datasets._sources import SOURCES
+from bayesagree.datasets import _label_sets, _ranking_sets, _rating_sets
+from bayesagree.datasets._conversion import table_rows
+from bayesagree.datasets._files import SOURCES, Content
 from bayesagree.errors import InputError
+
+_READERS = vars(_label_sets) | vars(_rating_sets) | vars(_ranking_sets)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of the table of data sets."""
+
+    name: str
+    folder: str
+    reader: str
+    argument: str
+    title: str
+
+    def read(self) -> Content:
+        """Read the files of the set."""
+        return _READERS[self.reader](*([self.argument] if self.argument else []))
+
+
+SETS = {row["name"]: Entry(**row) for row in table_rows("sets.csv")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +99,7 @@ def load(name: str) -> Dataset:
         hint = f"similar: {', '.join(similar[:12])}" if similar else "see bayesagree.datasets.available()"
         raise InputError(f"there is no data set {name!r}; {hint}")
     content, source = entry.read(), SOURCES[entry.folder]
-    return Dataset(name, entry.title, *content, source.licence, source.citation, source.url)
+    return Dataset(name, entry.title, *content, source["licence"], source["citation"], source["url"])
 
 
 @checked

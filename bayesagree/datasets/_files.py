@@ -1,20 +1,48 @@
-"""Where the files of a data set are: the folder in BAYESAGREE_DATA first, else downloaded once and checked."""
+"""Where the files of a data set are: the folder in BAYESAGREE_DATA first, else downloaded once and checked.
+
+`sources.csv` has the origin, licence and citation of each folder, `registry.txt` the files that can be downloaded.
+"""
 
 import json
 import os
+from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree.datasets._conversion import CONVERSIONS, convert
-from bayesagree.datasets._sources import SOURCES
+from bayesagree.annotations import Annotations
+from bayesagree.annotations.predictions import Predictions
+from bayesagree.datasets._conversion import CONVERSIONS, FOLDER, convert, table_rows
 from bayesagree.io.tables import read_table
+
+SOURCES = {row.pop("folder"): row for row in table_rows("sources.csv")}
+"""Folder of a data set to its `url`, `licence` and `citation`."""
+
+
+class Content(NamedTuple):
+    """What the files of a data set hold: the fields of `Dataset` that are read."""
+
+    annotations: Annotations
+    predictions: Predictions | None = None
+    gold: pd.Series | None = None
+    extra: Mapping[str, Any] = {}
+
+
+def by_item(rows: Any, value: str, item: str = "item", name: str | None = None) -> pd.Series:
+    """Return one value per item, from rows in which an item may come several times."""
+    once = rows.drop_duplicates(item)
+    return pd.Series(once[value].to_numpy(), index=pd.Index(once[item]), name=name or value)
+
+
+def features(rows: pd.DataFrame, annotator: str, columns: list[str]) -> pd.DataFrame:
+    """Return one row per annotator with the given columns."""
+    once = rows.drop_duplicates(annotator)
+    return pd.DataFrame(once[columns]).set_axis(pd.Index(once[annotator], name="annotator"), axis=0)
 
 
 def table(path: str) -> pd.DataFrame:
@@ -69,7 +97,7 @@ def locate(path: str) -> Path:
 @cache
 def registry() -> dict[str, tuple[str, str]]:
     """Return the files that can be downloaded: path to (checksum, URL at a pinned commit)."""
-    text = (files("bayesagree.datasets") / "registry.txt").read_text(encoding="utf-8")
+    text = (FOLDER / "registry.txt").read_text(encoding="utf-8")
     rows = (line.split() for line in text.splitlines())
     return {path: (checksum, url) for path, checksum, url in rows}
 
@@ -107,6 +135,6 @@ def _converted(path: str) -> Path:
 def _missing(path: str, why: str) -> FileNotFoundError:
     folder = path.split("/", 1)[0]
     local = os.environ.get("BAYESAGREE_DATA")
-    url = registry()[path][1] if path in registry() else SOURCES[folder].url
+    url = registry()[path][1] if path in registry() else SOURCES[folder]["url"]
     where = f"{local}/{path}" if local else f"<folder>/{path} and set BAYESAGREE_DATA=<folder>"
     return FileNotFoundError(f"data file {path!r} is not there; get it from {url} and put it in {where} ({why})")

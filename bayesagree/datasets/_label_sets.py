@@ -5,8 +5,7 @@ import pandas as pd
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.datasets._content import Content, by_item, features
-from bayesagree.datasets._files import arrays, json_content, table
+from bayesagree.datasets._files import Content, arrays, by_item, features, json_content, table
 
 # The source prints these two scores in a notebook and has no file of them.
 _RTE_AQS = pd.DataFrame({"label": ["0", "1"], "aqs": [0.706485, 0.793250], "aqs_initial": [0.616694, 0.715569]})

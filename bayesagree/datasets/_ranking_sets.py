@@ -7,8 +7,7 @@ import pandas as pd
 
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.datasets._content import Content, by_item
-from bayesagree.datasets._files import json_content, lines, local_file, table
+from bayesagree.datasets._files import Content, by_item, json_content, lines, local_file, table
 from bayesagree.io.formats.preflib import read_election
 
 

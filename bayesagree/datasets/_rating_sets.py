@@ -3,15 +3,9 @@
 import numpy as np
 
 from bayesagree.annotations import Ratings
-from bayesagree.datasets._content import Content, by_item, features
-from bayesagree.datasets._files import arrays, json_content, table
+from bayesagree.datasets._files import Content, arrays, by_item, features, json_content, table
 
 EMOTIONS = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
-PERFUME = (
-    "intensity", "freshness", "jasmin", "rose", "camomille", "fresh_lemon", "vanilla", "citrus", "anis",
-    "sweet_fruit", "honey", "caramel", "spicy", "woody", "leather", "nutty", "musk", "animal", "earthy", "incense",
-    "green",
-)  # fmt: skip
 TRUTH = ("LIE", "FALSE", "BARELYTRUE", "HALFTRUE", "MOSTLYTRUE", "TRUE")
 DEMOGRAPHICS = ["gender", "age", "school", "income", "party", "party_ln", "ideo", "elections", "teaparty"]
 
@@ -26,7 +20,7 @@ def popquorn() -> Content:
     return Content(ratings, None, None, {"annotators": known, "text": by_item(rows, "text", "instance_id")})
 
 
-def snow_affect(emotion: str | None) -> Content:
+def snow_affect(emotion: str | None = None) -> Content:
     """Read one emotion (0 to 100), valence (-100 to 100), or by default the six emotions together."""
     rows, truth = table("snow-affect/answer.csv"), table("snow-affect/truth.csv")
     block, wanted = (rows["question"] - 1) // 100, range(6)

@@ -11,10 +11,9 @@ import pytest
 
 from bayesagree import datasets
 from bayesagree.annotations import Labels, Rankings, Ratings
-from bayesagree.datasets._conversion import _NETWORK_FILES, convert
-from bayesagree.datasets._files import locate, registry
-from bayesagree.datasets._sets import SETS
-from bayesagree.datasets._sources import SOURCES
+from bayesagree.datasets._catalogue import SETS
+from bayesagree.datasets._conversion import CONVERSIONS, convert
+from bayesagree.datasets._files import SOURCES, locate, registry
 from bayesagree.errors import InputError
 
 # name: kind, items, annotators (0 = unknown), annotations, items with gold: the counts that the sources state
@@ -260,9 +259,10 @@ def test_cifar10h_is_joined_from_the_files_of_its_projects(
     np.save(upstream / "cifar10h-counts.npy", np.asfortranarray(counts.astype(np.int64)))
     np.save(upstream / "cifar10_test_set_original_labels.npy", labels.astype(np.int64))
     np.save(upstream / "cifar10_test_set_pyx.npy", stored["model_probs"]["cleanlab_crossval"])
-    for name, file in _NETWORK_FILES.items():
+    networks = {name: url for name, url in CONVERSIONS["cifar10h/model_probs.npz"][0].items() if url.endswith(".csv")}
+    for name, url in networks.items():
         rows = np.column_stack([labels[:, None], counts, stored["model_probs"][name].astype(float)])
-        pd.DataFrame(rows).to_csv(upstream / file, header=False, index=False)
+        pd.DataFrame(rows).to_csv(upstream / url.rsplit("/", 1)[1], header=False, index=False)
     asked = []
 
     def retrieve(url: str, known_hash: None, fname: str, path: Path) -> str:
