@@ -13,7 +13,8 @@ FLOORS = [
     ["plausibility", "certainty"],
     ["agreement", "metrics", "datasets", "simulate"],
     ["evaluation", "conformal"],
-    ["blind", "comparisons", "judges", "planning", "subjective", "predictive", "plots"],
+    ["blind", "comparisons", "judges", "subjective", "predictive", "plots"],
+    ["planning"],
     ["report"],
     ["cli", "integrations"],
 ]

@@ -1,7 +1,7 @@
 """Comparisons: of two models one wins, or neither."""
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -149,10 +149,64 @@ class Comparisons(Displayed):
                 lambda row, c=c, name=name: f"row {row}: covariate {name!r} is {values[row, c]}",
                 "every comparison needs a finite number; fill it in or drop the row",
             )
-        rows = np.lexsort((*values.T[::-1], outcome, what, who, right, left))
-        left, right, outcome, who, what = (codes[rows].astype(np.int32) for codes in (left, right, outcome, who, what))
         known = np.array(covariates, dtype=np.str_)
-        return cls(models, annotators, items, left, right, outcome, who, what, known, values[rows], order_known)
+        return cls(models, annotators, items, left, right, outcome, who, what, known, values, order_known)._sorted()
+
+    def _sorted(self) -> Self:
+        """Put rows in an order of their own: results do not depend on that of a file."""
+        codes = (self.first, self.second, self.annotator_index, self.item_index, self.outcome)
+        rows = np.lexsort((*self.covariate_values.T[::-1], *codes[::-1]))
+        names = ("first", "second", "annotator_index", "item_index", "outcome")
+        ordered = {name: code[rows].astype(np.int32) for name, code in zip(names, codes)}
+        return replace(self, **ordered, covariate_values=self.covariate_values[rows])
+
+    @classmethod
+    @checked
+    def from_batches(cls, batches: Iterable["Comparisons"]) -> Self:
+        """Join comparisons that are read in parts, such as a file larger than memory: 20 bytes per row are kept.
+
+        Parameters
+        ----------
+        batches
+            Comparisons with the same columns; each may have other models, annotators and items.
+
+        Raises
+        ------
+        InputError
+            No batch, batches with other columns than the first one.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"left": list("ABC"), "right": list("BCA"), "winner": list("BtA")})
+        >>> parts = (table.replace("t", "tie")[k : k + 2] for k in (0, 2))
+        >>> Comparisons.from_batches(Comparisons.from_long(part) for part in parts)
+        Comparisons(3 models, annotators unknown, items unknown, 3 comparisons, 1 ties, 1 components)
+        """
+        parts = list(batches)
+        if not parts:
+            raise InputError("there is no batch of comparisons; an iterator gives its batches once")
+        columns = [(p.annotators.size > 0, p.items.size > 0, p.covariates.tolist(), p.order_known) for p in parts]
+        for number, found in enumerate(columns):
+            if found != columns[0]:
+                raise InputError(
+                    f"batch {number} has other columns than batch 0 (annotator, item, covariates, order known: {found} "
+                    f"against {columns[0]}); read every batch with the same arguments"
+                )
+        joined: dict[str, Any] = {}
+        uses = {"models": ("first", "second"), "annotators": ("annotator_index",), "items": ("item_index",)}
+        for role, indices in uses.items():
+            names = [getattr(part, role) for part in parts]
+            codes, joined[role] = np.empty(0, np.int32), parts[0].annotators[:0]
+            if names[0].size:
+                codes, joined[role] = encode(np.concatenate([n.astype(object) for n in names]), role[:-1])
+            place = np.split(codes, np.cumsum([n.size for n in names])[:-1])
+            for index in indices:
+                old = [getattr(part, index) for part in parts]
+                joined[index] = np.concatenate([p[o] if p.size else o for p, o in zip(place, old)])
+        for name in ("outcome", "covariate_values"):
+            joined[name] = np.concatenate([getattr(part, name) for part in parts])
+        return cls(**joined, covariates=parts[0].covariates, order_known=parts[0].order_known)._sorted()
 
     @classmethod
     @checked

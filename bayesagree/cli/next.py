@@ -27,15 +27,22 @@ def next(
 ) -> None:
     """List the items whose next label tells most, best first; -o writes them, with --tool as that tool imports them.
 
+    Of comparisons of models: the pairs that the next comparison should be of.
+
     Example: bayesagree next votes.csv --number 50 --tool label_studio --contents texts.csv -o tasks.json
     """
-    from bayesagree.annotations import Labels
+    from bayesagree.annotations import Comparisons, Labels
     from bayesagree.planning import annotate_next
     from bayesagree.planning._decision import Decision
 
     votes, models = source.read(predictions, columns)
     chosen = None if goal is None else _options.one_of(goal, "--goal", ("decision", "metric", "certainty"))
     worth: list[str] = []
+    if isinstance(votes, Comparisons):
+        pairs = annotate_next(votes, n=n, goal=chosen, seed=seed)
+        _output.write_table(pairs, output)
+        title = "Pairs of models that deserve the next comparison"
+        return _output.show([_output.Table("pairs", pairs, title, most=20)], json=json, notes=pairs.attrs["notes"])
     if chosen in (None, "decision") and models and models.models.size > 1 and isinstance(votes, Labels):
         decision = Decision.of(votes, models)
         table, worth = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)

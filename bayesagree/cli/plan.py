@@ -1,11 +1,14 @@
 """`bayesagree plan`: how many items, and how many annotators an item."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @_options.flattened
@@ -29,12 +32,20 @@ def plan(
 ) -> None:
     """Show the interval that each number of items and annotators would give, and its cost, from a pilot.
 
+    Of comparisons of models: how many more would separate the two best.
+
     Example: bayesagree plan pilot.csv --predictions models.csv --n-items 200,500 --n-annotators 3,5 --target 0.05
     """
+    from bayesagree.annotations import Comparisons
     from bayesagree.planning import plan as plan_designs
+    from bayesagree.planning import value_of_votes
     from bayesagree.planning.designs import designs_to_simulate
 
     pilot, models = source.read(predictions, columns)
+    if isinstance(pilot, Comparisons):
+        worth = value_of_votes(pilot, seed=seed)
+        _output.write_table(worth, output)
+        return _output.show([_output.Table("comparisons", worth, "More comparisons")], json=json, notes=_pair(worth))
     grid: dict[str, Any] = {
         "items": _options.numbers(items, "--n-items", whole=True),
         "annotators": _options.numbers(
@@ -53,6 +64,14 @@ def plan(
     table = found.to_dataframe().reset_index()
     _output.write_table(table, output)
     _output.show([_output.Table("designs", table, f"Width of the interval of {metric}")], json=json, notes=_best(found))
+
+
+def _pair(worth: "pd.DataFrame") -> list[str]:
+    best, other = worth.attrs["models"]
+    number = worth.attrs["separating"]
+    if number is None:
+        return [f"A million more comparisons of {best} and {other} would not separate them with probability 0.8."]
+    return [f"{number:,} more comparisons of {best} and {other} separate them with probability 0.8."]
 
 
 def _best(found: Any) -> list[str]:

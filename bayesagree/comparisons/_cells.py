@@ -71,13 +71,11 @@ class Cells:
         Shape (parameter, parameter).
         """
         p, odds = self.probabilities(at, likelihood), np.exp(at.tie)[self.annotator]
+        by_distance = slopes_by_distance(p, likelihood)
         if likelihood == "davidson":
-            apart = (p[0] - p[1]) / 2
-            by_distance = np.stack([0.5 - apart, -0.5 - apart, -apart])
             by_tie = np.stack([-p[2], -p[2], 1 - p[2]])
         else:
             up, down, share = 1 - p[0], 1 - p[1], odds / (1 + odds)
-            by_distance = np.stack([up, -down, up - down])
             by_tie = np.stack([-share * up, -share * down, 1 + odds / (2 + odds) - share * (up + down)])
         n = self.counts.sum(axis=0)
         pairs = ((by_distance, by_distance), (by_distance, by_tie), (by_tie, by_tie))
@@ -233,3 +231,10 @@ def outcome_probabilities(distance: Floats, odds: Floats, likelihood: Likelihood
     eta = np.log1p(odds)
     up, down = 1 / (1 + np.exp(eta - distance)), 1 / (1 + np.exp(eta + distance))
     return up, down, odds * (2 + odds) * up * down
+
+
+def slopes_by_distance(p: Floats, likelihood: Likelihood) -> Floats:
+    """Return the slope of the log probability of each outcome by the distance, shape of p, (outcome, ...)."""
+    if likelihood == "davidson":
+        return np.reshape([0.5, -0.5, 0.0], (3,) + (1,) * (p.ndim - 1)) - (p[0] - p[1]) / 2
+    return np.stack([1 - p[0], p[1] - 1, p[1] - p[0]])

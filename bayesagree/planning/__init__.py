@@ -5,6 +5,7 @@
   choice between two models.
 - `closed_forms`: sample sizes with a formula: annotators per item, reliability of means, intraclass correlation.
 - `_decision`: that choice, item by item.
+- `_pairs`: the same questions of comparisons of models.
 - `_worlds`: what may be true after a pilot, and studies drawn from it.
 """
 

@@ -67,14 +67,18 @@ class Decision(NamedTuple):
         gained = np.concatenate([[0.0], np.cumsum(np.sort(self.gain[self.differ])[::-1])])
         mean, variance = self.mean.sum(), self.variance.sum()
         left = np.maximum(variance - gained, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            wrong = 2 * sp.special.owens_t(mean / np.sqrt(variance), np.sqrt(left / gained))
-        # Where the models are alike on all items the choice is a coin, and no vote helps.
-        right = 1 - wrong if variance > 0 else np.full(gained.size, 0.5)
         table = pd.DataFrame({"votes": np.arange(gained.size), "sd": np.sqrt(left) / self.items.size})
-        table["prob_right"] = right
+        table["prob_right"] = prob_right(mean, variance, left)
         table.attrs["models"] = list(self.models)
         return table
+
+
+def prob_right(mean: float, variance: float, left: Floats) -> Floats:
+    """Pr(the choice by the sign of the mean is right) once so much of the variance is left."""
+    if variance == 0:  # alike on all items: the choice is a coin, and no vote helps
+        return np.full(left.size, 0.5)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 1 - 2 * sp.special.owens_t(mean / np.sqrt(variance), np.sqrt(left / (variance - left)))
 
 
 def best_first(

@@ -1,6 +1,7 @@
 """The next label: the items where one more vote tells most, and when more votes no longer pay."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -10,10 +11,12 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
 from bayesagree._numerics.types import Codes, Floats, Integers
-from bayesagree.annotations import Labels
+from bayesagree.annotations import Comparisons, Labels
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.comparisons._density import DavidsonPrior
 from bayesagree.errors import InputError, positive_int
 from bayesagree.planning._decision import Decision, after_a_vote, best_first, of_label, variance_drop
+from bayesagree.planning._pairs import Pairs
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 
 type Goal = Literal["decision", "metric", "certainty"]
@@ -24,12 +27,13 @@ _ROUNDING = 1e-9
 
 @checked
 def annotate_next(
-    annotations: Labels,
+    annotations: Labels | Comparisons,
     predictions: Predictions | None = None,
     *,
     n: int,
     goal: Goal | None = None,
-    prior: Prior = None,
+    models: Sequence[Any] | None = None,
+    prior: Prior | DavidsonPrior = None,
     seed: Seed = None,
 ) -> pd.DataFrame:
     r"""Items that deserve the next label, best first, by what one further vote is expected to tell.
@@ -50,21 +54,28 @@ def annotate_next(
     .. math:: \frac1m \sum_j \Pr(m \text{ votes for } j)\,[\Pr(j \text{ is most plausible} \mid \text{these votes})
               - \Pr(\text{the first is} \mid \text{these votes})].
 
+    Of comparisons the answer is pairs of models. A comparison by the average annotator, with outcomes of the posterior
+    of `davidson`, lowers the variance of which model is the best (of the numbers 1 for the best and 0 for the others,
+    summed over models), or of the strengths; draws of the posterior are weighted by the probability of the outcome.
+
     Parameters
     ----------
     annotations
-        Votes so far; items without votes may be among them.
+        Votes so far; items without votes may be among them. Or comparisons so far.
     predictions
-        Models, for ``"decision"`` and ``"metric"``.
+        Models, for ``"decision"`` and ``"metric"`` of labels.
     n
-        Number of items to return.
+        Number of items, or pairs, to return.
     goal
         ``"decision"``: s_i is the difference of the top-1 accuracies of the two best models (0 where they predict
         alike, and votes there are wasted); ``"metric"``: the top-1 accuracy, mean gain over models; ``"certainty"``:
         the expected rise of the annotation certainty, Pr(the most plausible label is k) of the best k. By default
-        ``"decision"`` with two models or more, ``"metric"`` with one, ``"certainty"`` without.
+        ``"decision"`` with two models or more, ``"metric"`` with one, ``"certainty"`` without. Of comparisons
+        ``"decision"``, which model is the best, or ``"metric"``, the strengths.
+    models
+        Of comparisons: the models to choose among; by default all.
     prior
-        As in `dirichlet`.
+        As in `dirichlet`, or in `davidson`.
     seed
         Orders items of equal gain and equal certainty, which are many: those of equal votes and predictions. Of equal
         gain, the least certain come first.
@@ -75,6 +86,8 @@ def annotate_next(
         Columns ``item``, ``gain`` and ``votes``, best first. The gain is the variance of s_i that a vote is expected
         to take, or the certainty that it is expected to add when the item gets ``votes`` of them (the fewest that can
         change its answer; 1 for the other goals). An item is listed once; items do not affect each other.
+        Of comparisons: ``first``, ``second`` (the order that the pair had less often), ``gain``,
+        ``prob_first_better`` and ``comparisons``, the number so far.
         ``attrs["notes"]``: sentences about equal gains, empty where gains decide which items are listed.
 
     Raises
@@ -97,13 +110,23 @@ def annotate_next(
     [2]
     >>> annotate_next(votes, n=3, seed=1)["votes"].tolist()
     [1, 2, 4]
+    >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AtBBA") * 6})
+    >>> games = Comparisons.from_long(table.replace("t", "tie"))
+    >>> annotate_next(games, n=1, seed=1)["comparisons"].tolist()
+    [12]
 
     References
     ----------
     P. I. Frazier and W. B. Powell, "Paradoxes in learning and the marginal value of information", Decision Analysis 7,
     2010, doi:10.1287/deca.1100.0190 (value per observation, where a single one has none).
     """
-    kept, chosen = positive_int(n, "n"), _goal(goal, predictions)
+    kept = positive_int(n, "n")
+    if isinstance(annotations, Comparisons):
+        if goal not in (None, "decision", "metric"):
+            raise InputError(f"goal={goal!r} of comparisons is not one of 'decision', 'metric'")
+        return Pairs.of(annotations, models, prior, seed).next_pairs(kept, goal or "decision", seed)
+    _require_no_choice(models, prior)
+    chosen = _goal(goal, predictions)
     if chosen == "decision" and predictions is not None:
         return Decision.of(annotations, predictions, prior).next_items(kept, seed)
     shape = annotations.counts() + prior_shape(prior, annotations.categories.size)
@@ -117,7 +140,14 @@ def annotate_next(
 
 
 @checked
-def value_of_votes(annotations: Labels, predictions: Predictions, *, prior: Prior = None) -> pd.DataFrame:
+def value_of_votes(
+    annotations: Labels | Comparisons,
+    predictions: Predictions | None = None,
+    *,
+    models: Sequence[Any] | None = None,
+    prior: Prior | DavidsonPrior = None,
+    seed: Seed = None,
+) -> pd.DataFrame:
     r"""Probability of the right choice between the two best models, after each number of further votes.
 
     The difference of the two accuracies, given the items, is a sum over items and is taken as normal with mean
@@ -130,14 +160,21 @@ def value_of_votes(annotations: Labels, predictions: Predictions, *, prior: Prio
     with Owen's function T, since difference and later mean are two normal variables of correlation :math:`s_m/\sigma`.
     Stop when what the next votes add is worth less than they cost.
 
+    Of comparisons, m more of the two best models, with the information :math:`I` of one on the difference of their
+    strengths, leave :math:`\sigma^2 / (1 + m I \sigma^2)` of its variance.
+
     Parameters
     ----------
     annotations
-        Votes so far; items without votes may be among them.
+        Votes so far; items without votes may be among them. Or comparisons so far.
     predictions
-        Two models or more.
+        Two models or more; for labels.
+    models
+        Of comparisons: the models to choose between; by default all.
     prior
-        As in `dirichlet`.
+        As in `dirichlet`, or in `davidson`.
+    seed
+        Of comparisons: the seed of the posterior.
 
     Returns
     -------
@@ -145,12 +182,14 @@ def value_of_votes(annotations: Labels, predictions: Predictions, *, prior: Prio
         Columns ``votes`` (0, 1, ... up to the number of items on which the two models differ), ``sd`` (expected
         standard deviation of the difference of the accuracies over all items) and ``prob_right``; attrs ``models``,
         the best and the next best today. Further rounds of votes on the same items are not foreseen: ask again after
-        these.
+        these. Of comparisons, numbers up to a million, ``sd`` of the difference of the strengths, and
+        ``prob_separated``, with which its interval of 95 % will not hold 0; attrs ``separating``, the fewest (of
+        numbers that differ by 7 %) with which it is 0.8, None beyond a million.
 
     Raises
     ------
     InputError
-        Not labels, fewer than two models.
+        Neither labels nor comparisons, fewer than two models.
 
     References
     ----------
@@ -172,8 +211,21 @@ def value_of_votes(annotations: Labels, predictions: Predictions, *, prior: Prio
     ['A', 'B']
     >>> found["prob_right"].loc[[0, 3, 5]].round(3).tolist()
     [0.733, 0.738, 0.746]
+    >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AtBBA") * 6})
+    >>> value_of_votes(Comparisons.from_long(table.replace("t", "tie")), models="AB", seed=1).attrs["models"]
+    ['A', 'B']
     """
+    if isinstance(annotations, Comparisons):
+        return Pairs.of(annotations, models, prior, seed).value_of_comparisons()
+    _require_no_choice(models, prior)
+    if predictions is None:
+        raise InputError("a choice needs models; pass predictions= of two")
     return Decision.of(annotations, predictions, prior).value_of_votes()
+
+
+def _require_no_choice(models: Any, prior: Any) -> None:
+    if models is not None or isinstance(prior, DavidsonPrior):
+        raise InputError("models= and DavidsonPrior are for comparisons; leave them out for labels")
 
 
 def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:

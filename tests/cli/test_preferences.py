@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bayesagree import Comparisons, davidson
+from bayesagree import Comparisons, annotate_next, davidson
 from bayesagree.comparisons import preference_table
 from tests.comparisons.test_davidson import crowd
 
@@ -59,3 +59,12 @@ def test_bad_input(run, tmp_path, text, options, message):
     result = run("preferences", path, *options)
     assert result.returncode == 2
     assert message in result.stderr
+
+
+def test_the_next_pair_and_the_number_that_separates_two(run, games):
+    pairs = json.loads(run("next", games, "-n", 3, "--json").stdout)["pairs"]
+    table = annotate_next(Comparisons.from_long(crowd(n=600), annotator="who"), n=3, seed=1)
+    assert [(row["first"], row["second"]) for row in pairs] == list(zip(table["first"], table["second"]))
+    answer = json.loads(run("plan", games, "--json").stdout)
+    assert answer["comparisons"][0]["votes"] == 0
+    assert "separate them with probability 0.8" in answer["notes"][0]

@@ -1,0 +1,104 @@
+"""Comparisons of models: the pair that the next one should be of, and how many separate two models."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+import scipy as sp
+
+from bayesagree._inference.results import settings_of
+from bayesagree._inference.streams import Seed
+from bayesagree._numerics.types import Floats, Integers
+from bayesagree.annotations.comparisons import Comparisons
+from bayesagree.comparisons._cells import Likelihood, outcome_probabilities, slopes_by_distance
+from bayesagree.comparisons._density import DavidsonPrior
+from bayesagree.comparisons.posterior import davidson
+from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.planning._decision import best_first, prob_right
+
+NUMBERS = np.unique(np.round(np.geomspace(1, 1e6, 200)).astype(np.int64))
+"""Numbers of comparisons that are tried: neighbours differ by 7 %."""
+SHOWN = np.array([0, *(step * 10**power for power in range(6) for step in (1, 2, 5)), 10**6])
+SEPARATED = 0.8
+"""Probability with which the interval of the difference shall not hold 0."""
+BORDER = sp.special.ndtri(0.975)
+
+
+class Pairs(NamedTuple):
+    """Draws of what a comparison of the average annotator in a neutral order depends on."""
+
+    comparisons: Comparisons
+    candidates: Integers
+    """Positions of the models to choose among."""
+    strength: Floats
+    """Shape (sample, model)."""
+    odds: Floats
+    """Of a tie, shape (sample, 1)."""
+    likelihood: Likelihood
+
+    @classmethod
+    def of(cls, comparisons: Comparisons, models: Any, prior: Any, seed: Seed) -> Self:
+        """Draw the posterior; without a choice of models all are candidates."""
+        if prior is not None and not isinstance(prior, DavidsonPrior):
+            raise InputError(f"prior={prior!r} is none of comparisons; pass a DavidsonPrior")
+        names = comparisons.models.tolist()
+        unknown = [model for model in models or () if model not in names]
+        if unknown or (models is not None and len(set(models)) < 2):
+            wrong = f"{as_python(unknown[0])!r} is unknown" if unknown else "a choice needs two"
+            raise InputError(f"models={models!r}: {wrong}; name two or more of {shorten(names, 5)}")
+        tree = davidson(comparisons, prior=prior, seed=seed)
+        posterior = tree["posterior"].to_dataset()
+        strength = posterior["strength"].values.reshape(-1, len(names))
+        tie: Any = posterior["average_tie"].values.ravel() if "average_tie" in posterior else np.array([-np.inf])
+        kept = np.arange(len(names)) if models is None else np.array([names.index(model) for model in models])
+        return cls(comparisons, kept, strength, np.exp(tie)[:, None], settings_of(tree)["likelihood"])
+
+    def next_pairs(self, n: int, goal: str, seed: Seed) -> pd.DataFrame:
+        """Return the result of `annotate_next`."""
+        size, chosen = self.strength.shape[1], self.strength[:, self.candidates]
+        score = chosen - chosen.mean(axis=1, keepdims=True)
+        if goal == "decision":
+            score = np.eye(self.candidates.size)[chosen.argmax(axis=1)]
+        score = score - score.mean(axis=0)
+        first, second = np.triu_indices(size, 1)
+        gain, ahead = np.empty(first.size), np.empty(first.size)
+        for model in range(size - 1):
+            of_model = first == model
+            distance = self.strength[:, model, None] - self.strength[:, second[of_model]]
+            chances = outcome_probabilities(distance, self.odds, self.likelihood)
+            # With deviations from their means, the variance between outcomes is the mean square of the means.
+            moved = [((score.T @ p) ** 2).sum(axis=0) / np.maximum(p.sum(axis=0), 1e-300) for p in chances]
+            gain[of_model] = np.sum(moved, axis=0) / len(score)
+            ahead[of_model] = (distance > 0).mean(axis=0)
+        table = best_first(np.arange(first.size), gain, np.maximum(ahead, 1 - ahead), n, seed)
+        notes = [note.replace("items", "pairs") for note in table.attrs["notes"]]
+        pair = table["item"].to_numpy()
+        first, second, ahead = first[pair], second[pair], ahead[pair]
+        games = np.zeros((size, size), np.int64)
+        np.add.at(games, (self.comparisons.first, self.comparisons.second), 1)
+        turned = games[first, second] > games[second, first]
+        names, ends = self.comparisons.models, (np.where(turned, second, first), np.where(turned, first, second))
+        found = pd.DataFrame({"first": names[ends[0]], "second": names[ends[1]], "gain": table["gain"]})
+        found["prob_first_better"] = np.where(turned, 1 - ahead, ahead)
+        found["comparisons"] = games[ends] + games[ends[::-1]]
+        found.attrs["notes"] = notes
+        return found
+
+    def value_of_comparisons(self) -> pd.DataFrame:
+        """Return the result of `value_of_votes`."""
+        order = self.candidates[np.argsort(-self.strength[:, self.candidates].mean(axis=0), kind="stable")]
+        distance = self.strength[:, order[0]] - self.strength[:, order[1]]
+        chances = np.stack(outcome_probabilities(distance, self.odds[:, 0], self.likelihood))
+        information = float((chances * slopes_by_distance(chances, self.likelihood) ** 2).sum(axis=0).mean())
+        votes, mean, variance = np.union1d(SHOWN, NUMBERS), distance.mean(), distance.var()
+        left = variance / (1 + votes * information * variance)
+        right = prob_right(mean, variance, left)
+        with np.errstate(divide="ignore"):
+            step = np.sqrt(variance - left)
+            ends = [sp.special.ndtr((sign * mean - BORDER * np.sqrt(left)) / step) for sign in (1, -1)]
+        table = pd.DataFrame({"votes": votes, "sd": np.sqrt(left), "prob_right": right, "prob_separated": sum(ends)})
+        enough = np.flatnonzero(table["prob_separated"] >= SEPARATED)
+        needed = int(votes[enough[0]]) if enough.size else None
+        table = table[np.isin(votes, SHOWN)].reset_index(drop=True)
+        table.attrs = {"models": self.comparisons.models[order[:2]].tolist(), "separating": needed}
+        return table

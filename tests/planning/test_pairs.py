@@ -1,0 +1,97 @@
+"""The next comparison: gains and choices against the posterior after each outcome, computed anew."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesagree import Comparisons, InputError, Labels, annotate_next
+from bayesagree.comparisons import DavidsonPrior
+from bayesagree.planning import value_of_votes
+from bayesagree.planning._pairs import Pairs
+
+NAMES = np.array(list("ABCD"))
+
+
+def games(n=60, seed=1):
+    rng = np.random.default_rng(seed)
+    left = rng.integers(0, 4, n)
+    right = (left + rng.integers(1, 4, n)) % 4
+    half = (np.array([1.0, 0.9, 0.0, -1.5])[left] - np.array([1.0, 0.9, 0.0, -1.5])[right]) / 2
+    weight = np.exp(np.stack([half, -half, np.full(n, -0.3)], axis=1))
+    outcome = (rng.random((n, 1)) > np.cumsum(weight / weight.sum(1, keepdims=True), axis=1)).sum(axis=1)
+    table = {"left": NAMES[left], "right": NAMES[right], "winner": np.array(["left", "right", "tie"])[outcome]}
+    return Comparisons.from_long(pd.DataFrame(table))
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return Pairs.of(games(), None, None, 1)
+
+
+def weighted(pairs, first, second, outcome):
+    """Weights of the draws after one outcome."""
+    half, nu = (pairs.strength[:, first] - pairs.strength[:, second]) / 2, pairs.odds[:, 0]
+    weights = np.stack([np.exp(half), np.exp(-half), nu])
+    return (weights / weights.sum(axis=0))[outcome]
+
+
+@pytest.mark.parametrize("goal", ["decision", "metric"])
+def test_gain_is_the_drop_of_the_variance(pairs, goal):
+    table = pairs.next_pairs(6, goal, 1).set_index(["first", "second"])
+    score = np.eye(4)[pairs.strength.argmax(axis=1)] if goal == "decision" else pairs.strength
+    for (a, b), row in table.iterrows():
+        ends = int(np.flatnonzero(a == NAMES)[0]), int(np.flatnonzero(b == NAMES)[0])
+        after = 0.0
+        for outcome in range(3):
+            w = weighted(pairs, *ends, outcome)
+            mean = w @ score / w.sum()
+            after += w.mean() * (w @ (score - mean) ** 2 / w.sum()).sum()
+        assert row["gain"] == pytest.approx(score.var(axis=0).sum() - after, abs=1e-10)
+        assert row["prob_first_better"] == pytest.approx(
+            (pairs.strength[:, ends[0]] > pairs.strength[:, ends[1]]).mean()
+        )
+    assert table["gain"].is_monotonic_decreasing
+
+
+def test_the_two_best_are_compared_next():
+    table = annotate_next(games(400), n=6, seed=1)
+    assert set(table.loc[0, ["first", "second"]]) == {"A", "B"}
+    assert table["comparisons"].sum() == 400
+    among = annotate_next(games(), n=1, models=["B", "C"], seed=1)
+    assert set(among.loc[0, ["first", "second"]]) == {"B", "C"}
+
+
+def test_choice_after_twenty_comparisons_against_simulated_ones(pairs):
+    """20 outcomes are drawn from 2,000 draws of the truth; the draws are weighted by them."""
+    table = value_of_votes(games(), seed=1).set_index("votes")
+    a, b = (int(np.flatnonzero(name == NAMES)[0]) for name in table.attrs["models"])
+    chance = np.stack([weighted(pairs, a, b, outcome) for outcome in range(3)], axis=1)
+    ahead = pairs.strength[:, a] > pairs.strength[:, b]
+    rng, right = np.random.default_rng(1), []
+    for truth in range(0, 4000, 2):
+        counts = rng.multinomial(20, chance[truth])
+        w = np.exp(counts @ np.log(chance.T))
+        right.append((w @ ahead / w.sum() > 0.5) == ahead[truth])
+    # The Monte-Carlo error is .01; the formula takes the difference of the strengths as normal.
+    assert np.mean(right) == pytest.approx(table.loc[20, "prob_right"], abs=0.03)
+    assert table.loc[0, "prob_right"] == pytest.approx(ahead.mean(), abs=0.02)
+    assert table["prob_right"].is_monotonic_increasing
+    assert table.attrs["separating"] > 100
+    assert table.loc[1_000_000, "prob_separated"] > 0.95
+
+
+def test_bad_choices():
+    with pytest.raises(InputError, match="'Z' is unknown; name two or more of 'A', 'B'"):
+        annotate_next(games(), n=1, models=["A", "Z"])
+    with pytest.raises(InputError, match="a choice needs two"):
+        value_of_votes(games(), models=["A"])
+    with pytest.raises(InputError, match="pass a DavidsonPrior"):
+        annotate_next(games(), n=1, prior=0.5)
+    with pytest.raises(InputError, match="goal='certainty' of comparisons"):
+        annotate_next(games(), n=1, goal="certainty")
+    votes = Labels.from_counts([[1, 2]])
+    for options in ({"models": ["A", "B"]}, {"prior": DavidsonPrior()}):
+        with pytest.raises(InputError, match="are for comparisons"):
+            annotate_next(votes, n=1, **options)
+    with pytest.raises(InputError, match="pass predictions= of two"):
+        value_of_votes(votes)
