@@ -2,8 +2,8 @@
 """Mutants drawn at random from the syntax tree of the package, and the share that the default tests kill, by room.
 
     python -m pytest -n 0 -p tests.mutation.reached --reached map.json tests      # which test runs which line
-    python tests/mutation/score.py map.json --seed 7 --count 100                  # over all rooms
-    python tests/mutation/score.py map.json --seed 7 --count 20 --room judges --out kept.jsonl
+    python tests/mutation/score.py map.json --seed 7 --each 5                   # of all rooms
+    python tests/mutation/score.py map.json --seed 7 --each 20 --room judges --out kept.jsonl
 
 Each mutant is written into a copy of the tree; the tests that run the mutated statement follow one another until one
 fails: those of the mirrored folder first, quick ones before slow ones, for a total of `--limit` seconds of their usual
@@ -223,6 +223,7 @@ class Copy:
                 import pytest
 
                 options = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--tb=line", "-rfE"]
+                options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
                 os._exit(pytest.main([*options, *tests]))
             except BaseException:  # noqa: BLE001  the child must end here, whatever it is
                 traceback.print_exc()
@@ -256,25 +257,22 @@ def ordered(tree: Tree, site: Site, limit: float) -> tuple[list[str], int]:
     return chosen, len(every)
 
 
-def draw(tree: Tree, seed: int, count: int, rooms: list[str] | None) -> list[Site]:
-    """Draw the same number of sites from every room: first a file in proportion to its lines, then a site of it."""
-    rng = random.Random(seed)
-    sites = tree.sites()
-    names = rooms or sorted(sites)
+def draw(tree: Tree, seed: int, each: int, rooms: list[str] | None) -> list[Site]:
+    """Draw sites of every room: first a file in proportion to its lines, then an operator, then a site."""
     drawn = []
-    for k, name in enumerate(names):
-        n = count // len(names) + (k < count % len(names))
+    sites = tree.sites()
+    for room in rooms or sorted(sites):
+        rng = random.Random(f"{seed} {room}")
         by_file = defaultdict(list)
-        for site in sites[name]:
+        for site in sites[room]:
             by_file[site.file].append(site)
         files = sorted(by_file)
         size = [len(tree.text[file].splitlines()) for file in files]
-        for _ in range(n):
+        for k in range(each):
             of = by_file[rng.choices(files, size)[0]]
             operator = rng.choice(sorted({s.operator for s in of}))
-            drawn.append(rng.choice([s for s in of if s.operator == operator]))
-    rng.shuffle(drawn)
-    return drawn
+            drawn.append((k, rng.choice([s for s in of if s.operator == operator])))
+    return [site for _, site in sorted(drawn, key=lambda one: one[0])]
 
 
 def table(fates: list[dict]) -> str:
@@ -294,7 +292,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("maps", nargs="+")
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--each", type=int, default=5, help="mutants of each room")
     parser.add_argument("--room", nargs="*")
     parser.add_argument("--limit", type=float, default=30)
     parser.add_argument("--out", type=Path, default=None)
@@ -305,21 +303,24 @@ def main() -> None:
     if options.out and options.out.exists():
         kept = [json.loads(line) for line in options.out.read_text().splitlines()]
     done = {(fate["file"], fate["start"], fate["text"]) for fate in kept}
-    import numba  # noqa: F401  imported once, for all children
+    import hypothesis.extra.numpy  # noqa: F401  imported once, for all children
+    import numba  # noqa: F401
     import pandas  # noqa: F401
+    import pyarrow.csv  # noqa: F401
     import pytest  # noqa: F401
-    import scipy.optimize
-    import scipy.special
-    import scipy.stats  # noqa: F401
+    import rich.console  # noqa: F401
+    import typer  # noqa: F401
     import xarray  # noqa: F401
+    from scipy import optimize, special, stats  # noqa: F401
 
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(ROOT, Path(folder))
-        for site in draw(tree, options.seed, options.count, options.room):
+        for site in draw(tree, options.seed, options.each, options.room):
             if (site.file, site.start, site.text) in done:
                 continue
             if time.monotonic() - begun > 60 * options.minutes:
+                print("STOPPED: the time is up; with --out the next run goes on")
                 break
             tests, n_tests = ordered(tree, site, options.limit)
             stale = tree.stale(site)
