@@ -21,8 +21,8 @@ from scipy.special import logit
 
 from bayesagree import simulate
 from bayesagree.agreement import common_agreement
-from bayesagree.agreement._exact.averaged import joint_posterior
 from bayesagree.agreement._exact.likelihood import outright_shares
+from bayesagree.agreement._exact.outright_ends import joint_posterior
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.annotations import Ratings
 

@@ -28,10 +28,9 @@ def beta_variable(name: str, alpha: Any, beta: Any, **kwargs: Any) -> TensorVari
 
 def dirichlet_variable(name: str, alpha: Any, **kwargs: Any) -> TensorVariable:
     """Add Dirichlet vectors along the last axis, of any positive shapes."""
-    return pm.CustomDist(
-        name, alpha, dist=_draw_dirichlet, logp=_dirichlet_logp, support_point=_dirichlet_mean,
-        signature="(k)->(k)", class_name="Dirichlet", default_transform=simplex, **kwargs,
-    )  # fmt: skip
+    parts: Any = {"dist": _draw_dirichlet, "logp": _dirichlet_logp, "support_point": _dirichlet_mean}
+    how: Any = {"signature": "(k)->(k)", "class_name": "Dirichlet", "default_transform": simplex}
+    return pm.CustomDist(name, alpha, **parts, **how, **kwargs)
 
 
 def beta_binomial_variable(name: str, n: Any, alpha: Any, beta: Any, **kwargs: Any) -> TensorVariable:

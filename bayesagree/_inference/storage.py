@@ -111,10 +111,9 @@ class Store:
             dtype = np.dtype(v.dtype)
             # Random doubles do not compress; positions of labels do.
             compressors = None if dtype.kind == "f" else "auto"
-            root.require_group(v.group).create_array(
-                name, shape=v.shape, dtype=dtype, chunks=chunks, dimension_names=v.dims, compressors=compressors,
-                fill_value=np.nan if dtype.kind == "f" else -1,
-            )  # fmt: skip
+            how = {"chunks": chunks, "compressors": compressors, "fill_value": np.nan if dtype.kind == "f" else -1}
+            group = root.require_group(v.group)
+            group.create_array(name, shape=v.shape, dtype=dtype, dimension_names=v.dims, **how)
         self.checkpoint.save({"blocks": 0, "created": True}, now=True)
         return 0
 

@@ -5,13 +5,12 @@
 - `prior`: the priors of Phi, of the item means and of annotators' levels.
 - `annotator_effects`: Phi with annotators' levels, drawn by the Gibbs sampler of `_effects_kernels`, and the check
   whether levels explain disagreement.
-- `model`: the PyMC model of Phi, whose parts can be replaced; `_binned_beta` and `_inflated_beta` are its likelihoods,
-  `_collapsed` that without item means.
+- `model`: the PyMC model of Phi, whose parts can be replaced; `_pymc_likelihoods` are its likelihoods.
 - `predictive`: ratings of the same annotators again, and the log likelihood of each item.
 - `summary`: the summary of draws of Phi, and the difference between two groups.
 - `checks`: posterior predictive checks of Phi; finite mixtures over Phi.
 - `coefficients`: alpha, kappas, AC1, intraclass correlations; `_coefficients` defines each, `_formulas` holds each
-  formula once, `_polychoric` that of the polychoric one, `_items` the counts; `set_distances` compares sets.
+  formula once, `_polychoric` that of the polychoric one, `_items` the counts.
 - `rankings`: Kendall's W, tau-b and rank-biased overlap.
 - `spans`: how far annotators mark the same spans.
 - `differences`: the difference of every coefficient between two sets of annotations.

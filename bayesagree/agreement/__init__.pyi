@@ -1,4 +1,4 @@
-from ._binned_beta import BinnedBeta
+from ._pymc_likelihoods import BinnedBeta
 from .annotator_effects import annotator_levels
 from .bland_altman import limits_of_agreement
 from .checks import item_fit, item_mean_check, phi_clusters

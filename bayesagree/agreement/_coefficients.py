@@ -17,9 +17,8 @@ from bayesagree.errors import InputError
 type Level = Literal["nominal", "ordinal", "interval", "ratio"]
 type Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
 
-WEIGHTS_OF_LEVEL: dict[Level, Weights] = {
-    "nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio",
-}  # fmt: skip
+WEIGHTS_OF_LEVEL: dict[Level, Weights]
+WEIGHTS_OF_LEVEL = {"nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio"}
 WEIGHTED = {"cohen_kappa", "scott_pi", "conger_kappa", "fleiss_kappa", "gwet_ac2", "brennan_prediger"}
 OF_ORDER = {"alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_polychoric", "icc_one_way", "icc_agreement"}
 OF_ORDER |= {"icc_consistency"}
@@ -113,6 +112,18 @@ def item_mass(n: float) -> float:
     Theirs add up to n - 2, so that the variance of a mean is the unbiased one, with few items to n / 2.
     """
     return max(n - PSEUDO_MASS, n / 2) / max(n, 1)
+
+
+def weight_shape(n: int) -> float:
+    """Return the shape of the gamma weights of n items, so that the variance of a mean is that of Student's t.
+
+    With weights Dirichlet(a, ..., a) a mean has the variance (n - 1) S^2 / (n (n a + 1)); exponential weights, a = 1,
+    give intervals of few items that are too short.
+    """
+    if n < 2:
+        return 1.0
+    ratio = sp.special.ndtri(0.975) / sp.special.stdtrit(n - 1, 0.975)
+    return max((n - 1) * ratio**2 - 1, 1.0) / n
 
 
 def draw_weights(found: Coefficient, pseudo: PseudoWeights, rng: np.random.Generator) -> Floats:

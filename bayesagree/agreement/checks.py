@@ -17,10 +17,10 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.beta import SMALLEST
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._exact.averaged import joint_posterior
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
 from bayesagree.agreement._exact.item_means import beta_shapes
 from bayesagree.agreement._exact.likelihood import outright_shares
+from bayesagree.agreement._exact.outright_ends import joint_posterior
 from bayesagree.agreement._exact.posterior import phi_of
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.prior import AgreementPrior

@@ -7,9 +7,9 @@ units (`_coefficients`), so a replicate costs a matrix product.
 
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -32,9 +32,11 @@ from bayesagree.agreement._coefficients import (
 )
 from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.agreement.rankings import ranking_table
-from bayesagree.agreement.set_distances import Distance, set_coefficient
-from bayesagree.annotations import Comparisons, Rankings
+from bayesagree.annotations import Comparisons, Labels, Rankings
+from bayesagree.annotations.sets import sets_and_members
 from bayesagree.errors import InputError, probability
+
+type Distance = Literal["masi", "jaccard"] | Callable[[frozenset[Any], frozenset[Any]], float]
 
 COMMON = ("ci_prob", "n_items", "n_annotators", "n_annotations")
 """Columns that are the same in every row."""
@@ -148,10 +150,8 @@ def agreement_table(
     replicates = _replicates(chain(found, coefficients(items, kind)), items.patterns.weight, rng)
     rows = {name: _row(found, drawn, ci_prob) for name, found, drawn in replicates}
     rows["phi"] = _phi_row(items, ci_prob, rng)
-    common = {
-        "ci_prob": ci_prob, "n_items": items.patterns.n_items, "n_annotators": items.n_annotators or pd.NA,
-        "n_annotations": items.n_annotations,
-    }  # fmt: skip
+    sizes = items.patterns.n_items, items.n_annotators or pd.NA, items.n_annotations
+    common = dict(zip(COMMON, (ci_prob, *sizes)))
     return _Coefficients([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
 
 
@@ -270,3 +270,49 @@ def _phi_row(items: Items, ci_prob: float, rng: np.random.Generator) -> dict[str
     note = "; ".join(notes)
     mean, lower, upper = (float(found[name]) for name in ("mean", "lower", "upper"))
     return {"estimate": mean, "lower": lower, "upper": upper, "ci_kind": "hdi", "note": note}
+
+
+def jaccard(first: frozenset[Any], second: frozenset[Any]) -> float:
+    """Return 1 - |A and B| / |A or B|."""
+    return 1 - len(first & second) / len(first | second)
+
+
+def masi(first: frozenset[Any], second: frozenset[Any]) -> float:
+    """Return the distance of Passonneau (2006): 1 - m (1 - Jaccard distance).
+
+    m is 1 for equal sets, 2/3 where one holds the other, 1/3 where they only share labels, and 0 where they do not.
+    """
+    if first == second:
+        return 0.0
+    shared = first & second
+    monotonicity = 2 / 3 if shared in (first, second) else 1 / 3
+    return 1 - monotonicity * (1 - jaccard(first, second)) if shared else 1.0
+
+
+NAMED: dict[str, Callable[[frozenset[Any], frozenset[Any]], float]] = {"masi": masi, "jaccard": jaccard}
+
+
+def set_coefficient(labels: AgreementData, distance: Distance) -> tuple[str, Coefficient, Items]:
+    """Name and alpha of a distance of sets, and the sets item by item."""
+    if not isinstance(labels, Labels):
+        raise InputError(f"distance= compares sets of labels, and the annotations are {type(labels).__name__}")
+    function = NAMED.get(distance) if isinstance(distance, str) else distance
+    if not callable(function):
+        raise InputError(f"distance={distance!r} is not 'masi', 'jaccard' or a function of two frozensets")
+    as_sets, sets = sets_and_members(labels)
+    table = np.array([[float(function(first, second)) for second in sets] for first in sets])
+    name = distance if isinstance(distance, str) else getattr(function, "__name__", "distance")
+    _require_distance(table, name)
+    items = items_of(as_sets)
+    counts, patterns = items.counts(), items.patterns
+
+    def compute(weight: Floats) -> Floats:
+        return formula.distance_alpha(weight, counts, table)
+
+    return f"alpha_{name}", Coefficient(compute, patterns.weight, patterns.pattern_of_item, table.size), items
+
+
+def _require_distance(table: Floats, name: str) -> None:
+    valid = np.isfinite(table).all() and (table >= 0).all() and not table.diagonal().any()
+    if not valid or (table != table.T).any():
+        raise InputError(f"distance {name!r} must be finite, at least 0, the same both ways, and 0 for equal sets")

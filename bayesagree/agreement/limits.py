@@ -18,10 +18,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement._exact.averaged import joint_posterior
 from bayesagree.agreement._exact.hyper_grid import HierarchicalMeans
 from bayesagree.agreement._exact.likelihood import Kind, Likelihood
 from bayesagree.agreement._exact.likelihood import likelihood as build_likelihood
+from bayesagree.agreement._exact.outright_ends import joint_posterior
 from bayesagree.agreement._exact.posterior import Summary, phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, prepare
 from bayesagree.agreement.checks import MOST_ITEMS, THRESHOLD, misfits
@@ -208,27 +208,14 @@ def supported_with_levels(ratings: Ratings, kind: Kind, decision: str, item_mean
     unit, item = ratings.unit(), ratings.item_index
     off_low, off_high = (np.bincount(item, unit != end, ratings.items.size) > 0 for end in (0, 1))
     known = {} if isinstance(item_mean, str) else item_mean
-    inside = (off_low & off_high) | np.array([name in known for name in ratings.items.tolist()])
-    if not inside[item].any():
-        return "undecided"
-    some = ratings.select(inside[item])
-    truth = item_mean if isinstance(item_mean, str) else {i: v for i, v in item_mean.items() if i in some.items}
-    if not inside[item].all() and Interval.of(refit(some, truth, kind)).upper >= 0:
-        _warn(_AT_ENDS)
-        return "undecided"
-    squeezed = Interval.of(refit(ratings, item_mean, "squeezed"))
-    if squeezed.lower > 0:
-        _warn(_MATTER_OF_READING.format(mean=squeezed.mean))
-        return "undecided"
-    return decision
+    inside = ((off_low & off_high) | np.array([name in known for name in ratings.items.tolist()]))[item]
 
+    def without_ends() -> Interval:
+        some = ratings.select(inside)
+        truth = item_mean if isinstance(item_mean, str) else {i: v for i, v in item_mean.items() if i in some.items}
+        return Interval.of(refit(some, truth, kind))
 
-_AT_ENDS = "the disagreement comes from items on which all ratings are one end of the scale: undecided"
-_MATTER_OF_READING = (
-    "the sign of Phi depends on how an answer at an end of the scale is read: disagreement where it stands for an "
-    "interval, agreement ({mean:.2f}) where it stands for a point (likelihood='squeezed'): undecided; "
-    "likelihood='averaged' learns how many answers at an end are no judgment"
-)
+    return _supported(inside, without_ends, lambda: Interval.of(refit(ratings, item_mean, "squeezed")))
 
 
 def supported_decision(problem: Problem, decision: str, ci_prob: float) -> str:
@@ -237,24 +224,43 @@ def supported_decision(problem: Problem, decision: str, ci_prob: float) -> str:
     Disagreement must hold without the items that are unanimous at an end. Where these answers are intervals and nothing
     else, it must not be agreement where they are squeezed into the scale, as in the code published with the paper.
     """
-    kind = problem.kind
+    kind, inside = problem.kind, ~_at_one_end(problem)
     if decision != "disagreement" or kind not in ("averaged", "binned", "inflated"):
         return decision
-    inside = ~_at_one_end(problem)
+
+    def squeezed() -> Summary:
+        like = build_likelihood(problem.patterns, "squeezed", discrete=False)
+        return _summary(problem, like, ci_prob, kind="squeezed")
+
+    def without_ends() -> Summary:
+        return _summary(problem, problem.like.of(inside), ci_prob, kind)
+
+    return _supported(inside, without_ends, squeezed if kind == "binned" else None)
+
+
+def _supported(
+    inside: NDArray[np.bool_],
+    without_ends: Callable[[], Interval | Summary],
+    squeezed: Callable[[], Interval | Summary] | None,
+) -> str:
+    """Return whether disagreement holds without what is unanimous at an end, and with such answers as points."""
     if not inside.any():
         return "undecided"
-    if not inside.all() and _summary(problem, problem.like.of(inside), ci_prob, kind).upper >= 0:
-        _warn(_AT_ENDS)
+    if not inside.all() and without_ends().upper >= 0:
+        _warn(_AT_ENDS, stacklevel=6)
         return "undecided"
-    if kind != "binned":
-        return decision
-    squeezed = _summary(
-        problem, build_likelihood(problem.patterns, "squeezed", discrete=False), ci_prob, kind="squeezed"
-    )
-    if squeezed.lower > 0:
-        _warn(_MATTER_OF_READING.format(mean=squeezed.mean))
+    if squeezed is not None and (found := squeezed()).lower > 0:
+        _warn(_MATTER_OF_READING.format(mean=found.mean), stacklevel=6)
         return "undecided"
-    return decision
+    return "disagreement"
+
+
+_AT_ENDS = "the disagreement comes from items on which all ratings are one end of the scale: undecided"
+_MATTER_OF_READING = (
+    "the sign of Phi depends on how an answer at an end of the scale is read: disagreement where it stands for an "
+    "interval, agreement ({mean:.2f}) where it stands for a point (likelihood='squeezed'): undecided; "
+    "likelihood='averaged' learns how many answers at an end are no judgment"
+)
 
 
 def _at_one_end(problem: Problem) -> NDArray[np.bool_]:

@@ -95,7 +95,7 @@ def build_collapsed_model(counts: RatingCounts, means: MeanPrior, kind: Kind, pr
     """Build the model of ratings on levels without item means, one row of `observed_patterns` per distinct pattern."""
     import pymc as pm
 
-    from bayesagree.agreement._collapsed import add_collapsed_likelihood
+    from bayesagree.agreement._pymc_likelihoods import add_collapsed_likelihood
 
     coords = {"pattern": np.arange(counts.weight.size), "level": counts.values}
     with pm.Model(coords=coords) as model:
@@ -173,8 +173,7 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, sha
     import pymc as pm
 
     from bayesagree._inference.random_draws import beta_variable
-    from bayesagree.agreement._binned_beta import BinnedBeta, Levels
-    from bayesagree.agreement._inflated_beta import inflated_variable
+    from bayesagree.agreement._pymc_likelihoods import BinnedBeta, Levels, inflated_variable
 
     def data(values: Any) -> Any:
         return pm.Data("observed_rating", values, dims="annotation")

@@ -19,10 +19,10 @@ from bayesagree._inference.results import result_tree
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.agreement import limits
 from bayesagree.agreement import model as parts
-from bayesagree.agreement._exact.averaged import joint_posterior
 from bayesagree.agreement._exact.draws import draw_hyper, draw_item_means
 from bayesagree.agreement._exact.item_means import KnownMeans
 from bayesagree.agreement._exact.likelihood import Kind
+from bayesagree.agreement._exact.outright_ends import joint_posterior
 from bayesagree.agreement._exact.patterns import collapse
 from bayesagree.agreement._exact.posterior import phi_maximum_likelihood, phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare

@@ -9,21 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy as sp
 import xarray as xr
 
 from bayesagree._inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
 from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Floats
 from bayesagree.agreement._exact.hyper_grid import log_beta
-from bayesagree.agreement._exact.item_means import (
-    KnownMeans,
-    likelihood_step,
-    log_beta_shape,
-    nodes,
-    prior_step,
-    prior_window,
-)
+from bayesagree.agreement._exact.item_means import KnownMeans
 from bayesagree.agreement._exact.posterior import precision_of
 from bayesagree.agreement._exact.problem import checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER, LEVELS, item_log_likelihood
@@ -133,23 +125,9 @@ def _item_log_likelihood(
         if shares:
             low_end, high_end = (float(w[s]) for w in shares.values())
             means = means.with_ends((low_end, high_end))
-        if isinstance(means, KnownMeans):
-            evidence = means.pattern_evidence(float(precision))
-        else:
-            m, width = np.array(parameters["mean_location"][s]), np.array(parameters["mean_spread"][s])
-            evidence = _hierarchical_evidence(means.like, float(precision), m, width)
-        out[s] = evidence[of_item[of_item >= 0]]
+        hyper = None if known else (float(parameters[HYPER[0]][s]), float(parameters[HYPER[1]][s]))
+        out[s] = means.pattern_evidence(float(precision), hyper)[of_item[of_item >= 0]]
     return Pointwise(ratings.items[of_item >= 0], out)
-
-
-def _hierarchical_evidence(like: Any, precision: float, m: Floats, s: Floats) -> Floats:
-    """Log Pr(ratings of one item | precision, m, s) for every pattern of ratings, shape (pattern,)."""
-    window = prior_window(m, s)
-    step = min(likelihood_step(like, precision), float(prior_step(window)))
-    at, log_weight = nodes(step, float(window.low), float(window.high))
-    log_prior = log_beta_shape(at, m, s) + log_weight
-    log_prior -= sp.special.logsumexp(log_prior)
-    return np.asarray(sp.special.logsumexp(like.table(precision, at) + log_prior, axis=1))
 
 
 PREDICTIVE = PredictiveRecord(_model, _observed, _variables, _item_log_likelihood, _log_prior, _to_scale)

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.types import Floats
-from bayesagree.agreement.spans import weight_shape
+from bayesagree.agreement._coefficients import REPLICATES, interval_of, weight_shape
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
 
-REPLICATES, STEP = 2000, 100
+STEP = 100
+"""Replicates of the weights at once."""
 PERSISTENCE = 0.9
 """Parameter p of rank-biased overlap: the first ten ranks have .86 of its weight (Webber et al. 2010, eq. 21)."""
 NAMES = ("kendall_w", "kendall_w_ties", "tau_b", "rank_biased_overlap")
@@ -60,9 +60,8 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
 
 
 def _row(estimate: float, drawn: Floats, ci_prob: float, note: str) -> dict[str, Any]:
-    known = drawn[~np.isnan(drawn)]
-    lower, upper = hdi(known, ci_prob) if known.size and not np.isnan(estimate) else (np.nan, np.nan)
-    return {"estimate": estimate, "lower": lower, "upper": upper, "ci_kind": "weighted bootstrap hdi", "note": note}
+    interval = interval_of(drawn[:0] if np.isnan(estimate) else drawn, ci_prob, note)
+    return {"estimate": estimate} | interval | {"ci_kind": "weighted bootstrap hdi"}
 
 
 def _weights(n: int, rng: np.random.Generator) -> list[Floats]:

@@ -5,15 +5,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy as sp
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
+from bayesagree.agreement._coefficients import REPLICATES, weight_shape
 from bayesagree.annotations.spans import Match, Span, read_spans
 from bayesagree.errors import InputError, probability
-
-REPLICATES = 2000
 
 
 @checked
@@ -89,18 +87,6 @@ def span_f1(frame: Any, *, match: Match = "exact", ci_prob: float = 0.95, seed: 
         rows.append((*pair, estimate[p], *ends, int(both[:, p].sum())))
     columns = ["annotator", "other_annotator", "f1", "lower", "upper", "n_documents"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def weight_shape(n: int) -> float:
-    """Shape of the gamma weights of n documents, so that the variance of a mean is that of Student's t.
-
-    With weights Dirichlet(a, ..., a) a mean has the variance (n - 1) S^2 / (n (n a + 1)); exponential weights, a = 1,
-    give intervals of few documents that are too short.
-    """
-    if n < 2:
-        return 1.0
-    ratio = sp.special.ndtri(0.975) / sp.special.stdtrit(n - 1, 0.975)
-    return max((n - 1) * ratio**2 - 1, 1.0) / n
 
 
 def _matches(first: list[Span], second: list[Span], match: Match) -> int:

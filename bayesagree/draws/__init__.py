@@ -1,7 +1,6 @@
 """Draws of plausibilities: their blocks, their best labels, their convergence.
 
 - `pseudo_label`: the mass of labels that nobody named, spread over them again.
-- `unnamed_labels`: the kernels that spread it.
 - `posterior`: what a specification of a posterior offers, and one route for the draws of independent items.
 - `rating_posterior`: the same for ratings, whose truth is a number.
 - `trace`: a posterior whose draws exist.

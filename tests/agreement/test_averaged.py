@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayesagree import simulate
-from bayesagree.agreement._exact.averaged import joint_posterior
+from bayesagree.agreement._exact.outright_ends import joint_posterior
 from bayesagree.agreement._exact.problem import prepare
 from bayesagree.agreement.phi import common_agreement, common_agreement_model
 from bayesagree.agreement.summary import phi_summary

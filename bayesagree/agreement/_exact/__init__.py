@@ -8,8 +8,8 @@
 - `hyper_grid`: hierarchical item means, and the grid that follows the posterior of their prior.
 - `prior_masses`: the compiled sums over item means that it makes.
 - `posterior`: the marginal posterior of Phi, and the estimate of Checco et al.
-- `outright_ends`: the same with outright answers at the ends of the scale, their shares integrated out.
+- `outright_ends`: the same with outright answers at the ends of the scale, their shares integrated out, and both
+  readings averaged.
 - `outright_density`: the log density that it integrates; `surrogate`: a Gaussian process through it.
-- `averaged`: both readings of the ends, weighted by their evidence.
 - `draws`: draws of item means and of their prior given the precision.
 """

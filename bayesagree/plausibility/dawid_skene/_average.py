@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree.annotations import Labels
-from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
 from bayesagree.plausibility.dawid_skene._confusion import ConfusionRows
-from bayesagree.plausibility.dawid_skene._gibbs import RowSampler, start_truth
+from bayesagree.plausibility.dawid_skene._gibbs import RowSampler, Start, start_truth
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth
 from bayesagree.plausibility.dawid_skene._mixed_membership_kernels import draw_plausibility
 
@@ -46,21 +45,13 @@ class VotesSampler(RowSampler):
     What is learnt about annotators does not change the truth.
     """
 
-    def __init__(
-        self,
-        cells: AnnotationCells,
-        confusion: ConfusionRows,
-        prevalence_shape: float,
-        shares: Floats,
-        n_labels: int,
-        rng: Rng,
-    ) -> None:
-        super().__init__(cells, confusion, prevalence_shape, shares, n_labels, rng)
-        per_item = np.diff(cells.candidate_start)
-        self.shape = shares * np.repeat(cells.sizes, per_item) + 1 / n_labels
+    def __init__(self, start: Start, confusion: ConfusionRows) -> None:
+        super().__init__(start, confusion)
+        cells, per_item = start.cells, np.diff(start.cells.candidate_start)
+        self.shape = start.shares * np.repeat(cells.sizes, per_item) + 1 / start.n_labels
         self.expected = self.shape / np.repeat(np.add.reduceat(self.shape, cells.candidate_start[:-1]), per_item)
         self.drawn = np.empty_like(self.shape)
-        self.sweep(rng)
+        self.sweep(start.rng)
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw plausibilities, a true label of each item, and the prevalence; draws are independent."""

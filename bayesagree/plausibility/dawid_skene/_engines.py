@@ -33,6 +33,7 @@ from bayesagree.plausibility.dawid_skene._gibbs import (
     CrowdSampler,
     Keep,
     RowSampler,
+    Start,
     run_chains,
 )
 from bayesagree.plausibility.dawid_skene._item_difficulty import ItemDifficultySampler
@@ -211,16 +212,16 @@ class DawidSkenePosterior:
             item_prior = None if regression is None else DrawnPrior(regression, cells, shares)
             if variant == "mixed_membership":
                 return MixedMembershipSampler(cells, n_annotators, prior, shares, n_labels, rng, item_prior)
+            shared = Start(cells, prior.prevalence, shares, n_labels, rng, item_prior)
             if variant == "item_difficulty":
-                given = (labels.annotator_index, labels.label_index)
-                return ItemDifficultySampler(cells, *given, n_annotators, prior, shares, n_labels, rng, item_prior)
-            shared = (prior.prevalence, shares, n_labels, rng, item_prior)
+                return ItemDifficultySampler(shared, labels.annotator_index, labels.label_index, n_annotators, prior)
             if variant == "votes":
-                return VotesSampler(cells, ConfusionRows(cells, prior, n_labels, n_annotators), *shared[:-1])
+                rows = ConfusionRows(cells, prior, n_labels, n_annotators)
+                return VotesSampler(shared._replace(item_prior=None), rows)
             if variant in ("full", "hierarchical"):
                 rows = ConfusionRows(cells, prior, n_labels, n_annotators, learnt=variant == "hierarchical")
-                return RowSampler(cells, rows, *shared)
-            return AccuracySampler(cells, Accuracies(cells, prior, n_labels, one_coin=variant == "one_coin"), *shared)
+                return RowSampler(shared, rows)
+            return AccuracySampler(shared, Accuracies(cells, prior, n_labels, one_coin=variant == "one_coin"))
 
         return start
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numba
 import numpy as np
@@ -65,20 +65,37 @@ class CrowdSampler(Protocol):
         ...
 
 
+class Start(NamedTuple):
+    """What a chain starts from.
+
+    Attributes
+    ----------
+    cells, n_labels
+        The labels.
+    prevalence_shape
+        Prior shape of each label's prevalence.
+    shares
+        Probabilities of the candidates, from which the first truth is drawn.
+    rng
+        Stream of the start.
+    item_prior
+        Prior of each item from predictions, if it has one.
+    """
+
+    cells: AnnotationCells
+    prevalence_shape: float
+    shares: Floats
+    n_labels: int
+    rng: Rng
+    item_prior: DrawnPrior | None = None
+
+
 class TruthSampler:
     """One true label per item, for any model of the annotators: its draws, and the counts they give."""
 
-    def __init__(
-        self,
-        cells: AnnotationCells,
-        prevalence_shape: float,
-        shares: Floats,
-        n_labels: int,
-        rng: Rng,
-        item_prior: DrawnPrior | None = None,
-    ) -> None:
-        self.cells, self.prevalence_shape, self.item_prior = cells, prevalence_shape, item_prior
-        self.log_prior = np.empty(0)
+    def __init__(self, start: Start) -> None:
+        cells, self.prevalence_shape, shares, n_labels, rng, self.item_prior = start
+        self.cells, self.log_prior = cells, np.empty(0)
         self.truth = start_truth(cells, shares, rng)
         self.weights, self.count = np.empty(cells.cell_label.size), np.empty(n_labels)
         self.expected, self.prevalence = np.empty(cells.candidate.size), np.empty(n_labels)
@@ -108,19 +125,10 @@ class RowSampler(TruthSampler):
     e^-1000 cannot become true again.
     """
 
-    def __init__(
-        self,
-        cells: AnnotationCells,
-        confusion: ConfusionRows,
-        prevalence_shape: float,
-        shares: Floats,
-        n_labels: int,
-        rng: Rng,
-        item_prior: DrawnPrior | None = None,
-    ) -> None:
-        super().__init__(cells, prevalence_shape, shares, n_labels, rng, item_prior)
+    def __init__(self, start: Start, confusion: ConfusionRows) -> None:
+        super().__init__(start)
         self.confusion = confusion
-        self.repeats = items_with_repeats(cells, confusion.rows.row)
+        self.repeats = items_with_repeats(start.cells, confusion.rows.row)
 
     def sweep(self, rng: Rng, times: int = 1) -> None:
         """Draw hyperparameters and prevalence given the truth, then the truth."""
@@ -150,17 +158,8 @@ class RowSampler(TruthSampler):
 class AccuracySampler(TruthSampler):
     """Annotators have accuracies, drawn in turn with the truth."""
 
-    def __init__(
-        self,
-        cells: AnnotationCells,
-        accuracies: Accuracies,
-        prevalence_shape: float,
-        shares: Floats,
-        n_labels: int,
-        rng: Rng,
-        item_prior: DrawnPrior | None = None,
-    ) -> None:
-        super().__init__(cells, prevalence_shape, shares, n_labels, rng, item_prior)
+    def __init__(self, start: Start, accuracies: Accuracies) -> None:
+        super().__init__(start)
         self.accuracies = accuracies
 
     def sweep(self, rng: Rng, times: int = 1) -> None:

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from bayesagree._numerics.draws import slice_step
 from bayesagree._numerics.types import Floats, Rng
-from bayesagree.plausibility.dawid_skene._cells import AnnotationCells
-from bayesagree.plausibility.dawid_skene._gibbs import TruthSampler
+from bayesagree.plausibility.dawid_skene._gibbs import Start, TruthSampler
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth, draw_candidate
-from bayesagree.plausibility.dawid_skene._item_prior import DrawnPrior
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
@@ -27,19 +25,16 @@ class ItemDifficultySampler(TruthSampler):
 
     def __init__(
         self,
-        cells: AnnotationCells,
+        start: Start,
         annotator: NDArray[np.integer[Any]],
         label: NDArray[np.integer[Any]],
         n_annotators: int,
         prior: DawidSkenePrior,
-        shares: Floats,
-        n_labels: int,
-        rng: Rng,
-        item_prior: DrawnPrior | None = None,
     ) -> None:
-        self.ability = rng.normal(prior.ability, prior.ability_sd / 4, n_annotators)
-        super().__init__(cells, prior.prevalence, shares, n_labels, rng, item_prior)
-        self.prior, self.n_labels, self.annotator, self.label = prior, n_labels, annotator, label
+        self.ability = start.rng.normal(prior.ability, prior.ability_sd / 4, n_annotators)
+        super().__init__(start)
+        cells, self.n_labels = start.cells, start.n_labels
+        self.prior, self.annotator, self.label = prior, annotator, label
         self.difficulty = np.zeros(cells.n_items)
         self.item = np.repeat(np.arange(cells.n_items), cells.sizes)
         self.by_annotator = np.argsort(annotator, kind="stable")

@@ -5,7 +5,7 @@
 - `likelihood`: log likelihood and the maximum-likelihood estimate.
 - `predictive`: rankings of the same annotators again; `_held_out`: rankings left out.
 - `_cases`: rankings as flat integer arrays; `_stages`: who was at risk when, for the sampler.
-- `_gibbs_kernels`: the Gibbs sweep; `_tied_blocks`: arrival times of ties; `_unnamed_labels`: labels nobody named.
+- `_gibbs_kernels`: the Gibbs sweep; `_tied_blocks`: arrival times of ties.
 - `_ranking_kernels`: the probability of a tied block.
 """
 

@@ -138,9 +138,6 @@ def _offered(choice: ChoiceSets, first: int, last: int) -> NDArray[np.int32]:
     return choice.label_index[choice.start[first] : choice.start[last]]
 
 
-EVERYTHING = ChoiceSets(np.zeros(1, np.int64), np.empty(0, np.int32))
-"""Choice sets of rankings that chose from all labels, as kernels read them."""
-
 type Key = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 

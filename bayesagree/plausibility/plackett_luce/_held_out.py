@@ -3,18 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, block_generators, item_blocks, map_blocks, seed_sequence, stream_apart
 from bayesagree._numerics.types import Floats
-from bayesagree._numerics.vectors import copy_to
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
 from bayesagree.plausibility.plackett_luce._cases import Cases
-from bayesagree.plausibility.plackett_luce._ranking_kernels import ranking_log_probability
+from bayesagree.plausibility.plackett_luce._ranking_kernels import races_log_probability
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, Unranked, WorthPrior, gibbs_worths
 
 
@@ -174,24 +172,6 @@ def _log_probability(
     out = np.empty((len(theta), 1))
     races_log_probability(named, rest[:, None], np.array([0, label.size]), block, out)
     return out[:, 0] + log_weight
-
-
-@numba.njit(cache=True, nogil=True)
-def races_log_probability(named, rest, start, block, out):
-    """Fill `out`, shape (sample, ranking), with log probabilities of rankings.
-
-    Ranking r is about the worths ``named[:, start[r]:start[r + 1]]``, in the blocks of the same entries, and ``rest``,
-    shape (sample, ranking), the worth of all labels that it does not name.
-    """
-    for r in range(start.size - 1):
-        first, size = start[r], start[r + 1] - start[r]
-        blocks = block[first : first + size]
-        edges = np.append(np.searchsorted(blocks, np.arange(blocks[-1] + 1)), size)
-        entry, gradient, log_worth = np.arange(size), np.empty(size + 1), np.empty(size + 1)
-        for s in range(named.shape[0]):
-            copy_to(log_worth[:size], np.log(named[s, first : first + size]))
-            log_worth[size] = np.log(rest[s, r])
-            out[s, r] = ranking_log_probability(log_worth, (0, edges.size - 1), edges, entry, gradient)
 
 
 def _unnamed_shares(

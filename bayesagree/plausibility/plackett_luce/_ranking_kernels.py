@@ -1,10 +1,9 @@
-"""Probability of a tied block under Plackett-Luce, by quadrature (any block, with gradient) and by recursion.
+"""Probability of a tied block under Plackett-Luce by quadrature, with its gradient, and of whole rankings.
 
-    Pr(block first | block and the rest remain) = int_0^inf W e^(-W t) prod_k (1 - e^(-worth_k t)) dt
-                                                = F(block), F({}) = 1,
-                                                  F(S) = sum_k F(S - k) worth_k / (W + L(block) - L(S - k)),
+    Pr(block first | block and the rest remain) = int_0^inf W e^(-W t) prod_k (1 - e^(-worth_k t)) dt,
 
-W the worth of everything ranked later or not at all, L(.) the worth of a set of labels.
+W the worth of everything ranked later or not at all. The paper's recursion (its theorem in B.4.3) takes 2^|block|
+terms; the tests compare with it.
 """
 
 import math
@@ -20,6 +19,15 @@ NEGLIGIBLE = -40.0
 
 
 @numba.njit(cache=True, nogil=True)
+def log_add(a, b):
+    """Return log(e^a + e^b)."""
+    high = max(a, b)
+    if high == -math.inf:
+        return high
+    return high + math.log(math.exp(a - high) + math.exp(b - high))
+
+
+@numba.njit(cache=True, nogil=True)
 def block_log_probability(log_worth, log_remaining, gradient):
     """Return log Pr(block first); adds d/d log worth_k to `gradient[k]` and d/d log W to `gradient[size]`.
 
@@ -31,8 +39,7 @@ def block_log_probability(log_worth, log_remaining, gradient):
     if log_remaining == -math.inf:
         return 0.0
     if size == 1:
-        high = max(log_worth[0], log_remaining)
-        log_total = high + math.log(math.exp(log_worth[0] - high) + math.exp(log_remaining - high))
+        log_total = log_add(log_worth[0], log_remaining)
         chance = math.exp(log_worth[0] - log_total)
         gradient[0] += 1.0 - chance
         gradient[1] -= 1.0 - chance
@@ -59,38 +66,6 @@ def block_log_probability(log_worth, log_remaining, gradient):
         gradient[k] += slopes[k] / total
         gradient[size] -= slopes[k] / total
     return top + math.log(total * step)
-
-
-@numba.njit(cache=True, nogil=True)
-def block_log_probability_recursive(log_worth, log_remaining):
-    """Return log Pr(block first) by the paper's recursion over subsets (its theorem in B.4.3): 2^|block| terms."""
-    size = log_worth.size
-    if log_remaining == -math.inf:
-        return 0.0
-    high = max(log_remaining, log_worth.max())
-    worth, remaining = np.exp(log_worth - high), math.exp(log_remaining - high)
-    set_worth, value = np.zeros(2**size), np.zeros(2**size)
-    value[0] = 1.0
-    everything = 2**size - 1
-    for subset in range(1, 2**size):
-        for k in range(size):
-            if subset >> k & 1:
-                set_worth[subset] = set_worth[subset ^ (1 << k)] + worth[k]
-    for subset in range(1, 2**size):
-        for k in range(size):
-            if subset >> k & 1:
-                before = subset ^ (1 << k)
-                value[subset] += value[before] * worth[k] / (remaining + set_worth[everything ^ before])
-    return math.log(value[everything])
-
-
-@numba.njit(cache=True, nogil=True)
-def log_add(a, b):
-    """Return log(e^a + e^b)."""
-    high = max(a, b)
-    if high == -math.inf:
-        return high
-    return high + math.log(math.exp(a - high) + math.exp(b - high))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -151,35 +126,18 @@ def item_log_probability(log_worth, cases, item, gradient):
 
 
 @numba.njit(cache=True, nogil=True)
-def rankings_given_plausibility(plausibility, item, start, label, block, offered_start, offered, recursive, out):
-    """Fill `out`, shape (sample, ranking), with log probabilities; `plausibility` has shape (sample, item, label).
+def races_log_probability(named, rest, start, block, out):
+    """Fill `out`, shape (sample, ranking), with log probabilities of rankings.
 
-    The last label of a ranking's own race stands for all that were on offer and that it does not name; an empty
-    `offered` means that all labels were.
+    Ranking r is about the worths ``named[:, start[r]:start[r + 1]]``, in the blocks of the same entries, and ``rest``,
+    shape (sample, ranking), the worth of all labels that it does not name.
     """
-    gradient = np.zeros(plausibility.shape[2] + 1)
-    for r in range(item.size):
-        members, blocks = label[start[r] : start[r + 1]], block[start[r] : start[r + 1]]
-        entry_start = np.append(np.searchsorted(blocks, np.arange(blocks[-1] + 1)), members.size)
-        entry = np.arange(members.size)
-        worth = np.empty(members.size + 1)
-        for s in range(plausibility.shape[0]):
-            rest = plausibility[s, item[r]].copy()
-            copy_to(worth[:-1], rest[members])
-            rest[members] = 0.0
-            if offered.size > 0:
-                worth[-1] = rest[offered[offered_start[r] : offered_start[r + 1]]].sum()
-            else:
-                worth[-1] = rest.sum()
-            log_worth = np.log(worth)
-            if recursive:
-                value, later = 0.0, log_worth[-1]
-                for b in range(entry_start.size - 2, -1, -1):
-                    members_worth = log_worth[entry_start[b] : entry_start[b + 1]]
-                    value += block_log_probability_recursive(members_worth, later)
-                    for log_one in members_worth:
-                        later = log_add(later, log_one)
-                out[s, r] = value
-            else:
-                blocks_of = (0, entry_start.size - 1)
-                out[s, r] = ranking_log_probability(log_worth, blocks_of, entry_start, entry, gradient)
+    for r in range(start.size - 1):
+        first, size = start[r], start[r + 1] - start[r]
+        blocks = block[first : first + size]
+        edges = np.append(np.searchsorted(blocks, np.arange(blocks[-1] + 1)), size)
+        entry, gradient, log_worth = np.arange(size), np.empty(size + 1), np.empty(size + 1)
+        for s in range(named.shape[0]):
+            copy_to(log_worth[:size], np.log(named[s, first : first + size]))
+            log_worth[size] = np.log(rest[s, r])
+            out[s, r] = ranking_log_probability(log_worth, (0, edges.size - 1), edges, entry, gradient)

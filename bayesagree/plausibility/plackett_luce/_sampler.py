@@ -9,7 +9,7 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.draws.blocks import label_dtype
 from bayesagree.draws.convergence import worst_diagnostics
-from bayesagree.draws.unnamed_labels import spread, top_labels
+from bayesagree.draws.pseudo_label import spread, top_labels
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, read_cases
 from bayesagree.plausibility.plackett_luce._gibbs_kernels import sample_item

@@ -1,7 +1,8 @@
 """Plackett-Luce without a posterior: how probable rankings are, and which plausibilities make them most probable."""
 
 import warnings
-from typing import Any, Literal
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy as sp
@@ -12,12 +13,9 @@ from bayesagree._inference.arguments import checked
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import ConvergenceError, InputError, as_python
-from bayesagree.plausibility.plackett_luce._cases import EVERYTHING, Cases, Competing, choice_sets, read_cases
-from bayesagree.plausibility.plackett_luce._ranking_kernels import item_log_probability, rankings_given_plausibility
+from bayesagree.plausibility.plackett_luce._cases import Cases, Competing, choice_sets, read_cases
+from bayesagree.plausibility.plackett_luce._ranking_kernels import item_log_probability, races_log_probability
 from bayesagree.plausibility.plackett_luce._sampler import worth_prior
-
-LARGEST_RECURSION = 16
-"""Labels in a tied block beyond which the recursion over its subsets is refused."""
 
 
 @checked
@@ -26,7 +24,6 @@ def plackett_luce_log_likelihood(
     plausibility: xr.DataArray,
     *,
     competing: Competing = "all",
-    method: Literal["quadrature", "recursion"] = "quadrature",
 ) -> xr.DataArray:
     """Compute the log probability of each ranking given plausibilities.
 
@@ -38,9 +35,6 @@ def plackett_luce_log_likelihood(
         Dims item and label, and any others such as chain and draw; only ratios within an item matter.
     competing
         As in `plackett_luce_ml`.
-    method
-        ``"quadrature"``: one integral per tied block, for blocks of any size. ``"recursion"``: the paper's sum over
-        the subsets of a block, for blocks of up to 16 labels.
 
     Returns
     -------
@@ -50,11 +44,11 @@ def plackett_luce_log_likelihood(
     Raises
     ------
     InputError
-        Plausibilities that miss an item or a label, or are negative; a block too large for the recursion.
+        Plausibilities that miss an item or a label, or are negative.
 
     References
     ----------
-    Stutz et al., appendix B.4.3 (the recursion).
+    Stutz et al., appendix B.4.3, whose recursion over the subsets of a block is here one integral per block.
 
     Examples
     --------
@@ -64,23 +58,21 @@ def plackett_luce_log_likelihood(
     [-0.955303]
     """
     values, dims = _plausibility_values(rankings, plausibility)
-    if method not in ("quadrature", "recursion"):
-        raise InputError(f"method={method!r} is not one of 'quadrature', 'recursion'")
-    sizes = np.unique(np.stack([_ranking_of(rankings), rankings.block]), axis=1, return_counts=True)[1]
-    if method == "recursion" and sizes.max() > LARGEST_RECURSION:
-        raise InputError(
-            f"a block ties {sizes.max()} labels, the recursion stops at {LARGEST_RECURSION}; use method='quadrature'"
-        )
-    choice = choice_sets(rankings, competing) or EVERYTHING
-    flat = np.ascontiguousarray(values.reshape(-1, *values.shape[-2:]))
-    out = np.empty((flat.shape[0], rankings.n_annotations))
-    given = rankings.item_index, rankings.start, rankings.label_index, rankings.block, choice.start, choice.label_index
-    rankings_given_plausibility(flat, *given, method == "recursion", out)
+    choice, item = choice_sets(rankings, competing), rankings.item_index
+    everything = np.arange(rankings.categories.size)
+    flat = values.reshape(-1, *values.shape[-2:])
+    named = flat[:, item[rankings.ranking_index()], rankings.label_index]
+    rest = np.empty((len(flat), rankings.n_annotations))
+    for r, (start, stop) in enumerate(pairwise(rankings.start)):
+        others = np.setdiff1d(everything if choice is None else choice[r], rankings.label_index[start:stop])
+        rest[:, r] = flat[:, item[r], others].sum(axis=1)
+    out = np.empty_like(rest)
+    races_log_probability(named, rest, rankings.start, rankings.block, out)
     coords = {d: plausibility.coords[d] for d in dims if d in plausibility.coords}
     return xr.DataArray(
         out.reshape(*values.shape[:-2], -1),
         dims=(*dims, "ranking"),
-        coords=coords | {"item": ("ranking", rankings.items[rankings.item_index])},
+        coords=coords | {"item": ("ranking", rankings.items[item])},
         name="log_likelihood",
     )
 
@@ -206,10 +198,6 @@ def _strong_components(cases: Cases, item: int, n_named: int) -> NDArray[np.int3
             took_part[cases.offered[cases.offered_start[r] : cases.offered_start[r + 1]]] = True
         above |= (rank[:, None] < rank) & took_part[:, None] & took_part
     return connected_components(above, connection="strong")[1]
-
-
-def _ranking_of(rankings: Rankings) -> NDArray[np.int64]:
-    return np.repeat(np.arange(rankings.n_annotations), np.diff(rankings.start))
 
 
 def _plausibility_values(rankings: Rankings, plausibility: xr.DataArray) -> tuple[Floats, list[str]]:

@@ -11,7 +11,7 @@ from bayesagree.annotations import Rankings
 from bayesagree.errors import positive
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.predictive import GRID, dirichlet_agreement
-from bayesagree.plausibility.plackett_luce._held_out import races_log_probability
+from bayesagree.plausibility.plackett_luce._ranking_kernels import races_log_probability
 from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, Ties, inverse_ranks
 
 

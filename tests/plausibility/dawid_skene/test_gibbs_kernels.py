@@ -12,7 +12,7 @@ from bayesagree._numerics.gamma import log_gamma_draw, log_rising
 from bayesagree.plausibility.dawid_skene import _item_difficulty as item_difficulty
 from bayesagree.plausibility.dawid_skene._cells import annotation_cells
 from bayesagree.plausibility.dawid_skene._confusion import Accuracies, ConfusionRows
-from bayesagree.plausibility.dawid_skene._gibbs import RowSampler
+from bayesagree.plausibility.dawid_skene._gibbs import RowSampler, Start
 from bayesagree.plausibility.dawid_skene._gibbs_kernels import count_truth, draw_rows, draw_truth
 from bayesagree.plausibility.dawid_skene._population_kernels import (
     concentration_density,
@@ -85,7 +85,7 @@ def test_true_labels_have_their_probabilities_with_the_confusion_integrated_out(
     label = np.r_[rng.choice(3, 116, p=[0.6, 0.3, 0.1]), rng.choice(3, n, p=[0.4, 0.3, 0.3])]
     cells = annotation_cells(item, annotator, label, n_items=30, n_annotators=5, n_labels=3)
     confusion = ConfusionRows(cells, DawidSkenePrior(), 3, 5, learnt=True)
-    sampler = RowSampler(cells, confusion, 1.0, np.full(90, 1 / 3), 3, rng)
+    sampler = RowSampler(Start(cells, 1.0, np.full(90, 1 / 3), 3, rng), confusion)
     for _ in range(5):
         sampler.sweep(rng)
         density = [log_rows(cells, sampler.truth, confusion.rows, 29, c) for c in range(3)]
@@ -108,7 +108,7 @@ def test_products_that_underflow_keep_their_ratios(repeated):
     )
     rng = np.random.default_rng(1)
     confusion = ConfusionRows(cells, DawidSkenePrior(), 3, n, learnt=False)
-    sampler = RowSampler(cells, confusion, 50.0, np.full(3, 1 / 3), 3, rng)
+    sampler = RowSampler(Start(cells, 50.0, np.full(3, 1 / 3), 3, rng), confusion)
     for _ in range(5):
         sampler.sweep(rng)
         # Every label was given as often as the others, by everybody or by as many.

@@ -1,4 +1,9 @@
-"""Interval-censored Beta distribution for PyMC, with a compiled log probability and gradient."""
+"""Likelihoods of Phi for PyMC: interval-censored Beta, outright answers at both ends, item means integrated out.
+
+Without item means a distinct pattern of ratings is integrated once, by the trapezoidal rule of the exact engine
+(`_exact.item_means`): nodes logit(mu) = 2 sinh(z), their step set by the narrowest likelihood and the prior. Where the
+nodes stand does not change the integral, so that they have no derivative.
+"""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +14,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import ArrayLike, NDArray
-from pytensor.gradient import grad_not_implemented
+from pytensor.gradient import disconnected_grad, grad_not_implemented
 from pytensor.graph.basic import Apply
 from pytensor.tensor.variable import TensorVariable
 
@@ -17,7 +22,18 @@ from bayesagree._inference.kernel_ops import KernelOp
 from bayesagree._inference.random_draws import draw_beta
 from bayesagree._numerics.beta import SMALLEST, of_shapes, tails_with_slopes
 from bayesagree._numerics.vectors import copy_to
+from bayesagree.agreement._exact.item_means import PER_DEVIATION, PER_WIDTH, TAIL, WIDEST
+from bayesagree.agreement._exact.patterns import RatingCounts
 from bayesagree.errors import InputError
+
+MOST_NODES = 3000
+"""Nodes at most, for item likelihoods with a standard deviation of .003 in logit(mu): Phi above .99999."""
+FLAT = 0.5, 3.0**-0.5
+"""m and s of flat item means: Beta(1, 1)."""
+EDGE = 1e-12
+"""m and s stop so far from 0 and 1, to which a sampler's transformations may round."""
+NEVER = -1e6
+"""Least log probability of a level, which would be 0 times minus infinity in patterns that do not have it."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -167,3 +183,120 @@ def _options(edges: ArrayLike, levels: Levels) -> dict[str, Any]:
         return levels.value_of(draw_bin(alpha, beta, at, size))
 
     return {"logp": logp, "dist": binned, "class_name": "BinnedBeta"}
+
+
+def inflated_variable(
+    name: str,
+    alpha: Any,
+    beta: Any,
+    low: Any,
+    high: Any,
+    edges: ArrayLike | None,
+    *,
+    levels: Levels | None = None,
+    **kwargs: Any,
+) -> TensorVariable:
+    """Add bins of Beta judgments, some of which are outright ends, to the model in whose context this runs.
+
+    The odds of an outright low end against a judgment are low / (1 - low) beta / alpha, those of a high end
+    high / (1 - high) alpha / beta. A value is that of its bin, by default its number; without edges a judgment is
+    itself, on (0, 1), and an outright end is 0 or 1.
+    """
+    at, levels = None if edges is None else checked_edges(edges), levels or Levels()
+    last = 1 if at is None else at.size - 2
+
+    def logp(value: Any, alpha: Any, beta: Any, low: Any, high: Any) -> Any:
+        value = pt.as_tensor_variable(value)
+        return inflated_log_probability(value if at is None else levels.bin_of(value), alpha, beta, (low, high), at)
+
+    def draw(alpha: Any, beta: Any, low: Any, high: Any, size: Any) -> Any:
+        judged: Any = draw_beta(alpha, beta, size) if at is None else draw_bin(alpha, beta, at, size)
+        log_low, log_high, _ = _log_shares(alpha, beta, low, high)
+        u: Any = pm.Uniform.dist(0, 1, size=judged.shape)
+        ends = pt.switch(pt.lt(1 - u, pt.exp(log_high)), last, judged)
+        drawn = pt.cast(pt.switch(pt.lt(u, pt.exp(log_low)), 0, ends), judged.dtype)
+        return drawn if at is None else levels.value_of(drawn)
+
+    options = {"logp": logp, "dist": draw, "class_name": "InflatedBeta" if at is None else "InflatedBinnedBeta"}
+    if at is None:
+        options["dtype"] = "float64"
+    return pm.CustomDist(name, alpha, beta, low, high, **options, **kwargs)
+
+
+def inflated_log_probability(
+    value: Any, alpha: Any, beta: Any, shares: tuple[Any, Any], edges: NDArray[np.float64] | None
+) -> Any:
+    """Return the log probability of each bin, or the log density of each judgment, among outright ends."""
+    last = 1 if edges is None else edges.size - 2
+    value, alpha, beta, low, high = pt.broadcast_arrays(pt.as_tensor_variable(value), alpha, beta, *shares)
+    log_low, log_high, inside = _log_shares(alpha, beta, low, high)
+    if edges is None:
+        judged: Any = inside + pm.logp(pm.Beta.dist(alpha, beta), value)
+    else:
+        judged = inside + log_probability_of_bins(value, alpha, beta, edges)
+    at_low, at_high = (
+        share if edges is None else _log_sum(share, judged) for share in (log_low, log_high)
+    )  # a continuous judgment is never exactly an end
+    return pt.switch(pt.eq(value, 0), at_low, pt.switch(pt.eq(value, last), at_high, judged))
+
+
+def _log_shares(alpha: Any, beta: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
+    """Return log probabilities of an outright low end, an outright high end, and a judgment."""
+    towards_high = _log(alpha) - _log(beta)
+    log_low = _log(low) - _log(1 - low) - towards_high
+    log_high = _log(high) - _log(1 - high) + towards_high
+    norm = _log_sum(_log_sum(log_low, log_high), pt.zeros_like(log_low))
+    return log_low - norm, log_high - norm, -norm
+
+
+def _log(x: Any) -> Any:
+    return pt.log(pt.maximum(x, SMALLEST))
+
+
+def _log_sum(first: Any, second: Any) -> Any:
+    """Return log(exp(first) + exp(second))."""
+    return pm.math.logaddexp(first, second)
+
+
+def add_collapsed_likelihood(
+    counts: RatingCounts, precision: Any, hyper: tuple[Any, Any] | None, shares: list[Any]
+) -> None:
+    """Add the log likelihood of all ratings to the model; `hyper` are m and s, None for flat means."""
+    seen = pm.Data("observed_patterns", counts.counts.toarray().astype(float), dims=("pattern", "level"))
+    weight = pm.Data("items_of_pattern", counts.weight.astype(float), dims="pattern")
+    edges = np.linspace(0, 1, counts.values.size + 1)
+    whole = collapsed_log_likelihood(seen, weight, precision, hyper or FLAT, shares, edges)
+    pm.Potential("log_likelihood", whole)
+
+
+def collapsed_log_likelihood(
+    patterns: Any, weight: Any, precision: Any, hyper: tuple[Any, Any], shares: list[Any], edges: Any
+) -> Any:
+    """Return the log likelihood of all ratings on levels.
+
+    `patterns`, shape (pattern, level), counts the ratings on each level; `weight` the items that have the pattern.
+    """
+    m, s = (pt.clip(value, EDGE, 1 - EDGE) for value in hyper)
+    at, log_weight = _nodes(precision, m, s, patterns.sum(axis=1).max())
+    log_prior = log_weight - (1 / s**2 - 1) * (pt.softplus(at) - m * at)
+    log_prior -= pt.logsumexp(log_prior)
+    alpha, beta = (pt.sigmoid(side * at)[:, None] * precision for side in (1, -1))
+    level = pt.arange(edges.size - 1)
+    if shares:
+        log_p = inflated_log_probability(level, alpha, beta, (shares[0], shares[1]), edges)
+    else:
+        log_p = log_probability_of_bins(level, alpha, beta, edges)
+    of_node: Any = patterns @ pt.maximum(log_p, NEVER).T + log_prior
+    return pt.dot(weight, pt.logsumexp(of_node, axis=1))
+
+
+def _nodes(precision: Any, m: Any, s: Any, most: Any) -> tuple[Any, Any]:
+    """Return the nodes and the logarithms of their weights, of which there are as many as the parameters need."""
+    t, centre = 1 / s**2 - 1, pt.log(m) - pt.log1p(-m)
+    width = pt.minimum(s / pt.sqrt(m * (1 - m)), 2.0)
+    step = pt.minimum(PER_DEVIATION / pt.sqrt(most * (precision + 1)), width / (PER_WIDTH * pt.sqrt(4 + centre**2)))
+    first = pt.arcsinh((centre - WIDEST * width - TAIL / (m * t)) / 2)
+    last = pt.arcsinh((centre + WIDEST * width + TAIL / ((1 - m) * t)) / 2)
+    step = pt.maximum(pt.minimum(0.15, step), (last - first) / MOST_NODES)
+    z: Any = disconnected_grad(step * pt.arange(pt.floor(first / step), pt.ceil(last / step) + 1))
+    return 2 * pt.sinh(z), disconnected_grad(pt.log(2 * step * pt.cosh(z)))

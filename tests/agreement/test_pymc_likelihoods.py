@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import beta
 
 from bayesagree.agreement import BinnedBeta
-from bayesagree.agreement._binned_beta import bins_log_probability
+from bayesagree.agreement._pymc_likelihoods import bins_log_probability
 from bayesagree.errors import InputError
 
 EDGES = np.linspace(0, 1, 6)
