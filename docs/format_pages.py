@@ -8,9 +8,12 @@ from bayesagree.io.formats.spreadsheet import LAYOUTS
 
 EXPORTED = {
     "label_studio": "In the project: *Export*, *JSON*; *JSON-MIN* has the annotations alone.",
-    "argilla": "`json.dump(dataset.records.to_list(flatten=True), file)`, or the same rows as JSON Lines.",
+    "argilla": "`dataset.records.to_json(path)`, or `dataset.records.to_list(flatten=True)` as JSON or JSON Lines.",
     "prodigy": "`prodigy db-out NAME > file.jsonl`.",
     "doccano": "*Dataset*, *Export*, *JSONL*, without shared annotations: a ZIP with a file per annotator.",
+    "labelbox": "`project.export()` or *Export data*: JSON Lines.",
+    "cvat": "*Export job dataset*, *CVAT for images 1.1* for each annotator; the files annotations.xml in one ZIP.",
+    "conll": "One file per annotator, as Label Studio's *CONLL2003*, packed in one ZIP; file names are annotators.",
     "ground_truth": "The worker responses in the output folder of the job: `annotations/worker-response/`.",
     "mturk": "*Manage*, *Results*, *Download CSV*.",
     "lewidi": "The files of the shared tasks, as they are published.",
@@ -83,6 +86,31 @@ EXAMPLES = {
         'with zipfile.ZipFile(path, "w") as archive:\n'
         "    for who, rows in content.items():\n"
         '        archive.writestr(f"{who}.jsonl", "\\n".join(map(json.dumps, rows)))',
+    ),
+    "labelbox": (
+        "export.ndjson",
+        "content = [\n"
+        '    {"data_row": {"id": "d1"}, "projects": {"p": {"labels": [\n'
+        '        {"label_details": {"created_by": who}, "annotations": {"objects": [], "classifications": [\n'
+        '            {"name": "mood", "radio_answer": {"name": mood}}]}}\n'
+        '        for who, mood in (("ann", "glad"), ("bob", "sad"))]}}}\n'
+        "]",
+        _LINES,
+    ),
+    "cvat": (
+        "jobs.zip",
+        'content = {who: f\'<annotations><image id="0" name="a.png"><tag label="{tag}"/></image></annotations>\'\n'
+        '           for who, tag in (("ann", "cat"), ("bob", "dog"))}',
+        'with zipfile.ZipFile(path, "w") as archive:\n'
+        "    for who, text in content.items():\n"
+        '        archive.writestr(f"{who}.xml", text)',
+    ),
+    "conll": (
+        "annotators.zip",
+        'content = {"ann": "Ada B-PER\\nLovelace I-PER\\nsmiled O\\n", "bob": "Ada B-PER\\nLovelace O\\nsmiled O\\n"}',
+        'with zipfile.ZipFile(path, "w") as archive:\n'
+        "    for who, text in content.items():\n"
+        '        archive.writestr(f"{who}.conll", text)',
     ),
     "ground_truth": (
         "responses.json",

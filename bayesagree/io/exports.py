@@ -40,6 +40,9 @@ class Export:
         Features of the annotators, None where there are none.
     system
         System whose output an item is, by item (logs of evaluations).
+    spans
+        Table of the spans that annotators marked, as `Labels.from_spans` takes it, None where there are none. If a file
+        holds nothing else, `annotations` are `Labels.from_spans(spans)`.
     contents
         One row for what was read and for each reason to leave answers out: columns ``what``, ``number``, ``left_out``.
     notes
@@ -52,6 +55,7 @@ class Export:
     gold: dict[Any, Any]
     annotators: Annotators | None
     system: dict[Any, str]
+    spans: pd.DataFrame | None
     contents: pd.DataFrame
     notes: tuple[str, ...]
 
@@ -85,11 +89,12 @@ def read_annotations(
         ``cases[item][annotator]`` = list of blocks, a block = list of tied labels, best first; or an object with
         ``cases`` and, where known, ``labels`` and ``items``.
     format
-        ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"ground_truth"``, ``"mturk"``, ``"lewidi"``,
-        ``"inspect"``, ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``, ``"preflib"``, ``"comparisons"`` (battles of
-        an arena, pairs of MT-Bench, annotations of AlpacaEval, a table of left, right and winner), or the layout of a
-        table: ``"long"`` (a row per annotation), ``"wide"`` (a column per annotator), ``"counts"`` (a column per
-        label), ``"lists"`` (a list of annotations in a cell). By default the file decides.
+        ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"labelbox"``, ``"cvat"``, ``"conll"``,
+        ``"ground_truth"``, ``"mturk"``, ``"lewidi"``, ``"inspect"``, ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``,
+        ``"preflib"``, ``"comparisons"`` (battles of an arena, pairs of MT-Bench, annotations of AlpacaEval, a table of
+        left, right and winner), or the layout of a table: ``"long"`` (a row per annotation), ``"wide"`` (a column per
+        annotator), ``"counts"`` (a column per label), ``"lists"`` (a list of annotations in a cell). By default the
+        file decides.
     question
         Which question of a file that asks several (control, scorer's key, filter).
     kind
@@ -245,7 +250,8 @@ def _export(name: str, found: Found, wanted: Wanted, file: File) -> Export:
     rows = [(what, number, False) for what, number in read] + [(why, n, True) for why, n in found.left_out.items()]
     contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
     notes = tuple(found.notes)
-    return Export(name, annotations, predictions, found.gold, found.annotators(), found.system, contents, notes)
+    gold, system, spans = found.gold, found.system, found.marked(wanted.question)
+    return Export(name, annotations, predictions, gold, found.annotators(), system, spans, contents, notes)
 
 
 def _warn_of_names(labels: Labels, wanted: Wanted, name: str) -> None:

@@ -194,12 +194,23 @@ def _table_in(path: Path, separator: str | None, encoding: str) -> pd.DataFrame:
     except (pd.errors.ParserError, pd.errors.EmptyDataError, OverflowError) as error:
         _require_even_rows(path, dialect, len(header))
         raise InputError(f"{str(path)!r}: {error}") from error
+    if dialect.separator == ";":
+        for name in [name for name, column in table.items() if has_decimal_commas(column)]:
+            table[name] = pd.to_numeric(table[name].str.replace(",", "."))
     # pandas takes a first column too many for row names, fills rows that are too short from the right, and loses its
     # place after a carriage return alone.
     uneven = not isinstance(table.index, pd.RangeIndex) or (len(table) and table.iloc[:, -1].isna().any())
     if uneven or _has_bare_returns(path):
         _require_even_rows(path, dialect, len(header))
     return table
+
+
+def has_decimal_commas(column: Any) -> bool:
+    """Return whether all cells that are not missing are numbers, some with a decimal comma."""
+    if column.dtype.kind in "biuf":
+        return False
+    given = column.dropna().astype(str)
+    return bool(given.str.fullmatch(r"[+-]?\d+(,\d+)?").all() and given.str.contains(",").any())
 
 
 def text_lines(path: Path) -> list[str]:

@@ -320,8 +320,8 @@ def test_datasets_in_memory_are_tables():
 def test_an_unknown_format_lists_the_known_ones(tmp_path):
     path = tmp_path / "x.json"
     path.write_text("[]")
-    with pytest.raises(InputError, match="format='labelbox' is not one of label_studio, argilla"):
-        read_export(path, format="labelbox")
+    with pytest.raises(InputError, match="format='toloka' is not one of label_studio, argilla"):
+        read_export(path, format="toloka")
     with pytest.raises(InputError, match="expected a path or a table, got int"):
         read_export(3)
 

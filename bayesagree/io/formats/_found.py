@@ -15,6 +15,7 @@ from bayesagree.annotations import Annotations, Annotators, Comparisons, Labels,
 from bayesagree.annotations._columns import Duplicates, objects
 from bayesagree.annotations._words import one_spelling
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.annotations.spans import COLUMNS
 from bayesagree.errors import InputError, shorten
 
 type Kind = Literal["labels", "ratings", "rankings", "comparisons"]
@@ -62,6 +63,8 @@ class Found:
 
     # Rows (question, item, annotator, value): a label, a number, a list of labels, or of {"value": label, "rank": r}.
     answers: list[tuple[str, Any, Any, Any]] = field(default_factory=list)
+    # Rows (question, document, annotator, start, end, label) of marked spans; who read what where none was.
+    spans: list[tuple[str, Any, Any, int | None, int | None, Any]] = field(default_factory=list)
     # Other answers as a frame with these columns.
     table: pd.DataFrame | None = None
     # Rows (model, item, value, score) of models: hard labels where the score is None.
@@ -87,6 +90,11 @@ class Found:
         if self.container is not None:
             return _as_wanted(self.container, wanted)
         frame: Any = self._frame()
+        if self.spans and (frame.empty or wanted.question in {name for name, *_ in self.spans}):
+            asked: Any = pd.Series([name for name, _, _, start, *_ in self.spans if start is not None], dtype=object)
+            if asked.empty:
+                return None
+            return Labels.from_spans(self.marked(_one_question(asked, wanted.question, source)))
         if frame.empty:
             return None
         name = _one_question(frame["question"], wanted.question, source)
@@ -102,6 +110,18 @@ class Found:
             made = Labels.from_long(frame, label="value", **how)
         self.count_repeats(len(frame) - made.n_annotations)
         return made
+
+    def marked(self, question: str | None) -> pd.DataFrame | None:
+        """Make the table of spans that `Labels.from_spans` takes, None where the question has none.
+
+        Who read a document and marked nothing of this question has a row without a span.
+        """
+        names = {name for name, _, _, start, *_ in self.spans if start is not None}
+        name = next(iter(names)) if question is None and len(names) == 1 else question
+        if name not in names:
+            return None
+        rows = [row if asked == name else (*row[:2], None, None, None) for asked, *row in self.spans]
+        return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
 
     def count_repeats(self, number: int) -> None:
         """Count annotations that a rule for repeated pairs left out."""

@@ -1,4 +1,4 @@
-"""Argilla 2: records as `dataset.records.to_list(flatten=True)` gives them, in JSON, JSON Lines or a table."""
+"""Argilla: records of version 2, flat or nested, and of version 1's feedback datasets."""
 
 from typing import Any
 
@@ -9,18 +9,44 @@ RESPONSES = ".responses"
 
 
 def recognise(file: File) -> bool:
-    """Return whether there is a question with parallel lists of responses and users."""
+    """Return whether records have responses with their users."""
     names = set(file.first) | file.columns
-    return any(name.endswith(RESPONSES) and f"{name}.users" in names for name in names)
+    return {"fields", "responses", "suggestions"} <= names or any(
+        name.endswith(RESPONSES) and f"{name}.users" in names for name in names
+    )
 
 
 def read(file: File, question: str | None) -> Found:
     """Read submitted responses; drafts and discarded ones are left out. Suggestions are predictions."""
     found = Found()
-    for row in file.json if file.json is not None else file.lines():
+    for row in map(_flat, file.json if file.json is not None else file.lines()):
         for name in (key.removesuffix(RESPONSES) for key in row if key.endswith(RESPONSES)):
             _read_question(name, row, found, wanted=question in (None, name))
     return found
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a record as version 2 writes it flat: parallel lists of values, users and states for each question."""
+    if not {"fields", "responses"} <= row.keys():
+        return row
+    given: list[tuple[str, Any, Any, str]] = []
+    if isinstance(row["responses"], dict):  # version 2: lists by question
+        for name, responses in row["responses"].items():
+            given += [(name, one["value"], one["user_id"], one.get("status", "submitted")) for one in responses]
+    else:  # version 1: one response per user, with a value for each question
+        for one in row["responses"] or ():
+            values = one.get("values") or {}
+            given += [(name, value["value"], one["user_id"], one["status"]) for name, value in values.items()]
+    suggested = row.get("suggestions") or {}
+    if not isinstance(suggested, dict):
+        suggested = {one.get("question_name"): one for one in suggested}
+    flat: dict[str, Any] = {"id": row.get("id") or row.get("external_id")}
+    for name, value, user, status in given:
+        for key, part in (("", value), (".users", user), (".status", status)):
+            flat.setdefault(f"{name}{RESPONSES}{key}", []).append(part)
+    for name, one in suggested.items():
+        flat |= {f"{name}.suggestion": one["value"], f"{name}.suggestion.agent": one.get("agent")}
+    return flat
 
 
 def _read_question(name: str, row: dict[str, Any], found: Found, *, wanted: bool) -> None:

@@ -13,7 +13,7 @@ def recognise(file: File) -> bool:
 
 
 def read(file: File, question: str | None) -> Found:
-    """Read one file per annotator; a row without label is not annotated and left out."""
+    """Read one file per annotator; a row without label is not annotated, or nothing in its text is marked."""
     if [PurePosixPath(name).stem for name in file.members] == ["all"]:
         raise InputError(
             f"{file.name} is a collaborative project: Doccano has merged the labels and lost who gave them; export "
@@ -24,8 +24,12 @@ def read(file: File, question: str | None) -> Found:
         who = PurePosixPath(name).stem
         for _, row in json_lines(text, f"{file.name}, {name}"):
             labels = row.get("label", row.get("labels", []))
+            marked = [tuple(span) for span in labels if isinstance(span, list)] if isinstance(labels, list) else []
+            marked += [(one["start_offset"], one["end_offset"], one["label"]) for one in row.get("entities", [])]
+            for start, end, label in marked or [(None, None, None)]:
+                found.spans.append(("label", row["id"], who, start, end, label))
             if not labels:
-                found.left_out["rows without a label"] += 1
-                continue
-            found.answers.append(("label", row["id"], who, labels))
+                found.left_out["rows without a label"] += not marked
+            elif not marked:
+                found.answers.append(("label", row["id"], who, labels))
     return found

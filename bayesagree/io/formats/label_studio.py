@@ -11,7 +11,7 @@ from bayesagree.io.formats._found import Found
 from bayesagree.io.formats.pairwise import sides_of
 
 VALUES = ("choices", "rating", "taxonomy", "text", "number", "ranker", "pairwise", "selected")
-"""Kinds of answers to a whole task, by the key that holds them; regions (boxes, spans) have other keys."""
+"""Kinds of answers to a whole task, by the key that holds them; regions (boxes) have other keys."""
 
 MINIMAL = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"}
 """Fields of JSON-MIN that are neither controls nor data of the task."""
@@ -37,7 +37,9 @@ def read(file: File, question: str | None) -> Found:
                 found.left_out["cancelled annotations"] += 1
                 continue
             who, answers = _name(annotation.get("completed_by")), _answers(annotation, found)
-            if not answers:
+            marked = _spans(annotation)
+            found.spans += [(name, item, who, *span) for name, span in marked] or [("", item, who, None, None, None)]
+            if not answers and not marked:
                 found.left_out["annotations without an answer to the whole task"] += 1
             for name, value in answers:
                 if annotation.get("ground_truth") and isinstance(value, list) and question in (None, name):
@@ -48,6 +50,8 @@ def read(file: File, question: str | None) -> Found:
             for name, value in _answers(prediction, found):
                 if question in (None, name) and isinstance(value, list):
                     found.outputs.append((model, item, value[0], None))
+    if any(start is not None for *_, start, _, _ in found.spans):
+        found.left_out.pop("annotations without an answer to the whole task", None)  # they marked nothing
     sides = {task["id"]: sides_of(task.get("data", ())) for task in file.json}
     if found.answers and all(sides.values()) and all(value in PAIRWISE for *_, value in found.answers):
         models = {task["id"]: [task["data"][side] for side in sides[task["id"]] or ()] for task in file.json}
@@ -92,10 +96,21 @@ def _name(who: Any) -> Any:
     return who.get("id", who.get("email")) if isinstance(who, dict) else who
 
 
+def _is_span(region: Any) -> bool:
+    return region.get("type") == "labels" and {"start", "end", "labels"} <= region.get("value", {}).keys()
+
+
+def _spans(annotation: Any) -> list[tuple[str, tuple[int, int, Any]]]:
+    spans = [(region["from_name"], region["value"]) for region in annotation.get("result", []) if _is_span(region)]
+    return [(name, (value["start"], value["end"], label)) for name, value in spans for label in value["labels"]]
+
+
 def _answers(annotation: Any, found: Found) -> list[tuple[str, Any]]:
     answers = []
     for region in annotation.get("result", []):
         kind = next((key for key in VALUES if key in region.get("value", {})), None)
+        if _is_span(region):
+            continue
         if kind is None:
             found.left_out[f"regions of type {region.get('type')!r}"] += 1
             continue

@@ -1,9 +1,12 @@
-"""Prodigy: JSON Lines of `prodigy db-out`, choices and binary decisions."""
+"""Prodigy: JSON Lines of `prodigy db-out`: choices, binary decisions, spans of text, and text that was typed."""
 
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
 FIELDS = {"_input_hash", "_task_hash", "answer"}
+
+MANUAL = ("ner_manual", "spans_manual")
+"""Views in which annotators mark spans; in others (`ner`, `spans`) the model marks them and people accept or reject."""
 
 
 def recognise(file: File) -> bool:
@@ -12,19 +15,27 @@ def recognise(file: File) -> bool:
 
 
 def read(file: File, question: str | None) -> Found:
-    """Read accepted choices by input and binary decisions by task; ignored examples are left out."""
+    """Read accepted choices, spans and texts by input, and binary decisions by task; ignored examples are left out.
+
+    A view of blocks can hold several of them.
+    """
     found = Found()
     for row in file.lines():
         if row["answer"] == "ignore":
             found.left_out["ignored examples"] += 1
             continue
-        who = row.get("_annotator_id") or row.get("_session_id")
-        if row.get("_view_id") == "choice" or "accept" in row:
-            if row["answer"] == "reject":
-                found.left_out["rejected choices"] += 1
-                continue
-            name, item, value = "choice", row["_input_hash"], list(row.get("accept", []))
+        who, item = row.get("_annotator_id") or row.get("_session_id"), row["_input_hash"]
+        view = row.get("_view_id", "")
+        chosen = list(row.get("accept", [])) if view == "choice" or "accept" in row else None
+        marked = row.get("spans", []) if view in MANUAL or (view == "blocks" and "spans" in row) else None
+        typed = row.get("user_input") if view in ("text_input", "blocks") else None
+        if chosen is marked is typed is None:
+            found.answers.append(("answer", row["_task_hash"], who, row["answer"]))
+        elif row["answer"] == "reject":
+            found.left_out["rejected choices" if marked is None else "rejected spans"] += 1
         else:
-            name, item, value = "answer", row["_task_hash"], row["answer"]
-        found.answers.append((name, item, who, value))
+            values = (("choice", chosen), ("user_input", typed))
+            found.answers += [(name, item, who, value) for name, value in values if value is not None]
+            for span in [] if marked is None else marked or [{}]:
+                found.spans.append(("spans", item, who, span.get("start"), span.get("end"), span.get("label")))
     return found

@@ -7,10 +7,13 @@ from typing import NamedTuple
 from bayesagree.errors import InputError
 from bayesagree.io.formats import (
     argilla,
+    conll,
+    cvat,
     doccano,
     ground_truth,
     inspect_log,
     label_studio,
+    labelbox,
     lewidi,
     lm_eval,
     mturk,
@@ -51,9 +54,12 @@ class Format(NamedTuple):
 
 _BUILT_IN = (
     Format("label_studio", "Label Studio (JSON or JSON-MIN)", label_studio.recognise, label_studio.read),
-    Format("argilla", "Argilla 2 (flat records)", argilla.recognise, argilla.read),
+    Format("argilla", "Argilla (records)", argilla.recognise, argilla.read),
     Format("prodigy", "Prodigy (JSON Lines)", prodigy.recognise, prodigy.read),
     Format("doccano", "Doccano (ZIP of annotators)", doccano.recognise, doccano.read),
+    Format("labelbox", "Labelbox (export of version 2)", labelbox.recognise, labelbox.read),
+    Format("cvat", "CVAT (ZIP of XML for images)", cvat.recognise, cvat.read),
+    Format("conll", "CoNLL (ZIP of annotators)", conll.recognise, conll.read),
     Format("ground_truth", "SageMaker Ground Truth (worker responses)", ground_truth.recognise, ground_truth.read),
     Format("mturk", "Mechanical Turk (batch CSV)", mturk.recognise, mturk.read),
     Format("lewidi", "Learning With Disagreements (JSON)", lewidi.recognise, lewidi.read),
