@@ -3,6 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from warnings import catch_warnings, simplefilter
 
 import typer
 from typer import Option
@@ -46,12 +47,13 @@ def report(
 ) -> None:
     """Write one self-contained HTML report, for readers without Bayesian training.
 
-    Agreement, annotation certainty, models, groups, and a methods section to paste.
+    Agreement, annotation certainty, models, groups, and a methods section to paste. Of comparisons of models:
+    strengths, places, ties, annotators, and the next pair to compare.
 
     Example: bayesagree report annotations.csv --predictions models.csv --annotators people.csv --group age -o page.html
     """
     _require_jinja2()
-    from bayesagree.annotations import Ratings
+    from bayesagree.annotations import Comparisons, Ratings
     from bayesagree.evaluation.scoring import items_to_score
     from bayesagree.report.data import report_data
     from bayesagree.report.page import write_report
@@ -59,6 +61,8 @@ def report(
     from bayesagree.report.settings import ReportSettings
 
     truth, models = source.read(predictions, columns)
+    if isinstance(truth, Comparisons):
+        return _comparisons(truth, sampling, source, output, title=title, json=json)
     if threshold is None and isinstance(truth, Ratings):
         threshold = sum(truth.scale) / 2
         typer.echo(
@@ -96,6 +100,27 @@ def report(
     ]
     first = () if data.gold is None else data.gold.contradiction
     _output.show(tables, json=json, notes=[*first, *map(str, panel(data)), *(note.striptags() for note in notes(data))])
+    if not json:
+        typer.echo(f"{output} is written; open it in a browser.", err=True)
+
+
+def _comparisons(
+    found: Any, sampling: _options.Sampling, source: _options.Source, output: Path, *, title: str | None, json: bool
+) -> None:
+    """Write the report of comparisons."""
+    from bayesagree.comparisons import davidson
+    from bayesagree.report.comparisons import comparison_report, panel
+    from bayesagree.report.page import write_report
+
+    with catch_warnings(record=True) as caught:
+        simplefilter("always", UserWarning)
+        tree = davidson(found, **vars(sampling))
+    warnings = tuple(dict.fromkeys(str(w.message) for w in caught))
+    data = comparison_report(found, tree, source=_origin(source), warnings=warnings)
+    write_report(data, output, title=title)
+    rows = [{"output": str(output), "version": data.version} | vars(sampling)]
+    listed = _output.Table("warnings", [{"warning": text} for text in data.warnings], most=0)
+    _output.show([_output.Table("settings", rows, most=0), listed], json=json, notes=list(map(str, panel(data))))
     if not json:
         typer.echo(f"{output} is written; open it in a browser.", err=True)
 

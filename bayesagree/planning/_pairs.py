@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 import scipy as sp
+import xarray as xr
 
 from bayesagree._inference.results import settings_of
 from bayesagree._inference.streams import Seed
@@ -46,11 +47,16 @@ class Pairs(NamedTuple):
         if unknown or (models is not None and len(set(models)) < 2):
             wrong = f"{as_python(unknown[0])!r} is unknown" if unknown else "a choice needs two"
             raise InputError(f"models={models!r}: {wrong}; name two or more of {shorten(names, 5)}")
-        tree = davidson(comparisons, prior=prior, seed=seed)
+        found = cls.of_result(comparisons, davidson(comparisons, prior=prior, seed=seed))
+        return found if models is None else found._replace(candidates=np.array([names.index(m) for m in models]))
+
+    @classmethod
+    def of_result(cls, comparisons: Comparisons, tree: xr.DataTree) -> Self:
+        """Read the draws of a result of `davidson`."""
         posterior = tree["posterior"].to_dataset()
-        strength = posterior["strength"].values.reshape(-1, len(names))
+        strength = posterior["strength"].values.reshape(-1, comparisons.models.size)
         tie: Any = posterior["average_tie"].values.ravel() if "average_tie" in posterior else np.array([-np.inf])
-        kept = np.arange(len(names)) if models is None else np.array([names.index(model) for model in models])
+        kept = np.arange(comparisons.models.size)
         return cls(comparisons, kept, strength, np.exp(tie)[:, None], settings_of(tree)["likelihood"])
 
     def next_pairs(self, n: int, goal: str, seed: Seed) -> pd.DataFrame:

@@ -125,11 +125,11 @@ def annotate_next(
         if goal not in (None, "decision", "metric"):
             raise InputError(f"goal={goal!r} of comparisons is not one of 'decision', 'metric'")
         return Pairs.of(annotations, models, prior, seed).next_pairs(kept, goal or "decision", seed)
-    _require_no_choice(models, prior)
+    votes_prior = _of_labels(models, prior)
     chosen = _goal(goal, predictions)
     if chosen == "decision" and predictions is not None:
-        return Decision.of(annotations, predictions, prior).next_items(kept, seed)
-    shape = annotations.counts() + prior_shape(prior, annotations.categories.size)
+        return Decision.of(annotations, predictions, votes_prior).next_items(kept, seed)
+    shape = annotations.counts() + prior_shape(votes_prior, annotations.categories.size)
     now = argmax_probabilities(shape)
     if chosen == "certainty" or predictions is None:
         gain, votes = _certainty_gain(shape)
@@ -213,19 +213,20 @@ def value_of_votes(
     [0.733, 0.738, 0.746]
     >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AtBBA") * 6})
     >>> value_of_votes(Comparisons.from_long(table.replace("t", "tie")), models="AB", seed=1).attrs["models"]
-    ['A', 'B']
+    ['B', 'A']
     """
     if isinstance(annotations, Comparisons):
         return Pairs.of(annotations, models, prior, seed).value_of_comparisons()
-    _require_no_choice(models, prior)
+    votes_prior = _of_labels(models, prior)
     if predictions is None:
         raise InputError("a choice needs models; pass predictions= of two")
-    return Decision.of(annotations, predictions, prior).value_of_votes()
+    return Decision.of(annotations, predictions, votes_prior).value_of_votes()
 
 
-def _require_no_choice(models: Any, prior: Any) -> None:
+def _of_labels(models: Any, prior: Prior | DavidsonPrior) -> Prior:
     if models is not None or isinstance(prior, DavidsonPrior):
         raise InputError("models= and DavidsonPrior are for comparisons; leave them out for labels")
+    return prior
 
 
 def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:

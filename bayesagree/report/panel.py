@@ -55,7 +55,7 @@ class Answer:
 def panel(data: ReportData) -> list[Answer]:
     """Answer the questions, the most important first."""
     models = [] if data.scores is None else [*_choice(data, data.scores), _score(data, data.scores)]
-    return [*models, *_agreement(data), _open(data)]
+    return [*models, *agreement_answer(data), _open(data)]
 
 
 def notes(data: ReportData) -> list[Markup]:
@@ -73,16 +73,16 @@ def _choice(data: ReportData, scores: ModelScores) -> Iterator[Answer]:
     for rival in rivals:
         found = comparison.sel(model=best, other_model=rival)
         p, difference, lower, upper = (float(found[k]) for k in ("prob_better", "difference", "lower", "upper"))
-        sentence = _text("{} is better than {} with probability {}.", named(best), named(rival), probability(p))
-        sentences = [sentence if p >= DECIDED else _text("Which of the two is better stays open: {}", sentence)]
+        sentence = text("{} is better than {} with probability {}.", named(best), named(rival), probability(p))
+        sentences = [sentence if p >= DECIDED else text("Which of the two is better stays open: {}", sentence)]
         sign, plug_in = _sign(comparison), scores.table["plug_in"].sel(metric=metric)
         first = str(plug_in["model"].values[int(np.argmax(sign * plug_in.values))])
         if float(plug_in.sel(model=first)) != float(plug_in.sel(model=best)):
-            sentences.append(_text("Against {} alone {} would come first.", _estimate(data), named(first)))
+            sentences.append(text("Against {} alone {} would come first.", _estimate(data), named(first)))
         truth = "one truth that every model informs" if scores.beside else "the same draws of the truth"
         what, where = metric_name(metric).capitalize(), ITEMS_ARE[data.settings.items]
-        method = _text("{} of {} minus {} {}, both against {}.", what, named(best), named(rival), where, truth)
-        question, ends = _text("Which model is best?"), interval(lower, upper)
+        method = text("{} of {} minus {} {}, both against {}.", what, named(best), named(rival), where, truth)
+        question, ends = text("Which model is best?"), interval(lower, upper)
         yield Answer(question, f"{difference:+.3f}", ends, tuple(sentences), method)
 
 
@@ -107,7 +107,7 @@ def _score(data: ReportData, scores: ModelScores) -> Answer:
     sentences = []
     if line := scores.ceiling_of(metric):
         other = float(line["posterior"]["score"].isel(reliability=0))
-        sentences.append(_text("Another annotator would score {} against the same truth.", number(other)))
+        sentences.append(text("Another annotator would score {} against the same truth.", number(other)))
     beside = []
     if scores.beside:
         question = "How good is {} against many annotators?"
@@ -120,15 +120,15 @@ def _score(data: ReportData, scores: ModelScores) -> Answer:
         question = f"How good is {{}}, given these {kind_of(data.annotations).given}?"
         method = f"The {scores.target}, under the {data.settings.record.title} model."
         if (scores.prior_share or 0) >= MOST_PRIOR:
-            sentences.append(_text("Votes are few: this is not an estimate of the score against many annotators."))
+            sentences.append(text("Votes are few: this is not an estimate of the score against many annotators."))
     beside.append((f"Against {_estimate(data)}", number(float(own["plug_in"])), ""))
     if data.gold is not None:
         against = data.gold.table.sel(metric=metric, model=best)
         beside.append((f"Against gold ({count(data.gold.n_gold)} items)", *_value(against, "score")))
     beside += _of_groups(data, best)
     sentences += _served_worse(data, best)
-    described = _text("{}. {}", metric_name(metric).capitalize(), method)
-    return Answer(_text(question, named(best)), *_value(own, "score"), tuple(sentences), described, tuple(beside))
+    described = text("{}. {}", metric_name(metric).capitalize(), method)
+    return Answer(text(question, named(best)), *_value(own, "score"), tuple(sentences), described, tuple(beside))
 
 
 def _of_groups(data: ReportData, model: str) -> Iterator[tuple[str, str, str]]:
@@ -148,18 +148,19 @@ def _served_worse(data: ReportData, *models: str) -> Iterator[Markup]:
     for row in data.groups.worst.to_dict("records"):
         if row["probability"] >= DECIDED and row["worst"] != row["best"] and row["model"] in models:
             names = [named(row[key]) for key in ("model", "worst", "best")]
-            yield _text("{} serves {} worse than {} with probability {}.", *names, probability(row["probability"]))
+            yield text("{} serves {} worse than {} with probability {}.", *names, probability(row["probability"]))
 
 
-def _agreement(data: ReportData) -> Iterator[Answer]:
+def agreement_answer(data: Any) -> Iterator[Answer]:
+    """Yield how far annotators agree, where the coefficient of their kind exists."""
     kind, rows = kind_of(data.annotations), data.agreement.set_index("coefficient")
     if kind.coefficient not in rows.index or np.isnan(rows.loc[kind.coefficient, "estimate"]):
         return
     row: Any = rows.loc[kind.coefficient]
     write, ends = kind.written
     note = f" Note: {row['note']}." if row["note"] else ""
-    question, method = _text("How far do annotators agree?"), _text("{}.{}", kind.coefficient_name, note)
-    yield Answer(question, write(row["estimate"]), ends(row["lower"], row["upper"]), (_text(kind.scale),), method)
+    question, method = text("How far do annotators agree?"), text("{}.{}", kind.coefficient_name, note)
+    yield Answer(question, write(row["estimate"]), ends(row["lower"], row["upper"]), (text(kind.scale),), method)
 
 
 def _open(data: ReportData) -> Answer:
@@ -167,19 +168,19 @@ def _open(data: ReportData) -> Answer:
     n, size = int((data.certainty.isel(reliability=0) < OPEN).sum()), data.certainty.sizes["item"]
     sentence = "More annotators could change the top label of these items."
     decided = f"On every item one label is the most plausible with probability {OPEN} or more."
-    sentences = [_text(sentence if n else decided)]
+    sentences = [text(sentence if n else decided)]
     if data.further_votes is not None:
         table = data.further_votes.table
         votes, now, then = (count(int(table["votes"].iloc[-1])), *map(probability, table["prob_right"].iloc[[0, -1]]))
         sentence = "By the labels alone, {} more votes would raise the probability of choosing the right model {}."
         if now == then:
             sentence = "By the labels alone, {} more votes would not help to choose the right model ({})."
-        sentences.append(_text(sentence, votes, f"probability {now}" if now == then else f"from {now} to {then}"))
+        sentences.append(text(sentence, votes, f"probability {now}" if now == then else f"from {now} to {then}"))
     informed = data.settings.record.takes_predictions
     who = "labels and predictions" if informed else kind_of(data.annotations).given
-    method = _text(f"Items on which no label is the most plausible with probability {OPEN} or more, by {who}.")
+    method = text(f"Items on which no label is the most plausible with probability {OPEN} or more, by {who}.")
     number_of, all_of = percent(n / size), f"{count(n)} of {count(size)} items"
-    return Answer(_text("What stays open?"), number_of, all_of, tuple(sentences), method)
+    return Answer(text("What stays open?"), number_of, all_of, tuple(sentences), method)
 
 
 def _model_notes(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
@@ -187,22 +188,22 @@ def _model_notes(data: ReportData, scores: ModelScores) -> Iterator[Markup]:
     comparison = scores.comparison[metric]
     best = contenders(comparison)[0]
     if data.settings.items == "fixed":
-        yield _text("The panel is about these items. For items like these, use --items bootstrap.")
+        yield text("The panel is about these items. For items like these, use --items bootstrap.")
     if "annotation_share" in scores.table:
         share = float(scores.table["annotation_share"].sel(metric=metric, model=best).isel(reliability=0))
         sentence = "Items are a sample: {} of the variance of the score comes from the annotations, the rest from the "
-        yield _text(f"{sentence}number of items.", percent(share))
+        yield text(f"{sentence}number of items.", percent(share))
     if scores.beside:
-        yield _text("The estimate is the score to expect if very many people had annotated each item.")
-        yield _text("The score by the labels alone counts every doubt that they leave. More votes would remove it.")
+        yield text("The estimate is the score to expect if very many people had annotated each item.")
+        yield text("The score by the labels alone counts every doubt that they leave. More votes would remove it.")
     largest = comparison["model"].values[int(np.argmax(_sign(comparison) * comparison["score"].values))]
     if scores.beside and largest != best:
-        yield _text("Each model scored without its own output, {} has the best estimate.", named(largest))
+        yield text("Each model scored without its own output, {} has the best estimate.", named(largest))
 
 
 def _gold(data: ReportData) -> Iterator[Markup]:
     if data.gold is not None and data.gold.vote_agrees is not None:
-        yield _text("The majority vote is gold on {} of the items that have it.", percent(data.gold.vote_agrees))
+        yield text("The majority vote is gold on {} of the items that have it.", percent(data.gold.vote_agrees))
 
 
 def _reliability(data: ReportData) -> Iterator[Markup]:
@@ -214,12 +215,10 @@ def _reliability(data: ReportData) -> Iterator[Markup]:
     models, best = score["model"].values.tolist(), score.transpose("reliability", "model").values.argmax(axis=1)
     if len(set(best.tolist())) == 1:
         ordered = listed([f"{level:g}" for level in sorted(levels)])
-        yield _text(
-            "{} comes first at every weight of an annotation (reliability {}).", named(models[best[0]]), ordered
-        )
+        yield text("{} comes first at every weight of an annotation (reliability {}).", named(models[best[0]]), ordered)
         return
-    by_level = [_text("{} at reliability {}", named(models[m]), f"{level:g}") for m, level in zip(best, levels)]
-    yield _text("Which model comes first depends on the weight of an annotation: {}.", Markup(", ").join(by_level))
+    by_level = [text("{} at reliability {}", named(models[m]), f"{level:g}") for m, level in zip(best, levels)]
+    yield text("Which model comes first depends on the weight of an annotation: {}.", Markup(", ").join(by_level))
 
 
 def _unvoted(data: ReportData) -> Iterator[Markup]:
@@ -228,7 +227,7 @@ def _unvoted(data: ReportData) -> Iterator[Markup]:
     informed = data.settings.record.takes_predictions
     bare = given.items.size - np.unique(given.item_index).size if informed else 0  # type: ignore[union-attr]
     if bare:
-        yield _text("{} items have predictions and no annotations; {} leaves them out.", count(bare), _estimate(data))
+        yield text("{} items have predictions and no annotations; {} leaves them out.", count(bare), _estimate(data))
 
 
 def basis(data: ReportData) -> str:
@@ -241,7 +240,7 @@ def basis(data: ReportData) -> str:
     )
 
 
-def _text(sentence: str, *values: str) -> Markup:
+def text(sentence: str, *values: str) -> Markup:
     """Fill in a sentence of this module; what is filled in is escaped unless it is Markup."""
     return Markup(sentence).format(*values)
 

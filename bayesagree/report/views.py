@@ -41,7 +41,7 @@ COEFFICIENTS = {
 }
 
 
-def agreement(data: ReportData) -> dict[str, Any]:
+def agreement(data: Any) -> dict[str, Any]:
     """Show every coefficient that exists, and say why the others do not."""
     first = kind_of(data.annotations).coefficient
     marks, rows, missing = [], [], []
@@ -191,7 +191,7 @@ def _weights(record: PosteriorRecord, weights: str) -> str:
     return "learnt for each annotator" if record.learns_reliability else weights
 
 
-def diagnostics(data: ReportData) -> list[tuple[str, str, str]]:
+def diagnostics(data: Any) -> list[tuple[str, str, str]]:
     """Show the convergence of the Markov chains, or that there are none."""
     if not data.diagnostics:
         return [("Draws", "independent", "exact posterior, no Markov chain to diagnose")]

@@ -68,3 +68,9 @@ def test_the_next_pair_and_the_number_that_separates_two(run, games):
     answer = json.loads(run("plan", games, "--json").stdout)
     assert answer["comparisons"][0]["votes"] == 0
     assert "separate them with probability 0.8" in answer["notes"][0]
+
+
+def test_report(run, games, tmp_path):
+    answer = json.loads(run("report", games, "-o", tmp_path / "page.html", "--json", *SHORT).stdout)
+    assert answer["notes"][0].startswith("Which model is best?")
+    assert "Which comparisons should be next?" in (tmp_path / "page.html").read_text()

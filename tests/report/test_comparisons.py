@@ -1,0 +1,53 @@
+"""The report of comparisons: its numbers are those of the package, and its page is whole."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from bayesagree import Comparisons, InputError, davidson
+from bayesagree.comparisons import preference_table
+from bayesagree.report import comparison_report, render
+from bayesagree.report.comparisons import panel
+from tests.comparisons.test_davidson import crowd, food
+
+
+@pytest.fixture(scope="module")
+def data():
+    games = Comparisons.from_long(crowd(n=600), annotator="who", item="prompt")
+    effects = {"ties": "annotator", "order": "annotator", "discrimination": None}
+    return comparison_report(games, davidson(games, **effects, draws=200, chains=2, seed=1), warnings=("<careful>",))
+
+
+def test_panel(data):
+    answers = [str(answer) for answer in panel(data)]
+    table = preference_table(data.result, scale="win_rate")
+    assert answers[0].startswith("Which model is best?")
+    assert f"for {table['model'][0]}, of 5 models" in answers[0]
+    assert f"{100 * table['mean'][0]:.0f}" in answers[1]
+    assert answers[2].startswith("How far do annotators agree?")
+    assert answers[3].startswith("Does the first place win?")
+
+
+def test_page_has_the_numbers_and_no_error(data):
+    page = render(data, title="A & B")
+    numbers = json.loads(re.search(r'id="numbers">(.*?)</script>', page, re.S).group(1))
+    table = preference_table(data.result, scale="win_rate")
+    assert [row["mean"] for row in numbers["models"]] == pytest.approx(table["mean"].tolist())
+    assert "A &amp; B" in page
+    assert "&lt;careful&gt;" in page
+    assert page.count("<svg") == 3
+    assert "(Davidson, 1970), with ties by annotator, the advantage of the first place by annotator." in page
+    assert all(f'id="{name}"' in page for name in ("preference-table", "next-table", "people-table", "methods-text"))
+
+
+def test_comparisons_without_annotators_and_effects():
+    games = Comparisons.from_long(food()[lambda t: t["winner"] != "tie"])
+    tree = davidson(games, ties=None, order=None, discrimination=None, draws=50, chains=1, seed=1)
+    page = render(comparison_report(games, tree))
+    assert "Which model do people prefer, when they disagree?" in page
+    assert "Nothing else was estimated." in page
+    other = Comparisons.from_long(pd.DataFrame({"left": ["A"], "right": ["B"], "winner": ["A"]}))
+    with pytest.raises(InputError, match="none of davidson for these comparisons"):
+        comparison_report(other, tree)
