@@ -27,6 +27,42 @@ def test_a_posterior_of_ratings_is_not_asked_for_plausibilities():
         ba.certainty.plausibility_entropy(tree)
 
 
+OF_OTHERS = {
+    "common_agreement": [lambda tree: ba.agreement.phi_difference(tree, tree)],
+    "davidson": [ba.comparisons.effect_table],
+    "ranking_study": [
+        ba.evaluation.certainty_correlation,
+        lambda tree: ba.evaluation.saturated_items(tree, "prirn"),
+        lambda tree: ba.evaluation.model_ranks(tree, "overlap_1"),
+    ],
+    "corrected_rate": [ba.judges.judge_table, ba.judges.warnings_of, ba.judges.system_pairs],
+    "calibrate": [lambda tree: ba.plausibility.gold_items_needed(tree, width=0.1)],
+    "group_posterior": [
+        ba.subjective.group_summary, ba.subjective.prob_worse, ba.subjective.minimum_group_size,
+    ],
+    "crowdtruth_posterior": [ba.subjective.spammers],
+    "with_log_likelihood": [ba.predictive.item_loo],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("maker", OF_OTHERS)
+def test_a_result_of_another_function_is_refused_with_the_right_one(maker):
+    tree = ba.dirichlet(LABELS, draws=5, seed=1)
+    for function in OF_OTHERS[maker]:
+        with pytest.raises(ba.InputError, match=rf"pass a result of {maker}"):
+            function(tree)
+
+
+def test_a_result_is_no_gold_and_none_no_groups():
+    tree = ba.dirichlet(LABELS, draws=5, seed=1)
+    with pytest.raises(ba.InputError, match="gold item 'posterior_parameters' is not among the 2 items"):
+        ba.metrics.hard_label_scores(ba.Predictions.from_labels({"A": ["a", "b"]}), tree)
+    with pytest.raises(ba.InputError, match="expected Groups, got None"):
+        ba.subjective.group_permutation_test(LABELS, None)
+    with pytest.raises(ba.InputError, match=r"scores of shape \(2, 2\)"):
+        ba.evaluation.copeland_rank([[0.1, 0.2], [0.3, 0.4]])
+
+
 def test_weights_are_named_as_the_user_names_them():
     votes = ba.Labels.from_matrix([["a", "b"], ["b", "b"]], annotators=["x", "y"])
     with pytest.raises(ba.InputError, match=r"weights\['x'\]=-1"):

@@ -20,6 +20,7 @@ _CONTAINERS = {
     "Rankings",
     "Predictions",
     "Annotators",
+    "Groups",
     "Comparisons",
     "LabelPatterns",
     "RatingPatterns",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree.errors import SizeError
+from bayesagree.errors import InputError, SizeError
 
 MAX_BYTES = 2**30
 """Largest result kept in memory by default, 1 GiB."""
@@ -70,6 +70,13 @@ def concentration_of(tree: xr.DataTree) -> xr.DataArray | None:
 def seed_of(tree: xr.DataTree) -> int:
     """Return the number that a result was drawn with, 0 where its seed was none."""
     return json.loads(tree.attrs.get("seed", "null")) or 0
+
+
+def require_from(maker: str, tree: xr.DataTree, *variables: str) -> None:
+    """Refuse a result of another function: one without a variable, given as ``group/variable``, of those of `maker`."""
+    for group, name in (variable.split("/") for variable in variables):
+        if group not in tree or name not in tree[group].to_dataset():
+            raise InputError(f"this result has no {name} (group {group}); pass a result of {maker}")
 
 
 def check_size(shape: Mapping[str, int], itemsize: int, max_bytes: int, way_out: str) -> None:

@@ -3,6 +3,7 @@
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
+from bayesagree._inference.results import require_from
 from bayesagree._numerics.intervals import hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.errors import InputError
@@ -91,6 +92,8 @@ def phi_difference(first: xr.DataTree, second: xr.DataTree, *, ci_prob: float = 
     >>> float(difference["prob_positive"]) > 0.9
     True
     """
+    for tree in (first, second):
+        require_from("common_agreement", tree, "posterior/phi")
     a, b = (tree["posterior"].to_dataset()["phi"].values for tree in (first, second))
     if a.shape != b.shape:
         raise InputError(

@@ -36,10 +36,10 @@ def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any])
         gold = pd.Series(gold.values, index=np.asarray(gold["item"]))
     known = (gold if isinstance(gold, pd.Series) else pd.Series(dict(gold), dtype=object)).dropna()
     place = pd.Index(items).get_indexer(pd.Index(known.index))
-    code = pd.Index(categories).get_indexer(pd.Index(known.to_numpy()))
     if (place < 0).any():
         absent = as_python(known.index[int((place < 0).argmax())])
         raise InputError(f"gold item {absent!r} is not among the {items.size} items; drop it from gold")
+    code = pd.Index(categories).get_indexer(pd.Index(known.to_numpy()))
     if (code < 0).any():
         first = int((code < 0).argmax())
         raise InputError(

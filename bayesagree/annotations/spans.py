@@ -126,4 +126,4 @@ def document_of(item: str) -> str:
     >>> document_of("mail 3:10-24")
     'mail 3'
     """
-    return item.rpartition(":")[0]
+    return str(item).rpartition(":")[0]

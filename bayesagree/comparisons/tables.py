@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
-from bayesagree._inference.results import settings_of
+from bayesagree._inference.results import require_from, settings_of
 from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Floats
 from bayesagree.comparisons._cells import Likelihood, outcome_probabilities
@@ -92,6 +92,7 @@ def effect_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     >>> effect_table(tree)["effect"].tolist()
     ['tie_probability', 'first_wins']
     """
+    require_from("davidson", result, "posterior/strength")
     posterior, parts = result["posterior"].to_dataset(), []
     likelihood = settings_of(result)["likelihood"]
     for of_each in (False, True):

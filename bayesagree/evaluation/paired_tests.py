@@ -181,6 +181,8 @@ def copeland_rank(scores: ArrayLike | xr.DataArray, different: ArrayLike | None 
     [1.0, nan, 1.0, 3.0]
     """
     score = np.asarray(scores, dtype=float)
+    if score.ndim != 1:
+        raise InputError(f"scores of shape {score.shape}; a ranking needs one score per system")
     beats = score[:, None] > score
     if different is not None:
         beats = beats & np.asarray(different, dtype=bool)

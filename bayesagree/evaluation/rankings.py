@@ -17,7 +17,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree._inference.results import result_tree
+from bayesagree._inference.results import require_from, result_tree
 from bayesagree._inference.streams import Seed
 from bayesagree.agreement.leave_one_out import annotator_agreement
 from bayesagree.annotations import Rankings
@@ -152,6 +152,7 @@ def ranking_study(
 @checked
 def certainty_correlation(tree: xr.DataTree) -> xr.DataArray:
     """Correlate the annotation certainty of the items between all settings, dims (setting, other_setting)."""
+    require_from("ranking_study", tree, "certainty/top_1")
     certainty = tree["certainty"].to_dataset()["top_1"].transpose("setting", "item")
     return xr.DataArray(
         np.corrcoef(certainty.values),
@@ -168,6 +169,7 @@ def saturated_items(tree: xr.DataTree, aggregation: str) -> NDArray[np.bool_]:
     A larger reliability does not resolve such items. Which they are depends on the reliabilities chosen; the items
     that no reliability resolves are ``tied_prirn`` and ``tied_plackett_luce`` of `ranking_study`.
     """
+    require_from("ranking_study", tree, "certainty/top_1")
     certainty = tree["certainty"].to_dataset()
     at = np.flatnonzero(certainty["aggregation"].values == aggregation)
     if at.size < 2:
@@ -180,6 +182,7 @@ def saturated_items(tree: xr.DataTree, aggregation: str) -> NDArray[np.bool_]:
 @checked
 def model_ranks(tree: xr.DataTree, metric: str) -> xr.DataArray:
     """Rank the models by their expected score in each setting, 1 for the best, dims (setting, model)."""
+    require_from("ranking_study", tree, "certainty/top_1", f"posterior/{metric}")
     mean = tree["posterior"].to_dataset()[metric].mean(("chain", "draw")).transpose("setting", "model")
     rank = (-mean.values).argsort(axis=1, kind="stable").argsort(axis=1) + 1
     return mean.copy(data=rank).rename("rank")

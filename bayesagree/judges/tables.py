@@ -5,6 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
+from bayesagree._inference.results import require_from
 
 # Half the items with votes give a sensitivity or a specificity of 100 items an interval of +-.1 or wider.
 FEW_VOTES = 100
@@ -41,6 +42,7 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     >>> judge_table(corrected_rate(verdicts, people, positive=1, draws=50, chains=1, seed=1))["raw_rate"].tolist()
     [0.5]
     """
+    require_from("corrected_rate", result, "derived/saving")
     posterior, derived = result["posterior"].to_dataset(), result["derived"].to_dataset()
     middle = posterior[["sensitivity", "specificity", "max_saving"]].median(("chain", "draw"))
     shorter = {"rate_mean": "rate", "rate_lower": "lower", "rate_upper": "upper"}
@@ -80,6 +82,7 @@ def warnings_of(result: xr.DataTree) -> list[str]:
     >>> warnings_of(corrected_rate(verdicts, people, positive=1, draws=50, chains=1, seed=1))[0]
     'People labelled 40 items in all; below 100 the intervals are wide and lean on the prior.'
     """
+    require_from("corrected_rate", result, "derived/saving")
     posterior = result["posterior"].to_dataset()
     number = int(result["constant_data"].to_dataset()["n_items_with_votes"].sum())
     sentences = []

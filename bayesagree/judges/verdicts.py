@@ -7,6 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
+from bayesagree._inference.results import require_from
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
@@ -87,6 +88,7 @@ def system_pairs(tree: xr.DataTree) -> pd.DataFrame:
     >>> system_pairs(result)[["system", "other_system"]].values.tolist()
     [['A', 'B']]
     """
+    require_from("corrected_rate", tree, "derived/saving")
     found = tree["derived"].to_dataset()
     columns = ["difference", "difference_lower", "difference_upper", "prob_better"]
     names = found["system"].values

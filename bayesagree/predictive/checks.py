@@ -149,6 +149,8 @@ def item_loo(result: xr.DataTree) -> Any:
     import arviz as az
     from arviz_stats.utils import ELPDDataLOO
 
+    if "log_likelihood" not in result:
+        raise InputError("this result has no log_likelihood; pass a result of with_log_likelihood")
     (values,) = result["log_likelihood"].to_dataset().data_vars.values()
     first = values.isel(chain=0, draw=0, drop=True)
     if not bool((values == first).all()):

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.predictive import Checks, Observed, draws_of
-from bayesagree._inference.results import result_tree, settings_of
+from bayesagree._inference.results import require_from, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.intervals import hdi
 from bayesagree.agreement.prior import beta_shapes
@@ -200,6 +200,7 @@ def prob_worse(result: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
     DataArray
         Dims (model, group, other_group); 0 on the diagonal.
     """
+    require_from("group_posterior", result, "posterior/performance")
     performance = result["posterior"]["performance"]
     sign = -1 if settings_of(result).get("metric") == "absolute_error" else 1
     other = performance.rename(group="other_group")
@@ -209,6 +210,7 @@ def prob_worse(result: xr.DataTree, *, margin: float = 0.0) -> xr.DataArray:
 @checked
 def group_summary(result: xr.DataTree, *, ci_prob: float = 0.95) -> xr.Dataset:
     """Return posterior ``mean``, ``lower`` and ``upper`` (HDI) of every group's accuracy, dims (model, group)."""
+    require_from("group_posterior", result, "posterior/performance")
     performance = result["posterior"].to_dataset()["performance"].transpose("model", "group", "chain", "draw")
     draws = performance.values.reshape(*performance.shape[:2], -1)
     ends = np.array([[hdi(group, ci_prob) for group in model] for model in draws])
@@ -239,6 +241,7 @@ def minimum_group_size(
     if not 0 < half_width < 1:
         raise InputError(f"half_width={half_width!r} is not between 0 and 1")
     n = positive_int(labels_per_annotator, "labels_per_annotator")
+    require_from("group_posterior", result, "posterior/within_spread")
     posterior = result["posterior"].to_dataset()
     mean = posterior["performance"]
     variance = mean * (1 - mean) * (1 + (n - 1) * posterior["within_spread"] ** 2) / n

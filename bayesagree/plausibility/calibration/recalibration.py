@@ -24,7 +24,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree._inference.results import MAX_BYTES, check_size, result_tree, settings_of
+from bayesagree._inference.results import MAX_BYTES, check_size, require_from, result_tree, settings_of
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.draws import categories
 from bayesagree._numerics.intervals import beta_hdi
@@ -126,6 +126,7 @@ def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
         Wanted width, for instance 0.04 for plus or minus two points.
     """
     width = positive(width, "width")
+    require_from("calibrate", calibrated, "constant_data/uncalibrated_probability")
     constant, posterior = calibrated["constant_data"].to_dataset(), calibrated["posterior"].to_dataset()
     log_p = np.log(np.maximum(constant["uncalibrated_probability"].values, FLOOR))
     mean = np.append(

@@ -15,7 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import checked
-from bayesagree._inference.results import result_tree
+from bayesagree._inference.results import require_from, result_tree
 from bayesagree._inference.streams import Seed, block_generators, map_blocks
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
@@ -124,6 +124,7 @@ def spammers(result: xr.DataTree, *, probability: float = 0.0) -> pd.DataFrame:
     """
     if not 0 <= probability <= 1:
         raise InputError(f"probability={probability!r} is not between 0 and 1")
+    require_from("crowdtruth_posterior", result, "posterior/chance_wqs")
     posterior = result["posterior"].to_dataset()
     n_items = result["constant_data"].to_dataset()["n_items"]
     wqs, chance = posterior["wqs"], posterior["chance_wqs"].mean(("chain", "draw"))
