@@ -7,6 +7,7 @@ from .rankings import Annotations, Rankings
 from .ratings import Ratings
 from .sets import chosen_labels, label_sets, repeated_labels
 from .spans import document_of
+from .taxonomy import Taxonomy
 
 __all__ = [
     "Annotations",
@@ -17,6 +18,7 @@ __all__ = [
     "Predictions",
     "Rankings",
     "Ratings",
+    "Taxonomy",
     "chosen_labels",
     "document_of",
     "label_sets",

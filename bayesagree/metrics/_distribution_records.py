@@ -218,6 +218,7 @@ DISTRIBUTION_RECORDS = (
                 lambda counts: _confusion.f_beta(counts, 1.0),
                 r"2 \sum_i \min(p_{ik}, \lambda_{ik}) / \sum_i (p_{ik} + \lambda_{ik})",
             ),
+            ("jaccard", _confusion.jaccard, r"\sum_i \min(p_{ik}, \lambda_{ik}) / \sum_i \max(p_{ik}, \lambda_{ik})"),
         )
         for suffix, average, of in (
             ("", "macro", "mean over labels"),

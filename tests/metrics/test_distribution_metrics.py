@@ -111,6 +111,7 @@ PLAIN = {
     "entropy_rank_correlation": lambda q, p: stats.spearmanr(entropy(p), entropy(q)).statistic,
     "soft_accuracy": lambda q, p: np.minimum(q, p).sum(axis=1).mean(),
     "soft_f1": lambda q, p: (2 * np.minimum(q, p).sum(axis=0) / (q + p).sum(axis=0)).mean(),
+    "soft_jaccard": lambda q, p: (np.minimum(q, p).sum(axis=0) / np.maximum(q, p).sum(axis=0)).mean(),
     "soft_brier": lambda q, p: ((q - p) ** 2).sum(axis=1).mean(),
 }
 
