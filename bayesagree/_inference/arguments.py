@@ -95,6 +95,32 @@ def called_like[**P, R](other: Callable[P, Any]) -> Callable[[Callable[..., R]],
     return decorate
 
 
+LAST = ("draws", "chains", "tune", "thin", "seed", "engine", "sampler", "top_labels", "max_bytes", "client", "to")
+"""How a result is drawn and kept comes last in every signature, in this order."""
+
+
+def handing_on[**P, R](record: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Write out ``**how: Unpack[T]`` of a function that hands these arguments on to a dataclass, with its defaults.
+
+    Type checkers read them from the typed dictionary T; help, documentation and `checked` from the signature.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+        *own, how = signature.parameters.values()
+        (keys,) = get_args(how.annotation)
+        shared = [
+            inspect.Parameter(name, how.KEYWORD_ONLY, default=getattr(record, name), annotation=kind)
+            for name, kind in keys.__annotations__.items()
+        ]
+        # Stable: what the model is keeps its order before.
+        ordered = sorted([*own, *shared], key=lambda p: LAST.index(p.name) if p.name in LAST else -1)
+        function.__signature__ = signature.replace(parameters=ordered)  # type: ignore[attr-defined]
+        return checked(function)
+
+    return decorate
+
+
 def _kinds_of(function: Any, signature: inspect.Signature) -> dict[str, tuple[type, ...]]:
     """Classes that each parameter takes, for parameters of which one is in `KINDS` and all are known."""
     found = {}

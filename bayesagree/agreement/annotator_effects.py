@@ -28,14 +28,13 @@ from bayesagree.agreement._exact.patterns import RatingCounts
 from bayesagree.agreement._exact.posterior import phi_of, precision_of
 from bayesagree.agreement._exact.problem import MeanPrior, Problem
 from bayesagree.agreement.prior import AgreementPrior
-from bayesagree.agreement.summary import phi_summary
+from bayesagree.agreement.summary import SAMPLE, Request, phi_summary
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.io.patterns.patterns import RatingPatterns
 
 type AnnotatorEffects = Literal["none", "shift", "shift_and_spread"]
 
-SAMPLE = ("chain", "draw")
 HYPER = ("mean_location", "mean_spread")
 LEVELS = ("annotator_shift", "annotator_spread")
 TUNE, THIN = 300, 1
@@ -115,32 +114,24 @@ def _item_of_row(data: kernels.RatingArrays) -> NDArray[np.int64]:
 
 
 def sample_effects(
-    ratings: Ratings,
-    means: MeanPrior,
-    kind: Kind,
-    prior: AgreementPrior,
-    effects: str,
-    shape: tuple[int, int],
-    ci_prob: float,
-    keep_item_means: bool,
-    options: dict[str, Any],
+    ratings: Ratings, means: MeanPrior, kind: Kind, prior: AgreementPrior, effects: str, request: Request
 ) -> xr.DataTree:
     """Return draws of Phi with annotators' levels, with the summary of Phi."""
     data = rating_arrays(ratings, means, kind, prior)
-    item, (chains, draws) = _item_of_row(data), shape
+    item, (chains, draws) = _item_of_row(data), request.shape
     spread = effects == "shift_and_spread"
     n_items, n_annotators = data.item_start.size - 1, ratings.annotators.size
     mean = (np.bincount(item, ratings.unit()) + 0.5) / (np.bincount(item) + 1)
     start = np.append(sp.special.logit(mean), np.log(4.0))
 
     def run(rng: np.random.Generator) -> tuple[Floats, Floats, Floats, Floats]:
-        hyper, z = np.empty((draws, 5)), np.empty((draws if keep_item_means else 0, n_items))
+        hyper, z = np.empty((draws, 5)), np.empty((draws if request.keep_item_means else 0, n_items))
         shifts, spreads = np.empty((draws, n_annotators)), np.empty((draws, n_annotators))
         near = start + rng.normal(0, 0.3, start.size)
         kernels.run_chain(rng, data, item, near, means.hierarchical, spread, TUNE, THIN, hyper, z, shifts, spreads)
         return hyper, z, shifts, spreads
 
-    drawn = map_blocks(run, block_generators(options["seed"], chains))
+    drawn = map_blocks(run, block_generators(request.options["seed"], chains))
     hyper, z, shifts, spreads = (np.stack(values) for values in zip(*drawn))
     variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(hyper[..., 0])))}
     if means.hierarchical:
@@ -150,14 +141,14 @@ def sample_effects(
         variables["annotator_spread"] = ((*SAMPLE, "annotator"), spreads)
         variables["annotator_spread_sd"] = (SAMPLE, hyper[..., 4])
     coords = {"annotator": ratings.annotators}
-    if keep_item_means:
+    if request.keep_item_means:
         low, high = ratings.scale
         coords["item"] = ratings.items[np.unique(ratings.item_index)]
         variables["item_mean"] = ((*SAMPLE, "item"), low + (high - low) * sp.special.expit(z))
     trace = xr.DataTree.from_dict({"posterior": xr.Dataset({"phi": variables["phi"]})})
-    summary = {str(name): ((), value.item()) for name, value in phi_summary(trace, ci_prob=ci_prob).items()}
+    summary = {str(name): ((), value.item()) for name, value in phi_summary(trace, ci_prob=request.ci_prob).items()}
     groups = {"posterior": variables, "agreement": summary}
-    return result_tree(groups, coords, sampler="gibbs", **options)
+    return result_tree(groups, coords, sampler="gibbs", **request.options)
 
 
 def item_log_likelihood(ratings: Ratings, problem: Problem, kind: Kind, parameters: dict[str, Floats]) -> Floats:

@@ -1,6 +1,6 @@
 """The common-agreement model in PyMC, with parts that a user may replace, and its NUTS draws in the form of ours."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from bayesagree.agreement._exact.patterns import RatingCounts
 from bayesagree.agreement._exact.problem import MeanPrior
 from bayesagree.agreement.annotator_effects import LEVELS, AnnotatorEffects
 from bayesagree.agreement.prior import AgreementPrior
-from bayesagree.agreement.summary import phi_summary
+from bayesagree.agreement.summary import SAMPLE, Request, phi_summary
 from bayesagree.annotations import Ratings
 
 if TYPE_CHECKING:
@@ -206,27 +206,19 @@ def _observe(ratings: Ratings, item: Any, alpha: Any, beta: Any, kind: Kind, sha
         bins(edges, start)
 
 
-def sample_tree(
-    model: "pm.Model",
-    shape: tuple[int, int],
-    ci_prob: float,
-    keep_item_means: bool,
-    sampler: Mapping[str, Any] | None,
-    options: dict[str, Any],
-) -> xr.DataTree:
+def sample_tree(model: "pm.Model", request: Request) -> xr.DataTree:
     """Return NUTS draws of the model in the form of the exact engine's, with their summary."""
-    from bayesagree._inference.nuts import sample_nuts
+    from bayesagree._inference.nuts import sample_nuts, sampler_stats
 
-    sampled = sample_nuts(model, draws=shape[1], chains=shape[0], seed=options["seed"], sampler=sampler)
-    posterior, stats = (sampled[group].to_dataset() for group in ("posterior", "sample_stats"))
+    (chains, draws), options = request.shape, request.options
+    sampled = sample_nuts(model, draws=draws, chains=chains, seed=options["seed"], sampler=request.sampler)
+    posterior, summary = sampled["posterior"].to_dataset(), phi_summary(sampled, ci_prob=request.ci_prob)
     levels = [name + end for name in LEVELS for end in ("", "_sd")]
-    names = ["phi", *END_SHARES, "mean_location", "mean_spread", *levels] + ["item_mean"] * keep_item_means
+    names = ["phi", *END_SHARES, "mean_location", "mean_spread", *levels] + ["item_mean"] * request.keep_item_means
     groups = {
         "posterior": {name: (posterior[name].dims, posterior[name].values) for name in names if name in posterior},
-        "agreement": {str(name): ((), value.item()) for name, value in phi_summary(sampled, ci_prob=ci_prob).items()},
-        "sample_stats": {
-            name: (value.dims, value.values) for name, value in stats.items() if value.dims == ("chain", "draw")
-        },
+        "agreement": {str(name): ((), value.item()) for name, value in summary.items()},
+        "sample_stats": sampler_stats(sampled),
     }
     library = str(posterior.attrs.get("inference_library", "pymc"))
     coords = {name: posterior[name].values for name in ("item", "annotator") if name in posterior}
@@ -241,10 +233,10 @@ def mixed_tree(
     `share` is the probability of the second, and without it there are none.
     """
     mixed = {}
-    chosen = xr.DataArray(outright, dims=("chain", "draw"))
+    chosen = xr.DataArray(outright, dims=SAMPLE)
     for group in ("posterior", "sample_stats"):
         one = first[group].to_dataset()
-        nothing = {name: (("chain", "draw"), np.zeros(outright.shape)) for name in END_SHARES}
+        nothing = {name: (SAMPLE, np.zeros(outright.shape)) for name in END_SHARES}
         one = one.assign(nothing) if group == "posterior" else one
         mixed[group] = one if second is None else xr.where(chosen, second[group].to_dataset(), one, keep_attrs=True)
     tree = xr.DataTree.from_dict({**{name: node.to_dataset() for name, node in first.children.items()}, **mixed})

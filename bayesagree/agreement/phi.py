@@ -28,7 +28,7 @@ from bayesagree.agreement._exact.posterior import phi_maximum_likelihood, phi_of
 from bayesagree.agreement._exact.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.annotator_effects import AnnotatorEffects, check_effects, sample_effects, warn_of_levels
 from bayesagree.agreement.prior import AgreementPrior
-from bayesagree.agreement.summary import decision
+from bayesagree.agreement.summary import SAMPLE, Request, decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int, probability
 from bayesagree.io.patterns.patterns import RatingPatterns
@@ -36,7 +36,6 @@ from bayesagree.io.patterns.patterns import RatingPatterns
 if TYPE_CHECKING:
     import pymc as pm
 
-SAMPLE = ("chain", "draw")
 THIN = 10
 """Every tenth point of the fine grid is kept as the density of Phi: 20 in each step of the quadrature."""
 ERRORS = ("log_evidence", "log_evidence_error", "interval_error")
@@ -143,19 +142,18 @@ def common_agreement(
     settings = {"item_mean": known, "truth_sd": truth_sd, "likelihood": likelihood} | interval
     settings |= {"annotator_effects": annotator_effects, "prior": asdict(prior)}
     options = {"model": "common_agreement", "engine": engine, "seed": seed, "settings": settings}
+    request = Request(shape, ci_prob, keep_item_means, options, sampler)
     if engine == "nuts":
         single = problem.single_ratings("engine='nuts'")
         given = {"item_mean": item_mean, "truth_sd": truth_sd, "annotator_effects": annotator_effects, "prior": prior}
-        tree = _sampled_tree(single, problem, given, shape, ci_prob, keep_item_means, sampler, options)
+        tree = _sampled_tree(single, problem, given, request)
     elif engine == "exact" and annotator_effects != "none":
         single = problem.single_ratings("annotator_effects")
         check_effects(annotator_effects, single, likelihood)
         means = checked_prior(single, item_mean, truth_sd, likelihood)
-        tree = sample_effects(
-            single, means, likelihood, prior, annotator_effects, shape, ci_prob, keep_item_means, options
-        )
+        tree = sample_effects(single, means, likelihood, prior, annotator_effects, request)
     elif engine == "exact":
-        tree = _exact_tree(problem, shape, ci_prob, keep_item_means, options)
+        tree = _exact_tree(problem, request)
     else:
         raise InputError(f"engine={engine!r} is not 'exact' or 'nuts'")
     found = limits.Interval.of(tree)
@@ -168,7 +166,7 @@ def common_agreement(
 
         def refit(other: Ratings, truth: ItemMean, kind: Kind) -> xr.DataTree:
             means = checked_prior(other, truth, truth_sd, kind)
-            return sample_effects(other, means, kind, prior, annotator_effects, shape, ci_prob, False, options)
+            return sample_effects(other, means, kind, prior, annotator_effects, request._replace(keep_item_means=False))
 
         single = problem.single_ratings("annotator_effects")
         supported = limits.supported_with_levels(single, likelihood, claim, item_mean, refit)
@@ -266,41 +264,27 @@ def common_agreement_model(
     return parts.build_model(ratings, means, likelihood, annotator_effects, prior or AgreementPrior(), own)
 
 
-def _sampled_tree(
-    ratings: Ratings,
-    problem: Problem,
-    given: dict[str, Any],
-    shape: tuple[int, int],
-    ci_prob: float,
-    keep_item_means: bool,
-    sampler: Mapping[str, Any] | None,
-    options: dict[str, Any],
-) -> xr.DataTree:
+def _sampled_tree(ratings: Ratings, problem: Problem, given: dict[str, Any], request: Request) -> xr.DataTree:
     """Return NUTS draws of the model, of averaged readings of both models mixed by the exact engine's evidence."""
     means = checked_prior(ratings, given["item_mean"], given["truth_sd"], problem.kind)
-    collapsed = not keep_item_means and parts.collapsible(ratings, means, given["annotator_effects"])
+    collapsed = not request.keep_item_means and parts.collapsible(ratings, means, given["annotator_effects"])
 
     def sampled(kind: Kind) -> xr.DataTree:
         model = common_agreement_model(ratings, likelihood=kind, collapsed=collapsed, **given)
-        return parts.sample_tree(model, shape, ci_prob, keep_item_means, sampler, options)
+        return parts.sample_tree(model, request)
 
-    if options["settings"]["likelihood"] != "averaged":
+    if request.options["settings"]["likelihood"] != "averaged":
         return sampled(problem.kind)
     joint = joint_posterior(problem.means, problem.kind)
-    outright = np.random.default_rng(seed_sequence(options["seed"])).random(shape) < joint.prob_inflated
+    outright = np.random.default_rng(seed_sequence(request.options["seed"])).random(request.shape) < joint.prob_inflated
     trees = sampled("binned"), sampled("inflated") if joint.inflated is not None else None
-    return parts.mixed_tree(*trees, outright, joint.prob_inflated, ci_prob)
+    return parts.mixed_tree(*trees, outright, joint.prob_inflated, request.ci_prob)
 
 
-def _exact_tree(
-    problem: Problem,
-    shape: tuple[int, int],
-    ci_prob: float,
-    keep_item_means: bool,
-    options: dict[str, Any],
-) -> xr.DataTree:
+def _exact_tree(problem: Problem, request: Request) -> xr.DataTree:
     """Return draws from the exact posterior, in the form of every result."""
-    single = problem.single_ratings("keep_item_means=True") if keep_item_means else None
+    shape, options = request.shape, request.options
+    single = problem.single_ratings("keep_item_means=True") if request.keep_item_means else None
     likelihood = options["settings"]["likelihood"]
     rng = np.random.default_rng(seed_sequence(options["seed"]))
     joint = joint_posterior(problem.means, problem.kind)
@@ -318,7 +302,7 @@ def _exact_tree(
         coords["item"] = single.items[problem.patterns.pattern_of_item >= 0]
         means = low + (high - low) * draw_item_means(problem.means, problem.patterns, y, hyper, shares, rng)
         variables["item_mean"] = ((*SAMPLE, "item"), means.reshape(*shape, -1))
-    found = posterior.summary(ci_prob)
+    found = posterior.summary(request.ci_prob)
     summary = found._asdict() | {name: getattr(posterior, name) for name in ERRORS}
     summary |= {"share_at_ends": limits.share_at_ends(problem), "bin_width": problem.like.bin_width}
     if likelihood == "averaged":

@@ -59,6 +59,14 @@ def worst_diagnostics(samples: Floats, chains: int) -> tuple[float, float]:
     return (float(r_hat[known].max()), float(ess[known].min())) if known.any() else (math.nan, math.nan)
 
 
+def worst_of_items(draws: NDArray[Any]) -> dict[str, Floats]:
+    """Return the largest R-hat and smallest ESS of each item's parameters, draws (chain, draw, item, ...)."""
+    n_items = draws.shape[2]
+    r_hat, ess = (values.reshape(n_items, -1) for values in diagnostics(draws.reshape(*draws.shape[:2], -1)))
+    # NaN is a parameter that does not move; chains that stand still at different places have an infinite R-hat.
+    return {"r_hat": np.fmax.reduce(r_hat, axis=1), "ess": np.fmin.reduce(ess, axis=1)}
+
+
 def warn_not_converged(items: NDArray[Any], r_hat: Floats, way_out: str, *, stacklevel: int = 3) -> None:
     """Warn with the names of the items whose chains disagree, worst first."""
     bad = np.flatnonzero(r_hat > R_HAT_LIMIT)

@@ -6,7 +6,7 @@ A new posterior derives from `ItemPosterior` if its items are independent, and f
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
 import xarray as xr
@@ -19,7 +19,7 @@ from bayesagree._inference.streams import Seed
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, Stream, best_labels, by_chain, check_depth, label_dtype
-from bayesagree.draws.convergence import diagnostics, warn_not_converged
+from bayesagree.draws.convergence import warn_not_converged, worst_of_items
 from bayesagree.errors import InputError, positive_int
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 type Groups = dict[str, dict[str, Any]]
 """Groups of a result: variables with their dims and values."""
 type Values = Mapping[str, NDArray[Any]]
+type Kinds = Mapping[str, tuple[dict[str, int], Any]]
+"""Variables to keep: dims after (chain, draw, item) with their sizes, and type, of each."""
 
 OF_ANNOTATIONS = "score from these annotations alone"
 """The meaning of a score under a posterior from annotations alone."""
@@ -72,6 +74,24 @@ class Request:
     def variable(self) -> str:
         """What is kept of plausibilities: all of them, or the best labels."""
         return "plausibility" if self.top_labels is None else "top_label"
+
+
+class Drawing(TypedDict, total=False):
+    """Arguments of a `Request` that the functions of posteriors hand on, with its defaults."""
+
+    draws: int
+    chains: int
+    seed: Seed
+    sampler: Sampler
+    max_bytes: int
+    client: Any
+    to: Destination
+
+
+class LabelDrawing(Drawing, total=False):
+    """The same of posteriors of labels, of which the best of each draw may be kept."""
+
+    top_labels: int | None
 
 
 @dataclass(frozen=True)
@@ -219,8 +239,8 @@ class ItemPosterior(Posterior):
         """Return names on axes of its own, beyond items and labels."""
         return {}
 
-    def variables(self, annotations: Any, request: Request) -> dict[str, tuple[dict[str, int], Any]]:
-        """Return the variables to keep: dims after (chain, draw, item) with their sizes, and type, of each."""
+    def variables(self, annotations: Any, request: Request) -> Kinds:
+        """Return the variables to keep."""
         if request.top_labels is None:
             return {"plausibility": ({"category": self.categories(annotations).size}, np.float64)}
         n_labels = annotations.categories.size
@@ -295,22 +315,9 @@ class ItemPosterior(Posterior):
             warn_not_converged(annotations.items, r_hat, self.advice(request), stacklevel=4)
         ranks = next((last["rank"] for last, _ in variables.values() if "rank" in last), 0)
         labels = self.categories(annotations) if request.top_labels is None else annotations.categories
-        names = {"item": annotations.items, "category": labels, "rank": np.arange(1, ranks + 1)}
-        coords = names | self.coords(problem)
+        coords = {"item": annotations.items, "category": labels, "rank": np.arange(1, ranks + 1)}
         how = {"model": self.name, "engine": engine, "sampler": program, "seed": request.seed}
-        return kept.finish(result_tree(groups, coords, **how, settings=settings))
-
-
-def worst_of_items(draws: NDArray[Any]) -> dict[str, Floats]:
-    """Return the largest R-hat and smallest ESS of each item's parameters, draws (chain, draw, item, parameter)."""
-    chains, n_draws, n_items, n = draws.shape
-    r_hat, ess = (values.reshape(n_items, n) for values in diagnostics(draws.reshape(chains, n_draws, -1)))
-    known = np.isfinite(r_hat)
-    nothing = ~known.any(axis=1)
-    return {
-        "r_hat": np.where(nothing, np.nan, np.where(known, r_hat, -np.inf).max(axis=1)),
-        "ess": np.where(nothing, np.nan, np.where(known, ess, np.inf).min(axis=1)),
-    }
+        return kept.finish(result_tree(groups, coords | self.coords(problem), **how, settings=settings))
 
 
 def _kept_of(block: Drawn, request: Request) -> Values:
@@ -323,9 +330,7 @@ def _kept_of(block: Drawn, request: Request) -> Values:
     return values | {"r_hat": block.diagnostics[:, 0], "ess": block.diagnostics[:, 1]}
 
 
-def _kept(
-    sizes: Mapping[str, int], variables: Mapping[str, tuple[dict[str, int], Any]], *, chains_of_items: bool
-) -> dict[str, Variable]:
+def _kept(sizes: Mapping[str, int], variables: Kinds, *, chains_of_items: bool) -> dict[str, Variable]:
     kept = {}
     for name, (last, dtype) in variables.items():
         shape = {**sizes, **last}
@@ -336,9 +341,7 @@ def _kept(
     return kept
 
 
-def _check_size(
-    sizes: Mapping[str, int], variables: Mapping[str, tuple[dict[str, int], Any]], request: Request
-) -> None:
+def _check_size(sizes: Mapping[str, int], variables: Kinds, request: Request) -> None:
     """Refuse a result that would not fit; the variables of one posterior share their shape."""
     last = next(iter(variables.values()))[0]
     itemsize = sum(np.dtype(dtype).itemsize for _, dtype in variables.values())

@@ -8,7 +8,8 @@ import xarray as xr
 
 from bayesagree.annotations import Ratings
 from bayesagree.draws.blocks import LOCAL, DrawBlock, Schedule, Stream
-from bayesagree.draws.posterior import Drawn, ItemPosterior, Request, Values, worst_of_items
+from bayesagree.draws.convergence import worst_of_items
+from bayesagree.draws.posterior import Drawn, ItemPosterior, Kinds, Request, Values
 from bayesagree.draws.top_labels import number_block
 from bayesagree.errors import InputError
 
@@ -24,7 +25,7 @@ class RatingPosterior(ItemPosterior):
 
     threshold: float | None = None
 
-    def variables(self, annotations: Ratings, request: Request) -> dict[str, tuple[dict[str, int], Any]]:
+    def variables(self, annotations: Ratings, request: Request) -> Kinds:
         """Return the variables to keep: mean and variance of each item."""
         if request.top_labels is not None:
             raise InputError("ratings have no labels; leave top_labels out")

@@ -52,15 +52,8 @@ class TruthDraws:
         return self.map(lambda block: block)
 
 
-def truth_draws(
-    truth: Truth,
-    depth: int,
-    *,
-    threshold: float | None = None,
-    plausibility: bool = False,
-    numbers: bool = False,
-) -> TruthDraws:
-    """Return the `depth` best labels of each draw, with all plausibilities or with the `numbers` that are the truth.
+def truth_draws(truth: Truth, depth: int, *, threshold: float | None = None, plausibility: bool = False) -> TruthDraws:
+    """Return the `depth` best labels of each draw, with all plausibilities on request.
 
     Equal plausibilities stand in label order, but for those of labels that nobody named, which share the mass of a
     pseudo-label: their order is drawn. Items with NaN (a majority vote that excludes ties) are an error here:
@@ -72,8 +65,6 @@ def truth_draws(
         More labels requested than were kept, all plausibilities where only the best labels were, ratings without a
         threshold, or no posterior at all.
     """
-    if numbers:
-        return _from_mean(*_means(truth), threshold, numbers=True)
     if isinstance(truth, xr.DataArray):
         values, n_labels = point_estimate(truth)[None, None], truth.sizes["category"]
         read = _best(lambda items: values[:, :, items], n_labels, depth, keep=plausibility)
@@ -98,9 +89,13 @@ def truth_draws(
     raise InputError(f"no plausibility in this result: its posterior has {', '.join(map(str, posterior))}")
 
 
-def stream_of(tree: xr.DataTree, depth: int, schedule: Schedule, **how: Any) -> Stream:
-    """Stream the draws of a result as `truth_draws` has them, with R-hat and ESS of each item where it has them."""
-    draws = truth_draws(tree, depth, **how)
+def number_draws(truth: Truth, threshold: float | None = None) -> TruthDraws:
+    """Return the draws of the number that is the truth of each item, and the sides of a threshold that they are on."""
+    return _from_mean(*_means(truth), threshold, keep=True)
+
+
+def stream_of(tree: xr.DataTree, draws: TruthDraws, schedule: Schedule) -> Stream:
+    """Stream draws of a result, with R-hat and ESS of each item where it has them."""
     worst = _diagnostics(tree)
 
     def read(items: slice) -> Any:
@@ -238,16 +233,16 @@ def _means(truth: Truth) -> tuple[xr.DataArray, xr.DataArray]:
 
 
 def _from_mean(
-    mean: xr.DataArray, variance: xr.DataArray, threshold: float | None, *, numbers: bool = False
+    mean: xr.DataArray, variance: xr.DataArray, threshold: float | None, *, keep: bool = False
 ) -> TruthDraws:
-    if threshold is None and not numbers:
+    if threshold is None and not keep:
         raise InputError("ratings have no labels; pass threshold=c to ask whether the mean is below c or not")
     values, spread = (draws.transpose("chain", "draw", "item").variable for draws in (mean, variance))
     chains, draws = values.shape[:2]
 
     def read(items: slice) -> DrawBlock:
         mean, variance = (_in_memory(of.isel(item=items)).reshape(chains * draws, -1).T for of in (values, spread))
-        return number_block(items, mean, variance, threshold, keep=numbers)
+        return number_block(items, mean, variance, threshold, keep=keep)
 
     return TruthDraws(np.asarray(mean["item"]), THRESHOLD_LABELS, chains, draws, read)
 

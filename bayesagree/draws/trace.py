@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import LOCAL, Schedule, Stream
-from bayesagree.draws.convergence import diagnostics
+from bayesagree.draws.convergence import worst_of_items
 from bayesagree.draws.group_scores import Population, is_grouped, scores_by_group
 from bayesagree.draws.posterior import Groups, Posterior, Request
-from bayesagree.draws.top_labels import stream_of
+from bayesagree.draws.top_labels import number_draws, stream_of, truth_draws
 from bayesagree.errors import InputError
 
 
@@ -77,8 +77,10 @@ class Trace(Posterior):
         self, annotations: Any, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
     ) -> Stream:
         """Stream the draws of the trace."""
-        how = {"threshold": self.threshold, "plausibility": plausibility, "numbers": request.numbers}
-        return stream_of(self.tree, request.top_labels or 1, schedule, **how)
+        if request.numbers:
+            return stream_of(self.tree, number_draws(self.tree, self.threshold), schedule)
+        how: Any = {"threshold": self.threshold, "plausibility": plausibility}
+        return stream_of(self.tree, truth_draws(self.tree, request.top_labels or 1, **how), schedule)
 
     def model(self, annotations: Any) -> Any:
         """Refuse: the model is the user's."""
@@ -99,13 +101,7 @@ def _with_diagnostics(tree: xr.DataTree) -> xr.DataTree:
     name = next((name for name in ("plausibility", "mean") if name in posterior), None)
     if name is None:
         return tree
-    draws = posterior[name].transpose("chain", "draw", "item", ...).values
-    r_hat, ess = diagnostics(draws.reshape(*draws.shape[:2], -1))
-    by_item = (draws.shape[2], -1)
-    worst = {
-        "r_hat": np.fmax.reduce(r_hat.reshape(by_item), axis=1),
-        "ess": np.fmin.reduce(ess.reshape(by_item), axis=1),
-    }
+    worst = worst_of_items(posterior[name].transpose("chain", "draw", "item", ...).values)
     found = xr.Dataset({name: ("item", values) for name, values in worst.items()}, {"item": posterior["item"]})
     groups = {group: node.to_dataset() for group, node in tree.children.items()}
     return xr.DataTree.from_dict(groups | {"diagnostics": found})

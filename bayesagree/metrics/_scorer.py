@@ -12,7 +12,7 @@ from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_a
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import DrawBlock, label_dtype
-from bayesagree.draws.top_labels import Truth, TruthDraws, truth_draws
+from bayesagree.draws.top_labels import Truth, TruthDraws, number_draws, truth_draws
 from bayesagree.errors import InputError, positive_int
 from bayesagree.metrics._label_kernels import pick_labels
 from bayesagree.metrics._numbers import NumberPart
@@ -182,8 +182,11 @@ def draws_for(
     check_truth_is(truth_is, metric)
     sampled = truth_is == "sampled"
     full = (sampled and not numeric) or plausibility or metric.record.against_distribution
-    how = {"threshold": threshold, "plausibility": full, "numbers": numeric}
-    draws = thinned(truth_draws(truth, metric.depth, **how), thin)
+    if numeric:
+        draws = number_draws(truth, threshold)
+    else:
+        draws = truth_draws(truth, metric.depth, threshold=threshold, plausibility=full)
+    draws = thinned(draws, thin)
     return with_sampled_labels(draws, seed) if sampled else draws
 
 

@@ -43,7 +43,7 @@ from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import LOCAL, Schedule, Stream
 from bayesagree.draws.posterior import Posterior, Request
-from bayesagree.draws.top_labels import stream_of
+from bayesagree.draws.top_labels import stream_of, truth_draws
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dawid_skene._cells import Candidates
 from bayesagree.plausibility.dawid_skene._engines import DawidSkenePosterior, Variant
@@ -119,7 +119,7 @@ class DawidSkene(Posterior):
         if not self.allow_unmixed:
             require_mixed(tree)
         chosen = {name: value for name, value in settings_of(tree).items() if name in CHOSEN}
-        return Stream(stream_of(tree, depth, schedule, plausibility=plausibility).blocks, chosen)
+        return Stream(stream_of(tree, truth_draws(tree, depth, plausibility=plausibility), schedule).blocks, chosen)
 
     def _variant(self, engine: str) -> Variant:
         """Return the variant; "auto" averages draws of the Gibbs sampler, and is "full" for all other engines."""

@@ -13,18 +13,14 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", sect
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import MAX_BYTES
-from bayesagree._inference.storage import Destination
-from bayesagree._inference.streams import Seed
+from bayesagree._inference.arguments import handing_on
 from bayesagree.annotations import Labels
-from bayesagree.draws.posterior import Request
+from bayesagree.draws.posterior import LabelDrawing, Request
 from bayesagree.errors import positive
 from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior, prior_shape
 from bayesagree.plausibility.dirichlet.model import dirichlet_model
@@ -39,7 +35,7 @@ class Dirichlet(DirichletItems):
 
     Examples
     --------
-    >>> from bayesagree.draws.posterior import Request
+    >>> from bayesagree.draws.posterior import LabelDrawing, Request
     >>> tree = Dirichlet(reliability=2.0).draw(Labels.from_counts([[3, 1]]), Request(draws=10, seed=1))
     >>> tree["posterior_parameters"]["concentration"].values.tolist()
     [[6.5, 2.5]]
@@ -76,21 +72,14 @@ class Dirichlet(DirichletItems):
         return float(np.mean(total / (total + self.reliability * votes)))
 
 
-@checked
+@handing_on(Request)
 def dirichlet(
     labels: Labels,
     *,
     reliability: float = 1.0,
     prior: Prior = None,
-    draws: int = 1000,
-    chains: int = 4,
-    seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
-    sampler: Sampler = None,
-    top_labels: int | None = None,
-    max_bytes: int = MAX_BYTES,
-    client: Any = None,
-    to: Destination = None,
+    **how: Unpack[LabelDrawing],
 ) -> xr.DataTree:
     """Draw the plausibilities of each item from their Dirichlet posterior.
 
@@ -146,5 +135,4 @@ def dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 1, 'category': 3}
     """
-    request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to)
-    return Dirichlet(reliability, prior).draw(labels, request)
+    return Dirichlet(reliability, prior).draw(labels, Request(engine=engine, **how))

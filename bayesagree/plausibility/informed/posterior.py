@@ -22,24 +22,21 @@ Source: Minka (2000) for the likelihood, Angelopoulos et al. (2023) for predicti
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
+from bayesagree._inference.arguments import handing_on
 from bayesagree._inference.checkpoint import fingerprint
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import MAX_BYTES, check_size
-from bayesagree._inference.storage import Destination
-from bayesagree._inference.streams import Seed
+from bayesagree._inference.results import check_size
 from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.draws.blocks import label_dtype
 from bayesagree.draws.convergence import diagnostics
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, LabelDrawing, Posterior, Request
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.informed import guards
@@ -207,22 +204,15 @@ def one_pass(dims: tuple[str, ...], values: Floats, at: int) -> Floats:
     return np.expand_dims(np.take(values, at, axis=place), place)
 
 
-@checked
+@handing_on(Request)
 def informed_dirichlet(
     labels: Labels,
     predictions: Predictions,
     *,
     exclude: Excluded = None,
     prior: InformedPrior | None = None,
-    draws: int = 1000,
-    chains: int = 4,
-    seed: Seed = None,
     engine: Literal["hmc", "nuts"] = "hmc",
-    sampler: Sampler = None,
-    top_labels: int | None = None,
-    max_bytes: int = MAX_BYTES,
-    client: Any = None,
-    to: Destination = None,
+    **how: Unpack[LabelDrawing],
 ) -> xr.DataTree:
     """Plausibilities of each item, as votes and predictions together make them: an estimate of many annotators' shares.
 
@@ -302,5 +292,4 @@ def informed_dirichlet(
     >>> dict(tree["posterior"]["plausibility"].sizes)
     {'chain': 4, 'draw': 1000, 'item': 90, 'category': 2}
     """
-    request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to)
-    return InformedDirichlet(predictions, exclude, prior).draw(labels, request)
+    return InformedDirichlet(predictions, exclude, prior).draw(labels, Request(engine=engine, **how))

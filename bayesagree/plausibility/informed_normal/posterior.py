@@ -18,20 +18,17 @@ Angelopoulos et al. (2023).
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
+from bayesagree._inference.arguments import handing_on
 from bayesagree._inference.checkpoint import fingerprint
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import MAX_BYTES
-from bayesagree._inference.storage import Destination
-from bayesagree._inference.streams import Seed, stream_apart
+from bayesagree._inference.streams import stream_apart
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, Posterior, Request
+from bayesagree.draws.posterior import Drawer, Drawing, Drawn, Groups, Posterior, Request
 from bayesagree.draws.rating_posterior import RatingPosterior
 from bayesagree.errors import InputError
 from bayesagree.plausibility.informed.covariates import on_items_of
@@ -134,20 +131,14 @@ class InformedNormal(RatingPosterior):
         return found | {"annotations_only": {key: (v[0], one_pass(v[0], v[1], 1), *v[2:]) for key, v in alone}}
 
 
-@checked
+@handing_on(Request)
 def informed_normal(
     ratings: Ratings,
     predictions: Predictions,
     *,
     prior: InformedNormalPrior | None = None,
-    draws: int = 1000,
-    chains: int = 4,
-    seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
-    sampler: Sampler = None,
-    max_bytes: int = MAX_BYTES,
-    client: Any = None,
-    to: Destination = None,
+    **how: Unpack[Drawing],
 ) -> xr.DataTree:
     """Mean of each item over many annotators, as ratings and predicted numbers together make it.
 
@@ -192,5 +183,4 @@ def informed_normal(
     >>> tree["posterior"]["mean"].mean(("chain", "draw")).values[:4].round(1).tolist()
     [4.4, 1.4, 3.0, 3.2]
     """
-    request = Request(draws, chains, seed, engine, sampler, max_bytes=max_bytes, client=client, to=to)
-    return InformedNormal(predictions=predictions, prior=prior).draw(ratings, request)
+    return InformedNormal(predictions=predictions, prior=prior).draw(ratings, Request(engine=engine, **how))

@@ -12,18 +12,14 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 """
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import MAX_BYTES
-from bayesagree._inference.storage import Destination
-from bayesagree._inference.streams import Seed
+from bayesagree._inference.arguments import handing_on
 from bayesagree.annotations import Ratings
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, Request
+from bayesagree.draws.posterior import Drawer, Drawing, Drawn, Groups, Request
 from bayesagree.draws.rating_posterior import RatingPosterior
 from bayesagree.errors import positive
 from bayesagree.plausibility.normal_inverse_gamma.model import normal_inverse_gamma_model
@@ -87,20 +83,14 @@ class NormalInverseGamma(RatingPosterior):
         return draw
 
 
-@checked
+@handing_on(Request)
 def normal_inverse_gamma(
     ratings: Ratings,
     *,
     reliability: float = 1.0,
     prior: NormalInverseGammaPrior | None = None,
-    draws: int = 1000,
-    chains: int = 4,
-    seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
-    sampler: Sampler = None,
-    max_bytes: int = MAX_BYTES,
-    client: Any = None,
-    to: Destination = None,
+    **how: Unpack[Drawing],
 ) -> xr.DataTree:
     """Draw the mean and variance of each item's ratings from their posterior.
 
@@ -133,5 +123,4 @@ def normal_inverse_gamma(
     >>> tree["posterior_parameters"]["location"].values.round(6).tolist()
     [0.861905]
     """
-    request = Request(draws, chains, seed, engine, sampler, max_bytes=max_bytes, client=client, to=to)
-    return NormalInverseGamma(reliability=reliability, prior=prior).draw(ratings, request)
+    return NormalInverseGamma(reliability=reliability, prior=prior).draw(ratings, Request(engine=engine, **how))

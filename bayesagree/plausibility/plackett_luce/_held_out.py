@@ -1,6 +1,7 @@
 """Plackett-Luce probability of each annotator's ranking given the other annotators of the item, by posterior draws."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,10 @@ from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
 from bayesagree.plausibility.plackett_luce._cases import Cases
 from bayesagree.plausibility.plackett_luce._ranking_kernels import races_log_probability
-from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, Unranked, WorthPrior, gibbs_worths
+from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, WorthPrior, gibbs_worths
+
+type Read = Callable[[Rankings], Problem]
+"""Rankings as the sampler reads them, with one reliability and prior."""
 
 
 def refuse_choice_sets(rankings: Rankings, settings: Mapping[str, Any]) -> None:
@@ -67,19 +71,11 @@ def _chosen(rankings: Rankings, rows: NDArray[np.int64], item: NDArray[np.int64]
 
 
 def plackett_luce_scores(
-    rankings: Rankings,
-    held_out: NDArray[np.int64],
-    reliability: int,
-    shape: float | None,
-    unranked: Unranked,
-    run: Run,
-    seed: np.random.SeedSequence,
+    rankings: Rankings, held_out: NDArray[np.int64], read: Read, run: Run, seed: np.random.SeedSequence
 ) -> RankingScores:
-    """Score every ranking left out under the posterior of the others, each of them counted `reliability` times."""
-    found = _predicted(jackknife(rankings, held_out), reliability, shape, unranked, run, seed)
-    return RankingScores(
-        *found, _agreement(rankings, reliability, shape, unranked, run, stream_apart(seed, "agreement of rankings"))
-    )
+    """Score every ranking left out under the posterior of the others."""
+    found = _predicted(jackknife(rankings, held_out), read, run, seed)
+    return RankingScores(*found, _agreement(rankings, read, run, stream_apart(seed, "agreement of rankings")))
 
 
 def marginal_log_probability(rankings: Rankings, shape: float, draws: int, seed: Seed) -> Floats:
@@ -96,15 +92,14 @@ def marginal_log_probability(rankings: Rankings, shape: float, draws: int, seed:
     races_log_probability(np.full((1, alone.label_index.size), shape), rest[None], alone.start, alone.block, value)
     run = Run(chains=4, tune=200, draws=draws, thin=1)
     one_by_one = jackknife(rankings, later, earlier=True)
-    found = _predicted(one_by_one, 1, shape, "exact", run, seed_sequence(seed))[0] if later.size else np.zeros(0)
+    read = partial(Problem.of, shape=shape)
+    found = _predicted(one_by_one, read, run, seed_sequence(seed))[0] if later.size else np.zeros(0)
     return value[0] + np.bincount(rankings.item_index[later], weights=found, minlength=start.size)
 
 
-def _predicted(
-    split: Jackknife, reliability: int, shape: float | None, unranked: Unranked, run: Run, seed: np.random.SeedSequence
-) -> tuple[Floats, Floats]:
+def _predicted(split: Jackknife, read: Read, run: Run, seed: np.random.SeedSequence) -> tuple[Floats, Floats]:
     """Return the log probability of every ranking left out and its Monte-Carlo error."""
-    cases, prior = Problem.of(split.others, reliability, shape, unranked)
+    cases, prior = read(split.others)
 
     def score(job: tuple[slice, np.random.Generator]) -> list[tuple[float, float]]:
         block = gibbs_worths(cases, prior, run, *job)
@@ -125,16 +120,9 @@ def _over_blocks[R](
     return [one for part in map_blocks(work, list(zip(blocks, block_generators(seed, len(blocks))))) for one in part]
 
 
-def _agreement(
-    rankings: Rankings,
-    reliability: int,
-    shape: float | None,
-    unranked: Unranked,
-    run: Run,
-    seed: np.random.SeedSequence,
-) -> Floats:
+def _agreement(rankings: Rankings, read: Read, run: Run, seed: np.random.SeedSequence) -> Floats:
     """Return the posterior mean of sum_k theta_k^2, shape (item,)."""
-    cases, prior = Problem.of(rankings, reliability, shape, unranked)
+    cases, prior = read(rankings)
 
     def square(job: tuple[slice, np.random.Generator]) -> list[float]:
         block = gibbs_worths(cases, prior, run, *job)

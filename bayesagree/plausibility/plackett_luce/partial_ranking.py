@@ -102,22 +102,6 @@ class PartialRanking:
         return pm.CustomDist.dist(worth, _cuts(worth, block_sizes), **_OPTIONS, **kwargs)
 
 
-def ranks_of(rankings: Sequence[Sequence[Sequence[int]]], n_labels: int) -> np.ndarray:
-    """Return the rank of every label, shape (ranking, label), of blocks of label positions, best first.
-
-    Examples
-    --------
-    >>> ranks_of([[[2], [0, 1]], [[3]]], 4).tolist()
-    [[1, 1, 0, 2], [1, 1, 1, 0]]
-    """
-    ranks = np.empty((len(rankings), n_labels), dtype=np.int64)
-    for r, blocks in enumerate(rankings):
-        ranks[r] = len(blocks)
-        for b, block in enumerate(blocks):
-            ranks[r, list(block)] = b
-    return ranks
-
-
 def _cuts(worth: TensorVariable, block_sizes: ArrayLike | None) -> Any:
     """Return after how many labels each ranked block ends."""
     if block_sizes is None:

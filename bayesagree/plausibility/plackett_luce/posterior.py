@@ -17,22 +17,18 @@ in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranke
 import warnings
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._inference.arguments import checked
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import MAX_BYTES
-from bayesagree._inference.storage import Destination
-from bayesagree._inference.streams import Seed
+from bayesagree._inference.arguments import handing_on
 from bayesagree.annotations import Rankings
 from bayesagree.draws.blocks import LOCAL, Schedule, Stream, by_chain
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request, Values
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, LabelDrawing, Request, Values
 from bayesagree.draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
-from bayesagree.draws.top_labels import stream_of
+from bayesagree.draws.top_labels import stream_of, truth_draws
 from bayesagree.errors import InputError, as_python, positive, positive_int
 from bayesagree.plausibility.plackett_luce._cases import Competing
 from bayesagree.plausibility.plackett_luce._sampler import (
@@ -117,7 +113,7 @@ class PlackettLuce(ItemPosterior):
         """Stream the draws; plausibilities with a pseudo-label, whose mass is split again, are kept in memory."""
         if plausibility and self.unranked == "lumped":
             tree = self.draw(annotations, replace(request, top_labels=None, client=schedule.client))
-            return stream_of(tree, request.top_labels or 1, schedule, plausibility=True)
+            return stream_of(tree, truth_draws(tree, request.top_labels or 1, plausibility=True), schedule)
         _warn_of_choice_sets(annotations, self.competing)
         return super().blocks(annotations, request, schedule, plausibility=plausibility)
 
@@ -137,7 +133,7 @@ class PlackettLuce(ItemPosterior):
         return f"raise tune={self.tune}, draws={request.draws} or thin={self.thin}"
 
 
-@checked
+@handing_on(Request)
 def plackett_luce(
     rankings: Rankings,
     *,
@@ -147,17 +143,10 @@ def plackett_luce(
     unranked: Unranked = "exact",
     competing: Competing = "all",
     exponent: float = 1.0,
-    draws: int = 1000,
-    chains: int = 4,
     tune: int = 200,
     thin: int = 1,
-    seed: Seed = None,
     engine: Literal["gibbs", "nuts"] = "gibbs",
-    sampler: Sampler = None,
-    top_labels: int | None = None,
-    max_bytes: int = MAX_BYTES,
-    client: Any = None,
-    to: Destination = None,
+    **how: Unpack[LabelDrawing],
 ) -> xr.DataTree:
     """Draw the plausibilities of each item from their Plackett-Luce posterior.
 
@@ -232,8 +221,7 @@ def plackett_luce(
     [[0.5, 0.3, 0.2, 0.1]]
     """
     specification = PlackettLuce(reliability, shape, rate, unranked, competing, exponent, tune, thin)
-    request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to)
-    return specification.draw(rankings, request)
+    return specification.draw(rankings, Request(engine=engine, **how))
 
 
 def _warn_of_choice_sets(rankings: Rankings, competing: Competing) -> None:

@@ -1,5 +1,6 @@
 """Predictive checks of the Plackett-Luce posterior: every annotator ranks the labels of each item again."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from bayesagree.plausibility.plackett_luce._held_out import (
     plackett_luce_scores,
     refuse_choice_sets,
 )
-from bayesagree.plausibility.plackett_luce._sampler import Run, Unranked
+from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, Unranked
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -106,7 +107,8 @@ def _held_out(
     for g, level in enumerate(levels):
         if not float(level).is_integer():
             raise InputError(f"reliability {level:g}: Plackett-Luce repeats rankings, a whole number of times")
-        found = plackett_luce_scores(rankings, held_out, int(level), shape, unranked, run, seed)
+        read = partial(Problem.of, reliability=int(level), shape=shape, unranked=unranked)
+        found = plackett_luce_scores(rankings, held_out, read, run, seed)
         log_score[g] = np.bincount(rankings.item_index[held_out], weights=found.log_probability, minlength=n.size)
         agreement[g] = found.agreement
         error.append(float(np.sqrt((found.error**2).sum())))

@@ -10,17 +10,13 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import xarray as xr
 
-from bayesagree._inference.arguments import checked
-from bayesagree._inference.nuts import Sampler
-from bayesagree._inference.results import MAX_BYTES
-from bayesagree._inference.storage import Destination
-from bayesagree._inference.streams import Seed
+from bayesagree._inference.arguments import handing_on
 from bayesagree.annotations import Rankings
-from bayesagree.draws.posterior import Request
+from bayesagree.draws.posterior import LabelDrawing, Request
 from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior
 from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, Ties, concentration
 from bayesagree.plausibility.prirn.model import prirn_model
@@ -47,22 +43,15 @@ class PrIRN(DirichletItems):
         return prirn_model(annotations, **vars(self))
 
 
-@checked
+@handing_on(Request)
 def prirn(
     rankings: Rankings,
     *,
     reliability: float = 1.0,
     prior: Prior = PRIOR,
     ties: Ties = "split",
-    draws: int = 1000,
-    chains: int = 4,
-    seed: Seed = None,
     engine: Literal["exact", "nuts"] = "exact",
-    sampler: Sampler = None,
-    top_labels: int | None = None,
-    max_bytes: int = MAX_BYTES,
-    client: Any = None,
-    to: Destination = None,
+    **how: Unpack[LabelDrawing],
 ) -> xr.DataTree:
     """Draw plausibilities from the Dirichlet distribution around the inverse rank normalisation.
 
@@ -91,5 +80,4 @@ def prirn(
     >>> tree["posterior_parameters"]["concentration"].values.round(2).tolist()
     [[0.01, 20.01, 10.01]]
     """
-    request = Request(draws, chains, seed, engine, sampler, top_labels, max_bytes, client, to)
-    return PrIRN(reliability, prior, ties).draw(rankings, request)
+    return PrIRN(reliability, prior, ties).draw(rankings, Request(engine=engine, **how))
