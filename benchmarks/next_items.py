@@ -76,7 +76,9 @@ def chosen(way: str, votes: Votes, predictions: Predictions, size: int, rng: np.
     n = min(size, left.size)
     if way == "random":
         return rng.choice(left, n, replace=False)
-    listed = annotate_next(Labels.from_counts(votes.counts), predictions, n=len(votes.counts), seed=rng)
+    listed = annotate_next(
+        Labels.from_counts(votes.counts), predictions, n=len(votes.counts), plausibility="dirichlet", seed=rng
+    )
     items = listed["item"].to_numpy()
     return items[np.isin(items, left)][:n]
 
@@ -149,7 +151,7 @@ def million() -> None:
     for goal in ("decision", "metric", "certainty"):
         for run in range(2):
             began = time.process_time()
-            annotate_next(labels, models, n=1000, goal=goal, seed=1)
+            annotate_next(labels, models, n=1000, goal=goal, plausibility="dirichlet", seed=1)
             if run:
                 print(f"{goal}: {time.process_time() - began:.1f} s")
 

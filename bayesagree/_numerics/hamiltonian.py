@@ -49,6 +49,10 @@ class Chain:
         """Length of a step."""
         return math.exp(self.log_step)
 
+    def straighten(self, longest: float) -> None:
+        """Follow straight trajectories of other lengths from here on."""
+        self.longest, self.centre, self.away = longest, None, np.zeros(self.point.size)
+
     def adapt(self, trajectories: int) -> Floats:
         """Follow trajectories whose acceptance sets the step; return their ends, shape (trajectory, parameter)."""
         ends = np.empty((trajectories, self.point.size))

@@ -400,12 +400,20 @@ def without_missing(
     >>> without_missing(votes, models, "skip")[0].items.tolist()
     ['p']
     """
+    kept = scored_items(predictions, missing, may_skip=not isinstance(annotations, Rankings))
+    if kept is predictions:
+        return annotations, predictions
+    return annotations.select(np.isin(annotations.items, kept.items)[annotations.item_index]), kept  # type: ignore[union-attr]
+
+
+def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool = True) -> Predictions:
+    """Return the predictions of the items to score, as `without_missing`."""
     if missing not in ("error", "wrong", "skip"):
         raise InputError(f"missing={missing!r} is not one of 'error', 'wrong', 'skip'")
     lacks = predictions.lacking()
     if not lacks.any() or (missing == "wrong" and predictions.numbers is None):
-        return annotations, predictions
-    if missing != "skip" or isinstance(annotations, Rankings):
+        return predictions
+    if missing != "skip" or not may_skip:
         model = int(np.argmax(lacks.any(axis=1)))
         raise InputError(
             f"model {as_python(predictions.models[model])!r} has no prediction for {lacks[model].sum()} of "
@@ -415,8 +423,7 @@ def without_missing(
     kept = np.flatnonzero(~lacks.any(axis=0))
     if kept.size == 0:
         raise InputError("missing='skip' leaves no item: none has a prediction of every model")
-    rows = np.isin(annotations.items, predictions.items[kept])[annotations.item_index]
-    return annotations.select(rows), predictions.take(kept, predictions.items[kept])
+    return predictions.take(kept, predictions.items[kept])
 
 
 def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) -> NDArray[np.intp]:

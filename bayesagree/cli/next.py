@@ -1,6 +1,6 @@
 """`bayesagree next`: the items that deserve the next label."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
@@ -19,6 +19,8 @@ def next(
     goal: Annotated[
         str | None, Option("--goal", help="decision between two models, metric of each, or certainty of items.")
     ] = None,
+    plausibility: _options.PlausibilityOrTrace = None,
+    missing: _options.MissingPredictions = "error",
     seed: _options.Seed = 1,
     json: _options.Json = False,
     tool: _options.Tool = None,
@@ -33,7 +35,7 @@ def next(
     """
     from bayesagree.annotations import Comparisons, Labels
     from bayesagree.planning import annotate_next
-    from bayesagree.planning._decision import Decision
+    from bayesagree.planning._decision import Decision, Outlook
 
     votes, models = source.read(predictions, columns)
     chosen = None if goal is None else _options.one_of(goal, "--goal", ("decision", "metric", "certainty"))
@@ -43,13 +45,15 @@ def next(
         _output.write_table(pairs, output)
         title = "Pairs of models that deserve the next comparison"
         return _output.show([_output.Table("pairs", pairs, title, most=20)], json=json, notes=pairs.attrs["notes"])
+    how: Any = {"plausibility": _options.name_or_trace(plausibility or "auto"), "seed": seed}
+    how["missing"] = _options.one_of(missing, "--missing", ("error", "skip", "wrong"))
     if chosen in (None, "decision") and models and models.models.size > 1 and isinstance(votes, Labels):
-        decision = Decision.of(votes, models)
+        decision = Decision.of(Outlook.of(votes, models, **how), models.models)
         table, worth = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
     else:
-        table = annotate_next(votes, models, n=n, goal=chosen, seed=seed)
+        table = annotate_next(votes, models, n=n, goal=chosen, **how)
     _options.write_items(table, output, tool, contents, source.item)
-    notes = table.attrs["notes"] + worth
+    notes = [text for text in (table.attrs["choice"], *table.attrs["notes"], *worth) if text]
     _output.show([_output.Table("items", table, "Items that deserve the next label", most=20)], json=json, notes=notes)
 
 

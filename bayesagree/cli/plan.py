@@ -75,10 +75,12 @@ def _pair(worth: "pd.DataFrame") -> list[str]:
 
 
 def _best(found: Any) -> list[str]:
+    chosen = [found.attrs["choice"]] if found.attrs["choice"] else []
     if "target" not in found.attrs:
-        return []
+        return chosen
     width = found.attrs["target"]
     if "best_items" not in found.attrs:
-        return [f"No design of this grid has a width of {width:g} or less: more items narrow it most."]
+        return [*chosen, f"No design of this grid has a width of {width:g} or less: more items narrow it most."]
     items, annotators = found.attrs["best_items"], found.attrs["best_annotators"]
-    return [f"The cheapest design with a width of at most {width:g}: {items} items, {annotators} annotators each."]
+    cheapest = f"The cheapest design with a width of at most {width:g}: {items} items, {annotators} annotators each."
+    return [*chosen, cheapest]

@@ -163,6 +163,11 @@ class Posterior(ABC):
         """Names on axes that `results` adds."""
         return {}
 
+    @property
+    def of_models_alone(self) -> bool:
+        """Whether a pass is there to score models: another annotator has the score of the first pass."""
+        return False
+
     def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> "list[Posterior]":
         """Return the posteriors under which `evaluate` scores aligned predictions: one for each reliability."""
         if "reliability" not in self.arguments():

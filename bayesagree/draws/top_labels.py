@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -15,7 +16,7 @@ from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.draws.blocks import DrawBlock, Schedule, Stream, best_labels
 from bayesagree.draws.group_scores import require_one_truth
 from bayesagree.draws.pseudo_label import PseudoLabel
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, shorten
 
 type Truth = xr.DataTree | xr.DataArray
 """A posterior, or a point estimate of the plausibilities with dims (item, category)."""
@@ -262,3 +263,19 @@ def _in_memory(values: xr.Variable | xr.DataArray) -> NDArray[Any]:
     """Read values that are in memory, on disk or a Dask graph."""
     # A Dask graph is computed here: inside a task of a cluster it must not wait for other tasks.
     return values.compute(scheduler="synchronous").values
+
+
+def of_items(truth: Truth, items: Any) -> Truth:
+    """Return the truth of some items."""
+    known = truth if isinstance(truth, xr.DataArray) else truth["posterior"].to_dataset()
+    place = pd.Index(np.asarray(known["item"])).get_indexer(pd.Index(items))
+    if (place < 0).any():
+        unknown = [item for item, at in zip(items, place) if at < 0]
+        raise InputError(f"the truth has no items {shorten(unknown)}; name the items as the truth does")
+    if isinstance(truth, xr.DataArray):
+        return truth.isel(item=place)
+    if "plausibility" in known:
+        values = plausibility_draws(truth).isel(item=place)
+        return xr.DataTree.from_dict({"posterior": values.to_dataset(name="plausibility")})
+    tree = xr.DataTree.from_dict({"posterior": known.isel(item=place)})
+    return tree.assign({"constant_data": xr.DataTree(xr.Dataset(coords={"category": labels_of(truth)}))})

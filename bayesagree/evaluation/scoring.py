@@ -370,15 +370,17 @@ class Evaluation:
     ) -> tuple[ScoreSums, dict[str, Any]]:
         """Score all blocks of items under each posterior; return also the settings that posteriors chose."""
         request = replace(self.request, top_labels=scoring.scorer.depth, to=None)
-        full = scoring.scorer.needs_plausibility or self.truth_is == "sampled" or self.another_annotator
         if scoring.scorer.numeric:
-            request, full = replace(request, numbers=True), False
+            request = replace(request, numbers=True)
         state = None if checkpoint is None else checkpoint.load()
         sums = ScoreSums.start(scoring, len(passes), request.samples, annotations.items.size, state)
         chosen: dict[str, Any] = {}
         for level, posterior in enumerate(passes):
             done = int(sums.done[level])
-            schedule = Schedule(request.client, partial(scored, scoring), done)
+            one = replace(scoring, annotator=None) if posterior.of_models_alone else scoring
+            full = one.scorer.needs_plausibility or self.truth_is == "sampled" or one.annotator is not None
+            schedule = Schedule(request.client, partial(scored, one), done)
+            full = full and not one.scorer.numeric
             stream = posterior.blocks(annotations, request, schedule, plausibility=full)
             chosen |= stream.chosen
             if done:
@@ -388,6 +390,8 @@ class Evaluation:
                 if checkpoint is not None:
                     checkpoint.save(sums.state())
                 self.progress(block.items.stop - block.items.start)
+            if one is not scoring and scoring.annotator is not None:
+                sums.take_annotator(level)
             warn_not_converged(annotations.items, sums.r_hat[level], "raise tune=, draws= or thin=")
         return sums, chosen
 

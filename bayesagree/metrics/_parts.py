@@ -151,9 +151,9 @@ class RankPart(Part):
             found, hit = 0, np.zeros((), bool)
             for k, c in self._hits:
                 for rank in range(found, k):
-                    hit = hit | (true == labels[:, rank, None])
+                    hit = hit | (true == labels[:, rank, None].astype(true.dtype))
                 found = k
-                total[c, m] += np.einsum("is,is->s", hit, weights) if weights.size else hit.sum(axis=0)
+                total[c, m] += np.einsum("is,is->s", hit, weights) if weights.size else hit.sum(axis=0, dtype=np.int32)
                 if moments.item.size:
                     of_item = hit.sum(axis=1)
                     moments.item[c, m] += of_item

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import BLOCK, Seed, block_generator, stream_apart
 from bayesagree._numerics.types import Floats
-from bayesagree.annotations.predictions import Predictions
+from bayesagree.annotations.predictions import Missing, Predictions, scored_items
 from bayesagree.draws.blocks import DrawBlock, label_dtype
 from bayesagree.draws.top_labels import Truth, TruthDraws, number_draws, truth_draws
 from bayesagree.errors import InputError, positive_int
@@ -252,12 +252,14 @@ def over_draws(
     k: int,
     threshold: float | None,
     weight: Floats | None = None,
+    missing: Missing = "error",
 ) -> xr.DataArray:
     """Return a metric of every draw: its mean over the items, or its mean with a weight of each item.
 
     Where one label is the truth, the labels that tie on top of a point estimate share the item.
     """
     metric = Metric(METRICS[pattern], positive_int(k, "k"))
+    scored_items(predictions, missing, may_skip=False)
     draws, scorer = prepare(metric, truth, predictions, threshold)
     if weight is None and metric.record.one_true_label and isinstance(truth, xr.DataArray):
         return per_draw(_shared_by_ties(scorer, truth)[:, None], draws, predictions, metric.name)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
 from bayesagree.annotations import Labels
-from bayesagree.annotations.predictions import Predictions
+from bayesagree.annotations.predictions import Missing, Predictions, scored_items
 from bayesagree.draws.group_scores import each_group
-from bayesagree.draws.top_labels import Truth, TruthDraws, point_estimate
+from bayesagree.draws.top_labels import Truth, TruthDraws, of_items, point_estimate
 from bayesagree.errors import InputError
 from bayesagree.metrics._block_sums import BlockScoring
 from bayesagree.metrics._item_groups import ItemGroups, ItemWeights
@@ -40,6 +40,7 @@ def score(
     *,
     truth_is: TruthIs = "top",
     threshold: float | None = None,
+    missing: Missing = "error",
     by: Any = None,
     cluster: Any = None,
     proxy: xr.DataArray | None = None,
@@ -69,6 +70,9 @@ def score(
         by metrics that compare whole distributions.
     threshold
         For ratings and predicted labels: the labels are then "below" and "at_or_above".
+    missing
+        Items that a model predicts nothing for: ``"error"`` refuses them, ``"skip"`` scores all models on the items
+        that every model predicts, ``"wrong"`` counts a missing label as wrong.
     by
         A slice for each item (mapping or series by item, or one value per item): scores of every slice.
     cluster
@@ -131,6 +135,8 @@ def score(
     """
     requested = Metric.of(metric)
     advance = progress or (lambda done: None)
+    if (kept := scored_items(predictions, missing)) is not predictions:
+        truth, predictions = _of_items(truth, kept), kept
     if isinstance(truth, Labels):
         values, slices = _of_votes(truth, predictions, requested, truth_is, by, cluster, seed, proxy)
         return _result(values, requested, predictions.models, (4, 1000), slices)
@@ -139,7 +145,7 @@ def score(
     if isinstance(truth, xr.DataArray):
         _warn_plug_in(requested)
         if requested.record.one_true_label and by is None and cluster is None:
-            return over_draws(requested.record.pattern, truth, predictions, requested.k, threshold)
+            return over_draws(requested.record.pattern, truth, predictions, requested.k, threshold, missing="wrong")
     how: Any = {"truth_is": truth_is, "threshold": threshold, "thin": thin, "seed": seed}
     draws = draws_for(requested, truth, **how, numeric=predictions.numbers is not None)
     given = predictions.aligned(draws.items, draws.labels)
@@ -154,6 +160,13 @@ def score(
     else:
         values = _of_sums(Scorer(given, [requested]), draws, slices, weights, client, advance)
     return _result(values, requested, predictions.models, (draws.chains, draws.draws), slices)
+
+
+def _of_items(truth: Truth | Labels, kept: Predictions) -> Truth | Labels:
+    """Return the truth of the items of the predictions."""
+    if isinstance(truth, Labels):
+        return truth.select(np.isin(truth.items, kept.items)[truth.item_index])
+    return of_items(truth, kept.items)
 
 
 def _of_sums(

@@ -12,8 +12,8 @@ from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.top_labels import Truth, labels_of, plausibility_draws
-from bayesagree.errors import InputError, shorten
+from bayesagree.draws.top_labels import Truth, labels_of, of_items
+from bayesagree.errors import InputError
 from bayesagree.metrics._scorer import TruthIs
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import AnyMetric, Metric
@@ -64,7 +64,7 @@ class Scorer:
                 "with sklearn.set_config(enable_metadata_routing=True), or make_scorer(metric, truth)"
             )
         items = _items(X, y)
-        return _of_items(self._truth, items), items, _categories(self._truth).tolist()
+        return of_items(self._truth, items), items, _categories(self._truth).tolist()
 
     def _voted(self, votes: ArrayLike) -> tuple[Truth, list[Any], list[Any]]:
         if self._labels is None:
@@ -162,19 +162,3 @@ def _categories(truth: Truth) -> NDArray[Any]:
     if isinstance(truth, xr.DataArray):
         return np.asarray(truth["category"])
     return labels_of(truth)
-
-
-def _of_items(truth: Truth, items: list[Any]) -> Truth:
-    """Return the truth of some items."""
-    known = truth if isinstance(truth, xr.DataArray) else truth["posterior"].to_dataset()
-    place = pd.Index(np.asarray(known["item"])).get_indexer(pd.Index(items))
-    if (place < 0).any():
-        unknown = [item for item, at in zip(items, place) if at < 0]
-        raise InputError(f"the truth has no items {shorten(unknown)}; index X or y by the names of the items")
-    if isinstance(truth, xr.DataArray):
-        return truth.isel(item=place)
-    if "plausibility" in known:
-        values = plausibility_draws(truth).isel(item=place)
-        return xr.DataTree.from_dict({"posterior": values.to_dataset(name="plausibility")})
-    tree = xr.DataTree.from_dict({"posterior": known.isel(item=place)})
-    return tree.assign({"constant_data": xr.DataTree(xr.Dataset(coords={"category": labels_of(truth)}))})

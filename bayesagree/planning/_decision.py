@@ -1,4 +1,4 @@
-"""The choice between the two best models: what is known of it item by item, and what a vote on each would tell."""
+"""What is known of each item, what a vote on it would tell, and the choice between the two best models."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
@@ -10,66 +10,165 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
 from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
-from bayesagree._numerics.types import Floats, Integers
+from bayesagree._numerics.types import Codes, Floats, Integers
 from bayesagree.annotations import Labels
-from bayesagree.annotations.predictions import Predictions
+from bayesagree.annotations.predictions import Missing, Predictions, without_missing
+from bayesagree.draws.blocks import DrawBlock, Schedule
+from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
+from bayesagree.plausibility.dirichlet.posterior import Dirichlet
+from bayesagree.plausibility.registry import Choice, Plausibility, default_posterior, specification_for
+
+_ROUNDING = 1e-9
+"""Lead of a label that is no lead: prior shapes such as 1/3 are not exact."""
+MOST_VOTES = 10
+"""Votes that `annotate_next` looks ahead under draws: of more, a few draws carry all the weight."""
+
+
+class Outlook(NamedTuple):
+    """What a posterior says of the items today, and after one more vote on each.
+
+    Attributes
+    ----------
+    items
+        Names.
+    predicted
+        Label of each model, -1 where it has none: (model, item).
+    now
+        Pr(the label of a model is the most plausible one): (model, item).
+    after
+        The same after each vote: (vote, model, item).
+    chance
+        Probability of that vote: (item, vote).
+    certainty, rise, votes
+        Pr(the most plausible label is k) of the best k; what it gains per vote by the fewest votes that can change the
+        answer; their number: (item,).
+    drawn
+        Sums of the models over the items in each draw of the truth, (model, draw); None where items are independent.
+    reason
+        Why this posterior was chosen, where there was a choice: with predictions.
+    """
+
+    items: NDArray[Any]
+    predicted: Codes
+    now: Floats
+    after: Floats
+    chance: Floats
+    certainty: Floats
+    rise: Floats
+    votes: Integers
+    drawn: Floats | None = None
+    reason: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        annotations: Labels,
+        predictions: Predictions | None,
+        plausibility: Plausibility = "auto",
+        prior: Prior = None,
+        missing: Missing = "error",
+        seed: Seed = None,
+    ) -> Self:
+        """Find it under a posterior of the truth: by formula under `Dirichlet`, else from draws."""
+        if predictions is not None:
+            kept: Any = without_missing(annotations, predictions, missing)
+            annotations, predictions = kept
+        given = {} if prior is None else {"prior": prior}
+        choice = Choice(plausibility, "")
+        if plausibility == "auto":
+            choice = default_posterior(annotations, predictions, given)
+        reason = choice.reason if predictions is not None else ""
+        posterior = specification_for(annotations, choice.name, given, ("plausibility", "prior"))
+        if isinstance(posterior, Dirichlet) and posterior.reliability == 1:
+            return cls.of_votes(annotations, predictions, posterior)._replace(reason=reason)
+        labels: Any = annotations
+        if predictions is not None:
+            labels, predictions = posterior.prepare(annotations, predictions)
+            posterior = posterior.passes([1.0], predictions)[0]
+        codes = _codes(predictions, labels)
+        stream = posterior.blocks(
+            labels,
+            Request(seed=seed),
+            Schedule(then=lambda block: _of_draws(block, codes[:, block.items])),
+            plausibility=True,
+        )
+        parts = list(stream.blocks)
+        now, after, certainty, rise, votes = (np.concatenate(part, axis=-1) for part in zip(*(p[:5] for p in parts)))
+        chance, drawn = np.concatenate([p[5] for p in parts]), np.sum([p[6] for p in parts], axis=0)
+        return cls(labels.items, codes, now, after, chance, certainty, rise, votes, drawn, reason)
+
+    @classmethod
+    def of_votes(cls, annotations: Labels, predictions: Predictions | None, posterior: Dirichlet) -> Self:
+        """Find it from votes alone, exactly."""
+        shape = annotations.counts() + prior_shape(posterior.prior, annotations.categories.size)
+        predicted, now = _codes(predictions, annotations), argmax_probabilities(shape)
+        right = np.stack([of_label(now, label) for label in predicted]) if len(predicted) else np.empty((0, len(shape)))
+        after = np.empty((shape.shape[1], *right.shape))
+        for vote, more in enumerate(np.eye(shape.shape[1]) if len(predicted) else ()):
+            then = argmax_probabilities(shape + more)
+            after[vote] = [of_label(then, label) for label in predicted]
+        chance = shape / shape.sum(axis=1, keepdims=True)
+        return cls(annotations.items, predicted, right, after, chance, now.max(axis=1), *_certainty_gain(shape))
+
+    def gains(self, score: Floats, later: Floats) -> Floats:
+        """Return what a vote is expected to take from the variance of scores with mean `score` now and `later`."""
+        return np.maximum((self.chance.T * later**2).sum(axis=0) - score**2, 0.0)
+
+    def best_first(self, gain: Floats, n: int, seed: Seed, votes: Integers | None = None) -> pd.DataFrame:
+        """Return the n items of the largest gain."""
+        table = best_first(self.items, gain, self.certainty, n, seed, votes)
+        table.attrs["choice"] = self.reason
+        return table
+
+    def metric_gain(self) -> Floats:
+        """Return what a vote takes from the variance of a model's score, mean over models."""
+        return np.mean([self.gains(self.now[m], self.after[:, m]) for m in range(len(self.now))], axis=0)
 
 
 class Decision(NamedTuple):
     """The score of an item is how much the first model is right there more than the second: -1, 0 or 1."""
 
-    items: NDArray[Any]
-    """Names of all items."""
+    outlook: Outlook
     differ: NDArray[np.int64]
-    """Positions of those on which the two models differ."""
+    """Positions of the items on which the two models differ."""
     models: tuple[Any, Any]
     """The best model and the next, by expected accuracy."""
     mean: Floats
     """Mean of the score, shape (item,)."""
-    variance: Floats
-    """Variance of the score, shape (item,)."""
+    variance: float
+    """Variance of the sum of the scores."""
     gain: Floats
     """What a vote on the item is expected to take from the variance, shape (item,)."""
-    certainty: Floats
-    """Pr(the most plausible label is k) of the best k, shape (item,)."""
 
     @classmethod
-    def of(cls, annotations: Labels, predictions: Predictions, prior: Prior = None) -> Self:
+    def of(cls, outlook: Outlook, models: NDArray[Any] | None) -> Self:
         """Find the two best models and try a vote on each item where they differ."""
-        if predictions.models.size < 2:
+        if models is None or models.size < 2:
             raise InputError("a choice needs two models, there is one; pass predictions of both")
-        shape = annotations.counts() + prior_shape(prior, annotations.categories.size)
-        predicted = predictions.aligned(annotations.items, annotations.categories).hard_labels()
-        now = argmax_probabilities(shape)
-        accuracy = [of_label(now, label).mean() for label in predicted]
-        best, next_best = np.argsort(np.negative(accuracy), kind="stable")[:2]
-        differ = np.flatnonzero(predicted[best] != predicted[next_best])
-        mean, variance, gain = np.zeros((3, len(shape)))
-        if differ.size:
-            after, chance = after_a_vote(shape[differ])
-            first, second = predicted[best, differ], predicted[next_best, differ]
-            right = of_label(now[differ], first), of_label(now[differ], second)
-            mean[differ] = right[0] - right[1]
-            variance[differ] = right[0] + right[1] - mean[differ] ** 2
-            then = of_label(after, first) - of_label(after, second)
-            gain[differ] = variance_drop(mean[differ], then, chance)
-        names = tuple(predictions.models[[best, next_best]].tolist())
-        return cls(annotations.items, differ, names, mean, variance, gain, now.max(axis=1))
+        best, other = np.argsort(-outlook.now.mean(axis=1), kind="stable")[:2]
+        differs = outlook.predicted[best] != outlook.predicted[other]
+        right = np.where(differs, outlook.now[[best, other]], 0.0)
+        mean, later = right[0] - right[1], np.where(differs, outlook.after[:, best] - outlook.after[:, other], 0.0)
+        variance = (right.sum(axis=0) - mean**2).sum()
+        if outlook.drawn is not None:
+            variance = (outlook.drawn[best] - outlook.drawn[other]).var()
+        names = tuple(models[[best, other]].tolist())
+        return cls(outlook, np.flatnonzero(differs), names, mean, float(variance), outlook.gains(mean, later))
 
     def next_items(self, n: int, seed: Seed) -> pd.DataFrame:
         """Return the result of `annotate_next` for this choice."""
-        return best_first(self.items, self.gain, self.certainty, n, seed)
+        return self.outlook.best_first(self.gain, n, seed)
 
     def value_of_votes(self) -> pd.DataFrame:
         """Return the result of the function of this name."""
         gained = np.concatenate([[0.0], np.cumsum(np.sort(self.gain[self.differ])[::-1])])
-        mean, variance = self.mean.sum(), self.variance.sum()
+        mean, variance = self.mean.sum(), self.variance
         left = np.maximum(variance - gained, 0.0)
-        table = pd.DataFrame({"votes": np.arange(gained.size), "sd": np.sqrt(left) / self.items.size})
+        table = pd.DataFrame({"votes": np.arange(gained.size), "sd": np.sqrt(left) / self.mean.size})
         table["prob_right"] = prob_right(mean, variance, left)
-        table.attrs["models"] = list(self.models)
+        table.attrs |= {"models": list(self.models), "choice": self.outlook.reason}
         return table
 
 
@@ -112,17 +211,54 @@ def _equal_gains(gain: Floats, certainty: Floats, order: Integers) -> Iterator[s
         )
 
 
-def after_a_vote(shape: Floats) -> tuple[Floats, Floats]:
-    """Pr(label is most plausible) after each vote, (vote, item, label), and the chance of the vote, (item, vote)."""
-    after = np.stack([argmax_probabilities(shape + vote) for vote in np.eye(shape.shape[1])])
-    return after, shape / shape.sum(axis=1, keepdims=True)
-
-
 def of_label(top: Floats, label: NDArray[np.int32]) -> Floats:
     """Probability, (..., item, label), that the label predicted of each item is the top; 0 where none is."""
     return np.where(label >= 0, top[..., np.arange(label.size), label], 0.0)
 
 
-def variance_drop(mean: Floats, mean_after: Floats, chance: Floats) -> Floats:
-    """Variance between votes of the expected score: what a vote takes from the variance; (vote, item) to (item,)."""
-    return np.maximum((chance.T * mean_after**2).sum(axis=0) - mean**2, 0.0)
+def _codes(predictions: Predictions | None, labels: Labels) -> Codes:
+    if predictions is None:
+        return np.empty((0, labels.items.size), np.int32)
+    return predictions.aligned(labels.items, labels.categories).hard_labels()
+
+
+def _of_draws(block: DrawBlock, predicted: Codes) -> tuple[Floats, ...]:
+    """Return what `Outlook` holds of a block: a vote for k weighs each draw of the truth by its plausibility of k."""
+    plausibility, top = np.asarray(block.plausibility), block.true_label
+    n_items, n_draws, n_labels = plausibility.shape
+    right = (predicted[..., None] == top).astype(np.float64)
+    chance = plausibility.mean(axis=1)
+    after = np.einsum("isk,mis->kmi", plausibility, right) / (n_draws * np.maximum(chance.T[:, None], 1e-300))
+    share = np.stack([(top == k).mean(axis=1) for k in range(n_labels)], axis=1)
+    first, rows = share.argmax(axis=1), np.arange(n_items)
+    lead = (top[..., None] == np.arange(n_labels)) - (top == first[:, None])[..., None].astype(np.float64)
+    lead[rows, :, first] = 0.0
+    rise, votes, weight = np.zeros(n_items), np.ones(n_items, np.int64), np.ones_like(plausibility)
+    for m in range(1, MOST_VOTES + 1):
+        weight *= plausibility
+        open_ = rise == 0
+        gain = np.maximum(np.einsum("isk,isk->ik", weight[open_], lead[open_]) / n_draws, 0.0).sum(axis=1) / m
+        rise[open_] = gain
+        votes[np.flatnonzero(open_)[gain > 0]] = m
+    return right.mean(axis=2), after, share.max(axis=1), rise, votes, chance, right.sum(axis=1)
+
+
+def _certainty_gain(shape: Floats) -> tuple[Floats, Integers]:
+    """Return the rise of certainty per vote, and how many votes it takes."""
+    rows, first = np.arange(len(shape)), shape.argmax(axis=1)
+    largest = shape[rows, first]
+    others = shape.copy()
+    others[rows, first] = -np.inf
+    lead = largest - others.max(axis=1)
+    votes = np.where(np.isfinite(lead), np.floor(lead + _ROUNDING) + 1, 1)
+    gain = np.zeros(len(shape))
+    for label in range(shape.shape[1]):
+        at = np.flatnonzero((first != label) & (shape[:, label] + votes > largest + _ROUNDING))
+        moved = shape[at].copy()
+        moved[:, label] += votes[at]
+        top = argmax_probabilities(moved)
+        log_chance = sp.special.gammaln(moved[:, label]) - sp.special.gammaln(shape[at, label])
+        total = shape[at].sum(axis=1)
+        log_chance += sp.special.gammaln(total) - sp.special.gammaln(total + votes[at])
+        gain[at] += np.exp(log_chance) * (top[:, label] - top[np.arange(at.size), first[at]])
+    return np.maximum(gain, 0.0) / votes, votes.astype(np.int64)

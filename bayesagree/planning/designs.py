@@ -21,7 +21,7 @@ from bayesagree.errors import InputError, positive, positive_int, shorten
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.metrics.registry import Metric
 from bayesagree.planning._worlds import worlds
-from bayesagree.plausibility.registry import POSTERIORS
+from bayesagree.plausibility.registry import FEWEST_ITEMS, POSTERIORS
 
 COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
 """Coefficients of `agreement_table` that need no names of annotators."""
@@ -45,6 +45,13 @@ MOST_ITEMS_OF_ONE_VOTE = 1000
 # item on, and too wide by half with one vote on 100 items: there some studies are evaluated in full, and correct all.
 IN_FULL = 3
 """Studies of one vote an item, of each size, that are evaluated in full."""
+
+
+REASONS = (
+    "Studies are evaluated from votes and predictions together, as evaluate() does by default (informed_dirichlet).",
+    f"Studies are evaluated from labels alone (dirichlet), as evaluate() does with fewer than {FEWEST_ITEMS} items.",
+)
+"""Why ``"auto"`` chose the posterior of a study; the second if a planned study is small."""
 
 
 class Studies(NamedTuple):
@@ -74,7 +81,7 @@ def plan(
     annotations: Labels | Ratings,
     predictions: Predictions | None = None,
     *,
-    plausibility: str | None = None,
+    plausibility: str = "auto",
     items: Sequence[int],
     annotators: Sequence[int],
     metric: str = "top_1_accuracy",
@@ -100,9 +107,10 @@ def plan(
     predictions
         Models on the items of the pilot, for labels; None plans for agreement.
     plausibility
-        Posterior that evaluates a study; by default ``"informed_dirichlet"``, here with a normal approximation of its
-        parameters, which with one vote an item is corrected by studies evaluated in full. The pilot is always read by
-        that posterior: a fixed prior would decide what items look like.
+        Posterior that evaluates a study, as in `evaluate`; by default ``"informed_dirichlet"`` (of fewer than 30 items
+        ``"dirichlet"``, as there), here with a normal approximation of its parameters, which with one vote an item is
+        corrected by studies evaluated in full. The pilot is always read by the informed posterior: a fixed prior would
+        decide what items look like.
     items, annotators
         The grid: numbers of items, and of votes an item.
     metric
@@ -128,8 +136,8 @@ def plan(
         models); ``width_lower``, ``width_upper``, the interval (0.95) in which the width of one such study will lie:
         what the pilot leaves open, chance, and simulation; ``prob_right``, the probability that the model that scores
         best is the best one (NaN without two models) and ``prob_right_error``, its standard error; ``cost``. attrs
-        ``best_items`` and ``best_annotators``: the cheapest design with a width of at most `target`, where there is
-        one.
+        ``choice`` (why the posterior was chosen), ``best_items`` and ``best_annotators``: the cheapest design with a
+        width of at most `target`, where there is one.
 
     Raises
     ------
@@ -161,7 +169,11 @@ def plan(
     _check_metric(annotations, predictions, metric, votes)
     if positive_int(replicates, "replicates") < 2:
         raise InputError("replicates=1: two worlds or more tell what the pilot leaves open")
-    name = plausibility or "informed_dirichlet"
+    name, reason = plausibility, ""
+    if plausibility == "auto":
+        few = bool(sizes.min() < FEWEST_ITEMS)
+        name = "dirichlet" if few and predictions is not None else "informed_dirichlet"
+        reason = REASONS[few] if predictions is not None else ""
     root = seed_sequence(seed)
     designs = designs_to_simulate(annotations.items.size, sizes.tolist(), votes.tolist())
     n_draws, done = positive_int(study_draws, "study_draws"), progress or (lambda number: None)
@@ -172,7 +184,7 @@ def plan(
     of_choice = {"prob_right": right.mean(axis=2), "prob_right_error": right.std(axis=2, ddof=1) / np.sqrt(replicates)}
     values = of_width | of_choice | {"cost": sizes[:, None] * prices}
     coords = {"items": sizes, "annotators": votes}
-    attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB}
+    attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB, "choice": reason}
     found = xr.Dataset({key: (tuple(coords), value) for key, value in values.items()}, coords, attrs)
     return found if target is None else _with_best(found, positive(target, "target"))
 

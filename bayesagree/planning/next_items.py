@@ -3,26 +3,20 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
-import scipy as sp
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed
-from bayesagree._numerics.dirichlet_argmax import argmax_probabilities
-from bayesagree._numerics.types import Codes, Floats, Integers
 from bayesagree.annotations import Comparisons, Labels
-from bayesagree.annotations.predictions import Predictions
+from bayesagree.annotations.predictions import Missing, Predictions
 from bayesagree.comparisons._density import DavidsonPrior
 from bayesagree.errors import InputError, positive_int
-from bayesagree.planning._decision import Decision, after_a_vote, best_first, of_label, variance_drop
+from bayesagree.planning._decision import Decision, Outlook
 from bayesagree.planning._pairs import Pairs
-from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
+from bayesagree.plausibility.dirichlet._draws import Prior
+from bayesagree.plausibility.registry import Plausibility
 
 type Goal = Literal["decision", "metric", "certainty"]
-
-_ROUNDING = 1e-9
-"""Lead of a label that is no lead: prior shapes such as 1/3 are not exact."""
 
 
 @checked
@@ -33,26 +27,30 @@ def annotate_next(
     n: int,
     goal: Goal | None = None,
     models: Sequence[Any] | None = None,
+    plausibility: Plausibility = "auto",
     prior: Prior | DavidsonPrior = None,
+    missing: Missing = "error",
     seed: Seed = None,
 ) -> pd.DataFrame:
-    r"""Items that deserve the next label, best first, by what one further vote is expected to tell.
+    r"""Items that deserve the next label, best first, by what one more vote is expected to tell.
 
-    With s_i the score of item i and plausibilities :math:`\lambda_i \sim \mathrm{Dirichlet}(\alpha_i)`, a further
-    vote y lowers the variance of the score by
+    With s_i the score of item i, whose plausibilities :math:`\lambda_i` have a posterior, a vote y has probability
+    :math:`E \lambda_{iy}`, weighs the posterior by :math:`\lambda_{iy}`, and lowers the variance of the score by
 
-    .. math:: V_i - E_y V_{i \mid y} = \sum_y \frac{\alpha_{iy}}{\alpha_i} E(s_i \mid y)^2 - E(s_i)^2,
+    .. math:: V_i - E_y V_{i \mid y} = \sum_y E(\lambda_{iy})\, E(s_i \mid y)^2 - E(s_i)^2.
 
-    exactly, since :math:`\lambda_i \mid y \sim \mathrm{Dirichlet}(\alpha_i + e_y)`. A sum over items loses what its
-    items lose.
+    A sum over items loses what its items lose. From votes alone this is exact, since :math:`\lambda_i \mid y \sim
+    \mathrm{Dirichlet}(\alpha_i + e_y)`; of another posterior it is a mean over 4000 draws, whose error adds up to
+    :math:`(K - 1) V_i / 4000` to a gain. What a vote tells of other items is not counted.
 
     The certainty of an item rises only where votes can make another label the most plausible one. From 2:1 or 3:0 a
-    single vote cannot, so its expected gain is 0 on every such item. The gain is therefore that of the m votes that
-    can, divided by m: with :math:`d` the lead of the first label's :math:`\alpha` over the second's,
-    :math:`m = \lfloor d \rfloor + 1`, and only m equal votes for another label j change the answer,
+    single vote cannot, so its expected gain is 0 on every such item. The gain is therefore that of the fewest votes, m,
+    that can (of draws, at most 10), divided by m. Only m equal votes for another label j change the answer,
 
     .. math:: \frac1m \sum_j \Pr(m \text{ votes for } j)\,[\Pr(j \text{ is most plausible} \mid \text{these votes})
               - \Pr(\text{the first is} \mid \text{these votes})].
+
+    Under a Dirichlet posterior m is the lead of the first label's shape over the second's, rounded down, plus 1.
 
     Of comparisons the answer is pairs of models. A comparison by the average annotator, with outcomes of the posterior
     of `davidson`, lowers the variance of which model is the best (of the numbers 1 for the best and 0 for the others,
@@ -74,11 +72,15 @@ def annotate_next(
         ``"decision"``, which model is the best, or ``"metric"``, the strengths.
     models
         Of comparisons: the models to choose among; by default all.
+    plausibility
+        As in `evaluate`: by default votes and predictions together where there are predictions, under the posterior
+        that all models inform, else votes alone.
     prior
-        As in `dirichlet`, or in `davidson`.
+        Of the posterior; a number as in `dirichlet`, of comparisons as in `davidson`.
+    missing
+        As in `evaluate`: items that a model predicts nothing for.
     seed
-        Orders items of equal gain and equal certainty, which are many: those of equal votes and predictions. Of equal
-        gain, the least certain come first.
+        Of draws. It also orders items of equal gain and equal certainty; of equal gain, the least certain come first.
 
     Returns
     -------
@@ -88,7 +90,8 @@ def annotate_next(
         change its answer; 1 for the other goals). An item is listed once; items do not affect each other.
         Of comparisons: ``first``, ``second`` (the order that the pair had less often), ``gain``,
         ``prob_first_better`` and ``comparisons``, the number so far.
-        ``attrs["notes"]``: sentences about equal gains, empty where gains decide which items are listed.
+        ``attrs["notes"]``: sentences about equal gains, empty where gains decide which items are listed;
+        ``attrs["choice"]``: why this posterior was chosen, where there was a choice.
 
     Raises
     ------
@@ -125,18 +128,13 @@ def annotate_next(
         if goal not in (None, "decision", "metric"):
             raise InputError(f"goal={goal!r} of comparisons is not one of 'decision', 'metric'")
         return Pairs.of(annotations, models, prior, seed).next_pairs(kept, goal or "decision", seed)
-    votes_prior = _of_labels(models, prior)
     chosen = _goal(goal, predictions)
+    outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, seed)
     if chosen == "decision" and predictions is not None:
-        return Decision.of(annotations, predictions, votes_prior).next_items(kept, seed)
-    shape = annotations.counts() + prior_shape(votes_prior, annotations.categories.size)
-    now = argmax_probabilities(shape)
-    if chosen == "certainty" or predictions is None:
-        gain, votes = _certainty_gain(shape)
-    else:
-        predicted = predictions.aligned(annotations.items, annotations.categories).hard_labels()
-        gain, votes = _metric_gain(shape, now, predicted), None
-    return best_first(annotations.items, gain, now.max(axis=1), kept, seed, votes)
+        return Decision.of(outlook, predictions.models).next_items(kept, seed)
+    if chosen == "metric":
+        return outlook.best_first(outlook.metric_gain(), kept, seed)
+    return outlook.best_first(outlook.rise, kept, seed, outlook.votes)
 
 
 @checked
@@ -145,10 +143,12 @@ def value_of_votes(
     predictions: Predictions | None = None,
     *,
     models: Sequence[Any] | None = None,
+    plausibility: Plausibility = "auto",
     prior: Prior | DavidsonPrior = None,
+    missing: Missing = "error",
     seed: Seed = None,
 ) -> pd.DataFrame:
-    r"""Probability of the right choice between the two best models, after each number of further votes.
+    r"""Probability of the right choice between the two best models, after each number of more votes.
 
     The difference of the two accuracies, given the items, is a sum over items and is taken as normal with mean
     :math:`\mu` and variance :math:`\sigma^2`. The m votes of `annotate_next`, one an item, are expected to take
@@ -171,20 +171,20 @@ def value_of_votes(
         Two models or more; for labels.
     models
         Of comparisons: the models to choose between; by default all.
-    prior
-        As in `dirichlet`, or in `davidson`.
+    plausibility, prior, missing
+        As in `annotate_next`.
     seed
-        Of comparisons: the seed of the posterior.
+        Of draws; none are needed from votes alone.
 
     Returns
     -------
     DataFrame
         Columns ``votes`` (0, 1, ... up to the number of items on which the two models differ), ``sd`` (expected
         standard deviation of the difference of the accuracies over all items) and ``prob_right``; attrs ``models``,
-        the best and the next best today. Further rounds of votes on the same items are not foreseen: ask again after
-        these. Of comparisons, numbers up to a million, ``sd`` of the difference of the strengths, and
-        ``prob_separated``, with which its interval of 95 % will not hold 0; attrs ``separating``, the fewest (of
-        numbers that differ by 7 %) with which it is 0.8, None beyond a million.
+        the best and the next best today, and ``choice``, why this posterior was chosen. Later rounds of votes on the
+        same items are not counted: call again after these. Of comparisons, numbers up to a million, ``sd`` of the
+        difference of the strengths, and ``prob_separated``, with which its interval of 95 % will not hold 0; attrs
+        ``separating``, the fewest (of numbers that differ by 7 %) with which it is 0.8, None beyond a million.
 
     Raises
     ------
@@ -217,13 +217,14 @@ def value_of_votes(
     """
     if isinstance(annotations, Comparisons):
         return Pairs.of(annotations, models, prior, seed).value_of_comparisons()
-    votes_prior = _of_labels(models, prior)
     if predictions is None:
         raise InputError("a choice needs models; pass predictions= of two")
-    return Decision.of(annotations, predictions, votes_prior).value_of_votes()
+    outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, seed)
+    return Decision.of(outlook, predictions.models).value_of_votes()
 
 
 def _of_labels(models: Any, prior: Prior | DavidsonPrior) -> Prior:
+    """Return the prior, unless it or `models` are of comparisons."""
     if models is not None or isinstance(prior, DavidsonPrior):
         raise InputError("models= and DavidsonPrior are for comparisons; leave them out for labels")
     return prior
@@ -239,30 +240,3 @@ def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:
     if models < needed[goal]:
         raise InputError(f"goal={goal!r} needs {needed[goal]} models, there are {models}; pass predictions=")
     return goal
-
-
-def _certainty_gain(shape: Floats) -> tuple[Floats, Integers]:
-    """Return the rise of certainty per vote, and how many votes it takes."""
-    rows, first = np.arange(len(shape)), shape.argmax(axis=1)
-    largest = shape[rows, first]
-    others = shape.copy()
-    others[rows, first] = -np.inf
-    lead = largest - others.max(axis=1)
-    votes = np.where(np.isfinite(lead), np.floor(lead + _ROUNDING) + 1, 1)
-    gain = np.zeros(len(shape))
-    for label in range(shape.shape[1]):
-        at = np.flatnonzero((first != label) & (shape[:, label] + votes > largest + _ROUNDING))
-        moved = shape[at].copy()
-        moved[:, label] += votes[at]
-        top = argmax_probabilities(moved)
-        log_chance = sp.special.gammaln(moved[:, label]) - sp.special.gammaln(shape[at, label])
-        total = shape[at].sum(axis=1)
-        log_chance += sp.special.gammaln(total) - sp.special.gammaln(total + votes[at])
-        gain[at] += np.exp(log_chance) * (top[:, label] - top[np.arange(at.size), first[at]])
-    return np.maximum(gain, 0.0) / votes, votes.astype(np.int64)
-
-
-def _metric_gain(shape: Floats, now: Floats, predicted: Codes) -> Floats:
-    after, chance = after_a_vote(shape)
-    gains = [variance_drop(of_label(now, label), of_label(after, label), chance) for label in predicted]
-    return np.mean(gains, axis=0)

@@ -12,7 +12,7 @@ from bayesagree.annotations import Annotations, Labels, Ratings
 from bayesagree.conformal.coverage import cross_sets, set_coverage, widest_sets
 from bayesagree.judges.annotator_test import alternative_annotator_test
 from bayesagree.metrics.auc.posterior import auc_posterior
-from bayesagree.planning._decision import Decision
+from bayesagree.planning._decision import Decision, Outlook
 from bayesagree.report.settings import Case
 from bayesagree.subjective.disagreement import recode
 
@@ -144,7 +144,8 @@ def further_votes(case: Case) -> FurtherVotes | None:
     """Compute what votes are worth; None unless labels meet two models that differ somewhere."""
     if case.models is None or case.models.models.size < 2 or not isinstance(case.annotations, Labels):
         return None
-    decision = Decision.of(case.annotations, case.models)
+    outlook = Outlook.of(case.annotations, case.models, "dirichlet", missing=case.settings.missing)
+    decision = Decision.of(outlook, case.models.models)
     differ = decision.differ.size
     if differ == 0:
         return None

@@ -152,7 +152,7 @@ def _plug_in(name: str, estimate: xr.DataArray, predictions: Predictions) -> Any
     """Score the models against the point estimate, shape (model,)."""
     metric = Metric.named(name)
     if metric.record.family == "rank":
-        return over_draws(metric.record.pattern, estimate, predictions, metric.k, None).values.ravel()
+        return over_draws(metric.record.pattern, estimate, predictions, metric.k, None, missing="wrong").values.ravel()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the page says that it is a plug-in
-        return score(estimate, predictions, name).values.ravel()
+        return score(estimate, predictions, name, missing="wrong").values.ravel()

@@ -5,13 +5,14 @@ import warnings
 
 import numpy as np
 import pytest
+import xarray as xr
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from metrics._truths import models, one_hot, posterior, random_case
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
-from bayesagree import InputError, Predictions, dirichlet, simulate
+from bayesagree import InputError, Labels, Predictions, dirichlet, simulate
 from bayesagree.metrics import UserMetric, score, top_k_accuracy
 from bayesagree.metrics.registry import METRICS, Metric
 
@@ -128,7 +129,7 @@ def test_missing_predictions_are_misses():
         "matthews_corrcoef": sk.matthews_corrcoef,
         "cohen_kappa": sk.cohen_kappa_score,
     }.items():
-        value = score(one_hot(truth, 2), hard, name).item()
+        value = score(one_hot(truth, 2), hard, name, missing="wrong").item()
         assert value == pytest.approx(function(truth[0], as_third), abs=1e-12), name
 
 
@@ -284,3 +285,24 @@ def test_every_record_says_what_it_is():
 def test_an_unknown_metric_is_answered_by_the_nearest_name(wrong, near):
     with pytest.raises(InputError, match=re.escape(f"metric {wrong!r} is not known; did you mean {near!r}?")):
         Metric.named(wrong)
+
+
+@pytest.mark.parametrize("kind", ["draws", "labels", "estimate"])
+def test_missing_predictions_are_refused_left_out_or_wrong(kind):
+    counts = np.array([[9, 0], [0, 9], [9, 0], [0, 9]] * 5)
+    votes = Labels.from_counts(counts, labels=["no", "yes"])
+    predicted = np.array(["no", "yes"] * 10, object)
+    predicted[[0, 3]] = None
+    predicted[5] = "no"
+    models = Predictions.from_labels({"A": predicted, "B": ["no", "yes"] * 10}, labels=["no", "yes"])
+    share = xr.DataArray(counts / 9, {"item": votes.items, "category": votes.categories}, ("item", "category"))
+    truth = {"draws": dirichlet(votes, draws=50, seed=1), "labels": votes, "estimate": share}[kind]
+    metric = "agreement" if kind == "labels" else "top_1_accuracy"
+    with pytest.raises(InputError, match="model 'A' has no prediction for 2 of 20 items: 0, 3"):
+        score(truth, models, metric)
+    mean = {m: score(truth, models, metric, missing=m, seed=1).mean(("chain", "draw")) for m in ("skip", "wrong")}
+    # Items are weighted at random where votes are scored: 4,000 draws of a mean of 20.
+    close = {"abs": 0.005 if kind != "draws" else 0.01}
+    assert mean["skip"].sel(model="A").item() == pytest.approx(17 / 18, **close)
+    assert mean["wrong"].sel(model="A").item() == pytest.approx(17 / 20, **close)
+    assert mean["skip"].sel(model="B").item() == pytest.approx(1, **close)

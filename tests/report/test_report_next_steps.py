@@ -59,13 +59,14 @@ def test_rankings_and_sides_of_a_threshold_are_replaced_as_labels_are(case, data
 
 
 def test_further_votes_are_worth_what_the_stopping_rule_says(case, data):
-    worth = value_of_votes(*case).set_index("votes")
+    worth = value_of_votes(*case, plausibility="dirichlet").set_index("votes")
     table = data.further_votes.table.set_index("votes")
     assert table.index[0] == 0
     assert table.index[-1] == worth.index[-1]
     np.testing.assert_array_equal(table["prob_right"], worth.loc[table.index, "prob_right"])
     assert data.further_votes.models == ("good", "coin")
-    expected = annotate_next(*case, n=15, goal="decision", seed=3)["item"].astype(str).tolist()
+    how = {"goal": "decision", "plausibility": "dirichlet", "seed": 3}
+    expected = annotate_next(*case, n=15, **how)["item"].astype(str).tolist()
     assert further_votes(data, data.further_votes)["items"] == expected
 
 

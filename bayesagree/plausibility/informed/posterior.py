@@ -162,6 +162,11 @@ class InformedDirichlet(ItemPosterior):
             guards.warn_of_knowing(guards.fit_to_votes(labels, predictions), predictions.models, stacklevel=5)
         return labels, predictions
 
+    @property
+    def of_models_alone(self) -> bool:
+        """Whether a pass leaves the output of a model out."""
+        return self.exclude is not None
+
     def passes(self, reliabilities: Sequence[float], predictions: Predictions | None = None) -> list[Posterior]:
         """Return the posteriors with all models as covariates, without each one of several, and from labels alone.
 
