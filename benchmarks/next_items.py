@@ -1,4 +1,4 @@
-"""Votes until the better of two models is known: relabelling by `annotate_next` against random relabelling.
+"""Votes until the better of two models is known: `annotate_next` from votes alone against random relabelling.
 
     BAYESAGREE_DATA=<folder> uv run python benchmarks/next_items.py [--sets name,...] [--starts 50] [--rows rows.jsonl]
     uv run python benchmarks/next_items.py --rows rows.jsonl --report
