@@ -35,7 +35,7 @@ version = release = installed_version("bayesagree")
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_nb"]
 templates_path = ["_templates"]
-exclude_patterns = ["README.md", "_build"]
+exclude_patterns = ["README.md", "_build", "pymc-example"]
 
 # Roles that point nowhere are warnings; text in single backticks of docstrings is a link only where it can be one.
 nitpicky = True

@@ -53,6 +53,23 @@ def test_code_runs(page, tmp_path, monkeypatch):
             sys.modules["matplotlib.pyplot"].close("all")  # as a kernel does after each cell
 
 
+@pytest.mark.slow
+def test_the_example_for_the_gallery_of_pymc_gives_the_published_prevalence(monkeypatch):
+    """The posterior means that the package rater publishes for the same data and prior."""
+    import arviz as az
+    import pymc as pm
+
+    names, sample = {}, pm.sample
+    monkeypatch.setattr(pm, "sample", lambda **given: sample(progressbar=False, cores=1, chains=2, **given))
+    for code in blocks(DOCS / "pymc-example" / "annotators.md", "{code-cell} ipython3"):
+        if not code.startswith("%"):
+            exec(code, names)
+    golden = json.loads((ROOT / "tests/golden/dawid_skene.json").read_text())["anesthesia_posterior"]
+    found = az.summary(names["trace"], var_names=["prevalence"], round_to="none")
+    error = golden["tolerance"] + 4 * found["mcse_mean"].to_numpy(float)
+    assert (abs(found["mean"].to_numpy(float) - golden["prevalence"]) < error).all()
+
+
 @pytest.mark.docs
 def test_commands_of_the_first_page_run_on_its_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
