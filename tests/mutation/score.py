@@ -203,7 +203,10 @@ class Copy:
         broken = re.search(r"^(FAILED|ERROR) (\S+)", text, re.MULTILINE)
         if code == 0:
             return "survived", ""
-        if code in (1, 2) or code < 0 or "ImportError while loading conftest" in text:
+        cannot_import = "ImportError while loading conftest" in text or re.search(
+            r"^\d+ errors? in", text, re.MULTILINE
+        )
+        if code in (1, 2) or code < 0 or cannot_import:
             return "killed", broken[2] if broken else f"exit {code}"
         return "error", text[-600:]
 
