@@ -7,7 +7,7 @@
 
 Each mutant is written into a copy of the tree; the tests that run the mutated statement follow one another until one
 fails: those of the mirrored folder first, quick ones before slow ones, for a total of `--limit` seconds of their usual
-time. A mutant that loops (60 s of processor time and four times the usual) is killed. Kernels that a mutant changes,
+time. A mutant that loops (30 s of processor time and three times the usual) is killed. Kernels that a mutant changes,
 and those of other files that call them, are compiled anew. With `--out`, fates are appended to a file, and what
 stands there is not run again.
 """
@@ -36,7 +36,7 @@ from operators import Site, sites_of  # noqa: E402
 
 LEFT_OUT = ("plots/", "datasets/", "simulate/", "integrations/", "__init__.py", "errors.py")
 """Not part of the draw: figures, downloads, simulators of demonstrations, adapters."""
-KERNEL_SECONDS = 150
+KERNEL_SECONDS = 90
 """Added where kernels are compiled anew."""
 
 
@@ -330,7 +330,7 @@ def main() -> None:
             usual = sum(tree.seconds[test] for test in tests)
             start = time.monotonic()
             if tests:
-                fate, by = copy.test(site, tests, stale, 60 + 4 * usual + KERNEL_SECONDS * bool(stale))
+                fate, by = copy.test(site, tests, stale, 30 + 3 * usual + KERNEL_SECONDS * bool(stale))
             else:
                 fate, by = "survived", "no test runs this line"
             was = (ROOT / site.file).read_bytes()[site.start : site.stop].decode()

@@ -1,0 +1,174 @@
+"""20,000 files with a few changed bytes, of all formats: a sentence or a reading, and of text tables the right one.
+
+A crash, a loop or an error of a library below fails. Long tables are read by Python's own csv and json as well: where
+both read, they read the same annotations. The bytes are new every night; a failure names the seed of its file.
+"""
+
+import csv
+import gzip
+import io as streams
+import json
+import os
+import random
+import signal
+import time
+import warnings
+from collections import Counter
+
+import _exports
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import bayesagree as ba
+from bayesagree import io
+
+pytestmark = pytest.mark.slow
+
+FILES = 20_000
+SECONDS = 20
+"""A file that takes longer hangs."""
+NIGHT = int(os.environ.get("NIGHT", time.time() // 86400))
+
+
+def columnar(name, write):
+    def make(folder, rows):
+        table = pd.DataFrame(rows, columns=["item", "annotator", "label"])
+        getattr(table, write)(folder / name)
+        return folder / name
+
+    return make
+
+
+def result(name):
+    def make(folder, rows):
+        values = np.arange(float(len(rows))).reshape(2, -1)
+        tree = xr.DataTree.from_dict({"/posterior": xr.Dataset({"phi": (("chain", "draw"), values)})})
+        io.write_result(tree, folder / name)
+        return folder / name
+
+    return make
+
+
+def zipped(folder, rows):
+    path = folder / "long.csv.gz"
+    path.write_bytes(gzip.compress(_exports.long_csv(folder, rows).read_bytes(), mtime=0))
+    return path
+
+
+MADE = {
+    name: getattr(_exports, name)
+    for name in (
+        "label_studio", "argilla", "prodigy", "doccano", "ground_truth", "mturk", "lewidi", "inspect", "promptfoo",
+        "phoenix", "long_csv", "long_tsv", "long_jsonl", "lists_jsonl", "wide_csv",
+    )
+} | {
+    "csv.gz": zipped, "parquet": columnar("t.parquet", "to_parquet"), "feather": columnar("t.feather", "to_feather"),
+    "nc": result("r.nc"),
+}  # fmt: skip
+TABLES = {"long_csv": ",", "long_tsv": "\t", "long_jsonl": None, "csv.gz": ","}
+
+
+def changed(content, dice):
+    """Change a file in one of six ways, a few times."""
+    data = bytearray(content)
+    for _ in range(dice.choice([1, 1, 2, 5])):
+        at, way = dice.randrange(len(data) + 1), dice.randrange(6)
+        if way == 0 and data:
+            data[at - 1] = dice.randrange(256)
+        elif way == 1 and data:
+            data[at - 1] ^= 1 << dice.randrange(8)
+        elif way == 2:
+            data[at:at] = bytes(dice.randrange(256) for _ in range(dice.randrange(1, 9)))
+        elif way == 3:
+            del data[at : at + dice.randrange(1, 40)]
+        elif way == 4:
+            data[at:at] = data[max(at - dice.randrange(1, 60), 0) : at]
+        else:
+            data[at:at] = dice.choice([b"\0", b"\xff", b"\xef\xbb\xbf", b"\r\n", b'"', b",", b"1e999", b"NaN", b"\xe9"])
+    return bytes(data) or b"\0"
+
+
+def independent(content, separator):
+    """Read a long table by Python's own readers: a count of (item, annotator, label), None where they do not."""
+    try:
+        if content[:2] == b"\x1f\x8b":
+            content = gzip.decompress(content)
+        text = content.decode("utf-8-sig")
+        if separator is None:
+            rows = [json.loads(line) for line in text.split("\n") if line.strip()]
+        else:
+            rows = list(csv.DictReader(streams.StringIO(text, newline=""), delimiter=separator, strict=True))
+        cells = [tuple(str(row[name]) for name in ("item", "annotator", "label")) for row in rows]
+        cells = [cell for cell in cells if cell[2] not in ("", "None")]  # no label was given
+    except (ValueError, KeyError, TypeError, EOFError, OSError, csv.Error):
+        return None
+    return Counter(cells)
+
+
+def as_read(found):
+    names = found.items, found.annotators, found.categories
+    codes = found.item_index, found.annotator_index, found.label_index
+    columns = [np.asarray(n)[c].tolist() for n, c in zip(names, codes)]
+    return Counter(tuple(map(str, row)) for row in zip(*columns))
+
+
+def outcome(path, content, separator):
+    """Give what one file ends in: sentence, read, same, or what is wrong."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = io.read_result(path) if path.suffix == ".nc" else io.read_annotations(path)
+    except ba.InputError:
+        return "sentence"
+    except Exception as error:  # noqa: BLE001  any other error is the finding
+        return f"{type(error).__name__}: {str(error)[:200]}"
+    if separator == "-" or not isinstance(found, ba.Labels):
+        return "read"
+    other = independent(content, separator)
+    if other is None:
+        return "read"
+    ours = as_read(found)
+    return "same" if ours == other else f"differs: ours has {[*(ours - other)][:3]}, not {[*(other - ours)][:3]}"
+
+
+def all_outcomes(path, content, separator, seeds):
+    """Read each changed file in one forked process, which notes how far it is; it goes on behind a crash."""
+    found, log, ending = {}, path.with_name("log.txt"), "".join(path.suffixes)
+    rest = list(seeds)
+    while rest:
+        log.write_text("")
+        child = os.fork()
+        if child == 0:
+            try:
+                with log.open("a", buffering=1) as file:
+                    for seed in rest:
+                        signal.alarm(SECONDS)
+                        data = changed(content, random.Random(seed))
+                        one = path.with_name(f"m{ending}")
+                        one.write_bytes(data)
+                        file.write(json.dumps([seed, outcome(one, data, separator)]) + "\n")
+            finally:
+                os._exit(0)
+        _, status = os.waitpid(child, 0)
+        done = dict(json.loads(line) for line in log.read_text().splitlines())
+        found |= done
+        rest = [seed for seed in rest if seed not in done]
+        if rest and status:
+            found[rest.pop(0)] = f"crash or loop: signal {os.waitstatus_to_exitcode(status)}"
+        elif rest:
+            found[rest.pop(0)] = "the reader ended the process"
+    return found
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_changed_files_are_read_or_refused(tmp_path, name):
+    n = FILES // len(MADE) + 1
+    path = MADE[name](tmp_path, _exports.votes(12, 3))
+    assert outcome(path, path.read_bytes(), TABLES.get(name, "-")) in ("read", "same")
+    seeds = [NIGHT * 10**6 + k for k in range(n)]
+    found = all_outcomes(path, path.read_bytes(), TABLES.get(name, "-"), seeds)
+    wrong = {seed: what for seed, what in found.items() if what not in ("sentence", "read", "same")}
+    assert not wrong, f"{len(wrong)} of {n}: {dict([*wrong.items()][:12])}"
+    assert len(found) == n
