@@ -1,14 +1,16 @@
 """Coverage of intervals that have no page of their own.
 
-uv run python benchmarks/interval_coverage.py [sets]          (writes results/interval_coverage.md)
+uv run python benchmarks/interval_coverage.py [sets [function]]          (writes results/interval_coverage.md)
 
 Each row is one public function in one world of known truth; `covered` is the share of its intervals that hold the true
 value, with its Monte-Carlo error over data sets (the intervals of one set count as one value), `width` their mean
 width. Intervals are those of the function's defaults, with 4 x 250 draws where draws are made. Models of `compare`
 label right with probability .8 and .75 where the plausibility is Dirichlet(.3) over three labels, five votes per item.
 `reliability_curve` is scored at reliability 1, `spammers` by the quality of the same annotators on 5,000 items, and
-`calibrate` by the expected accuracy of the best labels. `dispersion_null` is no interval of an
-estimate: it should hold the observed spread of a model that serves all annotators alike.
+`calibrate` by the expected accuracy of the best labels. `agreement_difference`: percent agreement, Fleiss' kappa and
+alpha of three annotators who are right with probability .9 in the second round and .75 in the first, on the same items
+or on others; prevalence .6 of two labels; the true difference is that of 40,000 items. `dispersion_null` is no interval
+of an estimate: it should hold the observed spread of a model that serves all annotators alike.
 """
 
 import sys
@@ -135,6 +137,27 @@ def alphas(n: int, true: NDArray[Any], rng: np.random.Generator) -> Held:
     return list(zip(lower.tolist(), true[[0, 0, 1], [0, 1, 1]].tolist(), upper.tolist()))
 
 
+COEFFICIENTS = ["percent_agreement", "fleiss_kappa", "alpha_nominal"]
+
+
+def rounds(n: int, same: bool, rng: np.random.Generator) -> pd.DataFrame:
+    """Return `agreement_difference` of two rounds of annotation, of the same items or of others."""
+    truth = (rng.random(n) < 0.6).astype(int)
+    sides = []
+    for number, right in enumerate((0.9, 0.75)):
+        of_side = truth if same or not number else (rng.random(n) < 0.6).astype(int)
+        answers = np.where(rng.random((n, 3)) < right, of_side[:, None], 1 - of_side[:, None])
+        names = [f"{0 if same else number} {i}" for i in range(n)]
+        sides.append(ba.Labels.from_matrix(answers, labels=[0, 1], items=names))
+    return ba.agreement.agreement_difference(*sides, seed=rng).set_index("coefficient").loc[COEFFICIENTS]
+
+
+def changes(n: int, same: bool, true: NDArray[Any], rng: np.random.Generator) -> Held:
+    """`agreement_difference` of three coefficients."""
+    found = rounds(n, same, rng)
+    return list(zip(found["lower"].tolist(), true.tolist(), found["upper"].tolist()))
+
+
 def phis(n: int, rng: np.random.Generator) -> Held:
     """`group_phi` within two groups of three raters of one Phi."""
     made = ratings(n_items=n, ratings_per_item=6, phi=0.5, n_levels=7, item_mean=(2, 2), seed=rng)
@@ -194,6 +217,7 @@ def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.rand
     """Yield function, world and how a data set is made and read."""
     log_score = float(ba.predictive.reliability_curve(votes(40_000, rng), [1.0], seed=rng)["log_score"][0])
     alpha = ba.subjective.group_agreement(camps(40_000, rng), PEOPLE, ["camp"], seed=rng)["alpha"].values
+    change = np.asarray(rounds(40_000, True, rng)["estimate"])
     for n in (100, 300):
         yield "evaluation.compare", f"{n} items", lambda r, n=n: difference_of_models(n, r)
     for n, error in ((50, 0.05), (50, 0.2), (200, 0.05), (200, 0.2)):
@@ -209,16 +233,24 @@ def rows(rng: np.random.Generator) -> Iterator[tuple[str, str, Callable[[np.rand
         yield "plausibility.calibrate", f"{n} gold items", lambda r, n=n: calibrated(n, r)
         yield "comparisons.davidson", f"{n} comparisons", lambda r, n=n: strengths(n, r)
     yield "subjective.group_phi", "100 items, Phi .5", lambda r: phis(100, r)
+    for n, same in ((10, True), (20, True), (50, True), (20, False), (50, False), (200, True)):
+        world = f"{n} items, {'the same' if same else 'others'}"
+        yield "agreement.agreement_difference", world, lambda r, n=n, same=same: changes(n, same, change, r)
     for n in (10, 50):
         yield "agreement.limits_of_agreement", f"{n} items", lambda r, n=n: limits(n, r)
         yield "subjective.dispersion_null", f"3 groups of {n}", lambda r, n=n: spread(n, r)
 
 
-def main(sets: int) -> None:
-    """Run every row and write the page."""
+def main(sets: int, only: str) -> None:
+    """Run every row, or those of one function beside the others as they stand, and write the page."""
     warnings.simplefilter("ignore")
     lines = ["| function | world | sets | covered | width |", "| --- " * 5 + "|"]
+    written = PAGE.read_text().splitlines() if PAGE.exists() else []
     for number, (name, world, run) in enumerate(rows(np.random.default_rng(0))):
+        stored = [line for line in written if line.startswith(f"| `{name}` | {world} |")]
+        if only not in name and stored:
+            lines += stored
+            continue
         every = [run(np.random.default_rng([1, number, seed])) for seed in range(sets)]
         found = [held for held in every if held]
         share = np.array([np.mean([low <= true <= high for low, true, high in held]) for held in found])
@@ -232,4 +264,4 @@ def main(sets: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else SETS)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else SETS, sys.argv[2] if len(sys.argv) > 2 else "")

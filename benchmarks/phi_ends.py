@@ -2,11 +2,12 @@
 
     BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl recovery 100    (10 minutes of processor time)
     BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl random 300      (8 minutes)
+    BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl few 40          (8 minutes)
     BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl real            (5 minutes)
     BAYESAGREE_DATA=... python benchmarks/phi_ends.py rows.jsonl time            (1 minute)
     python benchmarks/phi_ends.py rows.jsonl > benchmarks/results/phi_ends.md
 
-The first four append rows and skip those they find, a fourth argument limits their seconds; the last makes the page.
+The first five append rows and skip those they find, a fourth argument limits their seconds; the last makes the page.
 """
 
 import json
@@ -43,22 +44,25 @@ class Cell(NamedTuple):
     raters: int
     levels: int
     ends: str
+    items: int = ITEMS
 
 
 CELLS = {
     "recovery": [Cell(p, 2.0, RATERS, k, e) for p in (-0.3, 0.0, 0.5, 0.8) for k in (5, 7) for e in ENDS],
     "random": [Cell(0.0, np.inf, r, k, e) for r in (5,) for k in (5, 7) for e in ENDS],
+    "few": [Cell(p, 2.0, RATERS, 5, e, n) for n in (50, 100, 300) for p in (-0.5, 0.0, 0.5) for e in ENDS],
 }
 
 
 def crowd(cell: Cell, seed: int) -> Ratings:
     """Return simulated ratings, some of them outright ends."""
     rng = np.random.default_rng([seed, *(int(1000 * v) % 2**31 for v in (cell.phi + 1, cell.raters, cell.levels))])
-    means = np.full(ITEMS, 0.5) if np.isinf(cell.shape) else rng.beta(cell.shape, cell.shape, ITEMS)
+    n = cell.items
+    means = np.full(n, 0.5) if np.isinf(cell.shape) else rng.beta(cell.shape, cell.shape, n)
     made = simulate.ratings(
-        n_items=ITEMS, ratings_per_item=cell.raters, phi=cell.phi, n_levels=cell.levels, item_mean=means, seed=rng
+        n_items=n, ratings_per_item=cell.raters, phi=cell.phi, n_levels=cell.levels, item_mean=means, seed=rng
     ).ratings
-    x = made.rating.reshape(ITEMS, cell.raters).copy()
+    x = made.rating.reshape(n, cell.raters).copy()
     log_low, log_high, _ = outright_shares(ENDS[cell.ends], logit(means)[:, None])
     u = rng.random(x.shape)
     x = np.where(u < np.exp(log_low), 1, np.where(u > 1 - np.exp(log_high), cell.levels, x))
@@ -165,9 +169,9 @@ def page(rows: list[dict[str, Any]]) -> None:
     print('Made by `benchmarks/phi_ends.py`. `likelihood="binned"` reads an answer at an end as an interval of a')
     print('judgment, `likelihood="inflated"` as that or as an outright end; averaged, the default: both by evidence')
     print(
-        f"at even prior odds. Simulations: {ITEMS} items; piled: outright ends with shares (0.3, 0.1) at a mean in the"
+        f"at even prior odds. Simulations: {ITEMS} items unless stated; piled: outright ends with shares (0.3, 0.1) at"
     )
-    print("middle. ± is the Monte-Carlo standard error.\n")
+    print("a mean in the middle. ± is the Monte-Carlo standard error.\n")
     missing = [kind for kind in ("recovery", "random", "time") if not any(row["kind"] == kind for row in rows)]
     if missing:
         print(f"**Not measured yet: {', '.join(missing)}.** Coverage and false claims of outright ends are unknown")
@@ -199,6 +203,7 @@ def page(rows: list[dict[str, Any]]) -> None:
         table(
             ["ends", "raters", "levels", "data sets", *(f"{n}: agreement; disagreement" for n in NAMES.values())], lines
         )
+    _few([row for row in rows if row["kind"] == "few"])
     _real([row for row in rows if row["kind"] == "real"])
     times = [row for row in rows if row["kind"] == "time"]
     if times:
@@ -224,6 +229,34 @@ def _coverage(rows: list[dict[str, Any]]) -> list[str]:
         held = [r[name][1] <= r["cell"][0] <= r[name][2] for r in rows]
         result.append(f"{share(held)}, {np.mean([r[name][0] - r['cell'][0] for r in rows]):+.3f}")
     return result
+
+
+def _few(rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        return
+    print("## Few items\n")
+    print(f"{RATERS} raters, 5 levels, item means Beta(2, 2). Weight: mean posterior probability of outright ends.")
+    print(
+        "Without outright ends the averaged interval is wider where that weight is far from 0: at a low Phi judgments"
+    )
+    print(
+        "pile up at the ends by themselves, and few items do not tell the two readings apart. With no answer at an end"
+    )
+    print("both readings give the same interval.\n")
+    print(
+        "A smaller prior weight would make the intervals narrower, and cost coverage of the piled data. Averaged over"
+    )
+    print("both kinds of data, which the even prior odds stand for, the averaged intervals hold Phi in:", end=" ")
+    pooled = {n: [r for r in rows if r["cell"][5] == n] for n in sorted({row["cell"][5] for row in rows})}
+    of_size = {n: [r["averaged"][1] <= r["cell"][0] <= r["averaged"][2] for r in some] for n, some in pooled.items()}
+    print("; ".join(f"{n} items {share(held)}" for n, held in of_size.items()) + ".\n")
+    lines = []
+    for key in sorted({tuple(row["cell"]) for row in rows}, key=lambda c: (c[4], c[5], c[0])):
+        some = [row for row in rows if tuple(row["cell"]) == key and all(n in row for n in NAMES)]
+        width = [f"{np.mean([r[n][2] - r[n][1] for r in some]):.2f}" for n in NAMES]
+        both = [f"{w}; {c}" for w, c in zip(width, _coverage(some))]
+        lines.append([key[4], key[5], key[0], len(some), *both, f"{np.mean([r['share'] for r in some]):.2f}"])
+    table(["ends", "items", "Phi", "sets", *(f"{n}: width; held, bias" for n in NAMES.values()), "weight"], lines)
 
 
 def _real(rows: list[dict[str, Any]]) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.blind._difficulty import SharedDifficulty
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError, positive_int
@@ -22,16 +23,22 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 WEAK_PRIOR = DawidSkenePrior(strength=1.0, accuracy=0.8)
 """A confusion row worth one label: with few items of each label a stronger prior would itself look like misfit."""
 
+MOST_SYSTEMS, REPLICATES = 6, 50
+"""Systems of two labels up to which the likelihood ratio of a shared difficulty is compared with that of so many
+replicates: with more systems the other discrepancies see it, and the ratio takes long."""
+
 
 @checked
 def independence_check(predictions: Predictions, *, draws: int = 250, chains: int = 4, seed: Seed = None) -> xr.Dataset:
     """Check that systems agree as often, and as unevenly, as independent errors would make them.
 
-    A posterior predictive check of the Dawid-Skene model by two discrepancies, each compared with that of labels
-    simulated from the same draw. Pairs: a draw of prevalence pi and confusion theta expects systems a and b to agree on
+    A posterior predictive check of the Dawid-Skene model by discrepancies, each compared with that of labels simulated
+    from the same draw. Pairs: a draw of prevalence pi and confusion theta expects systems a and b to agree on
     a share p_ab = sum_kl pi_k theta_akl theta_bkl of the n_ab items that both labelled; the discrepancy is
     sum_ab (agreements - n p)^2 / (n p (1 - p)). Items: the variance over items of the number of agreeing pairs, which
-    grows where items that are hard for one system are hard for all.
+    grows where items that are hard for one system are hard for all. Difficulty, of four to six systems of two labels,
+    whose confusions explain most of the other two: the likelihood ratio of the shared difficulty that `blind_posterior`
+    gives items.
 
     Parameters
     ----------
@@ -45,9 +52,10 @@ def independence_check(predictions: Predictions, *, draws: int = 250, chains: in
     Returns
     -------
     Dataset
-        ``p_pairs``, ``p_items``: share of draws whose simulated labels deviate more than the data, and ``p_value``,
-        twice the smaller of them: a small one says that errors are shared, that blind intervals are too narrow and
-        blind scores of the systems that share them too high.
+        ``p_pairs``, ``p_items``, ``p_difficulty``: share of draws whose simulated labels deviate more than the data;
+        the last is NaN with three systems, more than six, or more than two labels. ``p_value``: the smallest of twice
+        the first, twice the second (both are far below their level) and the last; a small one says that errors are
+        shared, that blind intervals are too narrow and blind scores of the systems that share them too high.
         ``excess`` (model, other_model): observed minus expected share of agreement, NaN where no item is common;
         large positive pairs are those that share errors.
 
@@ -79,21 +87,28 @@ def independence_check(predictions: Predictions, *, draws: int = 250, chains: in
     common, agreed = agreements(systems.predicted, systems.n_labels)
     spread = unevenness(systems.predicted, systems.n_labels)
     worse, expected = np.zeros(2), np.zeros(common.shape)
-    for pi, theta in zip(prevalence, confusion):
+    few = systems.n_labels == 2 and 3 < systems.models.size <= MOST_SYSTEMS
+    ratio, replicated = _difficulty_ratio(systems.predicted) if few else np.nan, []
+    compared = set(np.linspace(0, len(prevalence) - 1, REPLICATES if few else 0).astype(int))
+    for draw, (pi, theta) in enumerate(zip(prevalence, confusion)):
         share = np.einsum("k,akl,bkl->ab", pi, theta, theta)
         labels = _simulated(rng, pi, theta, systems.predicted >= 0)
         _, simulated = agreements(labels, systems.n_labels)
         worse[0] += _discrepancy(simulated, common, share) >= _discrepancy(agreed, common, share)
         worse[1] += unevenness(labels, systems.n_labels) >= spread
         expected += share / len(prevalence)
+        if draw in compared:
+            replicated.append(_difficulty_ratio(labels))
     observed = np.divide(agreed, common, out=np.full(common.shape, np.nan), where=common > 0)
     excess = observed - expected
     np.fill_diagonal(excess, np.nan)
     names = systems.models
     p_pairs, p_items = worse / len(prevalence)
-    p_value = min(1.0, 2 * min(p_pairs, p_items))
+    p_difficulty = float((np.array(replicated) >= ratio).mean()) if few else np.nan
+    p_value = float(np.nanmin([1.0, 2 * p_pairs, 2 * p_items, p_difficulty]))
+    p_values = {"p_value": p_value, "p_pairs": p_pairs, "p_items": p_items, "p_difficulty": p_difficulty}
     result = xr.Dataset(
-        {"p_value": p_value, "p_pairs": p_pairs, "p_items": p_items, "excess": (("model", "other_model"), excess)},
+        p_values | {"excess": (("model", "other_model"), excess)},
         coords={"model": names, "other_model": names},
     )
     return result.sel(model=predictions.models, other_model=predictions.models)
@@ -153,6 +168,11 @@ def unevenness(predicted: NDArray[Any], n_labels: int) -> float:
     """Return the variance over items of the number of pairs of systems that agree."""
     votes = np.stack([(predicted == k).sum(axis=0) for k in range(n_labels)])
     return float(np.var((votes * (votes - 1) / 2).sum(axis=0)))
+
+
+def _difficulty_ratio(predicted: NDArray[np.int16]) -> float:
+    """Return the likelihood ratio of a shared difficulty of two labels, rounded so that no difference is none."""
+    return round(SharedDifficulty(predicted, 2).likelihood_ratio(), 2)
 
 
 def _simulated(

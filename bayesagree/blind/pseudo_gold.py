@@ -20,6 +20,9 @@ from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
+MOST_CELLS = 5000
+"""Labels times patterns of labels up to which items of more than two labels have a difficulty: a draw takes time in
+proportion, at this number about a hundredth of a second. Beyond it errors are taken as independent."""
 LARGE_SPREAD, SURE = 1.0, 0.7
 """Spread of difficulty, in log odds, that is warned of above this probability: its prior probability is .62."""
 
@@ -138,10 +141,11 @@ def em(systems: Systems) -> LabelCodes:
 
 
 def posterior(systems: Systems, *, sets: int = 1000, chains: int = 4, seed: Seed = None) -> LabelCodes:
-    """Draw gold sets from a Dawid-Skene posterior, chain after chain; of two labels with a difficulty of each item."""
+    """Draw gold sets from a Dawid-Skene posterior with a difficulty of each item, chain after chain."""
     draws = -(-positive_int(sets, "sets") // chains)
-    if systems.n_labels == 2:
-        truths, spread = truths_behind(systems.predicted, draws, chains, seed)
+    n_patterns = np.unique(systems.predicted, axis=1).shape[1]
+    if systems.n_labels == 2 or systems.n_labels * n_patterns <= MOST_CELLS:
+        truths, spread = truths_behind(systems.predicted, systems.n_labels, draws, chains, seed)
         if systems.models.size > 3:  # three systems or fewer say nothing of it
             _warn_of_shared_errors(spread)
         return _known(systems, truths[:sets])

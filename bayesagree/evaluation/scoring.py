@@ -104,7 +104,8 @@ def evaluate(
     {metrics}
     truth_is
         ``"top"``: the most plausible label of a draw; ``"sampled"``: a label drawn from its plausibilities. Ignored by
-        metrics that compare whole distributions.
+        metrics that compare whole distributions: these compare with the plausibilities, the shares of infinitely many
+        votes. The shares of a finite number of votes are noisy and lie farther from a model.
     missing
         What becomes of items that a model predicts nothing for: ``"error"`` refuses them, ``"skip"`` scores the items
         that every model predicts, ``"wrong"`` counts a missing prediction as wrong.

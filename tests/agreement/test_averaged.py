@@ -114,3 +114,16 @@ def test_nuts_mixes_both_models_by_the_evidence():
     assert apart < 4.5 * drawn.std() / np.sqrt(200) + 0.05 * drawn.std()
     assert set(phi_summary(nuts)) <= set(nuts["agreement"].to_dataset())
     assert "diverging" in nuts["sample_stats"]
+
+
+@pytest.mark.parametrize("step", [1, None])
+def test_readings_agree_where_no_answer_lies_at_an_end(step: float | None) -> None:
+    rng = np.random.default_rng(5)
+    made = np.clip(rng.normal(3, 0.7, size=(20, 1)) + rng.normal(0, 0.5, size=(20, 3)), 1.6, 4.4)
+    ratings = Ratings.from_matrix(np.round(made, 0 if step else 2), scale=(1, 5), step=step)
+    assert ratings.rating.min() > 1 and ratings.rating.max() < 5
+    found = joint_posterior(prepare(ratings).means, "averaged")
+    assert found.binned is not None
+    assert found.phi.summary()[2:4] == pytest.approx(found.binned.summary()[2:4], abs=0.005)
+    assert found.inflated is not None
+    assert found.inflated.phi.summary()[2:4] == pytest.approx(found.binned.summary()[2:4], abs=0.01)

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.special import expit, logit, softmax
 from scipy.stats import norm
 
 from bayesagree import Predictions
@@ -12,47 +12,70 @@ from bayesagree.blind import blind_posterior
 from bayesagree.blind._difficulty import ABILITY, ABILITY_SD, ATTENUATION, SPREAD, SharedDifficulty
 
 
-def labels(items, spread, seed):
+def labels(items, spread, seed, n_labels=2):
     """Return labels (item, system) of four systems, and the truth."""
     rng = np.random.default_rng(seed)
-    truth = rng.integers(2, size=(items, 1))
+    truth = rng.integers(n_labels, size=(items, 1))
     right = rng.random((items, 4)) < expit(1.3 * logit([0.6, 0.7, 0.8, 0.9]) + spread * rng.normal(size=(items, 1)))
-    return np.where(right, truth, 1 - truth), truth[:, 0]
+    return np.where(right, truth, (truth + rng.integers(1, n_labels, right.shape)) % n_labels), truth[:, 0]
 
 
-def test_density_is_a_sum_over_truths_and_difficulties():
-    said = labels(12, 1.0, 1)[0].T.astype(np.int16)
+def shares(said, n_labels):
+    """Return the share of each label of an item, shape (item, label)."""
+    return np.stack([(said == k).mean(axis=0) for k in range(n_labels)], axis=1)
+
+
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_density_is_a_sum_over_truths_and_difficulties(n_labels):
+    said = labels(12, 1.0, 1, n_labels)[0].T.astype(np.int16)
     said[1, 3] = -1  # a missing label
-    model = SharedDifficulty(said)
-    point = np.random.default_rng(2).normal(1, 0.3, 10)
-    point[9] = -1.0  # 15 nodes are exact for a spread of .4, and err by .03 at 2
-    ability, odds, spread = point[:8].reshape(2, 4), point[8], np.exp(point[9])
+    expected = shares(said, n_labels)
+    model = SharedDifficulty(said, n_labels)
+    point = np.random.default_rng(2).normal(1, 0.3, 5 * n_labels)
+    point[-1] = -1.0  # 15 nodes are exact for a spread of .4, and err by .03 at 2
+    ability, odds, spread = point[: 4 * n_labels].reshape(n_labels, 4), point[4 * n_labels : -1], np.exp(point[-1])
+    prevalence = softmax(np.append(0.0, odds))
     z = np.linspace(-8, 8, 4001)
     total = 0.0
     for item in said.T:
         likelihood = 0.0
-        for k, share in ((0, expit(-odds)), (1, expit(odds))):
+        for k, share in enumerate(prevalence):
             chance = expit(np.sqrt(1 + spread**2 / ATTENUATION) * ability[k] - spread * z[:, None])
-            of_labels = np.where(item == k, chance, np.where(item < 0, 1.0, 1 - chance)).prod(axis=1)
+            wrong = [1.0 if label < 0 or label == k else _share_of_wrong(said, expected, system, k, label)
+                     for system, label in enumerate(item)]  # fmt: skip
+            of_labels = np.where(item == k, chance, np.where(item < 0, 1.0, wrong * (1 - chance))).prod(axis=1)
             likelihood += share * np.trapezoid(of_labels * norm.pdf(z), z)
         total += np.log(likelihood)
-    total += 3 * np.log(expit(odds) * expit(-odds)) + point[9] - spread**2 / (2 * SPREAD**2)
+    total += 6 / n_labels * np.log(prevalence).sum() + point[-1] - spread**2 / (2 * SPREAD**2)
     total -= ((ability - ABILITY) ** 2).sum() / (2 * ABILITY_SD**2)
     assert model(point)[0] == pytest.approx(total, abs=1e-3)  # 15 nodes
 
 
-def test_gradient():
-    model = SharedDifficulty(labels(40, 1.0, 3)[0].T.astype(np.int16))
-    point = np.random.default_rng(4).normal(0.5, 0.3, 10)
-    ahead = [(model(point + 1e-5 * unit)[0] - model(point - 1e-5 * unit)[0]) / 2e-5 for unit in np.eye(10)]
+def _share_of_wrong(said, expected, system, truth, label):
+    """Return the share of a wrong label: the system's own, with as many labels of the shares of all as there are."""
+    wrong = [k for k in range(expected.shape[1]) if k != truth]
+    of_all = {k: 1 + sum(expected[i, truth] for row in said for i in np.flatnonzero(row == k)) for k in wrong}
+    own = {k: sum(expected[i, truth] for i in np.flatnonzero(said[system] == k)) for k in wrong}
+    own = {k: own[k] + expected.shape[1] * of_all[k] / sum(of_all.values()) for k in wrong}
+    return own[label] / sum(own.values())
+
+
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_gradient(n_labels):
+    said = labels(40, 1.0, 3, n_labels)[0].T.astype(np.int16)
+    model = SharedDifficulty(said, n_labels)
+    point = np.random.default_rng(4).normal(0.5, 0.3, 5 * n_labels)
+    ahead = [(model(point + 1e-5 * unit)[0] - model(point - 1e-5 * unit)[0]) / 2e-5 for unit in np.eye(point.size)]
     np.testing.assert_allclose(model(point)[1], ahead, atol=1e-6)
 
 
-def test_items_of_unequal_difficulty_widen_intervals_and_are_warned_of():
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_items_of_unequal_difficulty_widen_intervals_and_are_warned_of(n_labels):
     width, warned = [], []
     for spread in (0.0, 3.0):
-        said, _ = labels(400, spread, 7)
-        models = Predictions.from_labels({f"s{j}": column for j, column in enumerate(said.T)}, labels=[0, 1])
+        said, _ = labels(400, spread, 7, n_labels)
+        names = list(range(n_labels))
+        models = Predictions.from_labels({f"s{j}": column for j, column in enumerate(said.T)}, labels=names)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             drawn = blind_posterior(models, metrics=("accuracy",), items="fixed", draws=250, chains=2, seed=1)

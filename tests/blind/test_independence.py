@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from blind._crowds import simulated
+from scipy.special import expit, logit
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.independence import independence_check, jaccard_overlap
@@ -11,12 +12,13 @@ from bayesagree.simulate import simulated_systems
 
 def test_independence_check_sees_shared_errors_and_nothing_else():
     systems, _, truth = simulated(n_items=600, accuracies=(0.65, 0.7, 0.75, 0.8, 0.85), missing=0.1)
-    assert float(independence_check(systems, seed=1)["p_value"]) > 0.05
+    few = {"draws": 100, "chains": 2, "seed": 1}
+    assert float(independence_check(systems, **few)["p_value"]) > 0.05
     codes = {m: [None if k < 0 else k for k in row] for m, row in zip(systems.models, systems.hard_labels())}
     rng = np.random.default_rng(11)
     leader = codes["s0.65"]
     codes["follower"] = [k if rng.random() < 0.7 else t for k, t in zip(leader, truth.values())]
-    check = independence_check(Predictions.from_labels(codes), seed=1)
+    check = independence_check(Predictions.from_labels(codes), **few)
     assert float(check["p_value"]) < 0.05
     assert check["excess"].sel(model="follower").idxmax("other_model").item() == "s0.65"
     assert np.isnan(np.diagonal(check["excess"])).all()
@@ -36,3 +38,18 @@ def test_overlap_by_sets():
     assert overlap.sel(model="a", other_model="a").item() == 1
     three = jaccard_overlap(Predictions.from_labels({"a": ["x", "y"], "b": ["x", "z"]}))
     assert three.sel(model="a", other_model="b").item() == pytest.approx(1 / 3)
+
+
+def test_the_difficulty_that_four_systems_share_is_seen():
+    found = {}
+    for spread in (0.0, 1.5):
+        rng = np.random.default_rng(3)
+        truth, difficulty = rng.integers(2, size=(300, 1)), rng.normal(size=(300, 1))
+        right = rng.random((300, 4)) < expit(1.3 * logit([0.6, 0.7, 0.8, 0.9]) + spread * difficulty)
+        said = np.where(right, truth, 1 - truth)
+        models = Predictions.from_labels({f"s{j}": column for j, column in enumerate(said.T)}, labels=[0, 1])
+        found[spread] = independence_check(models, draws=50, chains=1, seed=1)
+    assert found[0.0]["p_difficulty"] > 0.1
+    assert found[1.5]["p_difficulty"] <= 0.02
+    three = simulated_systems(n_items=100, n_labels=3, accuracies=(0.7, 0.8, 0.9, 0.9), seed=1).predictions
+    assert np.isnan(independence_check(three, draws=20, chains=1, seed=1)["p_difficulty"])
