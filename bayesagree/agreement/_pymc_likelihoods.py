@@ -28,6 +28,8 @@ from bayesagree.errors import InputError
 
 MOST_NODES = 3000
 """Nodes at most, for item likelihoods with a standard deviation of .003 in logit(mu): Phi above .99999."""
+tensors: Any = pt
+"""PyTensor's elementwise functions, which are typed as if they returned nothing."""
 FLAT = 0.5, 3.0**-0.5
 """m and s of flat item means: Beta(1, 1)."""
 EDGE = 1e-12
@@ -276,27 +278,29 @@ def collapsed_log_likelihood(
 
     `patterns`, shape (pattern, level), counts the ratings on each level; `weight` the items that have the pattern.
     """
-    m, s = (pt.clip(value, EDGE, 1 - EDGE) for value in hyper)
+    m, s = (tensors.clip(value, EDGE, 1 - EDGE) for value in hyper)
     at, log_weight = _nodes(precision, m, s, patterns.sum(axis=1).max())
-    log_prior = log_weight - (1 / s**2 - 1) * (pt.softplus(at) - m * at)
-    log_prior -= pt.logsumexp(log_prior)
-    alpha, beta = (pt.sigmoid(side * at)[:, None] * precision for side in (1, -1))
-    level = pt.arange(edges.size - 1)
+    log_prior = log_weight - (1 / s**2 - 1) * (tensors.softplus(at) - m * at)
+    log_prior -= tensors.logsumexp(log_prior)
+    alpha, beta = (tensors.sigmoid(side * at)[:, None] * precision for side in (1, -1))
+    level = tensors.arange(edges.size - 1)
     if shares:
         log_p = inflated_log_probability(level, alpha, beta, (shares[0], shares[1]), edges)
     else:
         log_p = log_probability_of_bins(level, alpha, beta, edges)
-    of_node: Any = patterns @ pt.maximum(log_p, NEVER).T + log_prior
-    return pt.dot(weight, pt.logsumexp(of_node, axis=1))
+    of_node = patterns @ tensors.maximum(log_p, NEVER).T + log_prior
+    return tensors.dot(weight, tensors.logsumexp(of_node, axis=1))
 
 
 def _nodes(precision: Any, m: Any, s: Any, most: Any) -> tuple[Any, Any]:
     """Return the nodes and the logarithms of their weights, of which there are as many as the parameters need."""
-    t, centre = 1 / s**2 - 1, pt.log(m) - pt.log1p(-m)
-    width = pt.minimum(s / pt.sqrt(m * (1 - m)), 2.0)
-    step = pt.minimum(PER_DEVIATION / pt.sqrt(most * (precision + 1)), width / (PER_WIDTH * pt.sqrt(4 + centre**2)))
-    first = pt.arcsinh((centre - WIDEST * width - TAIL / (m * t)) / 2)
-    last = pt.arcsinh((centre + WIDEST * width + TAIL / ((1 - m) * t)) / 2)
-    step = pt.maximum(pt.minimum(0.15, step), (last - first) / MOST_NODES)
-    z: Any = disconnected_grad(step * pt.arange(pt.floor(first / step), pt.ceil(last / step) + 1))
-    return 2 * pt.sinh(z), disconnected_grad(pt.log(2 * step * pt.cosh(z)))
+    t, centre = 1 / s**2 - 1, tensors.log(m) - tensors.log1p(-m)
+    width = tensors.minimum(s / tensors.sqrt(m * (1 - m)), 2.0)
+    step = tensors.minimum(
+        PER_DEVIATION / tensors.sqrt(most * (precision + 1)), width / (PER_WIDTH * tensors.sqrt(4 + centre**2))
+    )
+    first = tensors.arcsinh((centre - WIDEST * width - TAIL / (m * t)) / 2)
+    last = tensors.arcsinh((centre + WIDEST * width + TAIL / ((1 - m) * t)) / 2)
+    step = tensors.maximum(tensors.minimum(0.15, step), (last - first) / MOST_NODES)
+    z = disconnected_grad(step * tensors.arange(tensors.floor(first / step), tensors.ceil(last / step) + 1))
+    return 2 * tensors.sinh(z), disconnected_grad(tensors.log(2 * step * tensors.cosh(z)))

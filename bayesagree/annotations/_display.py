@@ -25,8 +25,8 @@ class Displayed(ABC):
         return {}
 
     def __repr__(self) -> str:
-        text = ", ".join(f"{value} {name}" if isinstance(value, int) else f"{name} {value}"
-                         for name, value in self.overview().items())  # fmt: skip
+        known = self.overview().items()
+        text = ", ".join(f"{value} {name}" if isinstance(value, int) else f"{name} {value}" for name, value in known)
         return f"{type(self).__name__}({text})"
 
     def _repr_html_(self) -> str:

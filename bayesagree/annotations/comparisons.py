@@ -323,10 +323,8 @@ class Comparisons(Displayed):
         table = {"item": pairs, "label": np.array(["wins", "loses", "ties"])[outcome]}
         if self.annotators.size:
             table["annotator"] = self.annotators[self.annotator_index]
-        return Labels.from_long(
-            pd.DataFrame(table), annotator="annotator" if self.annotators.size else None, ordered=True,
-            labels=["loses", "ties", "wins"], duplicates=duplicates,
-        )  # fmt: skip
+        how: Any = {"annotator": "annotator" if self.annotators.size else None, "duplicates": duplicates}
+        return Labels.from_long(pd.DataFrame(table), ordered=True, labels=["loses", "ties", "wins"], **how)
 
     def _component(self) -> NDArray[Any]:
         from scipy.sparse import coo_array

@@ -64,9 +64,8 @@ class Predictions(Categorical, Displayed):
             return found | {"predicted": "numbers", "values per item": self.numbers.shape[2]}
         if self.label_index is None:
             return found | {"categories": names(self.categories), "predicted": "scores"}
-        return found | {
-            "categories": names(self.categories), "predicted": "labels", "missing": int((self.label_index < 0).sum())
-        }  # fmt: skip
+        missing = int((self.label_index < 0).sum())
+        return found | {"categories": names(self.categories), "predicted": "labels", "missing": missing}
 
     @classmethod
     @checked

@@ -115,10 +115,8 @@ def read_predictions(
         with naming(repr(str(path)), "hard labels"):
             _refuse_mixed(table, model, label, scored)
         with naming(repr(str(path)), "scores, one a row" if scored else "hard labels"):
-            return Predictions.from_long(
-                table, model=model, item=item, label=label, score=score if scored else None, labels=labels,
-                probabilities=probabilities,
-            )  # fmt: skip
+            columns: Any = {"model": model, "item": item, "label": label, "score": score if scored else None}
+            return Predictions.from_long(table, **columns, labels=labels, probabilities=probabilities)
     others = set(table.columns) - {model, item}
     if numbers and not others & {*THRESHOLD_LABELS}:
         with naming(repr(str(path)), "numbers"):

@@ -187,10 +187,9 @@ def _table_in(path: Path, separator: str | None, encoding: str) -> pd.DataFrame:
     header = _header(path, dialect)
     try:
         with _open(path) as stream:
-            table = pd.read_csv(
-                stream, sep=dialect.separator, keep_default_na=False, na_values=MISSING_CELLS, encoding=encoding,
-                low_memory=False, skiprows=dialect.skipped,
-            )  # fmt: skip
+            layout: Any = {"sep": dialect.separator, "skiprows": dialect.skipped, "encoding": encoding}
+            missing: Any = {"keep_default_na": False, "na_values": MISSING_CELLS}
+            table = pd.read_csv(stream, low_memory=False, **layout, **missing)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, OverflowError) as error:
         _require_even_rows(path, dialect, len(header))
         raise InputError(f"{str(path)!r}: {error}") from error

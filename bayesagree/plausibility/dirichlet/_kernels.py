@@ -8,26 +8,16 @@ nearly always beyond the last one, and a draw from the bound is kept with the ra
 """
 
 import math
-from typing import Any
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesagree._numerics.draws import insert_best, normalise_logs
 from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw
 
 
 @numba.njit(cache=True, nogil=True)
-def top_label_draws(
-    rng: np.random.Generator,
-    start: NDArray[np.int64],
-    label: NDArray[np.int32],
-    shape: NDArray[np.float64],
-    rest: float,
-    n_labels: int,
-    out: NDArray[Any],
-) -> None:
+def top_label_draws(rng, start, label, shape, rest, n_labels, out):
     """Fill `out`, shape (item, sample, rank), with the best labels of each draw.
 
     Parameters
@@ -112,14 +102,7 @@ def top_label_draws(
 
 
 @numba.njit(cache=True, nogil=True)
-def plausibility_draws(
-    rng: np.random.Generator,
-    start: NDArray[np.int64],
-    label: NDArray[np.int32],
-    shape: NDArray[np.float64],
-    rest: float,
-    out: NDArray[np.float64],
-) -> None:
+def plausibility_draws(rng, start, label, shape, rest, out):
     """Fill `out`, shape (item, sample, label), with plausibilities that sum to one over label."""
     n_items, n_samples, n_labels = out.shape
     shapes = np.empty(n_labels)
