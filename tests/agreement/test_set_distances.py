@@ -63,6 +63,13 @@ def test_published_example(distance):
     assert nominal == pytest.approx(by_pairs(answers, lambda a, b: float(a != b)), abs=1e-12)
 
 
+def test_published_value():
+    """Stack Overflow question 45741934: three coders, two texts; alpha with the Jaccard distance is printed as 0.75."""
+    topics = {"text01": ["love gifts"] * 3, "text02": ["slime gaming", "slime", "slime gaming"]}
+    answers = [(text, who, given.split()) for text, sets in topics.items() for who, given in enumerate(sets)]
+    assert ba.krippendorff_alpha(labels_of(answers), distance="jaccard") == pytest.approx(0.75, abs=1e-12)
+
+
 SETS = st.sets(st.sampled_from("abc"), min_size=1)
 
 
