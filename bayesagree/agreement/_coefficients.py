@@ -126,11 +126,24 @@ def weight_shape(n: int) -> float:
     return max((n - 1) * ratio**2 - 1, 1.0) / n
 
 
-def draw_weights(found: Coefficient, pseudo: PseudoWeights, rng: np.random.Generator) -> Floats:
-    """Draw weights of the units, shape (replicate, unit), given those of the pseudo-items."""
-    shape = item_mass(found.weight.sum()) * found.weight
-    drawn = rng.standard_gamma(np.broadcast_to(shape, (len(pseudo.weight), shape.size)))
-    return pseudo.added(drawn, found)
+def draw_weights(
+    found: Coefficient, pseudo: PseudoWeights, rng: np.random.Generator, cluster: Integers | None = None
+) -> Floats:
+    """Draw weights of the units, shape (replicate, unit), given those of the pseudo-items.
+
+    The items of one `cluster` have one weight; clusters take the place of items in the Dirichlet process.
+    """
+    if cluster is None:
+        shape = item_mass(found.weight.sum()) * found.weight
+        return pseudo.added(rng.standard_gamma(np.broadcast_to(shape, (len(pseudo.weight), shape.size))), found)
+    unit = found.unit[: cluster.size]
+    has = np.flatnonzero(unit >= 0)
+    _, own = np.unique(cluster[has], return_inverse=True)
+    n = int(own.max()) + 1
+    # A cluster of the mean size counts as one item beside the pseudo-items, whose mass is that of two clusters.
+    member = sp.sparse.csr_array((np.full(has.size, n / has.size), (unit[has], own)), shape=(found.weight.size, n))
+    drawn = rng.standard_gamma(np.full((len(pseudo.weight), n), item_mass(n)))
+    return pseudo.added((member @ drawn.T).T, found)
 
 
 def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient]]:

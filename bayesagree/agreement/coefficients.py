@@ -16,7 +16,7 @@ import pandas as pd
 
 from bayesagree._inference.arguments import checked
 from bayesagree._inference.streams import Seed, seed_sequence
-from bayesagree._numerics.types import Floats
+from bayesagree._numerics.types import Floats, Integers
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
     CI_KIND,
@@ -32,7 +32,8 @@ from bayesagree.agreement._coefficients import (
 )
 from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.agreement.rankings import ranking_table
-from bayesagree.annotations import Comparisons, Labels, Rankings
+from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
+from bayesagree.annotations.item_groups import ItemGroup, group_of_each
 from bayesagree.annotations.sets import sets_and_members
 from bayesagree.errors import InputError, probability
 
@@ -62,6 +63,7 @@ def agreement_table(
     level: Level | None = None,
     weights: Weights | None = None,
     distance: Distance | None = None,
+    cluster: ItemGroup | None = None,
     ci_prob: float = 0.95,
     seed: Seed = None,
 ) -> pd.DataFrame:
@@ -83,6 +85,9 @@ def agreement_table(
     distance
         For labels of which an annotator may choose several (``duplicates="keep"``): the values are then the sets of
         labels, equal sets agree, and the row ``alpha_<distance>`` stands first, as `krippendorff_alpha`.
+    cluster
+        A cluster for each item, such as its document: the items of a cluster are not independent, and a replicate gives
+        them one weight. Phi takes its items as independent, and its note says so.
     ci_prob
         Probability of the intervals.
     seed
@@ -100,7 +105,8 @@ def agreement_table(
     Raises
     ------
     InputError
-        An unknown level, or a `ci_prob` outside (0, 1).
+        An unknown level, a `ci_prob` outside (0, 1), an item without a cluster, a single cluster, or clusters of
+        patterns or rankings.
 
     See Also
     --------
@@ -137,6 +143,7 @@ def agreement_table(
         annotations = annotations.to_labels()
     probability(ci_prob, "ci_prob")
     columns = ["coefficient", "estimate", "lower", "upper", "ci_kind", *COMMON, "note"]
+    clusters = None if cluster is None else _clusters(annotations, cluster)
     if isinstance(annotations, Rankings):
         return _Coefficients(ranking_table(annotations, ci_prob, np.random.default_rng(seed_sequence(seed)))[columns])
     kind = weights_for(level or annotations.level, weights)
@@ -147,9 +154,11 @@ def agreement_table(
         name, of_sets, items = set_coefficient(annotations, distance)
         found = iter([(name, of_sets)])
     rng = np.random.default_rng(seed_sequence(seed))
-    replicates = _replicates(chain(found, coefficients(items, kind)), items.patterns.weight, rng)
+    replicates = _replicates(chain(found, coefficients(items, kind)), items.patterns.weight, rng, clusters)
     rows = {name: _row(found, drawn, ci_prob) for name, found, drawn in replicates}
     rows["phi"] = _phi_row(items, ci_prob, rng)
+    if clusters is not None and items.rated is not None:
+        rows["phi"]["note"] = "; ".join(filter(None, ["items as independent", rows["phi"]["note"]]))
     sizes = items.patterns.n_items, items.n_annotators or pd.NA, items.n_annotations
     common = dict(zip(COMMON, (ci_prob, *sizes)))
     return _Coefficients([{"coefficient": name} | row | common for name, row in rows.items()], columns=columns)
@@ -229,7 +238,10 @@ def interval_of_counts(
 
 
 def _replicates(
-    found_by_name: Iterator[tuple[str, Coefficient]], counted: Floats, rng: np.random.Generator
+    found_by_name: Iterator[tuple[str, Coefficient]],
+    counted: Floats,
+    rng: np.random.Generator,
+    cluster: Integers | None = None,
 ) -> Iterator[tuple[str, Coefficient, Floats]]:
     """Yield each coefficient and its replicates; those of counts, whose weight is `counted`, see the same weights."""
     of_counts: Floats | None = None
@@ -240,13 +252,25 @@ def _replicates(
             continue
         shared = found.weight is counted
         if shared and of_counts is None:
-            of_counts = draw_weights(found, pseudo, rng)
+            of_counts = draw_weights(found, pseudo, rng, cluster)
         parts = []
         for start in range(0, REPLICATES, found.step()):
             some = slice(start, start + found.step())
-            weights = of_counts[some] if shared and of_counts is not None else draw_weights(found, pseudo.of(some), rng)
-            parts.append(found.compute(weights))
+            if shared and of_counts is not None:
+                parts.append(found.compute(of_counts[some]))
+            else:
+                parts.append(found.compute(draw_weights(found, pseudo.of(some), rng, cluster)))
         yield name, found, np.concatenate(parts)
+
+
+def _clusters(annotations: Any, cluster: ItemGroup) -> Integers:
+    """Return the cluster of each item as a number."""
+    if not isinstance(annotations, Labels | Ratings):
+        raise InputError(f"cluster= names items of labels or ratings, not of {type(annotations).__name__}")
+    codes, names = pd.factorize(group_of_each(cluster, annotations.items, "cluster"))
+    if len(names) < 2:
+        raise InputError(f"cluster= puts all items into one cluster, {names[0]!r}; an interval needs two or more")
+    return codes.astype(np.int64)
 
 
 def _row(found: Coefficient, drawn: Floats, ci_prob: float) -> dict[str, Any]:

@@ -18,6 +18,12 @@ ARGILLA_2 = {
     "responses": {"mood": [{"value": "sad", "user_id": USERS[0]}, {"value": "glad", "user_id": USERS[1]}]},
     "vectors": {}, "status": "pending", "_server_id": None,
 }  # fmt: skip
+# Written by the same (GenericIO.to_list, flatten=True); states are those of responses that no server has.
+ARGILLA_2_FLAT = {
+    "id": "r1", "status": "pending", "_server_id": None, "text": "x",
+    "mood.responses": ["sad", "glad"], "mood.responses.users": USERS, "mood.responses.status": [None, None],
+    "mood.suggestion": "glad", "mood.suggestion.score": None, "mood.suggestion.agent": "m1",
+}  # fmt: skip
 ARGILLA_1 = {
     "external_id": "r1", "fields": {"text": "x"}, "metadata": {},
     "responses": [
@@ -58,6 +64,7 @@ University -X- _ O
 
 """,
 }
+# As CVAT and datumaro 1.13.12 (export "cvat") write it, less the labels.
 CVAT = """<?xml version="1.0" encoding="utf-8"?>
 <annotations><version>1.1</version><meta><job><id>3</id>{assignee}</job></meta>
 <image id="0" name="a.png" width="4" height="4"><tag label="{first}" source="manual"></tag></image>
@@ -81,14 +88,14 @@ def marked(export):
     return export.spans.astype(object).where(export.spans.notna(), None).values.tolist()
 
 
-@pytest.mark.parametrize("record", [ARGILLA_2, ARGILLA_1], ids=["2", "1"])
+@pytest.mark.parametrize("record", [ARGILLA_2, ARGILLA_2_FLAT, ARGILLA_1], ids=["2", "2 flat", "1"])
 def test_argilla_in_either_version(tmp_path, record):
     path = tmp_path / "records.json"
     path.write_text(json.dumps([record]))
     export = read_export(path)
     assert export.format == "argilla"
     given = dict(zip(export.annotations.annotators.tolist(), export.annotations.to_matrix().iloc[0].tolist()))
-    assert given == ({USERS[0]: "sad", USERS[1]: "glad"} if record is ARGILLA_2 else {USERS[0]: "sad"})
+    assert given == ({USERS[0]: "sad"} if record is ARGILLA_1 else {USERS[0]: "sad", USERS[1]: "glad"})
     assert export.predictions.models.tolist() == ["m1"]
     assert export.predictions.items.tolist() == ["r1"]
 
@@ -102,10 +109,11 @@ def test_phoenix_as_its_server_and_its_client_give_it(tmp_path):
     ]  # fmt: skip
     path = tmp_path / "annotations.json"
     path.write_text(json.dumps({"data": rows, "next_cursor": None}))
+    # Columns and index of the frame that arize-phoenix-client 3.5.0 returns.
     frame = pd.DataFrame(
         {"span_id": ["s1", "s1"], "annotation_name": "ok", "annotator_kind": ["HUMAN", "LLM"], "user_id": ["u1", None],
          "identifier": ["", "judge"], "result.label": ["yes", "no"], "result.score": [1.0, 0.0]}
-    )  # fmt: skip
+    ).set_index("span_id")  # fmt: skip
     for source in (path, frame):
         export = read_export(source)
         assert export.format == "phoenix"

@@ -140,7 +140,8 @@ def json_lines(text: bytes, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
 def _frame(source: Any) -> pd.DataFrame:
     """Turn what holds a table in memory (pandas, polars, pyarrow, `datasets.Dataset`) into a pandas frame."""
     if isinstance(source, pd.DataFrame):
-        return source
+        named = source.index.name is not None and source.index.name not in source.columns
+        return source.reset_index() if named else source
     if hasattr(source, "validate") and hasattr(source, "column_names"):
         with opening("the table", "Arrow table"):
             return arrow_frame(source)

@@ -29,10 +29,10 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     """Return a record as version 2 writes it flat: parallel lists of values, users and states for each question."""
     if not {"fields", "responses"} <= row.keys():
         return row
-    given: list[tuple[str, Any, Any, str]] = []
+    given: list[tuple[str, Any, Any, str | None]] = []
     if isinstance(row["responses"], dict):  # version 2: lists by question
         for name, responses in row["responses"].items():
-            given += [(name, one["value"], one["user_id"], one.get("status", "submitted")) for one in responses]
+            given += [(name, one["value"], one["user_id"], one.get("status")) for one in responses]
     else:  # version 1: one response per user, with a value for each question
         for one in row["responses"] or ():
             values = one.get("values") or {}
@@ -54,7 +54,7 @@ def _read_question(name: str, row: dict[str, Any], found: Found, *, wanted: bool
     users = _list(row.get(f"{name}{RESPONSES}.users"))
     statuses = _list(row.get(f"{name}{RESPONSES}.status")) or ["submitted"] * len(values)
     for value, user, status in zip(values, users, statuses, strict=True):
-        if status != "submitted":
+        if status not in ("submitted", None):  # None: written without a server
             found.left_out[f"responses with status {status}"] += 1
             continue
         if isinstance(value, int | float):

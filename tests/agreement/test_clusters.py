@@ -1,0 +1,72 @@
+"""Agreement of items that come in clusters: replicates weigh whole clusters."""
+
+import numpy as np
+import pytest
+
+from bayesagree import InputError, Labels, Rankings, Ratings, agreement_table
+
+RNG = np.random.default_rng(3)
+TRUTH = RNG.integers(0, 3, (60, 1))
+ANSWERS = np.where(RNG.random((60, 3)) < 0.7, TRUTH, RNG.integers(0, 3, (60, 3))).astype(float)
+NAMES = ["percent_agreement", "conger_kappa", "fleiss_kappa", "alpha_nominal", "gwet_ac1"]
+
+
+def table(answers, cluster=None, seed=1):
+    labels = Labels.from_matrix(answers, labels=[0, 1, 2], ordered=False)
+    return agreement_table(labels, cluster=cluster, seed=seed).set_index("coefficient").loc[NAMES]
+
+
+def width(found):
+    return (found["upper"] - found["lower"]).to_numpy(float)
+
+
+def test_clusters_of_equal_items_count_as_one_item():
+    """Five copies of each item tell no more than one: intervals are those of the items, not of the copies."""
+    one, copied = table(ANSWERS), table(np.repeat(ANSWERS, 5, axis=0), cluster=np.repeat(np.arange(60), 5))
+    blind = table(np.repeat(ANSWERS, 5, axis=0))
+    # The ends of an HDI of 2000 replicates scatter by about a twentieth of its width.
+    np.testing.assert_allclose(width(copied), width(one), rtol=0.1)
+    np.testing.assert_allclose(width(blind), width(one) / np.sqrt(5), rtol=0.15)
+    # Percent agreement does not know how often an item was copied.
+    assert copied.loc["percent_agreement", "estimate"] == pytest.approx(one.loc["percent_agreement", "estimate"])
+
+
+def test_an_item_in_each_cluster_is_as_no_cluster():
+    np.testing.assert_allclose(width(table(ANSWERS, cluster=np.arange(60))), width(table(ANSWERS)), rtol=0.1)
+
+
+def test_names_of_clusters_do_not_matter():
+    cluster = RNG.integers(0, 12, 60)
+    mapping = {item: f"document {number}" for item, number in enumerate(cluster.tolist())}
+    np.testing.assert_allclose(
+        width(table(ANSWERS, cluster=cluster)), width(table(ANSWERS, cluster=mapping)), rtol=0.15
+    )
+
+
+def test_unanswered_items_and_missing_answers():
+    answers = ANSWERS.copy()
+    answers[RNG.random(answers.shape) < 0.4] = np.nan
+    answers[0] = 1, np.nan, np.nan
+    found = table(answers, cluster=np.repeat(np.arange(20), 3))
+    assert (width(found) > 0).all()
+
+
+def test_phi_states_that_its_items_are_independent():
+    ratings = Ratings.from_matrix(ANSWERS + 1, scale=(1, 3), step=1)
+    note = (
+        agreement_table(ratings, cluster=np.repeat(np.arange(20), 3), seed=1)
+        .set_index("coefficient")
+        .loc["phi", "note"]
+    )
+    assert note.startswith("items as independent")
+
+
+def test_what_is_no_clustering():
+    labels = Labels.from_matrix(ANSWERS, labels=[0, 1, 2])
+    with pytest.raises(InputError, match="cluster= puts all items into one cluster, 'a'"):
+        agreement_table(labels, cluster=["a"] * 60)
+    with pytest.raises(InputError, match="cluster= has 3 values for 60 items"):
+        agreement_table(labels, cluster=["a", "b", "c"])
+    rankings = Rankings.from_blocks([[[["a"], ["b"]]] * 2] * 2, labels=["a", "b"])
+    with pytest.raises(InputError, match="cluster= names items of labels or ratings, not of Rankings"):
+        agreement_table(rankings, cluster=[1, 2])
