@@ -38,6 +38,28 @@ def files(tmp_path_factory):
     return folder
 
 
+@pytest.mark.parametrize("items", ["fixed", "bootstrap"])
+def test_evaluate_and_report_print_the_same_numbers(run, tmp_path, monkeypatch, items):
+    monkeypatch.chdir(tmp_path)
+    given = simulate.labelled_test_set(n_items=60, n_labels=3, per_item=3, seed=1)
+    labels = given.labels
+    columns = {"item": labels.item_index, "annotator": labels.annotator_index}
+    pd.DataFrame(columns | {"label": np.array([*"abc"])[labels.label_index]}).to_csv("few.csv", index=False)
+    scores = given.predictions.scores.reshape(-1, 3)
+    rows = pd.DataFrame(scores, columns=[*"abc"]).assign(model=np.repeat([*"ABC"], 60), item=np.tile(np.arange(60), 3))
+    rows.to_csv("models.csv", index=False)
+    how = ("--items", items, "--draws", 100, "--seed", 5, "--json")
+    one = json.loads(run.func("evaluate", "few.csv", "models.csv", *how).stdout)
+    page = run.func("report", "few.csv", "--predictions", "models.csv", "-o", "page.html", *how)
+    notes = json.loads(page.stdout)["notes"]
+    best = next(row["model"] for row in one["scores"] if row["model"] in [*"ABC"])
+    assert one["settings"][0]["plausibility"] == "informed_dirichlet"
+    scores = {row["model"]: f"{row['mean']:.3f} ({row['lower']:.3f} to {row['upper']:.3f})" for row in one["scores"]}
+    assert any(f"How good is {best} " in note and scores[best] in note for note in notes), (scores, notes)
+    gaps = {f"({row['lower']:+.3f} to {row['upper']:.3f})" for row in one["pairs"]}
+    assert any(gap in note for gap in gaps for note in notes), (gaps, notes)
+
+
 COLUMNS = ("--item", "task", "--annotator", "worker", "--draws", 50)
 
 

@@ -159,7 +159,7 @@ def asked():
     truth = informed_dirichlet(labels, models, top_labels=1, **how)
     n_open = int((label_certainty(truth).max("category") < OPEN).sum())
     table = agreement_table(labels, seed=1).set_index("coefficient")
-    worth = value_of_votes(labels, models)
+    worth = value_of_votes(labels, models, plausibility="dirichlet")
     numbers = {name: float(found.sel(model=best)[f"score{ending}"]) for name, ending in
                {"score": "", "lower": "_lower", "upper": "_upper"}.items()}  # fmt: skip
     numbers |= {"next_score": float(found["score"].sel(model=second))}
