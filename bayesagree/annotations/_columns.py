@@ -47,9 +47,10 @@ def _frame(native: Any) -> Table | None:
 def column(table: Table, name: str, role: str) -> Column:
     """Column of a table; where it is missing, the error says which columns exist and how to map them."""
     if name not in table.columns:
+        nobody = "; annotator=None (--no-annotator) counts labels whose annotators are unknown"
         raise InputError(
             f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: "
-            f"name the right one with {role}=..."
+            f"name the right one with {role}=...{nobody if role == 'annotator' else ''}"
         )
     return table[name]
 

@@ -416,8 +416,9 @@ def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool =
         model = int(np.argmax(lacks.any(axis=1)))
         raise InputError(
             f"model {as_python(predictions.models[model])!r} has no prediction for {lacks[model].sum()} of "
-            f"{predictions.items.size} items: {shorten(predictions.items[lacks[model]])}; pass missing='skip' to score "
-            "the items that every model predicts, or missing='wrong' to count a missing label as wrong"
+            f"{predictions.items.size} items: {shorten(predictions.items[lacks[model]])}; missing='skip' "
+            "(--missing skip) scores the items that every model predicts, missing='wrong' (--missing wrong) counts a "
+            "missing label as wrong"
         )
     kept = np.flatnonzero(~lacks.any(axis=0))
     if kept.size == 0:

@@ -61,7 +61,7 @@ def evaluate(
     from bayesagree.evaluation.gold import gold_notes, takes_gold
     from bayesagree.evaluation.scoring import evaluate as run
     from bayesagree.evaluation.scoring import items_to_score, scores_another_annotator
-    from bayesagree.evaluation.tables import prior_notes
+    from bayesagree.evaluation.tables import given_notes, prior_notes
     from bayesagree.io.files import write_result
     from bayesagree.plausibility.dawid_skene._results import choice_notes
     from bayesagree.plausibility.registry import default_posterior, record_for
@@ -95,6 +95,7 @@ def evaluate(
         write_result(tree, output)
     made = settings_of(tree)
     notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)
+    notes += given_notes(truth, models, options["missing"])
     _output.show(_tables(tree), json=json, notes=notes)
 
 

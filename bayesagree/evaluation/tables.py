@@ -16,15 +16,21 @@ sensitivity_table
     Scores under each posterior of an informed evaluation.
 prior_notes
     What readers must know where votes are few.
+given_notes
+    What was done with missing predictions, equal models, unused labels, and items of one annotation.
 """
 
 from collections.abc import Mapping
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from bayesagree._numerics.intervals import column_hdi
+from bayesagree.annotations import Annotations, Labels
+from bayesagree.annotations.predictions import Missing, Predictions
+from bayesagree.errors import shorten
 from bayesagree.evaluation.comparison import compare
 
 OPEN = 0.95
@@ -181,6 +187,43 @@ def prior_notes(prior_share: float | None) -> list[str]:
         "a score from so few annotations alone rarely held the score against a well-annotated truth where many votes "
         "made that known; --plausibility informed_dirichlet estimates it."
     ]
+
+
+def given_notes(annotations: Annotations, predictions: Predictions | None, missing: Missing) -> list[str]:
+    """Sentences about data that a reader of the scores would not expect.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels
+    >>> votes = Labels.from_counts([[1, 0], [0, 1]], labels=["no", "yes"])
+    >>> models = Predictions.from_labels({"A": ["no", None], "B": ["no", "no"]}, labels=["no", "yes"])
+    >>> for note in given_notes(votes, models, "skip"):
+    ...     print(note)
+    No item has two annotations: how far annotators disagree is not known from them.
+    1 of 2 items are left out: a model predicts nothing for them.
+    """
+    notes = []
+    if np.bincount(annotations.item_index, getattr(annotations, "count", None)).max(initial=0) == 1:
+        notes.append("No item has two annotations: how far annotators disagree is not known from them.")
+    if predictions is None:
+        return notes
+    lacks = predictions.lacking()
+    if missing == "skip" and lacks.any():
+        left_out = f"{lacks.any(axis=0).sum()} of {lacks.shape[1]} items are left out"
+        notes.append(f"{left_out}: a model predicts nothing for them.")
+    elif lacks.any():
+        notes.append(f"{lacks.sum()} missing predictions count as wrong.")
+    if predictions.numbers is None:
+        hard, names = predictions.hard_labels(), predictions.models.tolist()
+        same = [(a, b) for a, b in combinations(range(len(names)), 2) if (hard[a] == hard[b]).all()]
+        notes += [f"{names[a]} and {names[b]} predict the same label for every item." for a, b in same[:3]]
+        if isinstance(annotations, Labels):
+            used = np.isin(annotations.categories, predictions.categories[np.unique(hard[hard >= 0])])
+            used[np.unique(annotations.label_index)] = True
+            if not used.all():
+                unused = shorten(annotations.categories[~used])
+                notes.append(f"Labels that nobody gave and no model predicts: {unused}. They count as possible truths.")
+    return notes
 
 
 def pair_table(comparison: xr.Dataset) -> pd.DataFrame:

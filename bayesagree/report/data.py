@@ -20,7 +20,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.certainty import label_certainty
 from bayesagree.draws.posterior import Request
 from bayesagree.errors import InputError
-from bayesagree.evaluation.tables import OPEN
+from bayesagree.evaluation.tables import OPEN, given_notes
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
 from bayesagree.report.annotators import GroupResults, annotator_results, group_results, level_results
 from bayesagree.report.items import OpenItem, open_items
@@ -84,6 +84,9 @@ class ReportData:
         What further votes do for the choice between the two best models; None without two models that differ.
     diagnostics
         Worst split r-hat and smallest effective sample size over the items; empty for independent draws.
+    choice, given
+        Why the posterior was chosen; what was done with missing predictions, equal models, unused labels, and items of
+        one annotation.
     warnings
         Warnings of the computations.
     """
@@ -106,6 +109,7 @@ class ReportData:
     further_votes: FurtherVotes | None = None
     diagnostics: dict[str, float] = field(default_factory=dict)
     choice: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     version: str = field(default_factory=lambda: version("bayesagree"))
 
@@ -188,6 +192,7 @@ def report_data(
             further_votes=further_votes(case),
             diagnostics=_diagnostics(tree),
             choice=tuple(choice_notes({"choice": case.settings.choice} | settings_of(tree))),
+            given=tuple(given_notes(annotations, predictions, case.settings.missing)),
             warnings=tuple(dict.fromkeys(str(w.message) for w in caught)),
         )
 

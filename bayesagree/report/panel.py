@@ -63,7 +63,14 @@ def notes(data: ReportData) -> list[Markup]:
     models = [] if data.scores is None else _model_notes(data, data.scores)
     served = None if data.groups is None else data.groups.worst
     groups = [] if served is None else _served_worse(data, *served["model"])
-    return [*models, *_gold(data), *_reliability(data), *groups, *_unvoted(data)]
+    return [
+        *models,
+        *_gold(data),
+        *_reliability(data),
+        *groups,
+        *_unvoted(data),
+        *(text("{}", note) for note in data.given),
+    ]
 
 
 def _choice(data: ReportData, scores: ModelScores) -> Iterator[Answer]:

@@ -60,6 +60,34 @@ def test_evaluate_and_report_print_the_same_numbers(run, tmp_path, monkeypatch, 
     assert any(gap in note for gap in gaps for note in notes), (gaps, notes)
 
 
+def test_what_was_done_with_unusual_data_is_stated_by_evaluate_and_report(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    votes = pd.DataFrame({"item": range(40), "annotator": 0, "label": [*"abba"] * 10})
+    votes.to_csv("one_vote.csv", index=False)
+    same = pd.DataFrame({"item": range(40), "label": ["a", "b"] * 20})
+    short = same.iloc[3:]
+    models = pd.concat([same.assign(model="A"), same.assign(model="twin"), short.assign(model="short")])
+    models.to_csv("models.csv", index=False)
+    how = ("--labels", "a,b,c", "--draws", 50, "--json")
+    refused = run.func("evaluate", "one_vote.csv", "models.csv", *how)
+    assert refused.returncode == 2
+    assert "no prediction for 3 of 40 items: 0, 1, 2" in refused.stderr.replace("\n", " ")
+    assert "--missing skip" in refused.stderr.replace("\n", " ")
+    expected = [
+        "No item has two annotations",
+        "3 of 40 items are left out",
+        "A and twin predict the same label",
+        "Labels that nobody gave and no model predicts: 'c'",
+    ]
+    one = run.func("evaluate", "one_vote.csv", "models.csv", *how, "--missing", "skip")
+    page = run.func("report", "one_vote.csv", "--predictions", "models.csv", "-o", "p.html", *how, "--missing", "skip")
+    for answer in (one, page):
+        notes = " ".join(json.loads(answer.stdout)["notes"])
+        assert [text for text in expected if text not in notes] == []
+    wrong = run.func("evaluate", "one_vote.csv", "models.csv", *how, "--missing", "wrong").stdout
+    assert "3 missing predictions count as wrong." in wrong
+
+
 COLUMNS = ("--item", "task", "--annotator", "worker", "--draws", 50)
 
 
