@@ -84,6 +84,7 @@ class Checkpoint:
         """Write the state, unless that was done a moment ago."""
         if not (self.due or now):
             return
+        # Written beside and moved over: a kill in the middle leaves the last whole state.
         start = time.monotonic()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._new.open("wb") as file:

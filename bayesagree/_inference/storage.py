@@ -104,6 +104,7 @@ class Store:
         state = self.checkpoint.load()
         if state is not None and state["created"] and self.path.exists():
             return int(state["blocks"])
+        # First the claim, then the store: a run killed between both starts anew instead of reading half a store.
         self.checkpoint.save({"blocks": 0, "created": False}, now=True)
         root = zarr.open_group(self.path, mode="w", zarr_format=3)
         for name, v in variables.items():

@@ -162,6 +162,7 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
 def _coefficients(items: Items, kind: Weights, no_order: str) -> Iterator[tuple[str, Coefficient]]:
     n = items.values.size
     many = f"{n} distinct values: too many for a table of pairs" if n > MOST_VALUES else ""
+    # Many distinct values leave the coefficients of moments, which need no table of values.
     C = np.empty((0, 0)) if many else items.counts()
     A = np.empty((0, 0)) if many else formula.agreement_weights(kind, items.values)
     patterns = items.patterns

@@ -15,6 +15,7 @@ CELLS = 4_000_000
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
     """Divide; NaN where the denominator vanishes."""
+    # Weighted sums that are 0 in theory are rounding errors in practice.
     zero = np.abs(denominator) < 1e-12
     return np.where(zero, np.nan, numerator / np.where(zero, 1.0, denominator))
 

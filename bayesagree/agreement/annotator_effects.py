@@ -121,12 +121,14 @@ def sample_effects(
     item, (chains, draws) = _item_of_row(data), request.shape
     spread = effects == "shift_and_spread"
     n_items, n_annotators = data.item_start.size - 1, ratings.annotators.size
+    # Half a rating at the middle: an item unanimous at an end would start at an infinite logit.
     mean = (np.bincount(item, ratings.unit()) + 0.5) / (np.bincount(item) + 1)
     start = np.append(sp.special.logit(mean), np.log(4.0))
 
     def run(rng: np.random.Generator) -> tuple[Floats, Floats, Floats, Floats]:
         hyper, z = np.empty((draws, 5)), np.empty((draws if request.keep_item_means else 0, n_items))
         shifts, spreads = np.empty((draws, n_annotators)), np.empty((draws, n_annotators))
+        # Chains from different places, so that R-hat can tell whether they forgot them.
         near = start + rng.normal(0, 0.3, start.size)
         kernels.run_chain(rng, data, item, near, means.hierarchical, spread, TUNE, THIN, hyper, z, shifts, spreads)
         return hyper, z, shifts, spreads

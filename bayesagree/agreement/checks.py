@@ -101,6 +101,7 @@ def item_fit(
     larger = np.zeros(rated.size)
     for mu, precision, ends in zip(means, np.exp(y), shares):
         _, replicate = _moments(_replicate(ratings, mu[item], precision, ends, rng), item)
+        # Levels make many replicates equal to the observation: a tie counts half, so that p-values lean to no side.
         larger += (replicate > observed + 1e-12) + 0.5 * (np.abs(replicate - observed) <= 1e-12)
     p_value = larger / y.size
     low, high = ratings.scale
@@ -324,6 +325,7 @@ def phi_clusters(
 
 def _mixture(evidence: Floats, n_clusters: int) -> tuple[Any, Floats]:
     """Return grid positions and shares of the clusters by EM, started from quantiles of the items' own best Phi."""
+    # EM finds the nearest maximum: the items' own best Phi say where clusters may be.
     own = np.argmax(evidence, axis=1)
     where = np.unique(np.quantile(own, (np.arange(n_clusters) + 0.5) / n_clusters).astype(int))
     while where.size < n_clusters:

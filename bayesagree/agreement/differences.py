@@ -135,6 +135,7 @@ def _differences(
     joint, weight = np.unique(units[(units >= 0).any(axis=1)], axis=0, return_counts=True)
     # An item of both sides has the smaller shape of the two.
     weight = weight * np.where(joint >= 0, [item_mass(of.weight.sum()) for of in (first, second)], 1.0).min(axis=1)
+    # Shared pseudo-items would make equal answers of two crowds certainly equal, which few items cannot show.
     pseudo = [PseudoWeights.draw(rng)] * 2 if same else [PseudoWeights.draw(rng), PseudoWeights.draw(rng)]
     step = min(first.step(), second.step(), max(1, CELLS // len(joint)))
     parts = []

@@ -137,6 +137,7 @@ def common_agreement(
     limits.warn_of_saturation(ratings, problem)
     if annotator_effects == "none":
         warn_of_levels(ratings)
+    # Settings are JSON, whose keys are text.
     known = item_mean if isinstance(item_mean, str) else {str(k): float(v) for k, v in item_mean.items()}
     interval = {"ci_kind": "hdi", "ci_prob": ci_prob}
     settings = {"item_mean": known, "truth_sd": truth_sd, "likelihood": likelihood} | interval

@@ -109,6 +109,7 @@ def _item(rankings: Rankings, item: int) -> Item:
     block = np.full((rows.size, named.size + (rest > 0)), np.iinfo(np.int32).max)  # unnamed: after every block
     for r, e in enumerate(entries):
         block[r, np.searchsorted(named, rankings.label_index[e])] = rankings.block[e]
+    # Equal rankings are compared once: a hundred annotators of three labels have thirteen at most.
     block, ranking = np.unique(block, axis=0, return_inverse=True)
     count = np.append(np.ones(named.size), [rest] if rest else [])
     before = (block[:, None, :] < block[:, :, None]) @ count
@@ -130,6 +131,7 @@ def _overlap(block: NDArray[Any], before: NDArray[Any]) -> Floats:
     depth = np.where(np.isinf(place), -1, place).max(axis=1) + 1
     found, weight, left = np.zeros((len(block), len(block))), 1 - PERSISTENCE, 1.0
     agreement = np.zeros_like(found)
+    # Beyond the last named depth of both rankings the agreement stays: the rest of the weight is extrapolated with it.
     for d in range(int(depth.max())):
         inside = (place <= d).astype(float)
         size = inside.sum(axis=1)

@@ -6,7 +6,7 @@ A new posterior derives from `ItemPosterior` if its items are independent, and f
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -74,24 +74,6 @@ class Request:
     def variable(self) -> str:
         """What is kept of plausibilities: all of them, or the best labels."""
         return "plausibility" if self.top_labels is None else "top_label"
-
-
-class Drawing(TypedDict, total=False):
-    """Arguments of a `Request` that the functions of posteriors hand on, with its defaults."""
-
-    draws: int
-    chains: int
-    seed: Seed
-    sampler: Sampler
-    max_bytes: int
-    client: Any
-    to: Destination
-
-
-class LabelDrawing(Drawing, total=False):
-    """The same of posteriors of labels, of which the best of each draw may be kept."""
-
-    top_labels: int | None
 
 
 @dataclass(frozen=True)
@@ -296,6 +278,7 @@ class ItemPosterior(Posterior):
             _check_size(sizes, variables, request)
         elif (finished := store.finished()) is not None:
             return finished
+        # After the check of size and of a finished store, either of which would make the work below useless.
         problem = self.problem(annotations)
         groups, program = self.groups(problem, request), ""
         kept = KeptDraws(_kept(sizes, variables, chains_of_items="gibbs" in engine or engine == "nuts"), store)

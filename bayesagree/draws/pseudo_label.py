@@ -84,6 +84,7 @@ class PseudoLabel:
         self, values: NDArray[np.float64], k: int, item: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], np.random.Generator]:
         """Return an item's named and unnamed labels, its draws (sample, named labels and the rest) and its stream."""
+        # A stream for each item: its split must not depend on which block of items is read.
         named = np.flatnonzero(self.named[item])
         theta = values[:, :, k].reshape(-1, values.shape[3])
         theta = np.ascontiguousarray(theta[:, np.append(named, values.shape[3] - 1)])

@@ -45,6 +45,7 @@ def majority_vote(labels: Labels, *, ties: TieRule = "split", seed: Seed = None)
         vote = top / n_top
     elif ties in ("first", "random"):
         rng = np.random.default_rng(seed_sequence(seed))
+        # One argmax for both rules: the first label has the largest order, or a random one has.
         order = rng.random(top.shape) if ties == "random" else -np.arange(top.shape[1], dtype=float)
         best = np.where(top, order, -np.inf).argmax(axis=1)
         vote = np.zeros(top.shape)

@@ -118,6 +118,7 @@ def annotation_parts(labels: Labels) -> NDArray[np.int64]:
     from scipy.sparse.csgraph import connected_components
 
     n_items, n_annotators = labels.items.size, labels.annotators.size
+    # Items and annotators are nodes of one graph, numbered after each other.
     edges = (labels.item_index, labels.annotator_index + n_items)
     size = n_items + n_annotators
     graph = sp.sparse.coo_array((np.ones(labels.item_index.size), edges), shape=(size, size))
@@ -213,6 +214,7 @@ def agreement_check(labels: Labels, result: xr.DataTree, *, replicates: int = 20
     moments, histogram, of_pairs = (np.array(part, dtype=np.float64) for part in zip(*found))
     expected = histogram[1:].mean(axis=0)
     distance = ((histogram - expected) ** 2 / (expected + 1)).sum(axis=1)
+    # Half a label at least: pairs of few common items, all alike in all replicates, would have an infinite excess.
     excess = (of_pairs - of_pairs[1:].mean(axis=0)) / np.maximum(of_pairs[1:].std(axis=0), 0.5)
     largest = excess.max(axis=1) if excess.size else np.full(len(found), np.nan)
     values = np.column_stack([moments, distance, largest]).T

@@ -147,6 +147,7 @@ def _curve(
     log_score, agreement = scores.log_score[:, kept], scores.agreement[:, kept]
     mean = log_score.sum(axis=1) / number.sum()
     drawn, drawn_agreement = np.empty((2, levels.size, replicates))
+    # One weight of an item for all reliabilities: differences between them are paired.
     for replicate in range(replicates):
         weight = rng.standard_exponential(number.size)
         drawn[:, replicate] = log_score @ weight / (number @ weight)

@@ -136,6 +136,7 @@ def _similar(like: Likelihood, own: Any, densities: Floats, corrected: NDArray[n
     """Return the groups of patterns that may share nodes."""
     ends = own @ words(np.arange(own.shape[1])).astype(np.float64)
     window = np.round((densities[:, 1] - densities[:, 2]) / (2 * WINDOW))
+    # One key for all columns: whole numbers sort faster than rows of floats.
     key = np.zeros(like.weight.size, np.int64)
     for column in (like.size, like.group, ends, window, corrected):
         key = words(key + (np.asarray(column, np.float64) + 0.0).view(np.int64)).view(np.int64)  # -0.0 becomes 0.0

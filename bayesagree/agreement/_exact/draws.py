@@ -50,6 +50,7 @@ def _draw_without_ends(
     at = np.array(sorted(means.grids))
     grids = [means.grids[y] for y in at]
     place = np.interp(log_precision, at, np.arange(at.size))
+    # At random between both neighbours, so that the draws change smoothly from one table to the next.
     table = np.minimum(np.floor(place + rng.random(place.size)), at.size - 1).astype(int)
     relative = np.empty((2, place.size))
     for k in np.unique(table):

@@ -117,6 +117,7 @@ class HierarchicalMeans(ItemMeans):
         posterior.
         """
         n_m = n_s = round(NODES / refined(level))
+        # Neighbouring precisions have similar boxes: from these most fits take one or two attempts.
         box = self.guess(np.log(precision))
         for attempt in range(ZOOMS):
             m, weight_m = _rule(box.m, n_m, even=False)

@@ -99,6 +99,7 @@ class Likelihood:
 
     def table(self, precision: float, at: Floats) -> Floats:
         """Return the log likelihood, shape (pattern, node), at one precision and nodes logit(mu)."""
+        # A mean of 1e-300 times a small precision underflows: a shape of 0 has no Beta function.
         a, b = (np.maximum(precision * sp.special.expit(side * at), SMALLEST) for side in (1, -1))
         log_beta = sp.special.betaln(a, b)
         terms = []

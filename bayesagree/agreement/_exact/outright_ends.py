@@ -136,6 +136,7 @@ def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedP
     rng = np.random.default_rng(0)  # of the places: the posterior is a function of the ratings
     at, values = np.array(density.at), np.array(density.values)
     near = at[values > values.max() - BOX_START_DROP]
+    # Only the axes of the first fit: later rounds take them from the mass of the surrogate.
     centre, covariance = at[np.argmax(values)], np.diag(np.var(near, axis=0) + 1e-6)
     previous, moved, rounds, total, effective = None, np.inf, 0, np.log(CHECKS), float(CHECKS)
     while True:
@@ -146,6 +147,7 @@ def inflated_posterior(means: ItemMeans, *, rival: float = -np.inf) -> InflatedP
             found, moved = _compared(found, previous)
             moved *= float(sp.special.expit(found.log_evidence - rival))
         rounds += 1
+        # A surrogate that no longer moves may still be wrong between the places: draws from it find that out.
         if moved < MOVE_TO_STOP or rounds >= MOST_ROUNDS:
             if found.log_evidence < rival - NEGLIGIBLE:
                 break

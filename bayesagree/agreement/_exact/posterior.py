@@ -113,6 +113,7 @@ class PhiPosterior:
             at = np.interp(ends, self.log_precision, density)
             return float(at[0] - at[1])
 
+        # A coarse search first: the density may have two modes, and the root between their slopes is not the shortest.
         start = np.linspace(0, 1 - prob, 201)
         best = int(np.argmin(self.quantile(start + prob) - self.quantile(start)))
         low, high = start[max(best - 1, 0)], start[min(best + 1, 200)]
@@ -179,6 +180,7 @@ def _locate(means: ItemMeans) -> tuple[float, float]:
     density = [log_posterior(means, v, SEARCH_LEVEL) for v in y]
     best = int(np.argmax(density))
     step = y[1] - y[0]
+    # The mode lies within the first nine values for most data; perfect agreement and camps lie far outside.
     while best == 0 and y[0] > SEARCH[0]:
         y = np.insert(y, 0, y[0] - step)
         density.insert(0, log_posterior(means, y[0], SEARCH_LEVEL))
@@ -195,6 +197,7 @@ def _locate(means: ItemMeans) -> tuple[float, float]:
     scale = 0.3
     for _ in range(12):
         sides = [log_posterior(means, centre + side * scale, SEARCH_LEVEL) for side in (-1, 1)]
+        # The mean of both sides: a skewed density would give either of them alone a wrong scale.
         drop = max(top - float(np.mean(sides)), 1e-6)
         if 0.1 < drop < 2:
             return centre, float(scale / np.sqrt(2 * drop))

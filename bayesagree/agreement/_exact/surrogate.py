@@ -57,6 +57,7 @@ class Surrogate:
         size, directions = np.linalg.eigh(covariance)
         axes = directions / np.sqrt(np.maximum(size, 1e-10))
         z, drop = (at - centre) @ axes, values.max() - values
+        # Far below the mode only the order counts: a few huge drops would otherwise set the length scale.
         far = np.maximum(drop - COMPRESSED_DROP, 0)
         drop += COMPRESSED_DROP / 5 * np.log1p(far * 5 / COMPRESSED_DROP) - far
         values = values.max() - drop
@@ -64,6 +65,7 @@ class Surrogate:
         left = values - _trend(z, quadratic, linear)
         apart = _squared_distances(z, z)
         best: Any = None
+        # A handful of lengths, since each costs a factorisation.
         for length in LENGTHS:
             covariance = np.exp(-apart / (2 * length**2)) + np.diag(NOISE * (1 + (drop / NOISY_DROP) ** 4))
             root = np.linalg.cholesky(covariance)

@@ -147,6 +147,7 @@ def gold_items_needed(calibrated: xr.DataTree, *, width: float) -> int:
         precision = n * information + np.diag(prior_precision(log_p.shape[1]))
         return float(slope @ np.linalg.solve(precision, slope)) > wanted
 
+    # Doubling finds an upper end for the bisection without a bound of its own.
     enough = 1
     while too_wide(enough):
         enough *= 2

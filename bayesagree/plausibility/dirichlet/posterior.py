@@ -20,7 +20,8 @@ import xarray as xr
 
 from bayesagree._inference.arguments import handing_on
 from bayesagree.annotations import Labels
-from bayesagree.draws.posterior import LabelDrawing, Request
+from bayesagree.draws.blocks import LabelDrawing
+from bayesagree.draws.posterior import Request
 from bayesagree.errors import positive
 from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior, prior_shape
 from bayesagree.plausibility.dirichlet.model import dirichlet_model
@@ -35,7 +36,7 @@ class Dirichlet(DirichletItems):
 
     Examples
     --------
-    >>> from bayesagree.draws.posterior import LabelDrawing, Request
+    >>> from bayesagree.draws.posterior import Request
     >>> tree = Dirichlet(reliability=2.0).draw(Labels.from_counts([[3, 1]]), Request(draws=10, seed=1))
     >>> tree["posterior_parameters"]["concentration"].values.tolist()
     [[6.5, 2.5]]

@@ -34,9 +34,9 @@ from bayesagree._numerics.types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.draws.blocks import label_dtype
+from bayesagree.draws.blocks import LabelDrawing, label_dtype
 from bayesagree.draws.convergence import diagnostics
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, LabelDrawing, Posterior, Request
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
 from bayesagree.errors import InputError
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.informed import guards

@@ -49,6 +49,7 @@ class NormalProblem:
         predictions = predictions.aligned(ratings.items, ratings.categories)
         points = predictions.points().T
         spread = points.std(axis=0)
+        # A model that predicts one number for all items has no spread: its column is 0, its slope keeps the prior.
         columns = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         item, x, n_items = ratings.item_index, ratings.unit(), ratings.items.size
         number = np.bincount(item, minlength=n_items).astype(np.float64)
@@ -71,7 +72,7 @@ class NormalProblem:
         """Draw all parameters: both sds from a fine grid of their joint posterior, the coefficients given them."""
         widest = np.array([self.prior.sd_rating, self.prior.sd_item])
         lower, upper = np.array([np.log(LEAST_SD), 0.0]), np.array([np.log(4 * widest[0]), 4 * widest[1]])
-        sums = self._sums()
+        sums = self._sums()  # once: every point of the grid needs nothing else of the ratings
         step, mass = upper - lower, np.empty(0)
         for last in [False] * ROUNDS + [True]:
             step = (upper - lower) / CELLS

@@ -19,7 +19,8 @@ import xarray as xr
 
 from bayesagree._inference.arguments import handing_on
 from bayesagree.annotations import Ratings
-from bayesagree.draws.posterior import Drawer, Drawing, Drawn, Groups, Request
+from bayesagree.draws.blocks import Drawing
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, Request
 from bayesagree.draws.rating_posterior import RatingPosterior
 from bayesagree.errors import positive
 from bayesagree.plausibility.normal_inverse_gamma.model import normal_inverse_gamma_model
@@ -50,6 +51,7 @@ class NormalInverseGamma(RatingPosterior):
         prior, gamma = self.prior_of(annotations), positive(self.reliability, "reliability", zero=True)
         n_items, item, x = annotations.items.size, annotations.item_index, annotations.rating
         n = np.bincount(item, minlength=n_items)
+        # Around the item's own mean: sums of squares of values far from 0 would cancel.
         centre = np.bincount(item, weights=x, minlength=n_items) / np.maximum(n, 1)
         scatter = np.bincount(item, weights=(x - centre[item]) ** 2, minlength=n_items)
         weight = gamma * n

@@ -99,6 +99,7 @@ def read_cases(rankings: Rankings, reliability: int = 1, *, competing: Competing
         label_start.append(label_start[-1] + named.size)
         counts, rank_sum = np.zeros(named.size, dtype=np.int64), np.zeros(named.size)
         distinct = _distinct(rankings, local, choice, named, first[i], first[i + 1])
+        # Sorted: the same rankings in another order of the annotators give the same draws.
         for (members, blocks, chosen_from), repeats in sorted(distinct.items()):
             sizes = np.unique(blocks, return_counts=True)[1]
             if len(members) == (rankings.categories.size if choice is None else len(chosen_from)):

@@ -148,6 +148,7 @@ def _log_probability(
     """
     entries = slice(left_out.start[h], left_out.start[h + 1])
     label, block = left_out.label_index[entries], left_out.block[entries]
+    # A label that only this ranking names has no worth of its own: its share of the unnamed mass is drawn below.
     names = cases.label[cases.label_start[h] : cases.label_start[h + 1]]
     at = np.minimum(np.searchsorted(names, label), names.size - 1)
     known = names[at] == label
@@ -182,7 +183,7 @@ def _unnamed_shares(
 
 def _log_mean(log_value: Floats, chains: int) -> tuple[float, float]:
     """Return the log of the mean and its standard error, from the means of the chains."""
-    top = log_value.max()
+    top = log_value.max()  # probabilities of long rankings underflow
     means = np.exp(log_value - top).reshape(chains, -1).mean(axis=1)
     mean = means.mean()
     error = means.std(ddof=1) / np.sqrt(chains) / mean if chains > 1 else np.nan

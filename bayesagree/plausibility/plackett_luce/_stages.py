@@ -87,6 +87,7 @@ def stages_of(cases: Cases, items: slice) -> Stages:
             offered = cases.offered[cases.offered_start[r] : cases.offered_start[r + 1]].tolist()
             at_risk = frozenset(offered if cases.limited else everything).difference(entry)
             below = None
+            # From the last block on, so that every set at risk is an earlier one and what came before.
             for start, stop in zip(ends[-2::-1], ends[:0:-1]):
                 block, rest = entry[start - ends[0] : stop - ends[0]], at_risk
                 if len(block) > 1:

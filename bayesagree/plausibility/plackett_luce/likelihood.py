@@ -63,6 +63,7 @@ def plackett_luce_log_likelihood(
     flat = values.reshape(-1, *values.shape[-2:])
     named = flat[:, item[rankings.ranking_index()], rankings.label_index]
     rest = np.empty((len(flat), rankings.n_annotations))
+    # Summed, not subtracted from the whole: a rest of 1e-20 beside named labels of 1 would lose all digits.
     for r, (start, stop) in enumerate(pairwise(rankings.start)):
         others = np.setdiff1d(everything if choice is None else choice[r], rankings.label_index[start:stop])
         rest[:, r] = flat[:, item[r], others].sum(axis=1)
@@ -171,6 +172,7 @@ def _maximum(cases: Cases, item: int, shapes: Floats) -> Floats:
             gradient += shapes - np.exp(x)
         return -value, -gradient
 
+    # Nearly flat ridges between groups of labels need many correction pairs and tight tolerances.
     options = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 10_000, "maxfun": 20_000, "maxcor": 20}
     found = sp.optimize.minimize(loss, np.zeros(shapes.size), jac=True, method="L-BFGS-B", options=options)
     if np.abs(found.jac).max() > 1e-4 * cases.multiplicity.sum():

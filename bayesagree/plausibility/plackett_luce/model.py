@@ -80,6 +80,7 @@ def plackett_luce_model(
             f"exponent={exponent!r}: the worths of several unnamed labels, each to a power, do not add up to one; "
             "pass unranked='lumped'"
         )
+    # Items name different numbers of labels: one flat vector of worths has no padding that NUTS would sample.
     slots, items = _slots(problem), rankings.items
     numbers, ranks = _races(rankings, cases, slots, competing)
     # Equal rankings of an item stand next to each other: their probability is computed once.

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from bayesagree._inference.arguments import handing_on
 from bayesagree.annotations import Rankings
-from bayesagree.draws.blocks import LOCAL, Schedule, Stream, by_chain
-from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, LabelDrawing, Request, Values
+from bayesagree.draws.blocks import LOCAL, LabelDrawing, Schedule, Stream, by_chain
+from bayesagree.draws.posterior import Drawer, Drawn, Groups, ItemPosterior, Request, Values
 from bayesagree.draws.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
 from bayesagree.draws.top_labels import stream_of, truth_draws
 from bayesagree.errors import InputError, as_python, positive, positive_int

@@ -16,7 +16,8 @@ import xarray as xr
 
 from bayesagree._inference.arguments import handing_on
 from bayesagree.annotations import Rankings
-from bayesagree.draws.posterior import LabelDrawing, Request
+from bayesagree.draws.blocks import LabelDrawing
+from bayesagree.draws.posterior import Request
 from bayesagree.plausibility.dirichlet._draws import Concentration, DirichletItems, Prior
 from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, Ties, concentration
 from bayesagree.plausibility.prirn.model import prirn_model
