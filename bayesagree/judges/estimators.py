@@ -38,6 +38,12 @@ class Allocation(NamedTuple):
     positive: float
 
 
+def _require_shares(**shares: float) -> None:
+    for name, value in shares.items():
+        if not 0 <= value <= 1:
+            raise InputError(f"{name}={value!r} is not between 0 and 1")
+
+
 @checked
 def rogan_gladen(
     raw_rate: float,
@@ -88,6 +94,7 @@ def rogan_gladen(
     >>> f"{found.estimate:.4f} ({found.lower:.4f}, {found.upper:.4f})"
     '0.1667 (0.0564, 0.2627)'
     """
+    _require_shares(raw_rate=raw_rate, specificity=specificity, sensitivity=sensitivity)
     if sensitivity + specificity <= 1:
         raise InputError(
             f"sensitivity {sensitivity:g} + specificity {specificity:g} is not above 1: this judge is no better than "
@@ -146,8 +153,9 @@ def calibration_allocation(
     >>> round(calibration_allocation(200, raw_rate=0.4, specificity=0.7, sensitivity=0.9).positive, 3)
     64.075
     """
-    if not 0 < raw_rate < 1:
-        raise InputError(f"raw_rate={raw_rate!r} is not between 0 and 1")
+    _require_shares(raw_rate=raw_rate, specificity=specificity, sensitivity=sensitivity)
+    if raw_rate in (0, 1):
+        raise InputError(f"raw_rate={raw_rate!r}: a judge who always says the same has no two kinds to choose from")
     ratio = (n_pilot * (1 - specificity) + 1) / (n_pilot * (1 - sensitivity) + 1)
     positives = n_labels / (1 + (1 / raw_rate - 1) * np.sqrt(ratio))
     return Allocation(float(n_labels - positives), float(positives))

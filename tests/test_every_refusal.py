@@ -1,0 +1,93 @@
+# ruff: noqa: E501
+"""Refusals, each provoked once: the rule is there, on the right side of its limit, and its sentence names the argument."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesagree as ba
+from bayesagree.annotations import Annotators
+from bayesagree.subjective import EvaluationSpecification
+
+VOTES = ba.Labels.from_matrix([["a", "b", "a"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
+NOBODY = ba.Labels.from_counts([[2, 1], [1, 2], [3, 0]], labels=["a", "b"])
+TWICE = ba.Labels.from_long(
+    pd.DataFrame({"item": [0, 0, 1], "annotator": ["x", "x", "y"], "label": ["a", "a", "b"]}), duplicates="keep"
+)
+RATED = ba.Ratings.from_matrix([[1, 2, 1], [4, 5, 3], [2, 3, 5]], scale=(1, 5))
+RANKED = ba.Rankings.from_blocks([[[["a"], ["b"]]], [[["b"], ["c"]]]], labels=["a", "b", "c"])
+HARD = ba.Predictions.from_labels({"A": ["a", "b", "a"], "B": ["b", "b", "a"]}, labels=["a", "b"])
+SOFT = ba.Predictions.from_scores({"A": [[0.7, 0.3], [0.2, 0.8], [0.6, 0.4]]}, labels=["a", "b"])
+PEOPLE = Annotators.from_table(pd.DataFrame({"annotator": ["x", "y", "z"], "age": ["old", "old", "young"]}))
+DRAWN = ba.dirichlet(VOTES, draws=5, chains=2, seed=1)
+TOP = ba.dirichlet(VOTES, draws=5, chains=2, seed=1, top_labels=1)
+CROWD = ba.dawid_skene(VOTES, variant="one_coin", draws=5, chains=2, seed=1, confusion=False)
+RATE = {"specificity": 0.9, "sensitivity": 0.8, "n_items": 20, "n_negative": 9, "n_positive": 9}
+
+REFUSED = {
+    "draws: sampler of the exact engine": (lambda: ba.dirichlet(VOTES, sampler={"tune": 5}), "sampler= holds arguments of PyMC"),
+    "draws: client of nuts": (lambda: ba.dirichlet(VOTES, engine="nuts", to="x.zarr"), "are for the fast engines"),
+    "draws: an engine that is none": (lambda: ba.dirichlet(VOTES, engine="no"), "engine='no' is not one of"),
+    "draws: top labels for entropy": (lambda: ba.certainty.plausibility_entropy(TOP), "plausibilit"),
+    "draws: labels deeper than kept": (lambda: ba.annotation_certainty(TOP, k=2), "only 1 were kept|top_labels=2"),
+    "conformal: coverage of one": (lambda: ba.conformalize(VOTES, SOFT, coverage=1.0), "coverage"),
+    "conformal: correction of exact": (lambda: ba.conformalize(VOTES, SOFT, correction="ecdf"), "the exact form needs none"),
+    "conformal: unknown method": (lambda: ba.conformalize(VOTES, SOFT, method="no"), "method='no' is not one of"),
+    "conformal: hard labels": (lambda: ba.conformalize(VOTES, HARD), "score|hard"),
+    "judges: raw rate of no share": (lambda: ba.judges.rogan_gladen(raw_rate=1.5, **RATE), r"raw_rate=1\.5 is not between 0 and 1"),
+    "judges: sensitivity of no share": (lambda: ba.judges.rogan_gladen(raw_rate=0.5, **RATE | {"sensitivity": 1.5}), r"sensitivity=1\.5 is not between"),
+    "judges: shares of an allocation": (lambda: ba.judges.calibration_allocation(20, raw_rate=0.5, specificity=-1, sensitivity=2), r"specificity=-1 is not between"),
+    "judges: unequal lengths": (lambda: ba.judges.prediction_powered_mean([1, 0], [1], [0, 1]), "give one verdict for each"),
+    "judges: people twice": (lambda: ba.alternative_annotator_test(TWICE, HARD), "labelled an item twice"),
+    "auc: several labels by no way": (lambda: ba.auc(VOTES, SOFT, multiclass="no"), "multiclass='no' is not one of"),
+    "auc: no such method": (lambda: ba.auc(VOTES, SOFT, method="no"), "method='no' is not one of"),
+    "auc: counts have no annotators": (lambda: ba.auc(NOBODY, SOFT, method="sgt"), "need to know who gave each label"),
+    "top k beyond the labels": (lambda: ba.metrics.top_k_accuracy(DRAWN, SOFT, k=3), "labels"),
+    "top k in top m beyond": (lambda: ba.metrics.top_k_in_top_m(DRAWN, SOFT, k=1, m=3), "labels"),
+    "partial overlap beyond": (lambda: ba.metrics.partial_average_overlap(RANKED, ba.Predictions.from_scores({"A": [[3, 2, 1], [1, 2, 3]]}, labels=["a", "b", "c"]), k=4), "k=4 is more than the 3 labels"),
+    "calibrate: no gold": (lambda: ba.calibrate(DRAWN, {}), "gold is empty"),
+    "pool: weight beyond": (lambda: ba.plausibility.pool_with_votes(DRAWN, VOTES, weight=1.5), r"weight=1\.5 must lie between 0 and 1"),
+    "pool: other items": (lambda: ba.plausibility.pool_with_votes(DRAWN, VOTES.select([0, 1])), "different items"),
+    "crowd: no such variant": (lambda: ba.dawid_skene(VOTES, variant="no"), "variant='no' is not one of"),
+    "informed: no predictions": (lambda: ba.evaluate(VOTES, plausibility="informed_dirichlet"), "predictions"),
+    "normal: infinite prior mean": (lambda: ba.normal_inverse_gamma(RATED, prior=ba.plausibility.NormalInverseGammaPrior(mean=np.inf, strength=1, shape=2, scale=1)), "must be finite"),
+    "checks: reliability is no probability": (lambda: ba.predictive.with_log_likelihood(ba.dirichlet(VOTES, reliability=0.5, draws=5, seed=1), VOTES), "reliability="),
+    "checks: no such prior": (lambda: ba.predictive.prior_predictive(VOTES, plausibility="no"), "plausibility='no' has no prior predictive"),
+    "checks: other annotations": (lambda: ba.predictive.with_posterior_predictive(DRAWN, RATED), "takes Labels, got Ratings"),
+    "annotators: of a posterior without": (lambda: ba.predictive.annotator_table(DRAWN), "no annotators in this posterior"),
+    "annotators: switching without confusion": (lambda: ba.predictive.label_switching(CROWD), "confusion=True"),
+    "reliability: equal values": (lambda: ba.predictive.reliability_curve(VOTES, [1, 1]), "one or several different numbers"),
+    "reliability: one annotator an item": (lambda: ba.predictive.reliability_curve(VOTES.select([0])), "nobody can be predicted"),
+    "reliability: of no such model": (lambda: ba.predictive.reliability_curve(VOTES, plausibility="dawid_skene"), "has no reliability curve"),
+    "evaluate: weights of a crowd model": (lambda: ba.evaluate(VOTES, SOFT, plausibility="dawid_skene", reliability=2), "leave reliability at 1"),
+    "study: no setting": (lambda: ba.evaluation.ranking_study(RANKED, ba.Predictions.from_scores({"A": [[3, 2, 1], [1, 2, 3]]}, labels=["a", "b", "c"]), prirn_reliability=(), plackett_luce_reliability=()), "there is no setting"),
+    "crowdtruth: nobody": (lambda: ba.crowdtruth(NOBODY), "do not say whose they are"),
+    "spammers: no probability": (lambda: ba.subjective.spammers(DRAWN, probability=2), "probability=2 is not between 0 and 1"),
+    "disagreement: ties by no rule": (lambda: ba.subjective.disagreement_rate(VOTES, ties="no"), "ties='no' is not one of"),
+    "disagreement: nobody": (lambda: ba.subjective.disagreement_rate(NOBODY), "needs to know who gave each label"),
+    "disagreement: twice": (lambda: ba.subjective.disagreement_rate(TWICE), "needs one annotation per"),
+    "items: all left out": (lambda: ba.subjective.without_items(VOTES, [0, 1, 2]), "none is left"),
+    "items: unknown": (lambda: ba.subjective.without_items(VOTES, [9]), "item 9 has no annotation"),
+    "recode: a rating without a label": (lambda: ba.subjective.recode(RATED, {1: "low"}), "has no label"),
+    "groups: smallest of no width": (lambda: ba.subjective.minimum_group_size(DRAWN, half_width=1), "half_width=1 is not between 0 and 1"),
+    "groups: no engine": (lambda: ba.group_posterior(VOTES, {"A": pd.Series(["a", "b", "a"])}, PEOPLE, by="age", engine="no"), "engine='no' is not one of"),
+    "groups: no model": (lambda: ba.subjective.group_performance(VOTES, {}, PEOPLE, by="age"), "there is no model"),
+    "groups: no series": (lambda: ba.subjective.group_performance(VOTES, {"A": [1]}, PEOPLE, by="age"), "expected a pandas series"),
+    "groups: a prediction twice": (lambda: ba.subjective.group_performance(VOTES, {"A": pd.Series(["a"] * 4, [0, 0, 1, 2])}, PEOPLE, by="age"), "predicts 0 twice"),
+    "groups: a prediction missing": (lambda: ba.subjective.group_performance(VOTES, {"A": pd.Series(["a"], [0])}, PEOPLE, by="age"), "has no prediction for 2 items"),
+    "groups: a prediction of no label": (lambda: ba.subjective.group_performance(VOTES, {"A": pd.Series(["a", "q", "b"])}, PEOPLE, by="age"), "predicts 'q', which is no label"),
+    "dividing items of other results": (lambda: ba.subjective.dividing_items(DRAWN), "takes the result of group_dirichlet"),
+    "specification: no such fairness": (lambda: EvaluationSpecification("b", fairness="no"), "fairness='no' is not one of"),
+    "specification: similar in nothing": (lambda: EvaluationSpecification("b", fairness="individual"), "name similarity="),
+    "choice sets: nothing ranked": (lambda: ba.Rankings.from_long(
+        pd.DataFrame({"item": [0, 0, 1], "annotator": ["x"] * 3, "label": ["a", "b", "a"], "rank": [1, 2, np.nan]}),
+        offered=True,
+    ), "item 1: a ranking names none of the labels on offer"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_is_refused(name):
+    call, message = REFUSED[name]
+    with pytest.raises(ba.InputError, match=message):
+        call()
