@@ -93,7 +93,7 @@ def subjective(
             given, threshold=threshold, bins=bins, rate_share=rate_share, seed=seed
         )
     else:
-        groups = groups_by(given, people, group)
+        groups = groups_by(given, people, group, smallest_group)
     labelled = metric == "accuracy" or (metric is None and threshold is not None)
     scored = tables.as_labels(given, threshold) if labelled else given
     models = _models(predictions, known, scored, source, model)
