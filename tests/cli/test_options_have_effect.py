@@ -55,7 +55,9 @@ EFFECTS = {
         "--draws 99", "--chains 3", "--seed 2", "--reliability 3", "--k 2", "--exact", "--plausibility dawid_skene",
     ],
     "compare": ["--metric f1_macro", "--reliability 4", "--ci-prob .5"],
-    "check": ["--seed 2", "--chains 3", "--draws 41", "--new mid --old low", "--old low", "--not-worse .1", "--metric f1_macro", "--items bootstrap"],
+    "check": [
+        "--seed 2", "--chains 3", "--draws 41", "--new mid --old low", "--old low", "--not-worse .1", "--metric f1_macro", "--items bootstrap",
+    ],
     "reliability": ["--reliability 1,2", "--seed 2", "--plausibility dirichlet --reliability 1,2"],
     "conformal": [
         "--coverage .5", "--method majority", "--score margin", "--mass .5", "--folds 7", "--plausibility dirichlet",
