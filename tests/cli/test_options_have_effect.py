@@ -56,7 +56,8 @@ EFFECTS = {
     ],
     "compare": ["--metric f1_macro", "--reliability 4", "--ci-prob .5"],
     "check": [
-        "--seed 2", "--chains 3", "--draws 41", "--new mid --old low", "--old low", "--not-worse .1", "--metric f1_macro", "--items bootstrap",
+        "--seed 2", "--chains 3", "--draws 41",
+        "--new mid --old low", "--old low", "--not-worse .1", "--metric f1_macro", "--items bootstrap",
     ],
     "reliability": ["--reliability 1,2", "--seed 2", "--plausibility dirichlet --reliability 1,2"],
     "conformal": [
