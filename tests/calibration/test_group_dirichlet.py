@@ -22,7 +22,9 @@ def simulate(form, rng, n_items=25, n_groups=3, n_votes=4):
     else:
         share = rng.random(n_groups)
         apart = rng.random((n_groups, n_items)) < share[:, None]
-        own = np.where(apart[:, :, None], rng.dirichlet(shape, (n_groups, n_items)), common)
+        typical = 1 - (rng.random(n_items) > common[:, 0])  # of two labels, that of an own view is the other one
+        alone = np.stack([rng.dirichlet(shape + np.eye(2)[t], n_groups) for t in typical], axis=1)
+        own = np.where(apart[:, :, None], alone, common)
         parameter = np.array([1 - (1 - share[g]) * (1 - np.delete(share, g).prod()) for g in range(n_groups)])
     return parameter, own, rng.multinomial(n_votes, own)
 

@@ -1,7 +1,7 @@
 """Gibbs sampler of `group_dirichlet`: its chains, and draws of blocks of items given their states.
 
 A state holds what makes items independent: the parameters, and for each item how many votes count for the common
-distribution (graded) or which groups are apart (divided). Plausibilities are drawn exactly given a state, in blocks.
+distribution (graded) or which groups are apart and a typical label of each view (divided). Plausibilities are drawn exactly given a state, in blocks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,8 @@ class Chain:
         self.share = np.where(problem.free, rng.random(n_groups), 0.0)
         wide = n_groups + 1 if problem.divided else 1
         self.rows, self.row_item = np.zeros((n_items * wide, n_labels), np.int32), np.arange(n_items * wide)
-        self.apart = np.zeros((n_items, n_groups) if problem.divided else (0, 0), np.bool_)
+        self.views = np.full((n_items, 1 + n_groups) if problem.divided else (0, 0), -1, np.int16)
+        self.divisions = np.zeros(n_labels, np.int64)
         self.counts = problem.votes.sum(axis=0, dtype=np.int32)
         self.common = np.empty((n_items, 1, n_labels))
         self.careful = np.ones(problem.single.shape[1], np.bool_)
@@ -71,19 +72,21 @@ class Chain:
         problem, rng, prior, common = self.problem, self.rng, self.problem.prior, self.common[:, 0]
         if problem.careful:
             kernels.draw_careful(
-                rng, problem.single, self.votes, self.log_similarity, common, self.apart, self.counts,
+                rng, problem.single, self.votes, self.log_similarity, common, self.views, self.counts,
                 self.log_shape, problem.base, self.care, self.habit, self.careful,
             )  # fmt: skip
             kernels.draw_care(rng, problem.single, self.careful, self.log_care, self.care, self.habit, self.care_counts)
             centre = np.log([prior.careful, prior.careless])
-            kernels.draw_shapes(rng, self.care_counts, len(self.care_counts), self.log_care, centre, 1.0)
+            kernels.draw_shapes(
+                rng, self.care_counts, len(self.care_counts), self.log_care, np.zeros(2, np.int64), centre, 1.0
+            )
         if problem.divided:
             n_rows = kernels.draw_divided(
-                rng, self.votes, self.log_shape, problem.base, self.share, self.apart, self.counts,
-                self.rows, self.row_item,
+                rng, self.votes, self.log_shape, problem.base, self.share, self.views, self.counts,
+                self.rows, self.row_item, self.divisions,
             )  # fmt: skip
-            own = self.apart.sum(axis=0)
-            drawn = rng.beta(1 + own, prior.divided + len(self.apart) - own)
+            own = (self.views[:, 1:] >= 0).sum(axis=0)
+            drawn = rng.beta(1 + own, prior.divided + len(self.views) - own)
             self.share = np.where(problem.free, np.clip(drawn, 1e-12, 1 - 1e-12), 0.0)
         else:
             centre, n_rows = np.log(prior.similarity), len(self.counts)
@@ -93,7 +96,9 @@ class Chain:
         if problem.informed:
             kernels.draw_worth(rng, self.rows, self.row_item, n_rows, problem.base, self.log_shape, prior.shape_sd)
         else:
-            kernels.draw_shapes(rng, self.rows, n_rows, self.log_shape, self.centre, prior.shape_sd)
+            kernels.draw_shapes(
+                rng, self.rows, n_rows, self.log_shape, self.divisions, self.centre, prior.shape_sd
+            )
         if not problem.divided:
             self.draw_common()
 
@@ -108,7 +113,7 @@ class Chain:
                 self.sweep()
             one: dict[str, Any] = {"log_shape": self.log_shape.copy()}
             if problem.divided:
-                one |= {"share": self.share, "apart": self.apart.copy()}
+                one |= {"share": self.share, "views": self.views.copy()}
             else:
                 small = np.min_scalar_type(int(problem.votes.sum(axis=(0, 2)).max()))
                 one |= {"log_similarity": self.log_similarity.copy(), "tables": self.counts.astype(small)}
@@ -130,7 +135,7 @@ class States:
         """Return a part of a variable with all states of all chains on one axis; empty where there is none."""
         found = self.values.get(name)
         if found is None:
-            return np.zeros((0, 0), np.bool_)
+            return np.zeros((0, 0), np.int16)
         return found[(slice(None), slice(None), *part)].reshape(-1, *found[(0, 0, *part)].shape)
 
     @cached_property
@@ -169,14 +174,15 @@ class States:
         problem = self.problem
         log_shape = self.flat("log_shape")
         base = problem.base[items] if problem.informed else problem.base
-        votes, apart = problem.votes[None, :, items], self.flat("apart", items)
+        votes, views = problem.votes[None, :, items], self.flat("views", items)
         if problem.careful:
             first, last = np.searchsorted(problem.single[0], [items.start, items.stop])
             votes = np.empty((len(log_shape), *votes.shape[1:]), np.int32)
             careful = self.flat("careful", slice(first, last))
             kernels.count_careful(problem.single[:, first:last], items.start, careful, votes)
         if problem.divided:
-            counts = np.einsum("sgik,sig->sik", np.broadcast_to(votes, (len(apart), *votes.shape[1:])), ~apart)
+            counts = np.einsum("sgik,sig->sik", np.broadcast_to(votes, (len(views), *votes.shape[1:])), views[..., 1:] < 0)
+            counts += views[..., :1] == np.arange(counts.shape[2])
         else:
             counts = self.flat("tables", items)
         common = np.empty((items.stop - items.start, len(log_shape) * self.shared, problem.votes.shape[2]))
@@ -185,7 +191,7 @@ class States:
         for g in groups:
             out = np.empty_like(common)
             similarity = np.zeros(0) if problem.divided else self.flat("log_similarity", g)
-            own = apart[:, :, g] if problem.divided else np.zeros((0, 0), np.bool_)
+            own = views[:, :, 1 + g] if problem.divided else views
             kernels.draw_group(
                 block_generator(seed_sequence(root), g), votes[:, g], common, similarity, own, log_shape, base, out
             )

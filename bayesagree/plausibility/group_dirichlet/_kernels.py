@@ -111,52 +111,92 @@ def draw_tables(rng, votes, common, log_similarity, tables):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_divided(rng, votes, log_shape, base, share, apart, pooled, rows, row_item):
+def _typical(rng, shape, own, chance, out):
+    """Draw a typical label of a view with counts `own`, weighted by `chance`, and count it in `out`."""
+    total = 0.0
+    for k in range(shape.size):
+        total += (shape[k] + own[k]) * chance[k]
+    left, label = rng.random() * total, -1
+    while left >= 0.0 and label < shape.size - 1:
+        label += 1
+        left -= (shape[label] + own[label]) * chance[label]
+    out[label] += 1
+    return label
+
+
+@numba.njit(cache=True, nogil=True)
+def draw_divided(rng, votes, log_shape, base, share, views, pooled, rows, row_item, divisions):
     """Draw which groups see each item their own way; return the number of rows of counts, with one Dirichlet each.
 
-    `apart` (item, group) is 1 where the group has a distribution of its own, `pooled` (item, category) the votes of
-    all others. A group of share 0 is always with the others.
+    `views` (item, 1 + group) holds typical labels, that of the common view first, -1 for groups that share it;
+    `pooled` (item, category) the votes of those, `divisions` (category) how many own views are apart from a common
+    one of that label. A group of share 0 is always with the others.
     """
     n_groups, n_items, n_labels = votes.shape
-    n_rows = 0
+    shape, both, chance = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+    rarer, n_rows = np.empty((n_groups, n_labels)), 0
+    divisions[:] = 0
     for i in range(n_items):
         row = base[min(i, base.shape[0] - 1)]
         whole = 0.0
+        pooled[i], both[:] = 0, 1.0
         for k in range(n_labels):
-            whole += math.exp(log_shape[k]) * row[k]
-            pooled[i, k] = 0
-            for g in range(n_groups):
-                pooled[i, k] += 0 if apart[i, g] else votes[g, i, k]
+            shape[k] = math.exp(log_shape[k]) * row[k]
+            whole += shape[k]
+        for g in range(n_groups):
+            size = votes[g, i].sum()
+            for k in range(n_labels):
+                # Chance that a typical label of the own view is not k, over that before any vote.
+                other = max(whole - shape[k], TINY)
+                rarer[g, k] = (other + size - votes[g, i, k]) / other * whole / (whole + size)
+                if views[i, 1 + g] < 0:
+                    pooled[i, k] += votes[g, i, k]
+                else:
+                    both[k] *= rarer[g, k]
         for g in range(n_groups):
             if share[g] == 0.0:
                 continue
-            log_odds, size, others = math.log(share[g]) - math.log1p(-share[g]), 0, 0
+            log_odds, size, others, yes, no = math.log(share[g]) - math.log1p(-share[g]), 0, 0, 0.0, 0.0
             for k in range(n_labels):
                 n = votes[g, i, k]
                 size += n
-                if not apart[i, g]:
+                if views[i, 1 + g] < 0:
                     pooled[i, k] -= n
+                else:
+                    both[k] /= rarer[g, k]
                 others += pooled[i, k]
+                yes += both[k] * rarer[g, k] * (shape[k] + pooled[i, k])
+                no += both[k] * (shape[k] + pooled[i, k] + n)
                 if n > 0 and pooled[i, k] > 0:
-                    a = math.exp(log_shape[k]) * row[k]
-                    log_odds += log_rising(a, n) - log_rising(a + pooled[i, k], n)
+                    log_odds += log_rising(shape[k], n) - log_rising(shape[k] + pooled[i, k], n)
             log_odds += log_rising(whole + others, size) - log_rising(whole, size)
-            apart[i, g] = rng.random() * (1.0 + math.exp(-log_odds)) < 1.0
+            log_odds += math.log(yes / (whole + others)) - math.log(no / (whole + others + size))
+            apart = rng.random() * (1.0 + math.exp(-log_odds)) < 1.0
+            views[i, 1 + g] = 0 if apart else -1
             for k in range(n_labels):
-                if apart[i, g]:
-                    rows[n_rows, k] = votes[g, i, k]
+                if apart:
+                    both[k] *= rarer[g, k]
                 else:
                     pooled[i, k] += votes[g, i, k]
-            if apart[i, g] and size > 0:
-                row_item[n_rows] = i
-                n_rows += 1
+        n_apart = (views[i, 1:] >= 0).sum()
+        views[i, 0] = -1
+        if n_apart > 0:
+            views[i, 0] = common = _typical(rng, shape, pooled[i], both, pooled[i])
+            divisions[common] += n_apart
+            chance[:] = 1.0
+            chance[common] = 0.0
+            for g in range(n_groups):
+                if views[i, 1 + g] >= 0:
+                    rows[n_rows], row_item[n_rows] = votes[g, i], i
+                    views[i, 1 + g] = _typical(rng, shape, votes[g, i], chance, rows[n_rows])
+                    n_rows += 1
         rows[n_rows], row_item[n_rows] = pooled[i], i
         n_rows += 1
     return n_rows
 
 
 @numba.njit(cache=True, nogil=True)
-def _shape_density(x, k, log_shape, more_than, total, centre, sd):
+def _shape_density(x, k, log_shape, more_than, total, divisions, centre, sd):
     """Log posterior of the logarithm of one shape, or of all of them moved by x for k = -1."""
     value, whole = 0.0, 0.0
     for j in range(log_shape.size):
@@ -175,12 +215,19 @@ def _shape_density(x, k, log_shape, more_than, total, centre, sd):
         if total[r] == 0:
             break
         value -= total[r] * math.log(whole + r)
+    for j in range(divisions.size if k >= 0 else 0):
+        if divisions[j] > 0:
+            a = math.exp(x if k == j else log_shape[j])
+            value -= divisions[j] * math.log(max(1.0 - a / whole, TINY))
     return value
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_shapes(rng, rows, n_rows, log_shape, centre, sd):
-    """Draw the logarithms of the shapes of a Dirichlet distribution, given rows of counts with one draw each."""
+def draw_shapes(rng, rows, n_rows, log_shape, divisions, centre, sd):
+    """Draw the logarithms of the shapes of a Dirichlet distribution, given rows of counts with one draw each.
+
+    Each of the `divisions` (category) adds a label that is another than this one.
+    """
     n_labels, most = rows.shape[1], 0
     for i in range(n_rows):
         size = 0
@@ -197,9 +244,9 @@ def draw_shapes(rng, rows, n_rows, log_shape, centre, sd):
         for r in range(size):
             total[r] += 1
     for k in range(n_labels):
-        given = (k, log_shape, more_than, total, centre, sd)
+        given = (k, log_shape, more_than, total, divisions, centre, sd)
         log_shape[k] = slice_step(rng, _shape_density, log_shape[k], 0.5, given)
-    log_shape += slice_step(rng, _shape_density, 0.0, 0.3, (-1, log_shape, more_than, total, centre, sd))
+    log_shape += slice_step(rng, _shape_density, 0.0, 0.3, (-1, log_shape, more_than, total, divisions, centre, sd))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -226,16 +273,16 @@ def draw_worth(rng, rows, row_item, n_rows, base, log_shape, sd):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_careful(rng, single, votes, log_similarity, common, apart, pooled, log_shape, base, care, habit, careful):
+def draw_careful(rng, single, votes, log_similarity, common, views, pooled, log_shape, base, care, habit, careful):
     """Draw which votes are careful, and keep `votes` (and `pooled`) the counts of those.
 
     `single` are the item, group, label and annotator of each vote, shape (4, vote). Graded where `apart` is empty.
     """
-    graded = apart.size == 0
+    graded = views.size == 0
     n_labels = votes.shape[2]
     for v in range(single.shape[1]):
         i, g, y, j = single[0, v], single[1, v], single[2, v], single[3, v]
-        together = not graded and not apart[i, g]
+        together = not graded and views[i, 1 + g] < 0
         if careful[v]:
             votes[g, i, y] -= 1
             if together:
@@ -249,7 +296,8 @@ def draw_careful(rng, single, votes, log_similarity, common, apart, pooled, log_
         else:
             row = base[min(i, base.shape[0] - 1)]
             for k in range(n_labels):
-                a = math.exp(log_shape[k]) * row[k] + (pooled[i, k] if together else votes[g, i, k])
+                own = pooled[i, k] if together else votes[g, i, k] + (views[i, 1 + g] == k)
+                a = math.exp(log_shape[k]) * row[k] + own
                 whole += a
                 weight += a if k == y else 0.0
         yes, no = care[j] * weight / whole, (1.0 - care[j]) * habit[j, y]
@@ -292,11 +340,11 @@ def count_careful(single, first, careful, votes):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_group(rng, votes, common, log_similarity, apart, log_shape, base, out):
+def draw_group(rng, votes, common, log_similarity, view, log_shape, base, out):
     """Draw one group's plausibilities (item, sample, category): around the common ones, or apart from them.
 
     `votes` (state, item, category), of one state where they are the same in all; `log_similarity` (state,) of the
-    graded form, `apart` (state, item) of the divided one, the other empty.
+    graded form, `view` (state, item) the typical label of an own view of the divided one, the other empty.
     """
     n_items, n_samples, n_labels = out.shape
     shared = n_samples // len(log_shape)
@@ -304,13 +352,13 @@ def draw_group(rng, votes, common, log_similarity, apart, log_shape, base, out):
         state = s // shared
         own = votes[min(state, len(votes) - 1)]
         for i in range(n_items):
-            if apart.size > 0 and not apart[state, i]:
+            if view.size > 0 and view[state, i] < 0:
                 out[i, s] = common[i, s]
                 continue
             row = base[min(i, base.shape[0] - 1)]
             for k in range(n_labels):
-                if apart.size > 0:
-                    shape = math.exp(log_shape[state, k]) * row[k]
+                if view.size > 0:
+                    shape = math.exp(log_shape[state, k]) * row[k] + (view[state, i] == k)
                 else:
                     shape = math.exp(log_similarity[state]) * common[i, s, k]
                 out[i, s, k] = log_gamma_draw(rng, max(shape + own[i, k], TINY))

@@ -74,6 +74,10 @@ def group_dirichlet_model(
             together = (counts * pt.log(common)[None]).sum(axis=2)
             apart = (pt.gammaln(shape + counts) - pt.gammaln(shape)).sum(axis=2)
             apart -= pt.gammaln(shape.sum() + counts.sum(axis=2)) - pt.gammaln(shape.sum())
+            # Of a typical label t of the common view, the typical label of an own one is another.
+            own = shape + counts
+            other = pt.log1p(-own / own.sum(axis=2, keepdims=True)) - pt.log1p(-shape / shape.sum())
             weight = pt.switch(share > 0, pt.log(pt.maximum(share, 1e-300)), -np.inf)[:, None]
-            pm.Potential("votes", pt.logaddexp(weight + apart, pt.log1p(-share)[:, None] + together).sum())
+            each = pt.logaddexp((weight + apart)[..., None] + other, (pt.log1p(-share)[:, None] + together)[..., None])
+            pm.Potential("votes", pt.logsumexp(pt.log(common) + each.sum(axis=0), axis=1).sum())
     return model

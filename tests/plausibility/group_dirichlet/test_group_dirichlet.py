@@ -31,7 +31,10 @@ def test_graded_on_a_grid(similarity):
 
 
 def test_divided_in_closed_form():
-    """With a uniform share the odds of one item to divide two groups are a ratio of Beta functions."""
+    """With a uniform share the odds of one item to divide two groups are a ratio of Beta functions.
+
+    Typical labels of the two views differ: (t, 1 - t) with the chances that two draws give them.
+    """
     labels, members = labels_of(np.array([[[0, 4]], [[3, 2]]]))
     tree = group_dirichlet(
         labels, groups=members, form="divided", prior=GroupDirichletPrior(shape_sd=1e-4), draws=4000, chains=2, seed=2
@@ -40,12 +43,14 @@ def test_divided_in_closed_form():
     def log_marginal(no, yes):
         return betaln(0.5 + no, 0.5 + yes) - betaln(0.5, 0.5)
 
-    apart, together = log_marginal(0, 4) + log_marginal(3, 2), log_marginal(3, 6)
-    expected = 1 / (1 + np.exp(together - apart))
+    of_typical = np.array([2.5 / 6 * 0.5 / 5, 3.5 / 6 * 4.5 / 5])  # h yes and g no, h no and g yes
+    apart = log_marginal(0, 4) + log_marginal(3, 2) + np.log(of_typical.sum() / 0.5)
+    expected = 1 / (1 + np.exp(log_marginal(3, 6) - apart))
     share = tree["posterior"]["apart"].values
     assert share.mean() == pytest.approx((1 + expected) / 3, abs=5 * 0.3 / np.sqrt(2000))
-    upper = betainc(0.5, 4.5, 0.5), betainc(3.5, 2.5, 0.5)  # of the second label, of g and of h
-    differ = expected * (upper[0] * (1 - upper[1]) + upper[1] * (1 - upper[0]))
+    g_yes = betainc([0.5 + 1, 0.5], [4.5, 4.5 + 1], 0.5)
+    h_yes = betainc([3.5, 3.5 + 1], [2.5 + 1, 2.5], 0.5)
+    differ = expected * softmax(np.log(of_typical)) @ (g_yes * (1 - h_yes) + h_yes * (1 - g_yes))
     found = tree["derived"]["prob_different"].values[:, 0]
     assert found == pytest.approx(differ, abs=5 * 0.5 / np.sqrt(2000))
     np.testing.assert_allclose(tree["posterior"]["divided"].mean(("chain", "draw")), found, rtol=1e-12)
