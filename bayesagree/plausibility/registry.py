@@ -22,6 +22,7 @@ from bayesagree.plausibility.dawid_skene import predictive as dawid_skene_predic
 from bayesagree.plausibility.dawid_skene.posterior import DawidSkene
 from bayesagree.plausibility.dirichlet import predictive as dirichlet_predictive
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
+from bayesagree.plausibility.group_dirichlet.posterior import GroupDirichlet
 from bayesagree.plausibility.informed.posterior import InformedDirichlet
 from bayesagree.plausibility.informed_normal.posterior import InformedNormal
 from bayesagree.plausibility.normal_inverse_gamma import predictive as normal_predictive
@@ -51,6 +52,10 @@ DAWID_SKENE = Reference(
     "Dawid and Skene, 1979",
     "A. P. Dawid, A. M. Skene. Maximum likelihood estimation of observer error-rates using the EM algorithm. "
     "Applied Statistics 28(1), 1979.",
+)
+TEH = Reference(
+    "Teh et al., 2006",
+    "Y. W. Teh et al. Hierarchical Dirichlet processes. Journal of the American Statistical Association 101, 2006.",
 )
 ANGELOPOULOS = Reference(
     "Angelopoulos et al., 2023",
@@ -186,15 +191,24 @@ _RECORDS = (
 )
 
 POSTERIORS = {record.name: record for record in _RECORDS}
-"""Every posterior of the truth by name."""
+"""Every posterior of one truth by name."""
+GROUPS = PosteriorRecord(
+    GroupDirichlet(),
+    title="Dirichlet by group",
+    annotations=Labels,
+    sentence="a posterior of the truth of each group of annotators, pooled as far as the groups agree",
+    reference=TEH,
+)
+"""The posterior of the truth of each group, by name for who gives its groups: none of the defaults."""
+BY_NAME = POSTERIORS | {GROUPS.name: GROUPS}
 
 
 @checked
 def posterior_for(annotations: Annotations, name: str) -> PosteriorRecord:
     """Return the record of a posterior, if it takes annotations of this kind."""
-    if name not in POSTERIORS:
-        raise InputError(f"plausibility={name!r} is not one of {shorten(POSTERIORS, 20)}")
-    record = POSTERIORS[name]
+    if name not in BY_NAME:
+        raise InputError(f"plausibility={name!r} is not one of {shorten(BY_NAME, 20)}")
+    record = BY_NAME[name]
     if not isinstance(annotations, record.annotations):
         raise InputError(
             f"plausibility={name!r} is for {record.annotations.__name__}, and these are {type(annotations).__name__}; "
@@ -292,10 +306,10 @@ def record_for(annotations: Annotations, plausibility: Plausibility) -> Posterio
 def record_of(plausibility: Plausibility) -> PosteriorRecord:
     """Return the record of a posterior by name, or with the specification or the draws that are given."""
     if isinstance(plausibility, str):
-        return POSTERIORS[plausibility]
+        return BY_NAME[plausibility]
     specification = Trace.of(plausibility) if isinstance(plausibility, xr.DataTree) else plausibility
-    if specification.name in POSTERIORS:
-        return replace(POSTERIORS[specification.name], specification=specification)
+    if specification.name in BY_NAME:
+        return replace(BY_NAME[specification.name], specification=specification)
     return PosteriorRecord(specification, "user's own", object, "a posterior of the authors' own", None)
 
 
@@ -304,7 +318,7 @@ def specification_for(
 ) -> Posterior:
     """Return the specification of a posterior with some arguments of its model; `own` are those of `evaluate`."""
     base = record_for(annotations, plausibility).specification
-    takes = [name for name in base.arguments() if name not in ("predictions", "tree")]
+    takes = [name for name in base.arguments() if name not in ("predictions", "tree", "states")]
     unknown = [name for name in options if name not in takes]
     if unknown:
         raise unknown_argument("evaluate", unknown[0], (*own, *takes))

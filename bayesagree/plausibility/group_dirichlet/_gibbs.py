@@ -1,7 +1,8 @@
 """Gibbs sampler of `group_dirichlet`: its chains, and draws of blocks of items given their states.
 
 A state holds what makes items independent: the parameters, and for each item how many votes count for the common
-distribution (graded) or which groups are apart and a typical label of each view (divided). Plausibilities are drawn exactly given a state, in blocks.
+distribution (graded) or which groups are apart and a typical label of each view (divided). Plausibilities are drawn
+exactly given a state, in blocks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,7 @@ from bayesagree._inference.streams import (
 from bayesagree._numerics.types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.errors import as_python
+from bayesagree.plausibility.group_dirichlet import _careful_kernels as care
 from bayesagree.plausibility.group_dirichlet import _kernels as kernels
 from bayesagree.plausibility.group_dirichlet._problem import GroupProblem
 
@@ -41,7 +43,7 @@ class Chain:
     def __init__(self, problem: GroupProblem, rng: Rng) -> None:
         self.problem, self.rng, prior = problem, rng, problem.prior
         n_groups, n_items, n_labels = problem.votes.shape
-        self.votes = problem.votes.copy() if problem.careful else problem.votes
+        self.votes = problem.votes.copy() if problem.varies else problem.votes
         self.log_shape = np.full(n_labels, 0.0 if problem.informed else -np.log(n_labels))
         self.centre = self.log_shape.copy()
         start = np.log(prior.similarity) + rng.standard_normal(n_groups)
@@ -54,11 +56,10 @@ class Chain:
         self.divisions = np.zeros(n_labels, np.int64)
         self.counts = problem.votes.sum(axis=0, dtype=np.int32)
         self.common = np.empty((n_items, 1, n_labels))
-        self.careful = np.ones(problem.single.shape[1], np.bool_)
-        self.care, self.habit = (
-            np.full(problem.n_annotators, 0.9),
-            np.full((problem.n_annotators, n_labels), 1 / n_labels),
-        )
+        self.source = np.zeros(problem.single.shape[1], np.int8)
+        self.weight = np.full(problem.parts.shape[1], 1 / problem.parts.shape[1])
+        self.care = np.full(problem.n_annotators, 0.9 if problem.careful else 1.0)
+        self.habit = np.full((problem.n_annotators, n_labels), 1 / n_labels)
         self.log_care = np.log([prior.careful, prior.careless])
         self.care_counts = np.zeros((problem.n_annotators, 2), np.int32)
         self.draw_common()
@@ -70,12 +71,14 @@ class Chain:
     def sweep(self) -> None:
         """Draw every parameter and state given the others."""
         problem, rng, prior, common = self.problem, self.rng, self.problem.prior, self.common[:, 0]
-        if problem.careful:
-            kernels.draw_careful(
+        if problem.varies:
+            care.draw_sources(
                 rng, problem.single, self.votes, self.log_similarity, common, self.views, self.counts,
-                self.log_shape, problem.base, self.care, self.habit, self.careful,
+                self.log_shape, problem.base, self.weight, self.care, self.habit, self.source,
             )  # fmt: skip
-            kernels.draw_care(rng, problem.single, self.careful, self.log_care, self.care, self.habit, self.care_counts)
+            self.weight = rng.dirichlet(1 + np.bincount(self.source + 1, minlength=self.weight.size + 1)[1:])
+        if problem.careful:
+            care.draw_care(rng, problem.single, self.source, self.log_care, self.care, self.habit, self.care_counts)
             centre = np.log([prior.careful, prior.careless])
             kernels.draw_shapes(
                 rng, self.care_counts, len(self.care_counts), self.log_care, np.zeros(2, np.int64), centre, 1.0
@@ -96,16 +99,14 @@ class Chain:
         if problem.informed:
             kernels.draw_worth(rng, self.rows, self.row_item, n_rows, problem.base, self.log_shape, prior.shape_sd)
         else:
-            kernels.draw_shapes(
-                rng, self.rows, n_rows, self.log_shape, self.divisions, self.centre, prior.shape_sd
-            )
+            kernels.draw_shapes(rng, self.rows, n_rows, self.log_shape, self.divisions, self.centre, prior.shape_sd)
         if not problem.divided:
             self.draw_common()
 
     def run(self, n_states: int) -> dict[str, NDArray[Any]]:
         """Return the states, each variable with the state as first axis."""
         problem, kept = self.problem, []
-        times = SLOWER if problem.careful else 1
+        times = SLOWER if problem.varies else 1
         for _ in range(WARM_UP * times):
             self.sweep()
         for _ in range(n_states):
@@ -118,7 +119,9 @@ class Chain:
                 small = np.min_scalar_type(int(problem.votes.sum(axis=(0, 2)).max()))
                 one |= {"log_similarity": self.log_similarity.copy(), "tables": self.counts.astype(small)}
             if problem.careful:
-                one |= {"careful": self.careful.copy(), "care": self.care.copy()}
+                one["care"] = self.care.copy()
+            if problem.varies:
+                one |= {"source": self.source.copy(), "weight": self.weight}
             kept.append(one)
         return {name: np.stack([one[name] for one in kept]) for name in kept[0]}
 
@@ -150,9 +153,11 @@ class States:
 
     def parameters(self) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:
         """Return the parameters of every draw, with their dims."""
-        values, dims = self.values, ("chain", "draw", "group")
+        values, dims = self.values, ("chain", "draw", "level" if self.problem.crossed else "group")
         found = {"apart": self.alone} if self.problem.divided else {"similarity": np.exp(values["log_similarity"])}
         drawn = {name: (dims, np.repeat(one, self.shared, axis=1)) for name, one in found.items()}
+        if self.problem.crossed:
+            drawn["weight"] = ("chain", "draw", "feature"), np.repeat(values["weight"], self.shared, axis=1)
         if self.problem.careful:
             drawn["careful"] = (("chain", "draw", "annotator"), np.repeat(values["care"], self.shared, axis=1))
         return drawn
@@ -161,10 +166,17 @@ class States:
         """Return the names of the parameters that all items share, and their chains (chain, state, parameter)."""
         problem, shape = self.problem, self.values["log_shape"]
         main = self.alone if problem.divided else self.values["log_similarity"]
-        names = [f"{'apart' if problem.divided else 'similarity'}[{name}]" for name in problem.names]
+        names = [f"{'apart' if problem.divided else 'similarity'}[{name}]" for name in problem.levels]
         if problem.informed:
             return [*names, "worth"], np.concatenate([main, shape[:, :, :1]], axis=2)
         return [*names, *(f"shape[{as_python(k)}]" for k in labels.categories)], np.concatenate([main, shape], axis=2)
+
+    def standpoints(self, items: slice) -> Floats:
+        """Return 1 for the typical label of each group's view, (group, item, sample, category); divided form only."""
+        views = self.flat("views", items)
+        label = np.where(views[..., 1:] < 0, views[..., :1], views[..., 1:])
+        one = (label[..., None] == np.arange(self.problem.votes.shape[2])).astype(np.float64)
+        return np.repeat(np.ascontiguousarray(one.transpose(2, 1, 0, 3)), self.shared, axis=2)
 
     def draw(self, items: slice, rng: Rng, groups: Sequence[int]) -> Iterator[Floats]:
         """Draw plausibilities of a block of items, (item, sample, category) for each of some groups.
@@ -175,27 +187,42 @@ class States:
         log_shape = self.flat("log_shape")
         base = problem.base[items] if problem.informed else problem.base
         votes, views = problem.votes[None, :, items], self.flat("views", items)
-        if problem.careful:
+        if problem.varies:
             first, last = np.searchsorted(problem.single[0], [items.start, items.stop])
             votes = np.empty((len(log_shape), *votes.shape[1:]), np.int32)
-            careful = self.flat("careful", slice(first, last))
-            kernels.count_careful(problem.single[:, first:last], items.start, careful, votes)
+            care.count_sources(
+                problem.single[:, first:last], items.start, self.flat("source", slice(first, last)), votes
+            )
         if problem.divided:
-            counts = np.einsum("sgik,sig->sik", np.broadcast_to(votes, (len(views), *votes.shape[1:])), views[..., 1:] < 0)
+            counts = np.einsum(
+                "sgik,sig->sik", np.broadcast_to(votes, (len(views), *votes.shape[1:])), views[..., 1:] < 0
+            )
             counts += views[..., :1] == np.arange(counts.shape[2])
         else:
             counts = self.flat("tables", items)
-        common = np.empty((items.stop - items.start, len(log_shape) * self.shared, problem.votes.shape[2]))
+        n_items, n_samples, n_labels = items.stop - items.start, len(log_shape) * self.shared, problem.votes.shape[2]
+        # Given the common distribution a group's own ones are independent draws: one for each state will do.
+        common = np.empty((n_items, n_samples if problem.divided else len(log_shape), n_labels))
         root: Any = rng.bit_generator.seed_seq
         kernels.draw_common(rng, counts, log_shape, base, common)
-        for g in groups:
-            out = np.empty_like(common)
+        weight = np.repeat(self.flat("weight"), self.shared, axis=0) if problem.crossed else np.ones((1, 1))
+
+        def of_level(g: int) -> Floats:
+            out = np.empty((n_items, n_samples, n_labels))
             similarity = np.zeros(0) if problem.divided else self.flat("log_similarity", g)
             own = views[:, :, 1 + g] if problem.divided else views
-            kernels.draw_group(
-                block_generator(seed_sequence(root), g), votes[:, g], common, similarity, own, log_shape, base, out
-            )
-            yield out
+            stream = block_generator(seed_sequence(root), g)
+            kernels.draw_group(stream, votes[:, g], common, similarity, own, log_shape, base, out)
+            return out
+
+        for group in groups:
+            first, *others = problem.parts[group].tolist()
+            drawn = of_level(first)
+            if others:
+                drawn *= weight[:, :1]
+                for f, level in enumerate(others, 1):
+                    drawn += weight[:, f : f + 1] * of_level(level)
+            yield drawn
 
 
 def sample_states(problem: GroupProblem, draws: int, chains: int, seed: Seed) -> States:

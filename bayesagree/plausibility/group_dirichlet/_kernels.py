@@ -12,13 +12,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._numerics.draws import normalise_logs, slice_step
-from bayesagree._numerics.gamma import gamma_variate, log_gamma_draw, log_rising
+from bayesagree._numerics.gamma import gamma_constants, gamma_draw, log_gamma_draw, log_rising
 
 LOWEST, HIGHEST = -12.0, 9.5
 """Ends of all logarithms: beyond exp(9.5) votes nothing changes, below exp(-12) draws are points."""
 TINY = 1e-300
 LARGE = 1e200
 """Products are logged before they overflow."""
+SMALL_SHAPE = 0.1
+"""A gamma variable of this shape underflows with probability 1e-30."""
+
+
+@numba.njit(cache=True, nogil=True)
+def _draw_dirichlets(rng, shape, out):
+    """Draw Dirichlet distributions of one shape, (draw, category); from logarithms where all gammas may underflow."""
+    n_labels = shape.size
+    if shape.max() < SMALL_SHAPE:
+        for s in range(len(out)):
+            for k in range(n_labels):
+                out[s, k] = log_gamma_draw(rng, max(shape[k], TINY))
+            normalise_logs(out[s])
+        return
+    for k in range(n_labels):
+        small = shape[k] < 1.0
+        d, c = gamma_constants(shape[k] + 1.0 if small else shape[k])
+        power = 1.0 / max(shape[k], TINY) if small else 0.0
+        for s in range(len(out)):
+            out[s, k] = gamma_draw(rng, d, c)
+            if small:
+                out[s, k] *= math.exp(-rng.standard_exponential() * power)
+    for s in range(len(out)):
+        whole = 0.0
+        for k in range(n_labels):
+            whole += out[s, k]
+        for k in range(n_labels):
+            out[s, k] /= whole
 
 
 @numba.njit(cache=True, nogil=True)
@@ -28,17 +56,17 @@ def draw_common(rng, counts, log_shape, base, out):
     As many consecutive samples belong to a state as there are more samples than states.
     """
     n_items, n_samples, n_labels = out.shape
-    shared = n_samples // len(counts)
-    for s in range(n_samples):
-        state = s // shared
-        for i in range(n_items):
-            row = base[min(i, base.shape[0] - 1)]
+    shared, shape, shapes = n_samples // len(counts), np.empty(n_labels), np.exp(log_shape)
+    for i in range(n_items):
+        row = base[min(i, base.shape[0] - 1)]
+        for state in range(len(counts)):
             for k in range(n_labels):
-                shape = math.exp(log_shape[state, k]) * row[k] + counts[state, i, k]
-                out[i, s, k] = log_gamma_draw(rng, max(shape, TINY))
-            normalise_logs(out[i, s])
-            for k in range(n_labels):
-                out[i, s, k] = max(out[i, s, k], TINY)
+                shape[k] = shapes[state, k] * row[k] + counts[state, i, k]
+            drawn = out[i, state * shared : (state + 1) * shared]
+            _draw_dirichlets(rng, shape, drawn)
+            for s in range(shared):
+                for k in range(n_labels):
+                    drawn[s, k] = max(drawn[s, k], TINY)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -273,101 +301,34 @@ def draw_worth(rng, rows, row_item, n_rows, base, log_shape, sd):
 
 
 @numba.njit(cache=True, nogil=True)
-def draw_careful(rng, single, votes, log_similarity, common, views, pooled, log_shape, base, care, habit, careful):
-    """Draw which votes are careful, and keep `votes` (and `pooled`) the counts of those.
-
-    `single` are the item, group, label and annotator of each vote, shape (4, vote). Graded where `apart` is empty.
-    """
-    graded = views.size == 0
-    n_labels = votes.shape[2]
-    for v in range(single.shape[1]):
-        i, g, y, j = single[0, v], single[1, v], single[2, v], single[3, v]
-        together = not graded and views[i, 1 + g] < 0
-        if careful[v]:
-            votes[g, i, y] -= 1
-            if together:
-                pooled[i, y] -= 1
-        weight, whole = 0.0, 0.0
-        if graded:
-            s = math.exp(log_similarity[g])
-            weight, whole = s * common[i, y] + votes[g, i, y], s
-            for k in range(n_labels):
-                whole += votes[g, i, k]
-        else:
-            row = base[min(i, base.shape[0] - 1)]
-            for k in range(n_labels):
-                own = pooled[i, k] if together else votes[g, i, k] + (views[i, 1 + g] == k)
-                a = math.exp(log_shape[k]) * row[k] + own
-                whole += a
-                weight += a if k == y else 0.0
-        yes, no = care[j] * weight / whole, (1.0 - care[j]) * habit[j, y]
-        careful[v] = rng.random() * (yes + no) < yes
-        if careful[v]:
-            votes[g, i, y] += 1
-            if together:
-                pooled[i, y] += 1
-
-
-@numba.njit(cache=True, nogil=True)
-def draw_care(rng, single, careful, log_care, care, habit, counts):
-    """Draw each annotator's share of careful votes, the habit of the others, and count both, (annotator, 2)."""
-    n_annotators, n_labels = habit.shape
-    counts[:] = 0
-    habit[:] = 1.0
-    for v in range(single.shape[1]):
-        j = single[3, v]
-        counts[j, 0 if careful[v] else 1] += 1
-        if not careful[v]:
-            habit[j, single[2, v]] += 1.0
-    first, second = math.exp(log_care[0]), math.exp(log_care[1])
-    for j in range(n_annotators):
-        yes, no = gamma_variate(rng, first + counts[j, 0]), gamma_variate(rng, second + counts[j, 1])
-        care[j] = yes / max(yes + no, TINY)
-        whole = 0.0
-        for k in range(n_labels):
-            habit[j, k] = gamma_variate(rng, habit[j, k])
-            whole += habit[j, k]
-        habit[j] /= whole
-
-
-@numba.njit(cache=True, nogil=True)
-def count_careful(single, first, careful, votes):
-    """Count the careful votes of items from `first` on in each state, (state, group, item, category)."""
-    votes[:] = 0
-    for state in range(len(careful)):
-        for v in range(single.shape[1]):
-            votes[state, single[1, v], single[0, v] - first, single[2, v]] += careful[state, v]
-
-
-@numba.njit(cache=True, nogil=True)
 def draw_group(rng, votes, common, log_similarity, view, log_shape, base, out):
     """Draw one group's plausibilities (item, sample, category): around the common ones, or apart from them.
 
     `votes` (state, item, category), of one state where they are the same in all; `log_similarity` (state,) of the
-    graded form, `view` (state, item) the typical label of an own view of the divided one, the other empty.
+    graded form, whose `common` has a draw per state, `view` (state, item) the typical label of an own view of the
+    divided one, the other empty.
     """
     n_items, n_samples, n_labels = out.shape
-    shared = n_samples // len(log_shape)
-    for s in range(n_samples):
-        state = s // shared
-        own = votes[min(state, len(votes) - 1)]
-        for i in range(n_items):
+    shared, shape, shapes = n_samples // len(log_shape), np.empty(n_labels), np.exp(log_shape)
+    for i in range(n_items):
+        row = base[min(i, base.shape[0] - 1)]
+        for state in range(len(log_shape)):
+            first, own = state * shared, votes[min(state, len(votes) - 1), i]
             if view.size > 0 and view[state, i] < 0:
-                out[i, s] = common[i, s]
+                out[i, first : first + shared] = common[i, first : first + shared]
                 continue
-            row = base[min(i, base.shape[0] - 1)]
+            s = math.exp(log_similarity[state]) if view.size == 0 else 0.0
             for k in range(n_labels):
                 if view.size > 0:
-                    shape = math.exp(log_shape[state, k]) * row[k] + (view[state, i] == k)
+                    shape[k] = shapes[state, k] * row[k] + (view[state, i] == k) + own[k]
                 else:
-                    shape = math.exp(log_similarity[state]) * common[i, s, k]
-                out[i, s, k] = log_gamma_draw(rng, max(shape + own[i, k], TINY))
-            normalise_logs(out[i, s])
+                    shape[k] = s * common[i, state, k] + own[k]
+            _draw_dirichlets(rng, shape, out[i, first : first + shared])
 
 
 @numba.njit(cache=True, nogil=True)
 def count_different(plausibility: NDArray[np.float64], by_item: NDArray[Any], by_sample: NDArray[Any]) -> None:
-    """Count where a group's best label is not that of the mean of all others, (group, item) and (group, sample).
+    """Count, by item and by sample, where a group's best label is not one of the best of the mean of all others.
 
     Plausibilities (group, item, sample, category).
     """
@@ -379,11 +340,11 @@ def count_different(plausibility: NDArray[np.float64], by_item: NDArray[Any], by
             for g in range(n_groups):
                 whole += plausibility[g, i, s]
             for g in range(n_groups):
-                own, rest = 0, 0
-                for k in range(1, n_labels):
+                own, most = 0, -1.0
+                for k in range(n_labels):
+                    most = max(most, whole[k] - plausibility[g, i, s, k])
                     if plausibility[g, i, s, k] > plausibility[g, i, s, own]:
                         own = k
-                    if whole[k] - plausibility[g, i, s, k] > whole[rest] - plausibility[g, i, s, rest]:
-                        rest = k
-                by_item[g, i] += own != rest
-                by_sample[g, s] += own != rest
+                differs = whole[own] - plausibility[g, i, s, own] < most
+                by_item[g, i] += differs
+                by_sample[g, s] += differs

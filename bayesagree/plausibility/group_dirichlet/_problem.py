@@ -16,22 +16,30 @@ from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, shorten
 from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
 
-type MembersOfGroups = Mapping[Any, Any] | pd.Series | Groups
-"""Group of each annotator: a mapping or a series by annotator, or ready groups."""
+type MembersOfGroups = Mapping[Any, Any] | pd.Series | Groups | pd.DataFrame
+"""Group of each annotator: a mapping or a series by annotator, ready groups, or a table with a column per feature."""
 
 
 @dataclass(frozen=True, eq=False)
 class GroupProblem:
     """Votes and prior.
 
+    A group is a combination of levels, one of each feature; of one feature groups and levels are the same.
+
     Attributes
     ----------
-    names
-        Of the groups, shape (group,).
+    names, levels
+        Of the groups, shape (group,), and of the levels of all features, shape (level,).
+    parts
+        Levels of each group, shape (group, feature).
     votes
-        Counts (group, item, category).
+        Counts (level, item, category), all of them for the level of the first feature.
+    sizes
+        Votes of each group, shape (group, item).
+    repeated
+        Groups whose levels all have an item of two votes or more; of others no claim about an item can be made.
     single
-        Item, group, label and annotator of each vote in the order of items, shape (4, vote).
+        Item, label, annotator and levels of each vote in the order of items, shape (3 + feature, vote).
     base
         Means of the common distribution that predictions give, (item, category); ones (1, category) without them.
     divided, careful
@@ -39,7 +47,11 @@ class GroupProblem:
     """
 
     names: NDArray[Any]
+    levels: NDArray[Any]
+    parts: NDArray[np.int64]
     votes: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    repeated: NDArray[np.bool_]
     single: NDArray[np.int32]
     n_annotators: int
     base: Floats
@@ -59,20 +71,44 @@ class GroupProblem:
         careful: bool = False,
     ) -> "GroupProblem":
         """Count the votes of each group that has any."""
-        known = groups_of(labels, groups)
-        names, group = known.names, known.of_rows(labels)
-        inside = group >= 0
-        used = np.bincount(group[inside], minlength=names.size) > 0
-        if used.sum() < 2:
-            raise InputError(f"there must be votes of two groups or more; only {shorten(names[used])} voted")
-        group, names = np.where(inside, (np.cumsum(used) - 1)[group], -1), names[used]
-        codes = labels.item_index, group, labels.label_index, labels.annotator_index
-        single = np.repeat(np.stack(codes), labels.count * inside, axis=1).astype(np.int32)
-        votes = np.zeros((names.size, labels.items.size, labels.categories.size), np.int32)
-        np.add.at(votes, (single[1], single[0], single[2]), 1)
+        crossed = isinstance(groups, pd.DataFrame)
+        features = [groups_of(labels, groups[name]) for name in groups] if crossed else [groups_of(labels, groups)]
+        if divided and len(features) > 1:
+            raise InputError("crossed features add up in the graded form only; join them into one for form='divided'")
+        codes = np.stack([known.of_rows(labels) for known in features])
+        inside, levels = (codes >= 0).all(axis=0), []
+        for known, code in zip(features, codes):
+            used = np.bincount(code[inside], minlength=known.names.size) > 0
+            if used.sum() < 2:
+                raise InputError(f"there must be votes of two groups or more; only {shorten(known.names[used])} voted")
+            code[:] = np.where(inside, (np.cumsum(used) - 1)[code] + len(levels), -1)
+            levels += known.names[used].tolist()
+        given = labels.item_index, labels.label_index, labels.annotator_index
+        single = np.repeat(np.vstack([*given, codes]), labels.count * inside, axis=1).astype(np.int32)
+        parts, group = np.unique(single[3:].T, axis=0, return_inverse=True)
+        n_items = labels.items.size
+        votes = np.zeros((len(levels), n_items, labels.categories.size), np.int32)
+        np.add.at(votes, (single[3], single[0], single[1]), 1)
+        sizes, of_level = np.zeros((len(parts), n_items), np.int64), np.zeros((len(levels), n_items), np.int64)
+        np.add.at(sizes, (group.ravel(), single[0]), 1)
+        np.add.at(of_level, (single[3:], single[0]), 1)
+        repeated = (of_level > 1).any(axis=1)[parts].all(axis=1)
         means = np.ones((1, labels.categories.size)) if base is None else base
-        who = prior or GroupDirichletPrior()
-        return cls(names, votes, single, labels.annotators.size, means, who, divided, careful)
+        names = np.array([" & ".join(levels[part] for part in row) for row in parts])
+        return cls(
+            names, np.array(levels), parts, votes, sizes, repeated, single, labels.annotators.size, means,
+            prior or GroupDirichletPrior(), divided, careful,
+        )  # fmt: skip
+
+    @property
+    def crossed(self) -> bool:
+        """Whether groups are combinations of several features."""
+        return self.parts.shape[1] > 1
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is drawn which votes count for a level: of careless annotators, or of crossed features."""
+        return self.careful or self.crossed
 
     @property
     def informed(self) -> bool:
@@ -87,19 +123,14 @@ class GroupProblem:
             free[self.votes.sum(axis=(1, 2)).argmax()] = False
         return free
 
-    @cached_property
-    def repeated(self) -> NDArray[np.bool_]:
-        """Groups with an item of two votes or more; of others no claim about an item can be made, (group,)."""
-        return (self.votes.sum(axis=2) > 1).any(axis=1)
 
-
-def groups_of(labels: Labels, groups: MembersOfGroups) -> Groups:
+def groups_of(labels: Labels, groups: Any) -> Groups:
     """Return the groups of the annotators of labels; those without a group are one, called unknown."""
     if isinstance(groups, Groups):
         return groups
     if not labels.annotators_known:
         raise InputError("groups= needs to know who gave each label, and these are counts; read one row per annotation")
-    given = dict(groups)
+    given: dict[Any, Any] = dict(groups)
     if not set(given) & set(labels.annotators.tolist()):
         raise InputError(
             f"groups= names {shorten(given)}, none of the annotators {shorten(labels.annotators)}; give "

@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from bayesagree._inference.arguments import checked
 from bayesagree.annotations import Labels
+from bayesagree.errors import InputError
 from bayesagree.plausibility.group_dirichlet._problem import GroupProblem, MembersOfGroups
 from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
 
@@ -53,6 +55,8 @@ def group_dirichlet_model(
 
     pt: Any = pytensor.tensor  # whose own types are too wide for arithmetic
     how = prior or GroupDirichletPrior()
+    if isinstance(groups, pd.DataFrame):
+        raise InputError("the PyMC model takes groups of one feature; join the columns of groups= into one")
     problem = GroupProblem.of(labels, groups, divided=form == "divided", prior=how)
     coords = {"group": problem.names, "item": labels.items, "category": labels.categories}
     n = problem.votes.astype(np.int64)

@@ -4,14 +4,20 @@ The votes n_ig of group g on item i come from the group's own plausibilities lam
 groups have in common, m_i ~ Dirichlet(a):
 
     graded     lambda_ig ~ Dirichlet(s_g m_i):  the common distribution is worth s_g votes to the group
-    divided    lambda_ig = m_i, or with probability delta_g one of its own ~ Dirichlet(a)
+    divided    lambda_ig = m_i, or with probability delta_g one of its own ~ Dirichlet(a + e_l)
 
     careful    a vote of annotator j is a draw from lambda_ig with probability theta_j, else from a habit of j
 
+In the divided form t_i ~ m_i is a typical label of the common view, and a group that is apart has another one: l is
+drawn from the mean of a without t_i. (Given t_i, m_i ~ Dirichlet(a + e_t): a typical label counts as one vote.)
+
 The graded form integrates lambda_ig out and says by a Chinese restaurant how many votes count for m_i; the divided one
 integrates all distributions out and draws which groups are apart. Two groups can only be known to differ, so that one
-of them is never apart: which one changes nothing. Without careless votes an annotator is a random member of the group,
-and three people with opinions look like a group; the habits of `careful` tell them apart.
+of them, that of most votes, is never apart. Without careless votes an annotator is a random member of the group, and
+three people who favour a label whatever the item look like a group; the habits of `careful` are effects of persons.
+
+Features of annotators are crossed additively: each vote counts for a level of one feature, drawn from shares that all
+votes have in common, and a group, a combination of levels, has the mean of their plausibilities with these shares.
 
 Sources: Teh, Jordan, Beal, Blei, "Hierarchical Dirichlet processes", JASA 101 (2006), section 5.3, for the sampler of
 the graded form; Ivey, Gauch, Jurgens, "NUTMEG: separating signal from noise in annotator disagreement" (EMNLP 2025) for
@@ -24,6 +30,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayesagree._inference.arguments import checked
@@ -105,7 +112,9 @@ class GroupDirichlet(Posterior):
     def problem(self, annotations: Labels, request: Request) -> GroupProblem:
         """Return the votes of each group, and the mean of each item that predictions give."""
         if self.groups is None:
-            raise InputError("group_dirichlet needs groups={annotator: group}")
+            raise InputError(
+                "group_dirichlet needs groups={annotator: group}; the command is `subjective --truth by-group --group`"
+            )
         if self.form not in ("graded", "divided"):
             raise InputError(f"form={self.form!r} is not one of 'graded', 'divided'")
         base = None
@@ -181,7 +190,8 @@ class GroupDirichlet(Posterior):
         def block(number: int, items: slice) -> Floats:
             drawn = np.stack([*states.draw(items, block_generator(root, number), range(problem.names.size))])
             by_sample = np.zeros((problem.names.size, request.samples))
-            count_different(drawn, differs[:, items], by_sample)
+            seen = states.standpoints(items) if problem.divided else drawn
+            count_different(seen, differs[:, items], by_sample)
             for g, values in enumerate(drawn):
                 some = values if request.top_labels is None else best_labels(values, request.top_labels)
                 kept[:, :, g, items] = by_chain(some, request.chains)
@@ -198,11 +208,18 @@ class GroupDirichlet(Posterior):
             "posterior": drawn,
             "derived": {"prob_different": (("group", "item"), differs)},
             "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
-            "constant_data": {"n_votes": (("group", "item"), problem.votes.sum(axis=2, dtype=np.int64))},
+            "constant_data": {"n_votes": (("group", "item"), problem.sizes)},
         }
         _warn(problem, names, r_hat, chains.shape[1])
         coords = {"group": problem.names, "item": annotations.items, "category": annotations.categories}
-        coords |= {"annotator": annotations.annotators, "rank": np.arange(1, kept.shape[-1] + 1), "parameter": names}
+        features = list(self.groups) if isinstance(self.groups, pd.DataFrame) else []
+        coords |= {
+            "level": problem.levels,
+            "feature": features,
+            "annotator": annotations.annotators,
+            "rank": np.arange(1, kept.shape[-1] + 1),
+            "parameter": names,
+        }
         settings = {
             "form": self.form,
             "careful": self.careful,
@@ -257,14 +274,15 @@ def group_dirichlet(
         Single labels by known annotators.
     groups
         Group of each annotator: a mapping or a series by annotator, or `bayesagree.annotations.Groups`. Annotators
-        without a group are one, "unknown".
+        without a group are one, "unknown". Or a table by annotator with a column for each feature: groups are then the
+        combinations of levels that voted, whose plausibilities are the mean of those of their levels (graded form).
     form
         ``"graded"``: each group lies more or less near the common distribution of an item. ``"divided"``: on some items
-        a group has a distribution of its own, on all others the common one. Its own view of an item is independent of
-        the common one: where groups contradict each other on every item, items without votes of a group are guessed,
-        and ``divided`` is too small (`benchmarks/results/group_truth.md`).
+        a group has a view of its own, which stands for another label than the common one; on all others it has the
+        common view.
     careful
-        Some votes are careless, and follow a habit of the annotator instead of the item.
+        Annotators have effects of their own: some votes are careless, and follow a habit of the annotator instead of
+        the item.
     prior
         By default `GroupDirichletPrior()`.
     predictions
@@ -286,12 +304,14 @@ def group_dirichlet(
     DataTree
         Group ``posterior``: ``plausibility`` (chain, draw, group, item, category), which sums to one over category, or
         ``top_label`` (chain, draw, group, item, rank), positions of categories; ``divided`` (chain, draw, group), the
-        share of items on which the group's most plausible label is not that of the mean of all other groups;
-        ``similarity`` (chain, draw, group), the votes that the common distribution is worth to a group, or ``apart``
-        (chain, draw, group), the probability that the group shares its distribution of an item with no other group;
-        ``careful`` (chain, draw, annotator), the share of careful votes. Group ``derived``: ``prob_different`` (group,
-        item), the probability that an item counts for ``divided``; NaN for groups without an item of two votes. Group
-        ``diagnostics``: ``r_hat`` and ``ess`` (parameter). Group ``constant_data``: ``n_votes`` (group, item).
+        share of items on which the group's most plausible label (divided form: the typical label of its view) is none
+        of the best of the mean of all other groups; ``similarity`` (chain, draw, group), the votes that the common
+        distribution is worth to a group, of crossed features (chain, draw, level) with ``weight`` (chain, draw,
+        feature), or ``apart`` (chain, draw, group), the probability that the group shares its distribution of an item
+        with no other group; ``careful`` (chain, draw, annotator), the share of careful votes. Group ``derived``:
+        ``prob_different`` (group, item), the probability that an item counts for ``divided``; NaN for groups without
+        an item of two votes. Group ``diagnostics``: ``r_hat`` and ``ess`` (parameter). Group ``constant_data``:
+        ``n_votes`` (group, item).
 
     Raises
     ------

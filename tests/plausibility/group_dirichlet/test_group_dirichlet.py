@@ -1,6 +1,7 @@
 """The sampler against exact posteriors of one item of two labels, streams against kept draws, refusals."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from _groups import labels_of
 from scipy.special import betainc, betaln, softmax
@@ -8,6 +9,9 @@ from scipy.special import betainc, betaln, softmax
 from bayesagree import InputError, Labels, Predictions, SizeError, group_dirichlet
 from bayesagree.draws.posterior import Request
 from bayesagree.plausibility import GroupDirichlet, GroupDirichletPrior
+from bayesagree.plausibility.group_dirichlet._gibbs import Chain
+from bayesagree.plausibility.group_dirichlet._kernels import HIGHEST, LOWEST
+from bayesagree.plausibility.group_dirichlet._problem import GroupProblem
 
 GRID = (np.arange(200) + 0.5) / 200
 
@@ -18,7 +22,7 @@ def test_graded_on_a_grid(similarity):
     counts = np.array([[[1, 5]], [[4, 2]]])
     labels, members = labels_of(counts)
     prior = GroupDirichletPrior(similarity=similarity, similarity_sd=1e-4, shape_sd=1e-4)
-    tree = group_dirichlet(labels, groups=members, prior=prior, draws=2000, chains=2, seed=1)
+    tree = group_dirichlet(labels, groups=members, prior=prior, draws=1000, chains=2, seed=1)
     s, m = similarity, GRID
     log_weight = -0.5 * np.log(m * (1 - m))
     for no, yes in counts[:, 0]:
@@ -27,7 +31,7 @@ def test_graded_on_a_grid(similarity):
     for g, (no, yes) in enumerate(counts[:, 0]):
         mean = weight @ ((s * m + no) / (s + no + yes))
         drawn = tree["posterior"]["plausibility"].values[:, :, g, 0, 0]
-        assert drawn.mean() == pytest.approx(mean, abs=5 * 0.2 / np.sqrt(2000))
+        assert drawn.mean() == pytest.approx(mean, abs=5 * 0.2 / np.sqrt(1000))
 
 
 def test_divided_in_closed_form():
@@ -37,7 +41,7 @@ def test_divided_in_closed_form():
     """
     labels, members = labels_of(np.array([[[0, 4]], [[3, 2]]]))
     tree = group_dirichlet(
-        labels, groups=members, form="divided", prior=GroupDirichletPrior(shape_sd=1e-4), draws=4000, chains=2, seed=2
+        labels, groups=members, form="divided", prior=GroupDirichletPrior(shape_sd=1e-4), draws=1500, chains=2, seed=2
     )
 
     def log_marginal(no, yes):
@@ -47,12 +51,14 @@ def test_divided_in_closed_form():
     apart = log_marginal(0, 4) + log_marginal(3, 2) + np.log(of_typical.sum() / 0.5)
     expected = 1 / (1 + np.exp(log_marginal(3, 6) - apart))
     share = tree["posterior"]["apart"].values
-    assert share.mean() == pytest.approx((1 + expected) / 3, abs=5 * 0.3 / np.sqrt(2000))
+    assert share.mean() == pytest.approx((1 + expected) / 3, abs=5 * 0.3 / np.sqrt(1000))
+    found = tree["derived"]["prob_different"].values[:, 0]
+    assert found == pytest.approx(expected, abs=5 * 0.5 / np.sqrt(1000))
     g_yes = betainc([0.5 + 1, 0.5], [4.5, 4.5 + 1], 0.5)
     h_yes = betainc([3.5, 3.5 + 1], [2.5 + 1, 2.5], 0.5)
     differ = expected * softmax(np.log(of_typical)) @ (g_yes * (1 - h_yes) + h_yes * (1 - g_yes))
-    found = tree["derived"]["prob_different"].values[:, 0]
-    assert found == pytest.approx(differ, abs=5 * 0.5 / np.sqrt(2000))
+    best = tree["posterior"]["plausibility"].values[:, :, :, 0].argmax(axis=-1)
+    assert (best[..., 0] != best[..., 1]).mean() == pytest.approx(differ, abs=5 * 0.5 / np.sqrt(1000))
     np.testing.assert_allclose(tree["posterior"]["divided"].mean(("chain", "draw")), found, rtol=1e-12)
 
 
@@ -149,3 +155,64 @@ def xr_product_of_others(share):
     """Return the product over all other groups."""
     parts = [share.drop_sel(group=g).prod("group") for g in share["group"].values]
     return share.copy(data=np.stack([p.values for p in parts], axis=-1))
+
+
+def test_crossed_features_add_up():
+    """Only age sees items differently; the combination without votes of its own is known from its two levels."""
+    rng = np.random.default_rng(8)
+    yes, flipped = rng.random(150) < 0.5, rng.random(150) < 0.4
+    people = pd.DataFrame({"age": np.repeat(["old", "young"], 8), "gender": np.tile(["f", "m"], 8)})
+    sees = np.where(people["age"] == "old", yes[:, None], (yes ^ flipped)[:, None])
+    votes = Labels.from_matrix(np.where(rng.random((150, 16)) < 0.95, sees, ~sees).astype(int), annotators=range(16))
+    tree = group_dirichlet(votes, groups=people, draws=100, chains=2, seed=8)
+    posterior = tree["posterior"].to_dataset()
+    assert posterior["group"].values.tolist() == ["old & f", "old & m", "young & f", "young & m"]
+    assert posterior["weight"].sel(feature="age").mean() > 0.8
+    similarity = np.log(posterior["similarity"]).mean(("chain", "draw"))
+    assert similarity.sel(level="young") < similarity.sel(level="m")
+    np.testing.assert_allclose(posterior["plausibility"].sum("category"), 1, rtol=1e-12)
+    best = posterior["plausibility"].mean(("chain", "draw")).argmax("category").sel(group="young & m").values
+    assert (best == (yes ^ flipped)).mean() > 0.95
+    request = Request(draws=100, chains=2, seed=8)
+    posteriors = GroupDirichlet(people).fitted(votes, request).passes([1.0])
+    streamed = next(iter(posteriors[2].blocks(votes, request, plausibility=True).blocks)).plausibility
+    kept = posterior["plausibility"].sel(group="young & f").transpose("item", "chain", "draw", "category").values[:64]
+    np.testing.assert_array_equal(streamed, kept.reshape(streamed.shape))
+    with pytest.raises(InputError, match="graded form only"):
+        group_dirichlet(votes, groups=people, form="divided")
+
+
+def test_three_people_with_habits_are_no_group():
+    """Whatever the item, three people often say yes: as persons they explain it, as a group they would see it so."""
+    rng = np.random.default_rng(9)
+    truth = rng.integers(0, 2, 120)
+    habit = np.where(np.arange(12) < 3, 0.5, 0.02)
+    votes = np.where(rng.random((120, 12)) < habit, 1, truth[:, None])
+    labels, members = (
+        Labels.from_matrix(votes, annotators=range(12)),
+        {j: "three" if j < 3 else "rest" for j in range(12)},
+    )
+    divided = [
+        group_dirichlet(labels, groups=members, form="divided", careful=careful, draws=150, chains=2, seed=9)[
+            "posterior"
+        ]["divided"].sel(group="three")
+        for careful in (False, True)
+    ]
+    assert divided[0].mean() > 2 * divided[1].mean()
+    assert divided[1].mean() < 0.1
+
+
+def test_similarities_start_where_a_slice_step_returns():
+    """A start beyond the ends has density zero everywhere near it, so that stepping out would never end."""
+    labels, members = labels_of(np.array([[[1, 2]], [[2, 1]]]))
+    problem = GroupProblem.of(labels, members, prior=GroupDirichletPrior(similarity=1e9))
+    for seed in range(5):
+        start = Chain(problem, np.random.default_rng(seed)).log_similarity
+        assert (start >= LOWEST).all()
+        assert (start <= HIGHEST).all()
+    low = GroupProblem.of(labels, members, prior=GroupDirichletPrior(similarity=1e-9))
+    assert Chain(low, np.random.default_rng(1)).log_similarity.min() >= LOWEST
+    tree = group_dirichlet(
+        labels, groups=members, prior=GroupDirichletPrior(similarity=1e9), draws=20, chains=1, seed=1
+    )
+    assert np.log(tree["posterior"]["similarity"]).max() <= HIGHEST
