@@ -140,27 +140,19 @@ def _truth_tables(
     labels: "Labels", models: "ModelPredictions", groups: "Groups", *, draws: int, seed: int
 ) -> list[_output.Table]:
     """Return scores against the truth of each group, how far groups differ, and the items that divide them."""
-    from bayesagree import evaluate, group_dirichlet
     from bayesagree.annotations import Predictions
-    from bayesagree.subjective.group_truth import (
-        dividing_items,
-        group_permutation_test,
-        group_score_table,
-        group_truth_table,
-    )
+    from bayesagree.subjective.group_truth import group_truth_tables
 
     if not isinstance(models, Predictions):
         raise InputError("--truth by-group scores predictions per item; these are per annotation")
-    truth = group_dirichlet(labels, groups=groups, draws=draws, seed=seed)
-    scores = group_score_table(evaluate(labels, models, plausibility=truth))
-    test = group_permutation_test(labels, groups, seed=seed)
-    items = dividing_items(truth)
-    return [
-        _output.Table("settings", [{"by": groups.by, "truth": "by-group", "seed": seed}], most=0),
-        _output.Table("scores", scores, f"Scores against the truth of each group by {groups.by}, 95 % HDI"),
-        _output.Table("groups", group_truth_table(truth, test), "How far groups differ; p values by permutation"),
-        _output.Table("items", items, "Items that divide the groups, one in ten of them by chance"),
-    ]
+    found = group_truth_tables(labels, models, groups, draws=draws, seed=seed)
+    titles = {
+        "scores": f"Scores against the truth of each group by {groups.by}, difference from the others, 95 % HDI",
+        "groups": "How far groups differ; p values by permutation",
+        "items": "Items that divide the groups, one in ten of them by chance",
+    }
+    settings = _output.Table("settings", [{"by": groups.by, "truth": "by-group", "seed": seed}], most=0)
+    return [settings, *(_output.Table(name, found[name], title) for name, title in titles.items())]
 
 
 def _declared(specification: Path, people: "Annotators | None") -> "EvaluationSpecification":

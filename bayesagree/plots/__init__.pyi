@@ -12,6 +12,7 @@ from .subjective import (
     plot_disagreement_by_quality,
     plot_group_heatmap,
     plot_group_intervals,
+    plot_group_truth,
     plot_shares,
 )
 
@@ -27,6 +28,7 @@ __all__ = [
     "plot_error_correlation",
     "plot_group_heatmap",
     "plot_group_intervals",
+    "plot_group_truth",
     "plot_item_fits",
     "plot_method_correlation",
     "plot_plausibility",

@@ -14,6 +14,7 @@ from bayesagree.plots._panels import (
     on_axes,
     on_panels,
     one_panel,
+    style,
     with_sizes,
     wrapped_panels,
     write_cells,
@@ -103,6 +104,61 @@ def plot_group_intervals(result: xr.DataTree, *, axes: Panels | None = None) -> 
         panel.set_xlabel("accuracy, HDI 0.95")
     panels[0, 0].set_yticks(range(len(groups)), with_sizes(groups, sizes))
     panels[0, 0].invert_yaxis()
+    return panels
+
+
+@on_panels
+def plot_group_truth(truth: xr.DataTree, *, most: int = 12, axes: Panels | None = None) -> Panels:
+    """Draw how many items each group of annotators sees differently (left), and the items that divide most (right).
+
+    Parameters
+    ----------
+    truth
+        Result of `bayesagree.group_dirichlet`, with all plausibilities.
+    most
+        Number of items on the right: those that a group most probably sees differently. Each group has a mark at its
+        plausibility of the label on which the groups are furthest apart, with an interval (HDI 0.95).
+    {axes}
+
+    {returns}
+
+    Examples
+    --------
+    >>> from bayesagree import Labels, group_dirichlet
+    >>> votes = Labels.from_matrix([["a"] * 8, ["a"] * 4 + ["b"] * 4, ["b"] * 8] * 10, annotators=list("stuvwxyz"))
+    >>> sides = dict.fromkeys("stuv", "left") | dict.fromkeys("wxyz", "right")
+    >>> panels = plot_group_truth(group_dirichlet(votes, groups=sides, draws=100, seed=1), most=3)
+    >>> {int(text.get_text().split(":")[0]) % 3 for text in panels[0, 1].get_yticklabels()}
+    {1}
+    """
+    drawn = truth["posterior"].to_dataset()
+    if "divided" not in drawn or "plausibility" not in drawn:
+        raise InputError("plot_group_truth takes the result of group_dirichlet with all plausibilities")
+    values = drawn["plausibility"].stack(sample=("chain", "draw")).transpose("sample", "group", "item", "category")
+    names, mean = drawn["group"].values, values.mean("sample").values
+    chance = np.nan_to_num(truth["derived"]["prob_different"].values).max(axis=0)
+    shown = np.sort(np.argsort(-chance, kind="stable")[:most])
+    label = np.ptp(mean[:, shown], axis=0).argmax(axis=1)
+    _, panels = new_panels(axes, 1, 2, width=4, height=0.25 * max(len(shown), len(names)) + 1.5, margin=(1, 0))
+    left, right = panels[0]
+    shares = drawn["divided"].stack(sample=("chain", "draw")).transpose("sample", "group").values
+    for g, ends in enumerate(zip(*column_hdi(shares))):
+        left.hlines(g, *ends, color=f"C{g % 10}")
+        left.plot(shares[:, g].mean(), g, **style(g, line=False))
+        at = np.arange(len(shown)) + 0.6 * ((g + 0.5) / len(names) - 0.5)
+        one = values.values[:, g, shown, label]
+        right.hlines(at, *column_hdi(one), color=f"C{g % 10}", linewidth=1)
+        right.plot(one.mean(axis=0), at, label=str(names[g]), **style(g, line=False))
+    left.set_yticks(range(len(names)), with_sizes(names, truth["constant_data"]["n_votes"].values.sum(axis=1)))
+    left.set_xlabel("share of items seen differently, HDI 0.95")
+    left.set_ylabel("group (votes)")
+    items, labels = drawn["item"].values[shown], drawn["category"].values[label]
+    right.set_yticks(range(len(shown)), [f"{item}: {name}" for item, name in zip(items, labels)])
+    right.set_xlabel("plausibility of the label, HDI 0.95")
+    right.set_ylabel("item: label")
+    right.legend(fontsize="small")
+    for panel in (left, right):
+        panel.invert_yaxis()
     return panels
 
 

@@ -12,11 +12,13 @@ from bayesagree.agreement.annotator_effects import annotator_levels, levels_matt
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import ConvergenceError, InputError
-from bayesagree.report.settings import Case
+from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.subjective.crowd_quality.resampling import crowdtruth_posterior, spammers
 from bayesagree.subjective.dispersion import dispersion_null
 from bayesagree.subjective.group_model import group_posterior, group_summary, prob_worse
+from bayesagree.subjective.group_truth import group_truth_tables
 from bayesagree.subjective.performance import group_performance
 from bayesagree.subjective.tables import as_labels
 
@@ -25,6 +27,8 @@ MOST_LABELS = 200_000
 _RESAMPLES = 100
 """Most resamples of the items; a tenth of the draws of the report, since each solves for all qualities again."""
 _SHOWN = 15
+MOST_DRAWS = 500
+"""Draws of each chain of the truth of groups: more would take longer than the rest of the page."""
 MOST_RATINGS = 10_000
 """Above this many ratings the sampler of levels takes longer than the rest of the page."""
 MOST_ANNOTATORS = 50
@@ -46,12 +50,16 @@ class GroupResults:
     worst
         One row per model: group served worst, group served best, probability that it is so, p-value of the spread
         over groups against chance; None without models.
+    truth
+        Tables of `group_truth_tables`; None without votes of two groups, each annotator known, or for predictions per
+        annotation.
     """
 
     by: str
     composition: pd.DataFrame
     accuracy: xr.Dataset | None = None
     worst: pd.DataFrame | None = None
+    truth: dict[str, pd.DataFrame] | None = None
 
 
 def group_results(case: Case, groups: Groups | None) -> GroupResults | None:
@@ -75,7 +83,20 @@ def group_results(case: Case, groups: Groups | None) -> GroupResults | None:
     tree = group_posterior(labels, case.models, groups, draws=chosen.draws, chains=chosen.chains, seed=chosen.seed)
     null = dispersion_null(group_performance(labels, case.models, groups), seed=chosen.seed)
     accuracy = group_summary(tree)
-    return GroupResults(groups.by, composition, accuracy, _worst(accuracy, prob_worse(tree), null))
+    worst = _worst(accuracy, prob_worse(tree), null)
+    return GroupResults(groups.by, composition, accuracy, worst, _truth(labels, case.models, groups, chosen))
+
+
+def _truth(labels: Labels, models: Any, groups: Groups, chosen: ReportSettings) -> dict[str, pd.DataFrame] | None:
+    if not isinstance(models, Predictions) or labels.n_annotations > MOST_LABELS:
+        return None
+    with warnings.catch_warnings():
+        # NaN in the tables is the same news.
+        warnings.filterwarnings("ignore", "no item has two votes", UserWarning)
+        try:
+            return group_truth_tables(labels, models, groups, draws=min(chosen.draws, MOST_DRAWS), seed=chosen.seed)
+        except InputError:
+            return None
 
 
 def _worst(accuracy: xr.Dataset, worse: xr.DataArray, null: xr.Dataset) -> pd.DataFrame:

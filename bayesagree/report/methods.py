@@ -8,7 +8,7 @@ import pandas as pd
 from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL
 from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.draws.posterior import OF_ANNOTATIONS
-from bayesagree.plausibility.registry import POSTERIORS, STUTZ, Reference
+from bayesagree.plausibility.registry import POSTERIORS, STUTZ, TEH, Reference
 from bayesagree.report.annotators import GroupResults
 from bayesagree.report.data import ReportData
 from bayesagree.report.kinds import CHECCO, KRIPPENDORFF, RUBIN, kind_of
@@ -53,7 +53,7 @@ def methods_paragraph(data: ReportData) -> str:
 def references(data: ReportData) -> list[Reference]:
     """List the papers that the paragraph cites."""
     text = methods_paragraph(data)
-    known = {AMBIGUOUS, BALAYN, CALDERON, CHECCO, DUMITRACHE, KRIPPENDORFF, RUBIN, STUTZ}
+    known = {AMBIGUOUS, BALAYN, CALDERON, CHECCO, DUMITRACHE, KRIPPENDORFF, RUBIN, STUTZ, TEH}
     known |= {record.reference for record in POSTERIORS.values() if record.reference is not None}
     return sorted(reference for reference in known if reference.key in text)
 
@@ -127,6 +127,12 @@ def _another_annotator(scores: ModelScores) -> str:
     return " Another annotator gives a label drawn from the plausibilities of a draw." if scores.ceiling else ""
 
 
+TRUTH = (
+    "The truth of each group has a hierarchical Dirichlet posterior, which pools votes as far as groups agree "
+    f"({TEH.key})."
+)
+
+
 def _groups(found: GroupResults) -> str:
     grouped = f"Annotators were grouped by {found.by} ({BALAYN.key})"
     if found.accuracy is None:
@@ -134,6 +140,7 @@ def _groups(found: GroupResults) -> str:
     return (
         f"{grouped}; the accuracy for each group has a hierarchical beta-binomial posterior, and the spread over "
         "groups was compared with its distribution when annotators are assigned to groups at random."
+        + ("" if found.truth is None else f" {TRUTH}")
     )
 
 

@@ -19,6 +19,8 @@ from bayesagree.report.scores import GoldScores
 from bayesagree.report.wording import count, interval, listed, metric_name, number, percent, percents, probability
 from bayesagree.subjective.specification import SpecificationReport
 
+MOST_ITEMS = 20
+"""Items that divide groups; the command `subjective --truth by-group` lists all."""
 COEFFICIENTS = {
     "phi": "common agreement Phi",
     "leave_one_out": "names what the others put first",
@@ -92,7 +94,19 @@ def groups(data: ReportData, found: GroupResults) -> dict[str, Any]:
     worst = _rows(found.worst, model=str, worst=str, best=str, probability=probability, p_value=probability)
     title = "Accuracy for each group of annotators"
     figure = interval_plot(plots[:MOST_MODELS], title=title, axis="accuracy", limits=(0, 1))
-    return view | {"rows": rows, "worst": worst, "figure": figure}
+    truth = {} if found.truth is None else {"truth": _group_truth(found.truth)}
+    return view | {"rows": rows, "worst": worst, "figure": figure} | truth
+
+
+def _group_truth(found: dict[str, pd.DataFrame]) -> dict[str, Any]:
+    """Show scores against the truth of each group, how far groups differ, and the items that divide them."""
+    scores = found["scores"].assign(score_ends=lambda t: [interval(*ends) for ends in zip(t["lower"], t["upper"])])
+    scores = scores.assign(lower=scores["difference_lower"], upper=scores["difference_upper"])
+    names: dict[str, Any] = {"model": str, "group": str, "mean": number, "score_ends": str, "difference": number}
+    apart = _rows(found["groups"], group=str, votes=count, divided=percent, ends=percents, p_value=probability)
+    items = _rows(found["items"].head(MOST_ITEMS), group=str, item=str, prob_different=probability)
+    rows = _rows(scores, **names, ends=interval, worst_served=probability)
+    return {"scores": rows, "groups": apart, "items": items, "number": count(len(found["items"]))}
 
 
 def sets(data: ReportData, found: SetResults) -> dict[str, Any]:

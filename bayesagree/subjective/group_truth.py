@@ -12,7 +12,10 @@ from bayesagree._numerics.intervals import column_hdi
 from bayesagree._numerics.types import Codes, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
+from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, probability
+from bayesagree.evaluation.scoring import evaluate
+from bayesagree.plausibility.group_dirichlet.posterior import group_dirichlet
 from bayesagree.subjective.disagreement import require_one_each
 
 
@@ -155,17 +158,23 @@ def group_score_table(result: xr.DataTree) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns metric, group, model, mean, lower, upper (HDI 0.95), ``worst_served`` (probability).
+        Columns metric, group, model, mean, lower, upper (HDI 0.95), ``difference`` from the mean of the other groups
+        with ``difference_lower`` and ``difference_upper``, ``worst_served`` (probability).
     """
     parts: list[pd.DataFrame] = []
     for metric, draws in result["posterior"].to_dataset().isel(reliability=0).items():
         flat = draws.stack(sample=("chain", "draw")).transpose("sample", "group", "model")
-        lower, upper = column_hdi(flat.values.reshape(flat.sizes["sample"], -1))
+        apart = flat - (flat.sum("group") - flat) / (flat.sizes["group"] - 1)
         table: Any = flat.mean("sample").rename("mean").to_dataframe().reset_index()[["group", "model", "mean"]]
+        ends = [column_hdi(one.values.reshape(flat.sizes["sample"], -1)) for one in (flat, apart)]
+        table["lower"], table["upper"] = ends[0]
+        table["difference"] = apart.mean("sample").values.ravel()
+        table["difference_lower"], table["difference_upper"] = ends[1]
         worst = result["worst_served"].to_dataset()[metric].isel(reliability=0).transpose("group", "model")
-        parts.append(table.assign(metric=metric, lower=lower, upper=upper, worst_served=worst.values.ravel()))
-    columns = ["metric", "group", "model", "mean", "lower", "upper", "worst_served"]
-    return pd.concat(parts, ignore_index=True).reindex(columns=columns)
+        table["worst_served"] = worst.values.ravel()
+        parts.append(table.assign(metric=metric))
+    found = pd.concat(parts, ignore_index=True)
+    return found[["metric", *found.columns.drop("metric")]]
 
 
 def group_truth_table(truth: xr.DataTree, test: xr.Dataset) -> pd.DataFrame:
@@ -189,3 +198,20 @@ def group_truth_table(truth: xr.DataTree, test: xr.Dataset) -> pd.DataFrame:
     columns = {"group": names, "votes": truth["constant_data"]["n_votes"].sum("item").values}
     columns |= {"divided": draws.mean(axis=0), "lower": lower, "upper": upper}
     return pd.DataFrame(columns | {"p_value": test["p_value"].sel(group=names).values})
+
+
+def group_truth_tables(
+    labels: Labels, models: Predictions, groups: Groups, *, draws: int = 1000, seed: Seed = None
+) -> dict[str, pd.DataFrame]:
+    """Return scores against the truth of each group, how far groups differ, and the items that divide them.
+
+    Returns
+    -------
+    dict
+        The tables ``scores``, of the accuracy, ``groups`` and ``items``: `group_score_table`, `group_truth_table`,
+        `dividing_items`.
+    """
+    truth = group_dirichlet(labels, groups=groups, draws=draws, seed=seed, top_labels=1)
+    test = group_permutation_test(labels, groups, seed=seed)
+    scores = group_score_table(evaluate(labels, models, plausibility=truth))
+    return {"scores": scores, "groups": group_truth_table(truth, test), "items": dividing_items(truth)}

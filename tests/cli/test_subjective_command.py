@@ -219,6 +219,9 @@ def test_truth_of_each_group(run):
     assert [row["group"] for row in answer["scores"]] == ["f", "m"]
     assert answer["scores"][0]["mean"] > answer["scores"][1]["mean"]
     assert answer["scores"][0]["worst_served"] + answer["scores"][1]["worst_served"] == pytest.approx(1)
+    f, m = answer["scores"]
+    assert f["difference"] == pytest.approx(f["mean"] - m["mean"])
+    assert f["difference_lower"] == pytest.approx(-m["difference_upper"])
     assert {"divided", "p_value"} <= set(answer["groups"][0])
     code, _, error = run("labels.csv", "--predictions", "models.csv", "--truth", "by-group")
     assert code == 2

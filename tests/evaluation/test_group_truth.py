@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from _groups import labels_of
 
 from bayesagree import (
@@ -47,6 +48,15 @@ def test_one_row_per_group(tree):
         np.testing.assert_allclose(difference, (values.sel(group="i") - values.sel(group="g")).values, atol=1e-12)
         np.testing.assert_allclose(found["worst_served"][name].sum("group"), 1)
     assert found["worst_served"]["top_1_accuracy"].sel(group="i", model="A").item() > 0.99
+
+
+def test_by_name():
+    how = {"metrics": ["top_1_accuracy"], "draws": 20, "chains": 1, "seed": 3}
+    named = evaluate(LABELS, MODELS, plausibility="group_dirichlet", groups=MEMBERS, form="divided", **how)
+    given = evaluate(LABELS, MODELS, plausibility=GroupDirichlet(MEMBERS, "divided"), **how)
+    xr.testing.assert_equal(named["posterior"].to_dataset(), given["posterior"].to_dataset())
+    with pytest.raises(InputError, match=r"needs groups=\{annotator: group\}"):
+        evaluate(LABELS, MODELS, plausibility="group_dirichlet", **how)
 
 
 def test_certainty_of_each_group(tree):

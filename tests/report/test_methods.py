@@ -19,6 +19,7 @@ CHAPTERS = {
     '<section id="models"': "draws of the truth; scores are",
     '<section id="groups"': "Annotators were grouped by age",
     'id="group-scores"': "the spread over groups was compared",
+    'id="group-truth"': "The truth of each group has a hierarchical Dirichlet posterior",
     '<section id="specification"': "declared specification",
     '<section id="gold"': "Scores against gold rest on the 20 items",
     '<section id="sets"': "Prediction sets were calibrated",

@@ -212,8 +212,11 @@ def test_groups_name_whom_a_model_serves_worst(unequal):
     assert row["best"] == "f"
     assert row["probability"] > 0.95
     assert found.composition["annotators"].to_dict() == {"f": 6, "m": 5, "unknown": 1}
+    assert found.truth["scores"].set_index("group")["mean"].idxmax() == "f"
+    assert found.truth["groups"]["votes"].tolist() == [240, 200, 40]
     alone = group_results(Case(votes, None, SHORT), groups)
     assert alone.accuracy is None
+    assert alone.truth is None
 
 
 def test_a_specification_needs_the_annotators(unequal):

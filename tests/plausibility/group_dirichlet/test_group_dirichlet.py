@@ -1,5 +1,8 @@
 """The sampler against exact posteriors of one item of two labels, streams against kept draws, refusals."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +16,7 @@ from bayesagree.plausibility.group_dirichlet._gibbs import Chain
 from bayesagree.plausibility.group_dirichlet._kernels import HIGHEST, LOWEST
 from bayesagree.plausibility.group_dirichlet._problem import GroupProblem
 
+MODEL = Path(__file__).parents[3] / "models" / "group_dirichlet.json"
 GRID = (np.arange(200) + 0.5) / 200
 
 
@@ -32,6 +36,25 @@ def test_graded_on_a_grid(similarity):
         mean = weight @ ((s * m + no) / (s + no + yes))
         drawn = tree["posterior"]["plausibility"].values[:, :, g, 0, 0]
         assert drawn.mean() == pytest.approx(mean, abs=5 * 0.2 / np.sqrt(1000))
+
+
+def test_reference_posterior():
+    reference = json.loads(MODEL.read_text())
+    expected, prior = reference["posterior"], GroupDirichletPrior(similarity=10, similarity_sd=1, shape_sd=0.5)
+    labels, members = labels_of(reference["data"]["counts"])
+    how = {"groups": members, "prior": prior, "draws": 1500, "chains": 2, "seed": 1}
+    graded = group_dirichlet(labels, **how)["posterior"].to_dataset()
+    # Of 3000 draws at least a tenth count as independent.
+    near = 4 / np.sqrt(300)
+    yes = graded["plausibility"].values[..., 1]
+    np.testing.assert_allclose(yes.mean(axis=(0, 1)), expected["graded_yes"], atol=near * yes.std(axis=(0, 1)).max())
+    similarity = np.log(graded["similarity"]).mean(("chain", "draw"))
+    np.testing.assert_allclose(similarity, expected["log_similarity"], atol=near)
+    divided = group_dirichlet(labels, form="divided", **how)
+    apart = divided["posterior"]["apart"]
+    np.testing.assert_allclose(apart.mean(("chain", "draw")), expected["apart"] * 2, atol=near * 0.3)
+    found = divided["derived"]["prob_different"].sel(group="g").values
+    np.testing.assert_allclose(found, expected["apart_items"], atol=near * 0.5)
 
 
 def test_divided_in_closed_form():
