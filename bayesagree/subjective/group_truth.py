@@ -122,7 +122,8 @@ def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFr
     Raises
     ------
     InputError
-        Another result; a share that is not between 0 and 1.
+        Another result; one vote per group and item, from which nothing follows for an item; a share that is not
+        between 0 and 1.
 
     References
     ----------
@@ -142,6 +143,11 @@ def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFr
     if "derived" not in truth or "prob_different" not in truth["derived"]:
         raise InputError("dividing_items takes the result of group_dirichlet")
     table: Any = truth["derived"]["prob_different"].to_dataframe().reset_index().dropna()
+    if table.empty:
+        raise InputError(
+            "no group has two votes on any item: a view of its own and one vote by chance look the same, so that only "
+            "averages over items are known; collect two votes per group and item"
+        )
     table = table.sort_values(["group", "prob_different"], ascending=[True, False], kind="stable", ignore_index=True)
     false = (1 - table["prob_different"]).groupby(table["group"]).expanding().mean().to_numpy()
     return table[false <= false_share].reset_index(drop=True)
@@ -214,4 +220,6 @@ def group_truth_tables(
     truth = group_dirichlet(labels, groups=groups, draws=draws, seed=seed, top_labels=1)
     test = group_permutation_test(labels, groups, seed=seed)
     scores = group_score_table(evaluate(labels, models, plausibility=truth))
-    return {"scores": scores, "groups": group_truth_table(truth, test), "items": dividing_items(truth)}
+    known = bool(truth["derived"]["prob_different"].notnull().any())
+    items = dividing_items(truth) if known else pd.DataFrame(columns=["group", "item", "prob_different"])
+    return {"scores": scores, "groups": group_truth_table(truth, test), "items": items}

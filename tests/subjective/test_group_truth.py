@@ -55,5 +55,7 @@ def test_few_false_items():
     assert dividing_items(xr.DataTree.from_dict({"/derived": derived}), false_share=0.13)["item"].tolist() == list(
         "wxy"
     )
+    with pytest.raises(InputError, match="two votes per group and item"):
+        dividing_items(xr.DataTree.from_dict({"/derived": derived * np.nan}))
     with pytest.raises(InputError, match="result of group_dirichlet"):
         dividing_items(xr.DataTree())

@@ -208,18 +208,16 @@ class GroupDirichlet(Posterior):
             "posterior": drawn,
             "derived": {"prob_different": (("group", "item"), differs)},
             "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
-            "constant_data": {"n_votes": (("group", "item"), problem.sizes)},
+            "constant_data": {
+                "n_votes": (("group", "item"), problem.sizes),
+                "n_votes_of_label": (("category",), np.bincount(problem.single[1], minlength=n_labels)),
+            },
         }
         _warn(problem, names, r_hat, chains.shape[1])
         coords = {"group": problem.names, "item": annotations.items, "category": annotations.categories}
-        features = list(self.groups) if isinstance(self.groups, pd.DataFrame) else []
-        coords |= {
-            "level": problem.levels,
-            "feature": features,
-            "annotator": annotations.annotators,
-            "rank": np.arange(1, kept.shape[-1] + 1),
-            "parameter": names,
-        }
+        features = [*self.groups] if isinstance(self.groups, pd.DataFrame) else []
+        coords |= {"level": problem.levels, "feature": features, "annotator": annotations.annotators}
+        coords |= {"rank": np.arange(1, kept.shape[-1] + 1), "parameter": names}
         settings = {
             "form": self.form,
             "careful": self.careful,
@@ -311,7 +309,7 @@ def group_dirichlet(
         with no other group; ``careful`` (chain, draw, annotator), the share of careful votes. Group ``derived``:
         ``prob_different`` (group, item), the probability that an item counts for ``divided``; NaN for groups without
         an item of two votes. Group ``diagnostics``: ``r_hat`` and ``ess`` (parameter). Group ``constant_data``:
-        ``n_votes`` (group, item).
+        ``n_votes`` (group, item), ``n_votes_of_label`` (category).
 
     Raises
     ------
