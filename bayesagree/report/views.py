@@ -106,7 +106,7 @@ def _group_truth(found: dict[str, pd.DataFrame]) -> dict[str, Any]:
     apart = _rows(found["groups"], group=str, votes=count, divided=percent, ends=percents, p_value=probability)
     items = _rows(found["items"].head(MOST_ITEMS), group=str, item=str, prob_different=probability)
     rows = _rows(scores, **names, ends=interval, worst_served=probability)
-    return {"scores": rows, "groups": apart, "items": items, "number": count(len(found["items"]))}
+    return {"scores": rows, "groups": apart, "dividing": items, "number": count(len(found["items"]))}
 
 
 def sets(data: ReportData, found: SetResults) -> dict[str, Any]:
