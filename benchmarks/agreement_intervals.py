@@ -13,7 +13,14 @@ true value, with its Monte-Carlo error, `width` the mean width. Data sets in whi
 kappa where one label was used, are left out. `bootstrap` is the same for the Bayesian bootstrap. Real worlds are items
 drawn without replacement from public data, whose coefficients from all items are the true ones; the values of
 pseudo-items were changed after them, the weights of items were not. The last table counts cells, each one coefficient
-in one row.
+in one row. With every cell at .95, .90 of the cells of 320 sets would show .93 to .97.
+
+Tried on other worlds (prevalence .6, .85, .97; accuracy .7, .9, .96; 2 or 3 labels; correlation .15, .5, .9; 30 sets a
+world) and left: equal tails for the shortest interval, and a base measure of 1.5 items for 2. Equal tails hold, in the
+mean of nominal cells and in the least, .974 and .908 for .963 and .883 of 10 items, .960 and .908 for .946 and .875 of
+20, .947 and .900 for .933 and .817 of 50, .948 and .900 for .948 and .883 of 200, and are wider by 4, 3, 2 and 1 %; of
+ordered coefficients their least cell falls from .856 to .789 of 10 items and from .922 to .833 of 20. A mass of 1.5
+holds .919 of nominal cells of 50 items. What stays short: few items of a rare label, and correlations of .9.
 """
 
 import sys

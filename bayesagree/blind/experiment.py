@@ -1,7 +1,7 @@
 """The experiment of Jung and Lease: every method on the same systems, and how well each replaces the gold."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -129,30 +129,27 @@ def blind_experiment(
     if baseline not in METHODS:
         raise InputError(f"baseline={baseline!r} is no method; there are {shorten(METHODS, 11)}")
     probability(significance, "significance")
-    judge = _Judge(systems, tuple(metrics), positive_int(draws, "draws"), significance, multiplicity, ci_prob, seed)
+    tests = significance, multiplicity, ci_prob
+    judge = _Judge(systems, tuple(metrics), positive_int(draws, "draws"), *tests, seed_sequence(seed))
     truth = None if gold is None else _truth(gold, systems)
     options: dict[str, Any] = {"leave_one_out": leave_one_out, "threshold": threshold}
-    estimates, quality = [], []
+    found = []
     for method in chosen:
-        estimate, of_pseudo_gold = judge.method(method, calibrate_for, truth, options)
-        estimates.append(estimate)
-        quality.append(of_pseudo_gold)
+        found.append(judge.method(method, calibrate_for, truth, options))
         progress(1)
-    names = estimates[0]
-    groups: dict[str, Any] = {
-        "estimated": {
-            name: (("estimator", "metric", "model"), np.stack([e[name] for e in estimates])) for name in names
-        },
-        "systems": {"overlap": (("model", "other_model"), _overlap(predictions, systems, positive))},
-    }
+    estimates, quality = (list(part) for part in zip(*found))
+    dims, names = ("estimator", "metric", "model"), {"model": systems.models, "other_model": systems.models}
+    groups: dict[str, Any] = {"estimated": {k: (dims, v) for k, v in _stacked(estimates).items()}}
+    overlap = jaccard_overlap(predictions, positive=positive).sel(names)
+    groups["systems"] = {"overlap": (("model", "other_model"), overlap.values)}
     if truth is not None:
         actual = judge.gold(truth)
         groups["actual"] = {name: (("metric", "model"), actual[name]) for name in ("score", "rank")}
-        tests: dict[str, Any] = {"different": judge.different, "baseline": baseline, "correction": correction}
-        groups["methods"] = methods_group(chosen, estimates, actual, np.array(quality), **tests)
+        compared: dict[str, Any] = {"different": judge.different, "baseline": baseline, "correction": correction}
+        groups["methods"] = methods_group(chosen, estimates, actual, np.array(quality), **compared)
         groups["outliers"] = outliers(estimates, actual, systems)
     coords = {"estimator": list(chosen), "metric": list(metrics), "measure": list(MEASURES), "place": list(PLACES)}
-    coords |= {"model": systems.models, "other_model": systems.models}
+    coords |= names
     settings = options | {"calibrate_for": calibrate_for, "baseline": baseline, "correction": correction}
     settings |= {"significance": significance, "multiplicity": multiplicity, "ci_kind": "hdi", "ci_prob": ci_prob}
     settings |= {"draws": draws, "n_models": int(systems.models.size), "n_items": int(systems.items.size)}
@@ -162,22 +159,16 @@ def blind_experiment(
     return tree.sel(model=predictions.models, other_model=predictions.models)
 
 
-class _Judge:
+class _Judge(NamedTuple):
     """Scores, ranks and intervals of systems against stand-ins for the gold, or the gold itself."""
 
-    def __init__(
-        self,
-        systems: Systems,
-        metrics: tuple[str, ...],
-        draws: int,
-        significance: float,
-        multiplicity: Multiplicity,
-        ci_prob: float,
-        seed: Seed,
-    ) -> None:
-        self.systems, self.metrics, self.draws, self.ci_prob = systems, metrics, draws, ci_prob
-        self.significance, self.seed = significance, seed_sequence(seed)
-        self.multiplicity: Multiplicity = multiplicity
+    systems: Systems
+    metrics: tuple[str, ...]
+    draws: int
+    significance: float
+    multiplicity: Multiplicity
+    ci_prob: float
+    seed: np.random.SeedSequence
 
     def method(
         self, method: str, calibrate_for: str, truth: LabelCodes | None, options: dict[str, Any]
@@ -193,14 +184,13 @@ class _Judge:
                 counts = self._counts(gold)
             rows.append(self._row(gold, *counts, metric))
             quality.append(self._quality(gold, truth, metric, method))
-        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}, quality
+        return _stacked(rows), quality
 
     def gold(self, truth: LabelCodes) -> dict[str, NDArray[np.float64]]:
         """Return the actual scores and ranks (metric, model)."""
         gold = PseudoGold(truth[None], True)
         counts = self._counts(gold)
-        rows = [self._row(gold, *counts, metric) for metric in self.metrics]
-        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+        return _stacked([self._row(gold, *counts, metric) for metric in self.metrics])
 
     def different(self, p_values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which pairs differ significantly."""
@@ -240,6 +230,10 @@ class _Judge:
         return float(mean_scores(counts.swapaxes(0, 1)[None], metric, self.systems.positive)[0, 0])
 
 
+def _stacked(rows: list[dict[str, NDArray[np.float64]]]) -> dict[str, NDArray[np.float64]]:
+    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+
+
 def _truth(gold: Gold, systems: Systems) -> LabelCodes:
     """Return the position of each item's gold label, -1 where it has none."""
     truth = gold_codes(gold, systems.items, systems.labels).astype(np.int16)
@@ -256,7 +250,3 @@ def _possible(systems: Systems) -> tuple[str, ...]:
 def _interval(draws: NDArray[np.float64], ci_prob: float) -> tuple[float, float]:
     finite = draws[np.isfinite(draws)]
     return hdi(finite, ci_prob) if finite.size > 1 else (float("nan"), float("nan"))
-
-
-def _overlap(predictions: Predictions, systems: Systems, positive: Any) -> NDArray[np.float64]:
-    return jaccard_overlap(predictions, positive=positive).sel(model=systems.models, other_model=systems.models).values
