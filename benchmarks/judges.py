@@ -6,6 +6,7 @@
     BAYESAGREE_DATA=<folder> uv run python benchmarks/judges.py votes 60
     NUMBA_NUM_THREADS=1 uv run python benchmarks/judges.py large 1
     uv run python benchmarks/judges.py decisions 100
+    uv run python benchmarks/judges.py border 120
     uv run python benchmarks/judges.py grid 4           135 cells: ten minutes
     uv run python benchmarks/judges.py                  writes benchmarks/results/judges.md from all of them
 
@@ -22,7 +23,8 @@ each, chosen at random or where the judge is in doubt (`label_allocation`).
 share of one judge's negative verdicts on the first system that turn positive), people per item and labelled items;
 people are 88 % right, judges 85 %, `target="truth"`. `partial`: the hardest such world, with and without its parts.
 `decisions`: may a judge replace these people? Numbers of people and of items of each as in nine sets of Calderon et al.
-(2025); people win over a judge by margins of N(m, .05), m from U(0, .4), and a third of the items are ties.
+(2025); people win over a judge by margins of N(m, .05), m from U(0, .4), and a third of the items are ties. `border`:
+the same with one margin for all people, epsilon or a little more.
 
 The simulated worlds have chains of 400 draws: the shortest interval of 200 independent draws of a normal variable
 holds .937 of it, of 400 .942, of the default 4,000 .948. With one vote an item nothing in `crisp` tells how
@@ -58,6 +60,8 @@ SHORT: dict[str, Any] = {"draws": 400, "chains": 1, "tune": 250, "thin": 1}
 RUN: dict[str, Any] = {"draws": 1000, "chains": 1, "tune": 500, "thin": 2}
 SHAPES = [(8, 246), (4, 640), (3, 82), (6, 500), (10, 711), (3, 6400), (13, 1698), (4, 2552), (10, 1008)]
 EPSILON = 0.2
+BORDER = [(people, items, beyond) for people, items in ((3, 82), (8, 246), (10, 711)) for beyond in (0, 0.05)]
+"""People, items and by how much the margin of all people is above epsilon."""
 LEVELS: dict[str, tuple[float, ...]] = {
     "judges": (1, 3, 5), "shared errors": (0, 0.15, 0.3), "partiality": (0, 0.05, 0.1), "people": (1, 3, 5),
     "items": (100, 300, 1000),
@@ -223,10 +227,12 @@ def run_large(world: str, seed: int) -> dict[str, Any]:
     }
 
 
-def run_decision(people: int, items: int, seed: int) -> dict[str, Any]:
+def run_decision(people: int, items: int, beyond: float | None, seed: int) -> dict[str, Any]:
     """Return what the exact test and the posterior say of one judge, whose margin behind each person is known."""
     rng = np.random.default_rng([seed, people, items])
     margin = np.clip(rng.normal(rng.uniform(0, 0.4), 0.05, people), -0.6, 0.6)
+    if beyond is not None:
+        margin[:] = EPSILON + beyond
     counts = np.array([rng.multinomial(items, (1 / 3, (2 / 3 - m) / 2, (2 / 3 + m) / 2)) for m in margin])
     wins = Wins(*counts.T)
     replaced = benjamini_yekutieli(wins_p_values(wins, EPSILON))
@@ -269,7 +275,9 @@ def measure(world: str, runs: int) -> None:
     if world == "chosen":
         jobs = {design: partial(run_chosen, design) for design in ("random", "doubt")}
     elif world == "decisions":
-        jobs = {f"{n} {items}": partial(run_decision, n, items) for n, items in SHAPES}
+        jobs = {f"{n} {items}": partial(run_decision, n, items, None) for n, items in SHAPES}
+    elif world == "border":
+        jobs = {f"{n} {items} {beyond}": partial(run_decision, n, items, beyond) for n, items, beyond in BORDER}
     elif world == "grid":
         cells = {str(row): tuple(LEVELS[name][k] for name, k in zip(LEVELS, row)) for row in GRID}
         jobs = {name: partial(run_in_grid, cell) for name, cell in cells.items()}
@@ -283,7 +291,7 @@ def measure(world: str, runs: int) -> None:
         jobs = {f"{n} {votes}": partial(run, world, n, votes) for n, votes in CELLS}
     for cell, job in jobs.items():
         found = [job(seed) for seed in range(runs)]
-        by_run = {k: [float(np.mean(f[k])) for f in found if f[k]] for k in found[0]}
+        by_run = {k: v for k in found[0] if (v := [float(np.mean(f[k])) for f in found if f[k]])}
         kept[cell] = {
             k: {"mean": float(np.mean(v)), "error": float(np.std(v, ddof=1) / np.sqrt(len(v))) if len(v) > 1 else None}
             for k, v in by_run.items()
@@ -325,6 +333,7 @@ def write() -> None:
         "votes": _votes,
         "large": _large,
         "decisions": _decisions,
+        "border": _border,
     }.items():
         path = RESULTS / f"judges_{world}.json"
         lines += section(json.loads(path.read_text())) if path.exists() else []
@@ -408,6 +417,19 @@ def _decisions(record: dict[str, Any]) -> list[str]:
     for cell, values in record["cells"].items():
         shown = [f"{values[name]['mean']:.2f} +- {values[name]['error']:.2f}" for name in names]
         lines.append(f"| {' | '.join([*cell.split(), *shown])} |")
+    return [*lines, ""]
+
+
+def _border(record: dict[str, Any]) -> list[str]:
+    """Return the table of judges at the border."""
+    lines = ["## border: a judge who is as much behind every person as epsilon, or a little more", ""]
+    lines += [f"{record['runs']} judges a cell, who may not replace people; share that passes.", ""]
+    lines += ["| people | items | margin | exact test | posterior > .95 |", "| --- " * 5 + "|"]
+    for cell, values in record["cells"].items():
+        people, items, beyond = cell.split()
+        found = (values[f"{name}: passes who may not"] for name in ("exact test", "posterior"))
+        shown = [f"{v['mean']:.3f} +- {v['error']:.3f}" for v in found]
+        lines.append(f"| {people} | {items} | {EPSILON + float(beyond):.2f} | {' | '.join(shown)} |")
     return [*lines, ""]
 
 

@@ -120,7 +120,8 @@ def agreement_table(
     count as N - 2, and two pseudo-items as 2, one with a random value for each annotation and one with the same value
     for all. The estimate does not use them. Without them few items have intervals that are too
     short, and unanimous items one of width 0. Coverage from 10 items on, with the cells where it is too low:
-    benchmarks/results/agreement_intervals.md.
+    benchmarks/results/agreement_intervals.md. The interval is about these annotators: the kappa of all raters of a
+    complete matrix lies in that of three who label every item in half of the studies (plan_crossed.md there).
 
     References
     ----------

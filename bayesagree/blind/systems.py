@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._inference.streams import Seed, seed_sequence
@@ -78,24 +79,19 @@ class Systems:
 
 def crowd_majority(crowd: Labels, items: NDArray[Any], labels: NDArray[Any], seed: Seed) -> LabelCodes:
     """Return the label that most of the crowd gave to each item, ties at random, -1 where nobody did, shape (item,)."""
-    label_of = {name: code for code, name in enumerate(labels.tolist())}
-    used = [crowd.labels[k] for k in np.unique(crowd.label_index)]
-    unknown = [name for name in used if name.item() not in label_of]
-    if unknown:
+    code_of, row_of = pd.Index(labels).get_indexer(crowd.labels), pd.Index(crowd.items).get_indexer(items)
+    used = np.unique(crowd.label_index)
+    if (unknown := crowd.labels[used[code_of[used] < 0]]).size:
         raise InputError(
             f"the crowd uses labels that the predictions do not have: {shorten(unknown)}; "
             "name all possible labels with labels=[...] when building the predictions"
         )
-    # Ties are drawn in the order of the names: the same for any order of the input.
-    place = {name: i for i, name in enumerate(crowd.items.tolist())}
-    common = np.array([i for i, name in enumerate(items.tolist()) if name in place], dtype=np.int64)
+    common = np.flatnonzero(row_of >= 0)
     if common.size == 0:
         raise InputError(f"the crowd labelled none of the predicted items; it labelled {shorten(crowd.items)}")
     counts = np.zeros((common.size, labels.size), np.int64)
-    rows = [place[name] for name in items[common].tolist()]
-    for k, name in enumerate(crowd.labels.tolist()):
-        if name in label_of:
-            counts[:, label_of[name]] = crowd.counts()[rows, k]
+    counts[:, code_of[code_of >= 0]] = crowd.counts()[row_of[common]][:, code_of >= 0]
+    # Ties are drawn in the order of the names: the same for any order of the input.
     vote = majority_vote(Labels.from_counts(counts), ties="random", seed=seed_sequence(seed)).values
     codes = np.full(items.size, -1, np.int16)
     codes[common] = np.where(counts.any(axis=1), vote.argmax(axis=1), -1)

@@ -139,6 +139,12 @@ def plan(
         ``choice`` (why the posterior was chosen), ``best_items`` and ``best_annotators``: the cheapest design with a
         width of at most `target`, where there is one.
 
+    Notes
+    -----
+    Widths are those of an interval over items. Where the same few annotators return for every item they are predicted
+    as well (a complete matrix, kappa: within a sixth), but such an interval is about these annotators: other annotators
+    move the score by more, however many items there are.
+
     Raises
     ------
     InputError
