@@ -170,7 +170,7 @@ def unevenness(predicted: NDArray[Any], n_labels: int) -> float:
     return float(np.var((votes * (votes - 1) / 2).sum(axis=0)))
 
 
-def _difficulty_ratio(predicted: NDArray[np.int16]) -> float:
+def _difficulty_ratio(predicted: NDArray[Any]) -> float:
     """Return the likelihood ratio of a shared difficulty of two labels, rounded so that no difference is none."""
     return round(SharedDifficulty(predicted, 2).likelihood_ratio(), 2)
 
